@@ -1,0 +1,20 @@
+"""Codefathom: ask a code base questions, get answers you can check line by line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from codefathom.engine import Engine
+
+__version__ = "0.1.0"
+__all__ = ["Engine", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    # `import codefathom` stays cheap; the engine is loaded at its first use.
+    if name == "Engine":
+        from codefathom.engine import Engine  # noqa: PLC0415
+
+        return Engine
+    raise AttributeError(f"module 'codefathom' has no attribute {name!r}")

@@ -1,0 +1,49 @@
+"""Errors a user can see.
+
+FathomError
+├── UsageError      a question, option, path or filter that cannot be understood   exit 2
+├── SettingsError   a setting with a value that cannot be used                     exit 2
+├── IndexingError   the index cannot be made, read or written                      exit 2
+│   ├── LockedError     another process is writing
+│   └── MismatchError   index and embedding model differ
+├── SourceError     a file or folder that cannot be read                           exit 2
+└── ProviderError   an embedding, chat or rerank endpoint failed                   exit 2
+"""
+
+from __future__ import annotations
+
+
+class FathomError(Exception):
+    """Says what failed and with which value; `hint` says what to do about it."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class UsageError(FathomError):
+    """The question, option, path or filter cannot be understood."""
+
+
+class SettingsError(FathomError):
+    """A setting has a value that cannot be used."""
+
+
+class IndexingError(FathomError):
+    """The index cannot be made, read or written."""
+
+
+class LockedError(IndexingError):
+    """Another process is writing this index."""
+
+
+class MismatchError(IndexingError):
+    """The index was made with another embedding model or dimension."""
+
+
+class SourceError(FathomError):
+    """A file or folder cannot be read."""
+
+
+class ProviderError(FathomError):
+    """An embedding, chat or rerank endpoint failed."""

@@ -1,0 +1,209 @@
+"""The frozen values that flow through Codefathom; every module speaks in these.
+
+Lines are 1-based and inclusive. Paths are relative to the project root, POSIX, without a leading "./".
+Vectors are C-contiguous two-dimensional buffers of float32 with unit rows (shape (n, dimensions)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Level: TypeAlias = Literal["file", "symbol", "chunk"]
+Mode: TypeAlias = Literal["hybrid", "vector", "lexical", "symbol", "regex"]
+LEVELS: tuple[Level, ...] = ("file", "symbol", "chunk")
+MODES: tuple[Mode, ...] = ("hybrid", "vector", "lexical", "symbol", "regex")
+
+# A C-contiguous buffer of float32, shape (n, dimensions), unit rows: a memoryview, so that a search needs no numpy.
+Matrix: TypeAlias = memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One version of one file."""
+
+    path: str
+    language: str  # a name of source/languages.py; "text" when nothing better is known
+    text: str  # decoded, with its own line ends
+    fingerprint: str  # versioned hash of the bytes on disk
+    size: int  # bytes on disk
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A named definition. The span includes decorators, attributes and the doc comment."""
+
+    kind: str  # function method class interface struct enum trait type module constant variable macro component section
+    name: str
+    qualified_name: str  # "Outer.inner": names of the enclosing symbols joined with "."
+    start_line: int
+    end_line: int
+    name_line: int  # the line on which the name stands
+    signature: str = ""  # one line, white space folded, without the body
+    doc: str = ""  # doc comment or docstring, comment marks removed
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A use of a name: an import of a module, or a call, instantiation or type use."""
+
+    kind: Literal["import", "call", "type"]
+    name: str  # import: the module or path as written ("os.path", "./util"); otherwise the last name ("parse")
+    line: int  # the first line in `container` on which it stands
+    container: str = ""  # qualified name of the enclosing symbol; "" at module level
+    count: int = 1  # how often it stands in `container`
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A line at which the syntax allows a cut: a child of a large node begins there."""
+
+    line: int
+    depth: int  # 0 = top level of the document; smaller is the better place to cut
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """What a parser found. `problems` is not empty when the parse was partial; symbols may be empty either way."""
+
+    document: Document
+    symbols: tuple[Symbol, ...]  # ordered by start_line, outer before inner
+    references: tuple[Reference, ...]
+    breaks: tuple[Break, ...]
+    parser: str  # name and version, such as "treesitter/1"
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Consecutive lines of a document. The leaf chunks of a document join up to the document."""
+
+    id: str  # hash of path, text and n-th occurrence: unchanged when lines move
+    path: str
+    language: str
+    kind: str  # kind of the symbol it lies in; "block" for lines outside symbols, "section" in prose
+    symbol: str  # qualified name of the innermost symbol that contains it whole; "" outside
+    names: tuple[str, ...]  # qualified names of the symbols whose definition starts in it
+    start_line: int
+    end_line: int
+    text: str
+    signature: str = ""  # signatures of `names`, or of `symbol` when none starts here
+    doc: str = ""  # doc comments of `names`, shortened
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A returned place. `chunk` is the chunk, or the whole symbol or file for those levels."""
+
+    chunk: Chunk
+    score: float  # 0 to 1 within one result list
+    signals: Mapping[str, float]  # what each ranking signal gave; shown by --explain
+    reason: str = ""  # one short sentence: why it ranks here
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits, best first, and how far they can be trusted."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    level: Level
+    mode: Mode
+    confidence: float  # 0 to 1
+    generation: int  # of the catalogue that was searched
+    degraded: tuple[str, ...] = ()  # what was missing, one sentence each
+    stale: bool = False  # files changed since the index was made
+    suggestion: str = ""  # what to try, when there are no hits
+    milliseconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One step of a long run; only faces print it."""
+
+    phase: str  # scan parse embed write views done paused
+    n_done: int
+    n_total: int
+    path: str = ""
+    n_chunks: int = 0
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that was seen and not indexed, and why."""
+
+    path: str
+    reason: str  # "binary", "minified", "generated", "vendored", "oversized", "unreadable", "symlink", …
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A file that could not be indexed this time; it is tried again in the next run."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What an index run did, or with dry_run would do."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    removed: tuple[str, ...]
+    n_unchanged: int
+    n_touched: int  # new time stamp, same bytes
+    failures: tuple[Failure, ...]
+    skipped: tuple[Skipped, ...]
+    n_chunks: int  # in the whole index afterwards; in a dry run an estimate of new chunks
+    n_bytes: int  # bytes of added and changed files
+    seconds: float
+    generation: int
+    dry_run: bool = False
+    paused: str = ""  # why the run stopped early; empty when it ended
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Files or symbols that are connected with a place."""
+
+    path: str
+    kind: Literal["imports", "imported by", "calls", "called by", "references"]
+    line: int
+    name: str  # what is imported or called
+    symbol: str = ""  # the symbol in which it stands
+    depth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedResult:
+    """Edges around a document or symbol, and how complete they are."""
+
+    target: str
+    edges: tuple[Related, ...]
+    completeness: str  # one sentence: what kinds of use this can and cannot see
+    n_unresolved: int = 0  # imports that point to no document of the project
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Whole files for a prompt, most relevant first, under a budget."""
+
+    query: str
+    files: tuple[ContextFile, ...]
+    n_tokens: int
+    truncated: tuple[str, ...] = ()  # paths that did not fit whole
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFile:
+    """One file, or its excerpts, in a context."""
+
+    path: str
+    text: str
+    score: float
+    reason: str
+    spans: tuple[tuple[int, int], ...] = ()  # (start_line, end_line); empty when the file is whole
+    symbols: tuple[str, ...] = field(default=())
