@@ -1,0 +1,207 @@
+"""Stage 3: symbols and breaks → chunks that join up to the document. Pure.
+
+A document is cut where its syntax allows it, from the outside in: first between top-level definitions, then inside
+the ones that are too large, and neighbouring small pieces are grouped again as long as they fit.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import accumulate
+
+from codefathom.types import Chunk, ParsedDocument, Symbol
+
+CHUNKER = "syntax/1"
+
+# Chosen on the development benchmark: see docs/decisions.md, "size of a chunk".
+TARGET_CHARS = 1_000
+MAX_LINES = 60
+
+_NO_SYNTAX = 1_000  # depth of a cut at a blank line: after every cut that syntax offers
+_ANYWHERE = 1_001  # depth of a cut at any line
+_MAX_DOC_CHARS = 240
+_MAX_NAMES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large a chunk may grow. A single line is never cut, so one chunk may be longer than both."""
+
+    target_chars: int = TARGET_CHARS
+    max_lines: int = MAX_LINES
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The lines of one document and where they may be parted."""
+
+    lines: list[str]  # each with its line end, so that they join up to the text
+    offsets: list[int]  # offsets[i] = characters before line i + 1
+    cuts: list[tuple[int, int]]  # (line, depth), ordered by line; a cut lies above its line
+    cut_lines: list[int]
+    limits: Limits
+
+    def fits(self, start: int, end: int) -> bool:
+        size = self.offsets[end] - self.offsets[start - 1]
+        return size <= self.limits.target_chars and end - start < self.limits.max_lines
+
+    def cuts_inside(self, start: int, end: int) -> list[tuple[int, int]]:
+        return self.cuts[bisect_right(self.cut_lines, start) : bisect_right(self.cut_lines, end)]
+
+
+def chunk(parsed: ParsedDocument, limits: Limits = Limits()) -> tuple[Chunk, ...]:
+    """Cut a document into chunks, in line order; every line lies in exactly one of them."""
+    source = _source(parsed, limits)
+    if not source.lines:
+        return ()
+    spans = _split(1, len(source.lines), source)
+    outline = _Outline(parsed.symbols)
+    seen: Counter[str] = Counter()
+    return tuple(_chunk(parsed, source, span, outline, seen) for span in spans)
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines with their ends; only "\\n" ends a line, and a final one opens no further line."""
+    lines = text.split("\n")
+    last = lines.pop()
+    ended = [line + "\n" for line in lines]
+    if last:
+        ended.append(last)
+    return ended
+
+
+def _source(parsed: ParsedDocument, limits: Limits) -> _Source:
+    lines = split_lines(parsed.document.text)
+    depth_of: dict[int, int] = dict.fromkeys(_after_blank_lines(lines), _NO_SYNTAX)
+    for cut in sorted(parsed.breaks, key=lambda item: -item.depth):
+        depth_of[cut.line] = cut.depth
+    for line, depth in _symbol_borders(parsed.symbols):
+        depth_of[line] = min(depth, depth_of.get(line, _ANYWHERE))
+    cuts = sorted((line, depth) for line, depth in depth_of.items() if 1 < line <= len(lines))
+    return _Source(lines, [0, *accumulate(map(len, lines))], cuts, [line for line, _ in cuts], limits)
+
+
+def _after_blank_lines(lines: list[str]) -> Iterator[int]:
+    for number in range(1, len(lines)):
+        if not lines[number - 1].strip() and lines[number].strip():
+            yield number + 1
+
+
+def _symbol_borders(symbols: tuple[Symbol, ...]) -> Iterator[tuple[int, int]]:
+    """Yield (line, nesting depth) above and below each symbol."""
+    open_ends: list[int] = []
+    for symbol in symbols:
+        while open_ends and open_ends[-1] < symbol.start_line:
+            open_ends.pop()
+        yield symbol.start_line, len(open_ends)
+        yield symbol.end_line + 1, len(open_ends)
+        open_ends.append(symbol.end_line)
+
+
+def _split(start: int, end: int, source: _Source) -> list[tuple[int, int]]:
+    """Cut lines start..end at the outermost cuts, group what fits together, and go on with what is still too large."""
+    done: list[tuple[int, int]] = []
+    todo = [(start, end)]
+    while todo:
+        start, end = todo.pop()
+        if start == end or source.fits(start, end):
+            done.append((start, end))
+            continue
+        # At least two groups come back, since all pieces together do not fit: every round makes progress.
+        todo.extend(reversed(_group(_pieces(start, end, source), source)))
+    return done
+
+
+def _pieces(start: int, end: int, source: _Source) -> list[tuple[int, int]]:
+    inside = source.cuts_inside(start, end)
+    outermost = min((depth for _, depth in inside), default=_ANYWHERE)
+    if outermost == _ANYWHERE:
+        return [(line, line) for line in range(start, end + 1)]
+    starts = [start, *(line for line, depth in inside if depth == outermost)]
+    return list(zip(starts, [line - 1 for line in starts[1:]] + [end], strict=True))
+
+
+def _group(pieces: list[tuple[int, int]], source: _Source) -> list[tuple[int, int]]:
+    """Join neighbours while they fit; a large piece stays alone, for a later cut."""
+    groups = [pieces[0]]
+    for start, end in pieces[1:]:
+        if source.fits(groups[-1][0], end):
+            groups[-1] = (groups[-1][0], end)
+        else:
+            groups.append((start, end))
+    return groups
+
+
+class _Outline:
+    """The symbols of one document, to be asked by line."""
+
+    def __init__(self, symbols: tuple[Symbol, ...]) -> None:
+        self.symbols = sorted(symbols, key=lambda symbol: (symbol.start_line, -symbol.end_line))
+        self.starts = [symbol.start_line for symbol in self.symbols]
+        self.parents = self._parents()
+
+    def starting_in(self, start: int, end: int) -> list[Symbol]:
+        return self.symbols[bisect_left(self.starts, start) : bisect_right(self.starts, end)]
+
+    def around(self, start: int, end: int) -> Symbol | None:
+        """Return the innermost symbol that contains the lines whole."""
+        index = bisect_right(self.starts, start) - 1
+        while index >= 0 and self.symbols[index].end_line < end:
+            index = self.parents[index]
+        return self.symbols[index] if index >= 0 else None
+
+    def _parents(self) -> list[int]:
+        parents: list[int] = []
+        chain: list[int] = []
+        for index, symbol in enumerate(self.symbols):
+            while chain and self.symbols[chain[-1]].end_line < symbol.end_line:
+                chain.pop()
+            parents.append(chain[-1] if chain else -1)
+            chain.append(index)
+        return parents
+
+
+def _chunk(
+    parsed: ParsedDocument, source: _Source, span: tuple[int, int], outline: _Outline, seen: Counter[str]
+) -> Chunk:
+    start, end = span
+    document = parsed.document
+    text = "".join(source.lines[start - 1 : end])
+    around, named = outline.around(start, end), outline.starting_in(start, end)[:_MAX_NAMES]
+    described = named or ([around] if around else [])
+    seen[text] += 1
+    return Chunk(
+        id=chunk_id(document.path, text, seen[text]),
+        path=document.path,
+        language=document.language,
+        kind=_kind(around, named, span),
+        symbol=around.qualified_name if around else "",
+        names=tuple(symbol.qualified_name for symbol in named),
+        start_line=start,
+        end_line=end,
+        text=text,
+        signature="\n".join(symbol.signature for symbol in described if symbol.signature),
+        doc="\n".join(symbol.doc[:_MAX_DOC_CHARS] for symbol in described if symbol.doc),
+    )
+
+
+def _kind(around: Symbol | None, named: list[Symbol], span: tuple[int, int]) -> str:
+    """Name the chunk after the definition that fills most of it, else after the one it lies in."""
+    if named:
+        lines: dict[str, int] = defaultdict(int)
+        for symbol in named:
+            lines[symbol.kind] += min(symbol.end_line, span[1]) - symbol.start_line + 1
+        return max(lines, key=lines.__getitem__)
+    return around.kind if around else "block"
+
+
+def chunk_id(path: str, text: str, occurrence: int) -> str:
+    """Return the chunk's identity: path, text and n-th occurrence of that text in the document (from 1)."""
+    digest = blake2b(digest_size=16)
+    digest.update(f"{path}\0{occurrence}\0".encode("utf-8", "surrogatepass"))
+    digest.update(text.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

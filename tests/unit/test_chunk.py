@@ -1,0 +1,130 @@
+"""Chunks join up to the document, stay within their limits, and know their symbols."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codefathom.chunk import Limits, chunk, chunk_id, split_lines
+from codefathom.types import Break, Document, ParsedDocument, Symbol
+
+
+def parsed(text: str, symbols: tuple[Symbol, ...] = (), breaks: tuple[Break, ...] = ()) -> ParsedDocument:
+    document = Document("pkg/module.py", "python", text, "1:0", len(text))
+    return ParsedDocument(document, symbols, (), breaks, "test/1")
+
+
+def symbol(kind: str, name: str, start: int, end: int) -> Symbol:
+    short = name.rsplit(".", 1)[-1]
+    return Symbol(kind, short, name, start, end, start, signature=f"{kind} {short}", doc=f"About {short}.")
+
+
+def spans(chunks: tuple) -> list[tuple[int, int]]:
+    return [(item.start_line, item.end_line) for item in chunks]
+
+
+def body(count: int, width: int = 20) -> str:
+    return "".join(f"{'x' * width}\n" for _ in range(count))
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> ParsedDocument:
+    """Any text, with any symbols and breaks, nested or crossing, in or outside the file."""
+    text = draw(st.text(alphabet="ab \t\n\r\x0c  é漢", max_size=400))
+    lines = st.integers(1, max(1, len(split_lines(text))) + 2)
+    pairs = draw(st.lists(st.tuples(lines, lines), max_size=8))
+    symbols = tuple(symbol("function", f"f{i}", *sorted(pair)) for i, pair in enumerate(pairs))
+    ordered = tuple(sorted(symbols, key=lambda item: (item.start_line, -item.end_line)))
+    breaks = tuple(
+        Break(line, depth) for line, depth in draw(st.lists(st.tuples(lines, st.integers(0, 5)), max_size=8))
+    )
+    return parsed(text, ordered, breaks)
+
+
+@given(documents(), st.integers(1, 60), st.integers(1, 9))
+def test_chunks_join_up_to_the_document(item: ParsedDocument, target: int, max_lines: int) -> None:
+    chunks = chunk(item, Limits(target, max_lines))
+    assert "".join(piece.text for piece in chunks) == item.document.text
+    expected = 1
+    for piece in chunks:
+        assert piece.start_line == expected
+        assert piece.end_line >= piece.start_line
+        expected = piece.end_line + 1
+    assert expected == len(split_lines(item.document.text)) + 1
+
+
+@given(documents(), st.integers(1, 60), st.integers(1, 9))
+def test_only_a_single_line_may_be_too_large(item: ParsedDocument, target: int, max_lines: int) -> None:
+    for piece in chunk(item, Limits(target, max_lines)):
+        n_lines = piece.end_line - piece.start_line + 1
+        assert n_lines == 1 or (len(piece.text) <= target and n_lines <= max_lines)
+
+
+@given(st.binary(max_size=300))
+def test_arbitrary_bytes_join_up(data: bytes) -> None:
+    text = data.decode("latin-1")
+    assert "".join(piece.text for piece in chunk(parsed(text), Limits(20, 3))) == text
+
+
+@given(documents())
+def test_ids_are_unique_in_a_document(item: ParsedDocument) -> None:
+    ids = [piece.id for piece in chunk(item, Limits(10, 2))]
+    assert len(ids) == len(set(ids))
+
+
+def test_an_empty_document_has_no_chunks() -> None:
+    assert chunk(parsed("")) == ()
+
+
+def test_small_neighbours_are_grouped() -> None:
+    item = parsed(body(6), (symbol("function", "a", 1, 3), symbol("function", "b", 4, 6)))
+    (only,) = chunk(item)
+    assert only.names == ("a", "b")
+    assert only.symbol == ""
+    assert only.kind == "function"
+    assert only.signature == "function a\nfunction b"
+
+
+def test_definitions_that_do_not_fit_together_are_parted_between_them() -> None:
+    item = parsed(body(40), (symbol("function", "a", 1, 19), symbol("function", "b", 20, 40)))
+    first, second = chunk(item, Limits(500, 60))
+    assert spans((first, second)) == [(1, 19), (20, 40)]
+    assert (first.symbol, second.symbol) == ("a", "b")
+
+
+def test_a_large_class_is_cut_between_its_methods() -> None:
+    methods = (symbol("method", "C.m", 2, 15), symbol("method", "C.n", 16, 30))
+    pieces = chunk(parsed(body(30), (symbol("class", "C", 1, 30), *methods)), Limits(330, 60))
+    assert spans(pieces) == [(1, 15), (16, 30)]
+    assert pieces[0].names == ("C", "C.m")
+    assert pieces[0].symbol == "C"
+    assert pieces[1].symbol == "C.n"
+    assert pieces[1].kind == "method"
+
+
+def test_a_large_function_is_cut_at_its_outermost_statements() -> None:
+    breaks = (Break(4, 3), Break(10, 2), Break(12, 5))
+    pieces = chunk(parsed(body(20), (symbol("function", "f", 1, 20),), breaks), Limits(240, 60))
+    assert spans(pieces) == [(1, 9), (10, 20)]
+    assert [piece.symbol for piece in pieces] == ["f", "f"]
+    assert pieces[1].names == ()
+    assert pieces[1].signature == "function f"
+
+
+def test_without_syntax_a_blank_line_is_the_place_to_cut() -> None:
+    text = body(5) + "\n" + body(6)
+    assert spans(chunk(parsed(text), Limits(150, 60))) == [(1, 6), (7, 12)]
+
+
+def test_moved_lines_keep_their_id_and_repeated_text_does_not_share_one() -> None:
+    before = chunk(parsed("def f():\n" + body(3)))
+    after = chunk(parsed("\n" * 40 + "def f():\n" + body(3)), Limits(200, 4))
+    assert before[0].id in {piece.id for piece in after}
+    assert chunk_id("a.py", "x", 1) != chunk_id("a.py", "x", 2)
+    assert chunk_id("a.py", "x", 1) != chunk_id("b.py", "x", 1)
+
+
+def test_long_documentation_is_shortened() -> None:
+    long = Symbol("function", "f", "f", 1, 3, 1, signature="f()", doc="d" * 1000)
+    (only,) = chunk(parsed(body(3), (long,)))
+    assert 0 < len(only.doc) < 300
