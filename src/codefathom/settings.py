@@ -299,7 +299,7 @@ def load_settings(
 def _from_file(path: str) -> Iterator[_Given]:
     if not path or not os.path.isfile(path):
         return
-    import tomllib  # noqa: PLC0415  (12 ms, and most projects have no such file)
+    import tomllib  # noqa: PLC0415  12 ms, and most projects have no such file
 
     try:
         with open(path, "rb") as file:
@@ -335,7 +335,7 @@ def _resolve(given: _Given, known: Mapping[str, Known]) -> tuple[str, Any]:
 
 
 def _nearest(key: str, names: Iterable[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  (only for a wrong key)
+    from difflib import get_close_matches  # noqa: PLC0415  only for a wrong key
 
     near = get_close_matches(key, list(names), n=1, cutoff=0.6)
     remedy = f"did you mean {near[0]}? " if near else ""

@@ -1,0 +1,158 @@
+"""Arguments in two steps: words → argparse's namespace → frozen options of one command."""
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from codefathom.cli.aliases import LEGACY_OPTIONS, is_legacy, translate
+from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Common, Option
+from codefathom.errors import UsageError
+
+_BY_NAME: Mapping[str, Command] = {command.name: command for command in COMMANDS}
+# These may also stand before the command; the number is how many words they take.
+_LEADING = {name: 2 if option.metavar else 1 for option in COMMON_OPTIONS for name in option.names}
+
+
+class Parsed(NamedTuple):
+    """A command that can be run, or the help that was asked for."""
+
+    command: str  # "" when nothing but help was asked for
+    options: Any
+    wants_help: bool = False
+
+
+def parse(words: Sequence[str]) -> Parsed:
+    """Read the words after the program's name. Raises UsageError."""
+    name, rest = _split_command(words)
+    if name in _BY_NAME:
+        return _parse_command(_BY_NAME[name], rest)
+    if name == "help" or not words:
+        topic = next((word for word in rest if word in _BY_NAME), "")
+        return Parsed(topic, None, wants_help=True)
+    if is_legacy(words):
+        return _parse_legacy(words)
+    if name:
+        raise UsageError(f"{name!r} is not a command", hint=_nearest(name, _BY_NAME, f'fathom search "{name}"'))
+    return _parse_top(words)
+
+
+def _split_command(words: Sequence[str]) -> tuple[str, list[str]]:
+    """The first word that is neither a common option nor its value is the command."""
+    position = 0
+    while position < len(words) and words[position].partition("=")[0] in _LEADING:
+        position += 1 if "=" in words[position] else _LEADING[words[position]]
+    if position < len(words) and not words[position].startswith("-"):
+        return words[position], [*words[:position], *words[position + 1 :]]
+    return "", list(words)
+
+
+def _parse_top(words: Sequence[str]) -> Parsed:
+    if {"--version", "-V"} & set(words):
+        return Parsed("version", _BY_NAME["version"].make(Common(json="--json" in words)))
+    if {"-h", "--help"} & set(words):
+        return Parsed("", None, wants_help=True)
+    raise UsageError(f"there is no command in {' '.join(words)!r}", hint="fathom --help lists the commands")
+
+
+def _parse_command(command: Command, words: Sequence[str]) -> Parsed:
+    values = _read(f"fathom {command.name}", command.operands, (*command.options, *COMMON_OPTIONS), words)
+    if values.pop("help", False):
+        return Parsed(command.name, None, wants_help=True)
+    common, own = _divide(values, command.options)
+    for option in (*command.operands, *command.options):
+        if option.required and not own.get(option.destination):
+            raise UsageError(f"fathom {command.name} needs {option.names[0]}", hint=f"fathom {command.name} --help")
+    return Parsed(command.name, command.make(common=common, **own))
+
+
+def _parse_legacy(words: Sequence[str]) -> Parsed:
+    values = _read("fathom", LEGACY_OPTIONS[:1], (*LEGACY_OPTIONS[1:], *COMMON_OPTIONS), words)
+    if values.pop("help", False):
+        return Parsed("", None, wants_help=True)
+    common, own = _divide(values, LEGACY_OPTIONS)
+    command, options = translate(common, own)
+    return Parsed(command, options)
+
+
+def _divide(values: dict[str, Any], options: Iterable[Option]) -> tuple[Common, dict[str, Any]]:
+    """Split into what every command takes, settings included, and what is left."""
+    overrides: dict[str, object] = dict(_assignment(text) for text in values.pop("set", ()))
+    common = {name: values.pop(name) for name in ("source_dir", "json", "quiet", "verbose") if name in values}
+    for option in options:
+        if option.setting and option.destination in values:
+            overrides[option.setting] = values.pop(option.destination)
+    return Common(overrides=overrides, **common), values
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(
+            f"--set {text!r} has no value", hint="write --set key=value; fathom config show lists the keys"
+        )
+    return key.strip(), value
+
+
+def _read(program: str, operands: Sequence[Option], options: Sequence[Option], words: Sequence[str]) -> dict[str, Any]:
+    """Return what was given, by destination. argparse finds the options; operands may stand between them."""
+    cut = words.index("--") if "--" in words else len(words)
+    parser = _parser(program, options)
+    namespace, others = parser.parse_known_args(words[:cut])
+    for word in others:
+        if word.startswith("-") and word != "-":
+            names = [name for option in options for name in option.names]
+            remedy = _nearest(word, names, f"put -- before words that begin with a dash; {program} --help")
+            raise UsageError(f"{program} has no option {word.partition('=')[0]}", hint=remedy)
+    values = {option.destination: _value(option, given) for option, given in _given(namespace, options)}
+    return values | _assign(program, operands, [*others, *words[cut + 1 :]])
+
+
+def _given(namespace: argparse.Namespace, options: Iterable[Option]) -> list[tuple[Option, Any]]:
+    given = vars(namespace)
+    return [(option, given[option.destination]) for option in options if option.destination in given]
+
+
+def _assign(program: str, operands: Sequence[Option], words: list[str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for operand in operands:
+        taken, words = (words, []) if operand.repeat else (words[:1], words[1:])
+        if taken:
+            values[operand.destination] = _value(operand, " ".join(taken))
+    if words:
+        raise UsageError(f"{program} does not take {words[0]!r}", hint=f"{program} --help")
+    return values
+
+
+def _value(option: Option, given: Any) -> Any:
+    if isinstance(given, bool):
+        return given
+    if option.choices and given not in option.choices:
+        raise UsageError(f"{option.names[-1]} cannot be {given!r}", hint=f"choose one of {', '.join(option.choices)}")
+    if isinstance(given, list):
+        return tuple(given)
+    try:
+        return option.kind(given)
+    except ValueError as error:
+        raise UsageError(f"{option.names[-1]} cannot be {given!r}", hint="give a number") from error
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises instead of leaving the program."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, hint=f"{self.prog} --help")
+
+
+def _parser(program: str, options: Iterable[Option]) -> _Parser:
+    parser = _Parser(program, add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS)
+    for option in options:
+        action = "append" if option.repeat else "store" if option.metavar else "store_true"
+        parser.add_argument(*option.names, dest=option.destination, action=action)
+    return parser
+
+
+def _nearest(word: str, names: Iterable[str], otherwise: str) -> str:
+    from difflib import get_close_matches  # only for a wrong word
+
+    near = get_close_matches(word, list(names), n=1, cutoff=0.7)
+    return f"did you mean {near[0]}? or: {otherwise}" if near else otherwise

@@ -1,0 +1,277 @@
+"""What each command takes, as data: the parser, the help texts and docs/cli.md are all made from these tables."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from codefathom.types import LEVELS, MODES
+
+
+class Option(NamedTuple):
+    """One option or operand. Without a metavar it is a switch; with a setting its value overrides that setting."""
+
+    names: tuple[str, ...]  # an operand has one name without "-"
+    help: str
+    metavar: str = ""
+    setting: str = ""
+    choices: tuple[str, ...] = ()
+    kind: type = str
+    repeat: bool = False
+    required: bool = False
+
+    @property
+    def destination(self) -> str:
+        """Name of the value after parsing."""
+        name = self.names[-1].lstrip("-").replace("-", "_")
+        return "format" if name == "as" else name  # "as" cannot be the name of a field
+
+
+class Common(NamedTuple):
+    """What every command takes."""
+
+    source_dir: str = ""
+    overrides: Mapping[str, object] = {}
+    json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+
+
+class IndexOptions(NamedTuple):
+    """`fathom index`."""
+
+    common: Common
+    full: bool = False
+    watch: bool = False
+    dry_run: bool = False
+    interactive: bool = False
+
+
+class SearchOptions(NamedTuple):
+    """`fathom search`."""
+
+    common: Common
+    query: str
+    dir: tuple[str, ...] = ()
+    lang: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    filter: tuple[str, ...] = ()
+    min_score: float = 0.0
+    explain: bool = False
+
+
+class SymbolsOptions(NamedTuple):
+    """`fathom symbols`."""
+
+    common: Common
+    query: str = ""
+    path: str = ""
+    kind: str = ""
+    limit: int = 50
+
+
+class RelatedOptions(NamedTuple):
+    """`fathom related`."""
+
+    common: Common
+    target: str
+    depth: int = 1
+
+
+class ContextOptions(NamedTuple):
+    """`fathom context`, and `fathom --rag`."""
+
+    common: Common
+    query: str
+    format: str = "files"
+    dir: tuple[str, ...] = ()
+    lang: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    filter: tuple[str, ...] = ()
+    notice: str = ""  # said on stderr before the context
+
+
+class StatusOptions(NamedTuple):
+    """`fathom status`."""
+
+    common: Common
+    skipped: bool = False
+
+
+class PlainOptions(NamedTuple):
+    """Commands that take nothing of their own: doctor, version."""
+
+    common: Common
+
+
+class ConfigOptions(NamedTuple):
+    """`fathom config`."""
+
+    common: Common
+    action: str = "show"
+
+
+class ExportOptions(NamedTuple):
+    """`fathom export`."""
+
+    common: Common
+    format: str
+    output: str = "-"
+
+
+class ImportOptions(NamedTuple):
+    """`fathom import`."""
+
+    common: Common
+    format: str
+    file: str = "-"
+
+
+class Command(NamedTuple):
+    """One command: what it is for, what it takes, and into which options that is made."""
+
+    name: str
+    summary: str
+    operands: tuple[Option, ...]
+    options: tuple[Option, ...]
+    make: type
+    examples: tuple[str, ...] = ()
+
+
+EXPORT_FORMATS = ("index-json", "jsonl")
+CONTEXT_FORMATS = ("files", "autocoder", "markdown", "xml", "json")
+
+COMMON_OPTIONS = (
+    Option(("-C", "--source-dir"), "the project; without it, the one around the current folder", "DIR"),
+    Option(("--set",), "override a setting, such as search.rrf_k=20", "KEY=VALUE", repeat=True),
+    Option(("--json",), "print JSON"),
+    Option(("-q", "--quiet"), "say nothing but errors on stderr"),
+    Option(("-v", "--verbose"), "say more: whole excerpts, timings, a traceback when something breaks"),
+    Option(("-h", "--help"), "show this help"),
+)
+
+_FILTERS = (
+    Option(("--dir",), "only files below this folder", "DIR", repeat=True),
+    Option(("--lang",), "only this language", "NAME", repeat=True),
+    Option(("--kind",), "only this kind: function, class, method, section…", "NAME", repeat=True),
+    Option(("--filter",), "only what matches, such as 'lang:go AND NOT path:test'", "EXPR", repeat=True),
+)
+_REFRESH = Option(
+    ("--refresh",), "update the index first", "WHEN", setting="search.refresh", choices=("auto", "always", "never")
+)
+_QUERY = Option(
+    ("query",),
+    "words, a question, @path, @@symbol, lang:go, kind:function, in:Class",
+    "QUERY",
+    repeat=True,
+    required=True,
+)
+
+COMMANDS = (
+    Command(
+        "index",
+        "make or update the index",
+        (),
+        (
+            Option(("--full",), "read every file again"),
+            Option(("--watch",), "stay and update whenever files change"),
+            Option(("--dry-run",), "only tell what would be done"),
+            Option(("--interactive",), "show the plan and ask before indexing"),
+            Option(("--required-exts",), "only names that end so: .rs,.py", "LIST", setting="source.required_exts"),
+            Option(("--ignore",), "further ignore patterns, with commas between", "LIST", setting="source.ignore"),
+            Option(("--workers",), "processes that parse", "N", setting="index.workers"),
+        ),
+        IndexOptions,
+        ("fathom index", "fathom index --dry-run", "fathom index --watch"),
+    ),
+    Command(
+        "search",
+        "find places in the code",
+        (_QUERY,),
+        (
+            Option(("-n", "--limit"), "most hits", "N", setting="search.limit"),
+            Option(("--level",), "what a hit is", "LEVEL", setting="search.level", choices=LEVELS),
+            Option(("--mode",), "which rankings take part", "MODE", setting="search.mode", choices=MODES),
+            *_FILTERS,
+            Option(("--min-score",), "drop hits below this score, 0 to 1", "X", kind=float),
+            Option(("--explain",), "show every signal of every hit"),
+            _REFRESH,
+        ),
+        SearchOptions,
+        (
+            "fathom search how are ignore rules applied",
+            "fathom search @@Engine open",
+            "fathom search --lang go --kind function 'retry with backoff'",
+        ),
+    ),
+    Command(
+        "symbols",
+        "list definitions by name",
+        (Option(("query",), "part of a name; without it, all", "NAME", repeat=True),),
+        (
+            Option(("--path",), "only below this file or folder", "PATH"),
+            Option(("--kind",), "only this kind", "NAME"),
+            Option(("-n", "--limit"), "most symbols", "N", kind=int),
+        ),
+        SymbolsOptions,
+        ("fathom symbols parse", "fathom symbols --kind class --path src"),
+    ),
+    Command(
+        "related",
+        "show what a file or symbol is connected with",
+        (Option(("target",), "a path, or @@symbol for its callers and references", "PATH|@@SYMBOL", required=True),),
+        (Option(("--depth",), "how many steps to follow", "N", kind=int),),
+        RelatedOptions,
+        ("fathom related src/app.py --depth 2", "fathom related @@authenticate"),
+    ),
+    Command(
+        "context",
+        "collect whole files for a prompt",
+        (_QUERY,),
+        (
+            Option(("--format",), "how to print it", "FORMAT", choices=CONTEXT_FORMATS),
+            Option(("--max-files",), "most files", "N", setting="context.max_files"),
+            Option(("--max-tokens",), "most tokens", "N", setting="context.window"),
+            *_FILTERS,
+            _REFRESH,
+        ),
+        ContextOptions,
+        ("fathom context 'how are users authenticated' --format markdown",),
+    ),
+    Command(
+        "status",
+        "show what the index holds",
+        (),
+        (Option(("--skipped",), "list every file that is not indexed, and why"),),
+        StatusOptions,
+    ),
+    Command("doctor", "check that everything works", (), (), PlainOptions),
+    Command(
+        "config",
+        "show every setting, its value and where that comes from",
+        (Option(("action",), "what to do", "show", choices=("show",)),),
+        (),
+        ConfigOptions,
+        ("fathom config show",),
+    ),
+    Command(
+        "export",
+        "write the symbols or chunks of the index",
+        (),
+        (
+            Option(
+                ("--as",), "index-json: symbols by file; jsonl: chunks", "FORMAT", choices=EXPORT_FORMATS, required=True
+            ),
+            Option(("-o", "--output"), "file to write; - is stdout", "FILE"),
+        ),
+        ExportOptions,
+        ("fathom export --as jsonl -o chunks.jsonl",),
+    ),
+    Command(
+        "import",
+        "read what export has written",
+        (Option(("file",), "file to read; - is stdin", "FILE"),),
+        (Option(("--as",), "what the file holds", "FORMAT", choices=EXPORT_FORMATS, required=True),),
+        ImportOptions,
+        ("fathom import --as jsonl chunks.jsonl",),
+    ),
+    Command("version", "show the version", (), (), PlainOptions),
+)
