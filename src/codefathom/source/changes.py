@@ -1,0 +1,60 @@
+"""What may have changed since the index was made, by size and time stamp alone. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+# Linux stamps files with a clock that ticks every 1 to 10 ms and lags behind the one a program reads.
+_TICK_NS = 20_000_000
+# FAT counts in 2 s, HFS+ and many archives in 1 s: such a time stamp has no fraction.
+_COARSE_TICK_NS = 2_000_000_000
+_SECOND_NS = 1_000_000_000
+
+
+class FileStat(NamedTuple):
+    """A file as the scan saw it."""
+
+    path: str  # relative to the root, POSIX
+    size: int  # bytes
+    mtime_ns: int
+
+
+class Known(NamedTuple):
+    """A file as the index remembers it."""
+
+    size: int  # bytes
+    mtime_ns: int
+    fingerprint: str
+
+
+class Changes(NamedTuple):
+    """What to look at again."""
+
+    suspect: tuple[FileStat, ...]  # new, or with another size or time stamp, or changed too late to be sure
+    removed: tuple[str, ...]  # sorted
+    n_unchanged: int
+
+
+def compare(known: Mapping[str, Known], files: Iterable[FileStat], indexed_at_ns: int) -> Changes:
+    """Compare a scan with the index.
+
+    `indexed_at_ns` is the clock just before the scan that the index was made from. A file stamped at that time or later
+    could have been written once more after it was read, with the same stamp, so it is looked at again; an index run
+    that finds nothing new should store its own start as the new `indexed_at_ns`.
+    """
+    suspect: list[FileStat] = []
+    n_files = 0
+    missing = set(known)
+    for file in files:
+        n_files += 1
+        missing.discard(file.path)
+        before = known.get(file.path)
+        if (
+            before is None
+            or before.mtime_ns != file.mtime_ns
+            or before.size != file.size
+            or file.mtime_ns >= indexed_at_ns - (_TICK_NS if file.mtime_ns % _SECOND_NS else _COARSE_TICK_NS)
+        ):
+            suspect.append(file)
+    return Changes(tuple(suspect), tuple(sorted(missing)), n_files - len(suspect))

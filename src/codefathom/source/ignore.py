@@ -1,0 +1,154 @@
+"""Which paths are left out: gitignore patterns in layers, the last match wins. Pure.
+
+Layers, weakest first: built-in directories, `.git/info/exclude`, every directory's `.gitignore`, every directory's
+`.serveignore` and `.fathomignore`, the settings, the command line. A directory that is left out is not entered, so
+nothing in it can be brought back by its own layer; a stronger layer can, when it names a path below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from codefathom.source.globs import Globs, Rule, as_bytes, literal_start, parse_line
+
+BUILT_IN, GIT_EXCLUDE, GITIGNORE, OWN_IGNORE, SETTINGS, COMMAND_LINE = range(6)
+NO_RULE, BROUGHT_BACK = -1, -2  # what `decide` says of an entry that is kept
+
+# Weaker first: our own file has the last word in its directory.
+IGNORE_FILES = {".gitignore": GITIGNORE, ".serveignore": OWN_IGNORE, ".fathomignore": OWN_IGNORE}
+
+# The repository's and our own data base: no rule brings them back.
+NEVER = frozenset({".git", ".fathom"})
+
+# Names that only tools write. `.github`, `.vscode`, `bin`, `lib`, `env` and the like hold hand-written files and are
+# not here; vendored code, caches and virtual environments of other names are known by what lies in them: `mark`.
+BUILT_IN_PATTERNS = (
+    *(".hg/", ".svn/", ".bzr/", ".jj/", "_darcs/", "CVS/"),
+    *("node_modules/", "bower_components/", "jspm_packages/", ".yarn/", ".pnpm-store/"),
+    *(".next/", ".nuxt/", ".umi/", ".umi-production/", ".svelte-kit/", ".parcel-cache/", ".turbo/", ".angular/"),
+    *("__pycache__/", ".venv/", "venv/", ".tox/", ".nox/", ".eggs/", "*.egg-info/", "site-packages/", "htmlcov/"),
+    *(".mypy_cache/", ".pytest_cache/", ".ruff_cache/", ".hypothesis/", ".ipynb_checkpoints/"),
+    *(".gradle/", ".idea/", ".vs/", ".dart_tool/", ".terraform/", ".bloop/", ".metals/", ".stack-work/"),
+    *("dist-newstyle/", ".zig-cache/", "zig-cache/", "zig-out/", "DerivedData/", ".elixir_ls/", ".bundle/"),
+    *(".cache/", ".sass-cache/", ".nyc_output/"),
+)
+
+# Names that build tools write and people use as well (Go's standard library has a `go/build`): taken for output only
+# at the project's root or beside a file that drives a build, and then listed as skipped.
+OUTPUT_NAMES = frozenset({"build", "dist", "target", "out", "_build", ".build", "coverage"})
+_BUILD_FILES = frozenset(
+    "package.json setup.py setup.cfg pyproject.toml Cargo.toml pom.xml build.gradle build.gradle.kts build.sbt "
+    "CMakeLists.txt meson.build build.xml mix.exs rebar.config Package.swift stack.yaml project.clj deps.edn "
+    "pubspec.yaml composer.json dune-project build.zig".split()
+)
+_VENDOR_NAMES = frozenset({"vendor", "vendored", "third_party", "third-party", "thirdparty", "3rdparty", "external"})
+_LICENCES = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
+
+
+class Patterns:
+    """The lines of one ignore file, compiled. They are relative to the directory of that file."""
+
+    __slots__ = ("_reach", "directories", "files", "needs_path")
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        parsed = (parse_line(line) for line in lines)
+        # The code of a rule grows with its line; an odd one is negated.
+        rules = [(2 * index + rule.negated, rule) for index, rule in enumerate(parsed) if rule and rule.body]
+        self.files = Globs([(code, rule) for code, rule in rules if not rule.only_directories])
+        self.directories = Globs(rules)
+        self.needs_path = self.directories.needs_path
+        self._reach = tuple(_reach(rule) for _, rule in rules if rule.negated and not rule.by_name)
+
+    def reaches_below(self, directory: str) -> bool:
+        """Whether a negated pattern names a path below `directory`, which ends with a slash."""
+        return any(
+            start.startswith(directory) or (is_glob and "/" in start and directory.startswith(start))
+            for start, is_glob in self._reach
+        )
+
+
+def _reach(rule: Rule) -> tuple[str, bool]:
+    start = literal_start(rule.body)
+    return start, start != rule.body
+
+
+class Layer(NamedTuple):
+    """Patterns, their strength, and the directory they are relative to."""
+
+    rank: int
+    patterns: Patterns
+    base: str = ""  # directory of the ignore file, relative to the root: "" or ends with "/"
+    above: str = ""  # for an ignore file above the root: the path from there to the root, ends with "/"
+
+    def relative(self, directory: str) -> str:
+        """`directory` as the patterns see it."""
+        return as_bytes(self.above + directory[len(self.base) :]) if self.patterns.needs_path else ""
+
+
+Layers = tuple[Layer, ...]  # strongest first
+
+
+def add_layer(layers: Layers, layer: Layer) -> Layers:
+    """Put a layer before all that are not stronger: a deeper ignore file beats one above it."""
+    position = next((index for index, other in enumerate(layers) if other.rank <= layer.rank), len(layers))
+    return (*layers[:position], layer, *layers[position:])
+
+
+class DirectoryRules:
+    """The layers as the entries of one directory see them."""
+
+    __slots__ = ("_directories", "_files")
+
+    def __init__(self, layers: Layers, directory: str, floor: int = NO_RULE) -> None:
+        """`directory` is relative to the root, "" or with a slash at its end.
+
+        `floor` is the rank of the layer that left this directory out; only stronger ones count below it.
+        """
+        stronger = [(layer, layer.relative(directory)) for layer in layers if layer.rank > floor]
+        self._files = [(layer.rank, layer.patterns.files.strongest, path) for layer, path in stronger]
+        self._directories = [(layer.rank, layer.patterns.directories.strongest, path) for layer, path in stronger]
+
+    def decide(self, name: str, is_directory: bool) -> int:
+        """Give the rank of the layer that leaves the entry out, or NO_RULE, or BROUGHT_BACK."""
+        name = as_bytes(name)
+        for rank, strongest, path in self._directories if is_directory else self._files:
+            code = strongest(name, path)
+            if code >= 0:
+                return BROUGHT_BACK if code & 1 else rank
+        return NO_RULE
+
+
+def may_enter(layers: Layers, directory: str, rank: int) -> bool:
+    """Whether a layer stronger than the one that left `directory` out brings back something below it."""
+    return any(
+        layer.rank > rank and layer.patterns.reaches_below(as_bytes(layer.above + directory[len(layer.base) :]))
+        for layer in layers
+    )
+
+
+def is_output(name: str, siblings: Collection[str], at_root: bool) -> bool:
+    """Whether a directory of this name, beside these entries, is where a build writes."""
+    return name in OUTPUT_NAMES and (at_root or not _BUILD_FILES.isdisjoint(siblings))
+
+
+def mark(directory: str, names: Collection[str]) -> str:
+    """Say what a directory is by what lies in it: "vendored", "cache", "virtual environment", or "" for source."""
+    parents, _, name = directory.rstrip("/").rpartition("/")
+    if "pyvenv.cfg" in names:
+        return "virtual environment"
+    if "CACHEDIR.TAG" in names:
+        return "cache"
+    if ".cargo-checksum.json" in names or ".hex" in names:
+        return "vendored"
+    if (name, True) in (
+        ("vendor", "modules.txt" in names),  # Go
+        ("vendor", "autoload.php" in names and "composer" in names),
+        ("bundle", set(names) <= {"ruby", "jruby"} and bool(names)),
+        ("Pods", "Manifest.lock" in names),
+        ("_vendor", "vendor.txt" in names),  # pip and setuptools
+    ):
+        return "vendored"
+    # Only at the top: code that was copied to a place like src/vendor/ is read and changed like any other.
+    has_licence = any(other.upper().startswith(_LICENCES) for other in names)
+    return "vendored" if has_licence and parents.lower() in _VENDOR_NAMES else ""

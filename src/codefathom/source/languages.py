@@ -1,0 +1,296 @@
+"""Which language a file is written in: by name, by extension, by its first line."""
+
+from __future__ import annotations
+
+import re
+
+TEXT = "text"
+
+# Names are those of the bundled grammars where there is one; the parser takes the others as text.
+_CODE = """
+ada: adb ads
+apl: apl
+asm: asm s nasm
+astro: astro
+awk: awk
+bash: sh bash zsh ksh bats ebuild eclass command
+batch: bat cmd
+c: c h
+clojure: clj cljs cljc edn bb
+cmake: cmake
+cobol: cob cbl cpy
+coffeescript: coffee cson
+cpp: cc cpp cxx c++ hh hpp hxx h++ ipp inl tcc tpp txx cu cuh ixx cppm ino
+crystal: cr
+csharp: cs csx cake
+d: d di
+dart: dart
+elixir: ex exs
+elm: elm
+embedded_template: erb ejs eta
+emacs_lisp: el
+erlang: erl hrl escript xrl yrl
+fish: fish
+fortran: f f77 f90 f95 f03 f08 for fpp
+fsharp: fs fsi fsx
+glsl: glsl vert frag geom comp tesc tese
+go: go
+gotmpl: tmpl gotmpl gohtml
+graphql: graphql gql graphqls
+groovy: groovy gradle gvy jenkinsfile
+haml: haml slim pug jade
+haskell: hs lhs hsc hs-boot
+hcl: hcl tf tfvars
+heex: heex leex eex
+java: java
+javascript: js jsx mjs cjs es6 jsm
+jinja2: j2 jinja jinja2 njk
+jsonnet: jsonnet libsonnet
+julia: jl
+just: just
+kotlin: kt kts
+lisp: lisp lsp cl asd
+lua: lua luau rockspec
+make: mk mak make
+matlab: mlx
+nim: nim nims
+nix: nix
+objc: m mm
+ocaml: ml mli mll mly
+pascal: pas pp dpr lpr
+perl: pl pm t psgi pod
+php: php php3 php4 php5 phtml phpt
+powershell: ps1 psm1 psd1
+prolog: pro prolog
+proto: proto
+python: py pyi pyw pyx pxd pxi
+r: r rmd
+racket: rkt rktl
+ruby: rb rake gemspec ru rbi rbs podspec thor jbuilder builder
+rust: rs
+scala: scala sc sbt mill
+scheme: scm ss sld
+solidity: sol
+sql: sql ddl dml psql pgsql plsql tsql
+starlark: bzl bazel star
+svelte: svelte
+swift: swift
+tcl: tcl tk exp
+thrift: thrift
+tsx: tsx
+typescript: ts mts cts
+verilog: v vh sv svh
+vhdl: vhd vhdl
+vim: vim vimrc
+visual_basic: vb vbs bas
+vue: vue
+wat: wat wast
+wgsl: wgsl
+zig: zig
+"""
+_PROSE = """
+asciidoc: adoc asciidoc asc
+latex: tex sty cls bib ltx
+markdown: md markdown mdx mkd mkdn mdown livemd
+org: org
+rst: rst rest
+text: txt text
+typst: typ
+"""
+_DATA = """
+css: css
+dtd: dtd
+gitignore: gitignore dockerignore npmignore
+html: html htm xhtml
+ini: ini cfg conf desktop editorconfig service
+json: json geojson jsonl ndjson ipynb webmanifest avsc har map
+json5: json5
+jsonc: jsonc code-workspace
+kdl: kdl
+less: less
+properties: properties env
+sass: sass styl
+scss: scss
+toml: toml
+xml: xml xsd xsl xslt svg plist csproj vbproj fsproj props targets nuspec resx xaml storyboard xib pom wsdl rss atom
+yaml: yaml yml
+zon: zon
+csv: csv tsv psv
+"""
+_FILE_NAMES = {
+    "dockerfile": "dockerfile",
+    "containerfile": "dockerfile",
+    "makefile": "make",
+    "gnumakefile": "make",
+    "bsdmakefile": "make",
+    "rakefile": "ruby",
+    "gemfile": "ruby",
+    "guardfile": "ruby",
+    "vagrantfile": "ruby",
+    "podfile": "ruby",
+    "fastfile": "ruby",
+    "brewfile": "ruby",
+    "capfile": "ruby",
+    "thorfile": "ruby",
+    "jenkinsfile": "groovy",
+    "cmakelists.txt": "cmake",
+    "justfile": "just",
+    "build": "starlark",
+    "build.bazel": "starlark",
+    "workspace": "starlark",
+    "tiltfile": "starlark",
+    "go.mod": "gotext",
+    "pipfile": "toml",
+    "cargo.lock": "toml",
+    "poetry.lock": "toml",
+    "uv.lock": "toml",
+    "composer.lock": "json",
+    "package.resolved": "json",
+    ".babelrc": "json",
+    ".eslintrc": "jsonc",
+    ".prettierrc": "yaml",
+    "tsconfig.json": "jsonc",
+    ".clang-format": "yaml",
+    ".clang-tidy": "yaml",
+    ".bashrc": "bash",
+    ".bash_profile": "bash",
+    ".profile": "bash",
+    ".zshrc": "bash",
+    "pkgbuild": "bash",
+    ".vimrc": "vim",
+    ".emacs": "emacs_lisp",
+    ".gitconfig": "ini",
+    ".gitmodules": "ini",
+    ".npmrc": "ini",
+    ".editorconfig": "ini",
+    ".env": "properties",
+    ".gitignore": "gitignore",
+    ".gitattributes": "gitignore",
+    "kconfig": "make",
+    "rebar.config": "erlang",
+    "mix.lock": "elixir",
+    "meson.build": "python",
+    "sconstruct": "python",
+    "sconscript": "python",
+    "wscript": "python",
+    "dune": "ocaml",
+}
+_PROGRAMS = {
+    "sh": "bash",
+    "bash": "bash",
+    "zsh": "bash",
+    "ksh": "bash",
+    "dash": "bash",
+    "ash": "bash",
+    "bats": "bash",
+    "fish": "fish",
+    "python": "python",
+    "pypy": "python",
+    "uv": "python",
+    "node": "javascript",
+    "nodejs": "javascript",
+    "deno": "typescript",
+    "bun": "typescript",
+    "ts-node": "typescript",
+    "tsx": "typescript",
+    "ruby": "ruby",
+    "jruby": "ruby",
+    "perl": "perl",
+    "php": "php",
+    "lua": "lua",
+    "luajit": "lua",
+    "elixir": "elixir",
+    "escript": "erlang",
+    "runhaskell": "haskell",
+    "runghc": "haskell",
+    "stack": "haskell",
+    "scala": "scala",
+    "scala-cli": "scala",
+    "swift": "swift",
+    "kotlin": "kotlin",
+    "groovy": "groovy",
+    "julia": "julia",
+    "rscript": "r",
+    "tclsh": "tcl",
+    "expect": "tcl",
+    "awk": "awk",
+    "gawk": "awk",
+    "make": "make",
+    "pwsh": "powershell",
+    "guile": "scheme",
+    "racket": "racket",
+    "clojure": "clojure",
+    "bb": "clojure",
+    "nix-shell": "nix",
+    "just": "just",
+}
+
+
+def _languages(table: str) -> frozenset[str]:
+    return frozenset(line.partition(":")[0] for line in table.split("\n") if line)
+
+
+def _extensions(table: str) -> dict[str, str]:
+    pairs = (line.split(": ") for line in table.split("\n") if line)
+    return {extension: language for language, extensions in pairs for extension in extensions.split()}
+
+
+CODE = _languages(_CODE) | {"dockerfile"}
+PROSE = _languages(_PROSE)
+DATA = _languages(_DATA)
+_BY_EXTENSION = _extensions(_CODE) | _extensions(_PROSE) | _extensions(_DATA)
+
+_CPP = re.compile(
+    r"^\s*(?:(?:inline\s+)?namespace\b|template\s*<|using\s+[\w:]+\s*[=;]|(?:public|private|protected)\s*:"
+    r"|class\s+[\w:]+[^;]*[{:]|#\s*include\s*<[a-z_]+>|static_assert\b|constexpr\b)|\bstd::|\bextern\s+\"C\+\+\"",
+    re.MULTILINE,
+)
+_OBJC = re.compile(r"^\s*(?:@(?:interface|protocol|class|implementation|end|property)\b|#\s*import\s)", re.MULTILINE)
+_SNIFFED_CHARS = 50_000
+
+
+def language_of(path: str, first_line: str = "") -> str:
+    """Name the language by file name, extension or first line; "text" when none of them tells."""
+    name = path.rsplit("/", 1)[-1].lower()
+    if known := _FILE_NAMES.get(name) or _FILE_NAMES.get(name.partition(".")[0] if name.startswith("dockerfile.") else ""):
+        return known
+    _, dot, extension = name.rpartition(".")
+    language = _BY_EXTENSION.get(extension, "") if dot else ""
+    if extension == "ts" and first_line.startswith("<?xml"):
+        return "xml"  # a translation file of Qt
+    return language or _by_first_line(first_line) or TEXT
+
+
+def refine(path: str, language: str, text: str) -> str:
+    """Decide by the text where one extension serves several languages: `.h` and `.m`."""
+    extension = path[-2:].lower()
+    sample = text[:_SNIFFED_CHARS]
+    if extension == ".h" and language == "c":
+        if _OBJC.search(sample):
+            return "objc"
+        return "cpp" if _CPP.search(sample) else "c"
+    if extension == ".m" and language == "objc" and re.search(r"^\s*(?:function\b|%)", sample, re.MULTILINE):
+        return "objc" if _OBJC.search(sample) else "matlab"
+    return language
+
+
+def _by_first_line(line: str) -> str:
+    if line.startswith("#!"):
+        return _by_program(line[2:].split())
+    if "-*-" in line and re.search(r"-\*-.*\bc\+\+.*-\*-", line, re.IGNORECASE):
+        return "cpp"
+    start = line.lstrip().lower()
+    for mark, language in (("<?php", "php"), ("<?xml", "xml"), ("<!doctype html", "html"), ("<html", "html")):
+        if start.startswith(mark):
+            return language
+    return ""
+
+
+def _by_program(words: list[str]) -> str:
+    """The language of a `#!` line: the first word that is a program, after `env` and its options."""
+    for word in words:
+        name = word.rsplit("/", 1)[-1].lower()
+        if name == "env" or name.startswith("-") or "=" in name:
+            continue
+        return _PROGRAMS.get(name, "") or _PROGRAMS.get(name.rstrip("0123456789."), "")
+    return ""
