@@ -3,8 +3,6 @@
 Only the engine and the faces read it; everything below gets plain arguments. The value of a setting is known together
 with the place it comes from (`Settings.origins`), and a wrong key or value is an error that names both.
 """
-# os.path and not pathlib, which costs 7 ms at every start:
-# ruff: noqa: PTH110, PTH111, PTH113, PTH118, PTH120, PTH123
 
 # Without `from __future__ import annotations`: the texts would be compiled again for each named tuple, 2 ms in all.
 import os
@@ -237,13 +235,6 @@ def known_settings() -> tuple[Known, ...]:
     return tuple(found)
 
 
-def ignore_patterns(source: SourceSettings) -> tuple[str, ...]:
-    """Return `source.ignore` after patterns that leave out everything beside `source.dir`."""
-    parts = [part for part in source.dir.replace("\\", "/").split("/") if part not in {"", "."}]
-    beside = [f"{'/'.join(['', *parts[:depth]])}/{mark}" for depth in range(len(parts)) for mark in ("*", parts[depth])]
-    return (*(("!" if i % 2 else "") + pattern for i, pattern in enumerate(beside)), *source.ignore)
-
-
 def find_root(path: str) -> str:
     """Return the nearest folder at or above `path` that holds .fathom, fathom.toml or .git, else `path` itself."""
     start = folder = os.path.realpath(path)
@@ -314,13 +305,17 @@ def _from_file(path: str) -> Iterator[_Given]:
 
 
 def _from_environment(environ: Mapping[str, str]) -> Iterator[_Given]:
-    """FATHOM_SEARCH__LIMIT and, as no section has "_" in its name, FATHOM_SEARCH_LIMIT too."""
     for name, value in environ.items():
         if not name.startswith("FATHOM_"):
             continue
-        section, separator, key = name.removeprefix("FATHOM_").lower().partition("_")
-        if separator and (section in SECTIONS or key.startswith("_")):
-            yield _Given(f"{section}.{key.removeprefix('_')}", value, f"environment {name}")
+        section, mark, key = name.removeprefix("FATHOM_").lower().partition("__")
+        if mark:
+            yield _Given(f"{section}.{key}", value, f"environment {name}")
+        elif (
+            section.partition("_")[0] in SECTIONS and name != "FATHOM_INDEX_DIR"
+        ):  # that one is a place for all projects
+            right = name.replace("_", "__", 2).replace("__", "_", 1)
+            raise SettingsError(f"environment {name} is not a setting", hint=f"with two underscores: {right}?")
 
 
 def _resolve(given: _Given, known: Mapping[str, Known]) -> tuple[str, Any]:

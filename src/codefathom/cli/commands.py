@@ -1,0 +1,232 @@
+"""The commands: each asks the engine one thing, writes the answer and returns the exit code."""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TextIO
+
+from codefathom import __version__
+from codefathom.cli import options as given
+from codefathom.cli.face import Face
+from codefathom.cli.filters import inside_project, where
+from codefathom.cli.render import related_text, search_text, symbols_text
+from codefathom.errors import SourceError
+from codefathom.types import Context, SearchResult
+
+FOUND, NOTHING, ERROR = 0, 1, 2
+
+
+def search(options: given.SearchOptions, face: Face) -> int:
+    """Print the best places, best first."""
+    with face.open() as engine:
+        result = engine.search(options.query, where=where(options, engine.root), min_score=options.min_score)
+    face.note_indexing()
+    if face.common.json:
+        from codefathom.cli.shapes import search_shape, to_json
+
+        face.write(to_json(search_shape(result)))
+    else:
+        face.notes(_doubts(result))
+        face.write(search_text(result, face.style, whole=face.common.verbose, explain=_explainer(options.explain)))
+    if not result.hits:
+        face.note(f"nothing found for {options.query!r}" + (f"; {result.suggestion}" if result.suggestion else ""))
+    elif face.common.verbose:
+        face.note(f"{len(result.hits)} hits, confidence {result.confidence:.2f}, {result.milliseconds:.1f} ms")
+    return FOUND if result.hits else NOTHING
+
+
+def _doubts(result: SearchResult) -> list[str]:
+    stale = ["files have changed since the index was made; fathom index brings it up to date"]
+    return [*result.degraded, *(stale if result.stale else [])]
+
+
+def _explainer(wanted: bool) -> Callable[[Mapping[str, float]], Iterable[str]]:
+    if not wanted:
+        return lambda _: ()
+    from codefathom.search.explain import lines
+
+    return lines
+
+
+def symbols(options: given.SymbolsOptions, face: Face) -> int:
+    """Print definitions by name."""
+    with face.open() as engine:
+        path = inside_project(options.path, engine.root) if options.path else ""
+        found = engine.symbols(options.query, path=path, kind=options.kind, limit=options.limit)
+    face.note_indexing()
+    if face.common.json:
+        from codefathom.cli.shapes import symbols_shape, to_json
+
+        face.write(to_json(symbols_shape(options.query, found)))
+    else:
+        face.write(symbols_text(found, face.style))
+    if not found:
+        face.note(f"no symbol matches {options.query!r}; fathom search looks inside the text too")
+    return FOUND if found else NOTHING
+
+
+def related(options: given.RelatedOptions, face: Face) -> int:
+    """Print what a file or symbol is connected with, and how complete that is."""
+    with face.open() as engine:
+        is_symbol = options.target.startswith("@@")
+        target = options.target if is_symbol else inside_project(options.target.removeprefix("@"), engine.root)
+        result = engine.related(target, depth=options.depth)
+    face.note_indexing()
+    if face.common.json:
+        from codefathom.cli.shapes import plain_shape, to_json
+
+        face.write(to_json(plain_shape(result)))
+    else:
+        face.write(related_text(result, face.style))
+        unresolved = f"; {result.n_unresolved} imports lead outside the project" if result.n_unresolved else ""
+        face.note(f"{result.completeness}{unresolved}")
+    if not result.edges:
+        face.note(f"nothing is connected with {result.target}")
+    return FOUND if result.edges else NOTHING
+
+
+def context(options: given.ContextOptions, face: Face) -> int:
+    """Print whole files for a prompt."""
+    face.note(options.notice)
+    with face.open() as engine:
+        result = engine.context(options.query, where=where(options, engine.root))
+    face.note_indexing()
+    face.write(_context_text(result, "json" if face.common.json else options.format))
+    if result.truncated:
+        face.note(f"not whole, the budget was too small: {', '.join(result.truncated)}")
+    if not result.files:
+        face.note(f"nothing found for {options.query!r}")
+    elif face.common.verbose:
+        face.note(f"{len(result.files)} files, about {result.n_tokens} tokens")
+    return FOUND if result.files else NOTHING
+
+
+def _context_text(result: Context, format_name: str) -> str:
+    if format_name == "json":
+        from codefathom.cli.shapes import plain_shape, to_json
+
+        return to_json(plain_shape(result))
+    from codefathom.cli.contexts import context_text
+
+    return context_text(result, format_name)
+
+
+def status(options: given.StatusOptions, face: Face) -> int:
+    """Print what the index holds."""
+    from codefathom.cli.render import status_text
+
+    with face.open() as engine:
+        result = engine.status()
+    if face.common.json:
+        from codefathom.cli.shapes import plain_shape, to_json
+
+        face.write(to_json(plain_shape(result)))
+    else:
+        face.write(status_text(result, face.style, skipped=options.skipped))
+    return FOUND
+
+
+def doctor(_: given.PlainOptions, face: Face) -> int:
+    """Print what works and what does not; 1 when something does not."""
+    from codefathom.cli.render import checks_text
+
+    with face.open() as engine:
+        checks = engine.doctor()
+    if face.common.json:
+        from codefathom.cli.shapes import checks_shape, to_json
+
+        face.write(to_json(checks_shape(checks)))
+    else:
+        face.write(checks_text(checks, face.style))
+    return FOUND if all(check.ok for check in checks) else NOTHING
+
+
+def config(_: given.ConfigOptions, face: Face) -> int:
+    """Print every setting, its value and its origin."""
+    from codefathom.settings import known_settings
+
+    settings = face.settings()
+    rows = []
+    for known in known_settings():
+        section, _, name = known.key.partition(".")
+        value: Any = getattr(getattr(settings, section), name)
+        rows.append((known, value, settings.origins.get(known.key, "default")))
+    if face.common.json:
+        from codefathom.cli.shapes import to_json
+
+        face.write(to_json([{"key": known.key, "value": value, "origin": origin} for known, value, origin in rows]))
+        return FOUND
+    from codefathom.cli.render import setting_line
+
+    for known, value, origin in rows:
+        face.write(setting_line(known.key, value, origin, face.style, known.rule.help if face.common.verbose else ""))
+    return FOUND
+
+
+def export(options: given.ExportOptions, face: Face) -> int:
+    """Write the index as lines."""
+    with face.open() as engine:
+        lines = engine.export(options.format)
+        if options.output == "-":
+            for line in lines:
+                face.write(_ended(line))
+        else:
+            with _opened(options.output, "w") as file:
+                file.writelines(map(_ended, lines))
+            face.note(f"wrote {options.output}")
+    return FOUND
+
+
+def import_(options: given.ImportOptions, face: Face) -> int:
+    """Read lines which export has written."""
+    with face.open() as engine:
+        if options.file == "-":
+            n_documents = engine.import_index(iter(sys.stdin), options.format)
+        else:
+            with _opened(options.file, "r") as file:
+                n_documents = engine.import_index(iter(file), options.format)
+    face.note(f"took over {n_documents} documents")
+    return FOUND
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith("\n") else line + "\n"
+
+
+def _opened(path: str, mode: str) -> TextIO:
+    try:
+        return open(path, mode, encoding="utf-8", newline="")
+    except OSError as error:
+        raise SourceError(f"cannot open {path!r}: {error.strerror}", hint="name a file that can be opened") from error
+
+
+def version(_: given.PlainOptions, face: Face) -> int:
+    """Print the version."""
+    if face.common.json:
+        from codefathom.cli.shapes import to_json
+
+        face.write(to_json({"name": "codefathom", "version": __version__}))
+    else:
+        face.write(f"codefathom {__version__}\n")
+    return FOUND
+
+
+def index(options: given.IndexOptions, face: Face) -> int:
+    """Make or update the index."""
+    from codefathom.cli.index import run
+
+    return run(options, face)
+
+
+RUN: Mapping[str, Callable[[Any, Face], int]] = {
+    "index": index,
+    "search": search,
+    "symbols": symbols,
+    "related": related,
+    "context": context,
+    "status": status,
+    "doctor": doctor,
+    "config": config,
+    "export": export,
+    "import": import_,
+    "version": version,
+}

@@ -1,0 +1,58 @@
+"""A context in the formats that prompts want. Pure."""
+
+from collections.abc import Callable, Mapping
+from re import findall
+
+from codefathom.types import Context, ContextFile
+
+_XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+# XML 1.0 has no place for these, not even escaped.
+_XML.update({code: None for code in range(32) if code not in {9, 10, 13}})
+
+
+def context_text(context: Context, format_name: str) -> str:
+    """Return all files of a context in one of the formats files (or autocoder), markdown and xml."""
+    return _FORMATS[format_name](context)
+
+
+def _files(context: Context) -> str:
+    return "".join(f"##File: {file.path}\n{_ended(file.text)}\n" for file in context.files)
+
+
+def _markdown(context: Context) -> str:
+    return "".join(_markdown_file(file) for file in context.files)
+
+
+def _markdown_file(file: ContextFile) -> str:
+    # A fence must be longer than any run of backticks inside.
+    longest = max((len(run) for run in findall("`{3,}", file.text)), default=2)
+    fence = "`" * (longest + 1)
+    ending = file.path.rpartition("/")[2].rpartition(".")
+    return f"## {file.path}{_lines(file)}\n\n{fence}{ending[2] if ending[1] else ''}\n{_ended(file.text)}{fence}\n\n"
+
+
+def _xml(context: Context) -> str:
+    return f"<documents>\n{''.join(_xml_file(n, file) for n, file in enumerate(context.files, 1))}</documents>\n"
+
+
+def _xml_file(n: int, file: ContextFile) -> str:
+    path, text, reason = (part.translate(_XML) for part in (file.path, _ended(file.text), file.reason))
+    lines = ",".join(f"{start}-{end}" for start, end in file.spans)
+    attributes = f' index="{n}" path="{path}"' + (f' lines="{lines}"' if lines else "") + f' reason="{reason}"'
+    return f"<document{attributes}>\n{text}</document>\n"
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") else text + "\n"
+
+
+def _lines(file: ContextFile) -> str:
+    return f" (lines {', '.join(f'{start}-{end}' for start, end in file.spans)})" if file.spans else ""
+
+
+_FORMATS: Mapping[str, Callable[[Context], str]] = {
+    "files": _files,
+    "autocoder": _files,
+    "markdown": _markdown,
+    "xml": _xml,
+}

@@ -1,0 +1,78 @@
+"""What all commands share: the streams, the style, notes on stderr, and opening the project."""
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TextIO
+
+from codefathom.cli.options import Common
+from codefathom.cli.progress import ProgressLine
+from codefathom.cli.render import Style
+from codefathom.engine import Engine
+from codefathom.errors import UsageError
+from codefathom.settings import Settings, find_root, load_settings, user_file
+
+
+class Face:
+    """One run of the program: where it writes and how."""
+
+    def __init__(self, common: Common, out: TextIO, err: TextIO, environ: Mapping[str, str]) -> None:
+        self.common = common
+        self.style = Style(_is_colourful(out, environ))
+        self._out = out
+        self._err = err
+        self._environ = environ
+        self._progress = ProgressLine(err, terminal=_is_terminal(err, environ))
+
+    def write(self, text: str) -> None:
+        """Write data."""
+        self._progress.clear()
+        self._out.write(text)
+
+    def note(self, text: str) -> None:
+        """Say something beside the data, unless quiet."""
+        if text and not self.common.quiet:
+            self._progress.clear()
+            self._err.write(f"fathom: {text}\n")
+
+    def notes(self, texts: Iterable[str]) -> None:
+        """Say several things."""
+        for text in texts:
+            self.note(text)
+
+    def ask(self, question: str) -> None:
+        """Put a question before the reader, quiet or not."""
+        self._progress.clear()
+        self._err.write(question)
+        self._err.flush()
+
+    def settings(self) -> Settings:
+        """The settings of the project that the command is about."""
+        return load_settings(
+            find_root(self._folder()),
+            overrides=self.common.overrides,
+            environ=self._environ,
+            user_file=user_file(self._environ),
+        )
+
+    def open(self) -> Engine:
+        """Open the project that the command is about; a run of the indexer shows its progress."""
+        show = None if self.common.quiet else self._progress
+        return Engine.open(self._folder(), settings=self.settings(), on_progress=show)
+
+    def note_indexing(self) -> None:
+        """Say that this command had to index first."""
+        self.note(self._progress.summary())
+
+    def _folder(self) -> str:
+        folder = self.common.source_dir or "."
+        if not os.path.isdir(folder):
+            raise UsageError(f"no such folder: {folder!r}", hint="give the folder of a project with --source-dir")
+        return folder
+
+
+def _is_terminal(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    return stream.isatty() and environ.get("TERM") != "dumb"
+
+
+def _is_colourful(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    return _is_terminal(stream, environ) and not environ.get("NO_COLOR")

@@ -1,0 +1,201 @@
+"""Results as text for people. Pure: values in, text out; nothing here prints."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from codefathom.cli.progress import duration
+from codefathom.types import Check, FoundSymbol, Hit, IndexReport, RelatedResult, SearchResult, Status
+
+_EXCERPT_LINES = 6
+_LINES_BEFORE_BEST = 2
+_MAX_LINE_CHARS = 200
+_MAX_LISTED = 20
+# What is in a repository is data: its control characters must not steer the terminal.
+_CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160)) if code not in {9, 10}}
+
+
+class Style(NamedTuple):
+    """Marks text for a terminal, or leaves it alone."""
+
+    colour: bool = False
+
+    def strong(self, text: str) -> str:
+        """What a result is about."""
+        return f"\x1b[1;36m{text}\x1b[0m" if self.colour else text
+
+    def faint(self, text: str) -> str:
+        """What explains it."""
+        return f"\x1b[2m{text}\x1b[0m" if self.colour else text
+
+    def alarm(self, text: str) -> str:
+        """What went wrong."""
+        return f"\x1b[1;31m{text}\x1b[0m" if self.colour else text
+
+
+def safe(text: str) -> str:
+    """Return text without characters that steer a terminal."""
+    return text.translate(_CONTROL)
+
+
+def search_text(
+    result: SearchResult, style: Style, *, whole: bool, explain: Callable[[Mapping[str, float]], Iterable[str]]
+) -> str:
+    """Return all hits: place, kind, name and score, the reason, what `explain` says about the signals, an excerpt."""
+    blocks = []
+    for hit in result.hits:
+        lines = [_header(hit, style)]
+        if hit.reason:
+            lines.append(style.faint(f"  {safe(hit.reason)}"))
+        lines += [style.faint(f"    {line}") for line in explain(hit.signals)]
+        lines += _excerpt(hit, style, whole=whole)
+        blocks.append("\n".join(lines) + "\n")
+    return "\n".join(blocks)
+
+
+def _header(hit: Hit, style: Style) -> str:
+    chunk = hit.chunk
+    place = style.strong(safe(f"{chunk.path}:{chunk.start_line}-{chunk.end_line}"))
+    return f"{place}  {safe(' '.join(part for part in (chunk.kind, name_of(hit)) if part))}  {hit.score:.2f}"
+
+
+def name_of(hit: Hit) -> str:
+    """Return the symbol a hit shows: the one it lies in, else the first that it holds."""
+    return hit.chunk.symbol or next(iter(hit.chunk.names), "")
+
+
+def _excerpt(hit: Hit, style: Style, *, whole: bool) -> list[str]:
+    first = hit.chunk.start_line
+    lines = hit.chunk.text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    start, end = 0, len(lines)
+    if not whole and end > _EXCERPT_LINES:
+        best = max(0, hit.line - first)
+        start = max(0, min(best - _LINES_BEFORE_BEST, end - _EXCERPT_LINES))
+        end = start + _EXCERPT_LINES
+    width = len(str(first + end - 1))
+    shown = (safe(line.rstrip("\r"))[:_MAX_LINE_CHARS] for line in lines[start:end])
+    return [f"  {style.faint(f'{first + start + n:>{width}}')}  {line}".rstrip() for n, line in enumerate(shown)]
+
+
+def symbols_text(found: Iterable[FoundSymbol], style: Style) -> str:
+    """Return one line for each symbol: place, kind, qualified name, signature."""
+    return "".join(_symbol_line(item, style) for item in found)
+
+
+def _symbol_line(item: FoundSymbol, style: Style) -> str:
+    symbol = item.symbol
+    place = style.strong(safe(f"{item.path}:{symbol.name_line}"))
+    signature = style.faint(safe(symbol.signature)[:_MAX_LINE_CHARS])
+    return f"{place}  {symbol.kind} {safe(symbol.qualified_name)}  {signature}".rstrip() + "\n"
+
+
+def related_text(result: RelatedResult, style: Style) -> str:
+    """Return the edges grouped by kind, in the order in which they were found."""
+    lines: list[str] = []
+    for kind in dict.fromkeys(edge.kind for edge in result.edges):
+        lines.append(f"{kind}:")
+        for edge in (edge for edge in result.edges if edge.kind == kind):
+            place = style.strong(safe(f"{edge.path}:{edge.line}"))
+            inside = f" in {safe(edge.symbol)}" if edge.symbol else ""
+            step = f"  (step {edge.depth})" if edge.depth > 1 else ""
+            lines.append(f"  {place}  {safe(edge.name)}{inside}{step}")
+    return "".join(line + "\n" for line in lines)
+
+
+def report_text(report: IndexReport, *, whole: bool) -> str:
+    """Return what an index run did, or would do: lists of paths for a dry run or when `whole`, then a summary."""
+    lines: list[str] = []
+    if report.dry_run or whole:
+        for mark, paths in (("+", report.added), ("~", report.changed), ("-", report.removed)):
+            shown = paths if whole else paths[:_MAX_LISTED]
+            lines += [f"{mark} {safe(path)}" for path in shown]
+            if len(paths) > len(shown):
+                lines.append(f"{mark} … and {len(paths) - len(shown)} more (-v lists all)")
+    lines += [f"failed: {safe(failure.path)}: {safe(failure.reason)}" for failure in report.failures]
+    lines.append(_summary(report))
+    if report.paused:
+        lines.append(f"paused: {report.paused}")
+    return "".join(line + "\n" for line in lines)
+
+
+def _summary(report: IndexReport) -> str:
+    counts = [(len(report.added), "added"), (len(report.changed), "changed"), (len(report.removed), "removed")]
+    counts += [(report.n_unchanged + report.n_touched, "unchanged")]
+    counts += [(len(report.skipped), "skipped"), (len(report.failures), "failed")]
+    done = ", ".join(f"{n} {word}" for n, word in counts if n) or "nothing to do"
+    if report.dry_run:
+        return f"would index {size(report.n_bytes)}, about {report.n_chunks} new chunks: {done}"
+    return f"{report.n_chunks} chunks in the index after {duration(report.seconds)}: {done}"
+
+
+def status_text(status: Status, style: Style, *, skipped: bool) -> str:
+    """Return what the index holds; with `skipped` the list of files that are left out, and why."""
+    if skipped:
+        return "".join(f"{style.strong(safe(item.path))}  {item.reason}\n" for item in status.skipped)
+    rows = [
+        ("project", safe(status.root)),
+        ("index", f"{safe(status.index_dir)} ({size(status.n_bytes)}, generation {status.generation})"),
+        ("files", f"{status.n_documents} indexed, {len(status.skipped)} skipped, {len(status.failures)} failed"),
+        ("chunks", f"{status.n_chunks} ({status.n_without_vector} without vector)"),
+        ("symbols", str(status.n_symbols)),
+        ("languages", _counts(status.languages)),
+        ("kinds", _counts(status.kinds)),
+        ("model", status.model),
+        ("up to date", _freshness(status)),
+    ]
+    rows += [("failed", f"{safe(item.path)}: {safe(item.reason)}") for item in status.failures[:_MAX_LISTED]]
+    if status.paused:
+        rows.append(("paused", safe(status.paused)))
+    return "".join(f"{name:<11} {value}\n" for name, value in rows)
+
+
+def _freshness(status: Status) -> str:
+    if not status.generation:
+        return "no index yet; the first search makes it"
+    problems = [f"{status.pending} files changed since"] if status.pending else []
+    if not status.views_current:
+        problems.append("views are behind the catalogue and will be rebuilt")
+    return "; ".join(problems) or "yes"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{name} {n}" for name, n in ordered) or "none"
+
+
+def checks_text(checks: Iterable[Check], style: Style) -> str:
+    """Return one line for each check, and what to do about those that failed."""
+    return "".join(_check_lines(check, style) for check in checks)
+
+
+def _check_lines(check: Check, style: Style) -> str:
+    mark = "ok  " if check.ok else style.alarm("FAIL")
+    hint = f"      {safe(check.hint)}\n" if check.hint and not check.ok else ""
+    return f"{mark}  {check.name:<12} {safe(check.detail)}\n{hint}"
+
+
+def setting_line(key: str, value: object, origin: str, style: Style, explanation: str) -> str:
+    """Return one setting as it stands in a settings file, and where its value comes from."""
+    above = style.faint(f"# {explanation}") + "\n" if explanation else ""
+    return f"{above}{key} = {_toml(value)}  {style.faint(f'# {safe(origin)}')}\n"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(_toml(part) for part in value)}]"
+    if isinstance(value, str):
+        return '"' + safe(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return str(value)
+
+
+def size(n_bytes: int) -> str:
+    """Return a number of bytes in words: 812 B, 3.4 kB, 12 MB."""
+    amount = float(n_bytes)
+    for unit in ("B", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"

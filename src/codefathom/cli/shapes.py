@@ -1,0 +1,64 @@
+"""Results as JSON: which keys there are is a promise to scripts and agents. Pure."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from codefathom.cli.render import name_of
+from codefathom.types import Check, Context, FoundSymbol, Hit, IndexReport, RelatedResult, SearchResult, Status
+
+
+def to_json(value: object) -> str:
+    """Return one JSON document that ends with a line end."""
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+def search_shape(result: SearchResult) -> dict[str, Any]:
+    """Return what `fathom search --json` prints."""
+    return {
+        "query": result.query,
+        "hits": [_hit(hit) for hit in result.hits],
+        "confidence": round(result.confidence, 4),
+        "degraded": list(result.degraded),
+        "stale": result.stale,
+        "generation": result.generation,
+        "suggestion": result.suggestion,
+    }
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    chunk = hit.chunk
+    folders = chunk.path.split("/")[:-1]
+    return {
+        "path": chunk.path,
+        "start_line": chunk.start_line,
+        "end_line": chunk.end_line,
+        "line": hit.line,
+        "kind": chunk.kind,
+        "name": name_of(hit),
+        "language": chunk.language,
+        "score": round(hit.score, 4),
+        "signals": {name: round(value, 4) for name, value in hit.signals.items()},
+        "content": chunk.text,
+        "module": folders[0] if folders else "",
+        "sub_module": folders[1] if len(folders) > 1 else "",
+        "reason": hit.reason,
+    }
+
+
+def symbols_shape(query: str, found: Iterable[FoundSymbol]) -> dict[str, Any]:
+    """Return what `fathom symbols --json` prints."""
+    symbols = [{"path": item.path, "language": item.language, **asdict(item.symbol)} for item in found]
+    return {"query": query, "symbols": symbols}
+
+
+def plain_shape(value: RelatedResult | Context | IndexReport | Status) -> dict[str, Any]:
+    """Return a result whose fields are the keys: related, context, index and status."""
+    return asdict(value)
+
+
+def checks_shape(checks: Iterable[Check]) -> dict[str, Any]:
+    """Return what `fathom doctor --json` prints."""
+    listed = [asdict(check) for check in checks]
+    return {"ok": all(check["ok"] for check in listed), "checks": listed}
