@@ -1,0 +1,48 @@
+"""Several rankings → one. Pure; the result is ordered best first, and equal scores by key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+K = TypeVar("K", int, str)
+
+
+def reciprocal_rank(rankings: Sequence[Sequence[K]], weights: Sequence[float] = (), k: int = 60) -> dict[K, float]:
+    """Return sum of weight / (k + rank) over the rankings that hold a key; rank counts from 1, its first place counts.
+
+    Without weights each ranking counts 1.
+    """
+    scores: dict[K, float] = {}
+    for ranking, weight in zip(rankings, _weights(weights, len(rankings)), strict=True):
+        for rank, key in enumerate(dict.fromkeys(ranking), start=1):
+            scores[key] = scores.get(key, 0.0) + weight / (k + rank)
+    return _best_first(scores)
+
+
+def weighted_sum(scored: Sequence[Mapping[K, float]], weights: Sequence[float] = ()) -> dict[K, float]:
+    """Return sum of weight · scaled(score) over the sides that hold a key; a side that lacks it adds 0.
+
+    Each side is scaled over its own candidates: (score - lowest) / (highest - lowest). Where all scores are equal, each
+    is 1: the side found them all and prefers none.
+    """
+    scores: dict[K, float] = {}
+    for side, weight in zip(scored, _weights(weights, len(scored)), strict=True):
+        for key, value in scaled(side).items():
+            scores[key] = scores.get(key, 0.0) + weight * value
+    return _best_first(scores)
+
+
+def scaled(side: Mapping[K, float]) -> dict[K, float]:
+    """Return the scores moved and stretched to 0 … 1."""
+    lowest, highest = min(side.values(), default=0.0), max(side.values(), default=0.0)
+    span = highest - lowest
+    return {key: (score - lowest) / span if span > 0 else 1.0 for key, score in side.items()}
+
+
+def _weights(weights: Sequence[float], count: int) -> Sequence[float]:
+    return weights or (1.0,) * count
+
+
+def _best_first(scores: Mapping[K, float]) -> dict[K, float]:
+    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))

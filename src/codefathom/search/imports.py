@@ -1,0 +1,285 @@
+"""The name of an import → where its file may lie. Pure; knows the customs of each language, not the project.
+
+A candidate that begins with "/" is a path from the project's root. Any other is the end of a path, cut at a "/". One
+that ends with "/" means the files directly in that folder. The likelier candidate comes first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from posixpath import normpath
+
+_SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".json")
+_COMPILED = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
+
+
+def import_candidates(name: str, language: str, path: str) -> tuple[str, ...]:
+    """Return the places an import written in the file `path` may mean; none when the language has no such custom."""
+    written = name.strip().strip("\"'`").strip()
+    resolve = _BY_LANGUAGE.get(language, _link)
+    if not written or resolve is None:
+        return ()
+    return tuple(dict.fromkeys(candidate for one in _spread(written) for candidate in resolve(one, path) if candidate))
+
+
+def _spread(name: str) -> list[str]:
+    """Write `a.{b, c => d}` and `a::{b, c as d}` out; what is nested deeper is left at its outer braces."""
+    found = re.fullmatch(r"([^{}]*)\{(.*)\}", name, re.DOTALL)
+    if found is None:
+        return [name]
+    inner = re.sub(r"\{.*?\}", "", found[2], flags=re.DOTALL)
+    parts = [re.split(r"\s+as\s+|\s*=>\s*", part.strip())[0] for part in inner.split(",")]
+    return [found[1].strip() + part.rstrip(":.") for part in parts if part.strip()]
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _from(folder: str, relative: str) -> str:
+    """Return "/" and the path that `relative` means in `folder`; "" when it leaves the project."""
+    joined = normpath(f"{folder}/{relative}" if folder else relative)
+    return "" if joined == ".." or joined.startswith("../") else "/" if joined == "." else "/" + joined.lstrip("/")
+
+
+def _link(name: str, path: str) -> Iterator[str]:
+    """Links in prose, and languages without a custom of their own: a path, beside the file or from the root."""
+    target = re.split(r"[?#]", name)[0]
+    if target and "://" not in target and not target.startswith("mailto:"):
+        yield _from(_folder(path), target) if not target.startswith("/") else target
+
+
+def _python(name: str, path: str) -> Iterator[str]:
+    dots = len(name) - len(name.lstrip("."))
+    parts = [part for part in name.lstrip(".").split(".") if part and part != "*"]
+    if dots:
+        folder = _from(_folder(path), "/".join(["."] + [".."] * (dots - 1)))
+        if not folder:
+            return
+        yield from _python_module(folder.rstrip("/") + "/", parts)
+    elif parts:
+        yield from _python_module("", parts)
+
+
+def _python_module(start: str, parts: list[str]) -> Iterator[str]:
+    """A module or package; or, since `from a import b` may name a definition, the module around it."""
+    for end in range(len(parts), max(len(parts) - 2, 0), -1):
+        body = start + "/".join(parts[:end])
+        yield from (f"{body}.py", f"{body}/__init__.py", f"{body}.pyi", f"{body}.pyx")
+    if start and len(parts) <= 1:
+        yield f"{start}__init__.py"
+
+
+def _javascript(name: str, path: str) -> Iterator[str]:
+    target = re.split(r"[?#]", name)[0]
+    if target.startswith("."):
+        yield from _script(_from(_folder(path), target))
+    elif target.startswith(("@/", "~/", "#/")):
+        yield from (*_script("/src/" + target[2:]), *_script(target[2:]))
+    elif target.startswith("/"):
+        yield from _script(target)
+    elif not target.startswith("node:"):
+        yield from _package(target)
+
+
+def _package(target: str) -> Iterator[str]:
+    """A package of the same repository lies in packages/; a path from a base folder has at least two parts."""
+    parts = target.split("/")
+    own = parts[1:] if target.startswith("@") else parts
+    if own:
+        root, rest = f"packages/{own[0]}", "/".join(own[1:])
+        yield from (*_script(f"{root}/src/{rest or 'index'}"), *_script(f"{root}/{rest or 'index'}"))
+    if len(parts) > 1 and not target.startswith("@"):
+        yield from _script(target)
+
+
+def _script(body: str) -> Iterator[str]:
+    if not body:
+        return
+    for ending, sources in _COMPILED.items():
+        if body.endswith(ending):
+            yield from (body.removesuffix(ending) + source for source in sources)
+    if re.search(r"\.\w+$", body):
+        yield body
+    yield from (body.rstrip("/") + ending for ending in _SCRIPT_ENDINGS)
+    yield from (f"{body.rstrip('/')}/index{ending}" for ending in _SCRIPT_ENDINGS)
+
+
+def _go(name: str, path: str) -> Iterator[str]:
+    """A package is a folder; the module's own name, as a host and two more parts, is not in the tree."""
+    parts = [part for part in name.split("/") if part]
+    if name.startswith("."):
+        yield _from(_folder(path), name).rstrip("/") + "/"
+        return
+    if "." in parts[0]:
+        rest = parts[3:] if parts[0].count(".") and len(parts) > 2 else parts[1:]
+        rest = rest[1:] if rest and re.fullmatch(r"v\d+", rest[0]) else rest
+        yield "/" + "".join(part + "/" for part in rest)
+        if len(rest) > 1:
+            yield "/".join(rest) + "/"
+    elif len(parts) > 1:
+        # A module without a host, or the standard library, whose folders a project seldom has.
+        yield "/" + "/".join(parts[1:]) + "/"
+
+
+def _dotted(*endings: str) -> Callable[[str, str], Iterator[str]]:
+    """Java and its relatives: a class in a file of its name; else the class around it; else a package's folder."""
+
+    def resolve(name: str, path: str) -> Iterator[str]:
+        clean = re.sub(r"^\s*(?:import|using|package)\s+(?:static\s+)?|\s+as\s+.*$|;$", "", name)
+        parts = [part for part in re.split(r"\.|::", clean) if part.strip()]
+        everything = bool(parts) and parts[-1] in ("*", "_", "given")
+        parts = parts[:-1] if everything else parts
+        for end in range(len(parts), max(len(parts) - 2, 1), -1):
+            yield from ("/".join(parts[:end]) + ending for ending in endings)
+        if len(parts) > 1 and (everything or not parts[-1][:1].isupper()):
+            yield "/".join(parts) + "/"
+
+    return resolve
+
+
+def _csharp(name: str, path: str) -> Iterator[str]:
+    """A namespace is by custom a folder, often without the project's own name in front."""
+    parts = [part for part in re.split(r"\.|::", name.removeprefix("global::")) if part]
+    yield "/".join(parts) + ".cs"
+    for start in range(len(parts)):
+        if len(parts) - start > 1 or start == 0:
+            yield "/".join(parts[start:]) + "/"
+
+
+def _rust(name: str, path: str) -> Iterator[str]:
+    parts = [part for part in re.sub(r"\s+as\s+\w+$", "", name).split("::") if part and part != "*"]
+    if not parts:
+        return
+    root = path[: path.rfind("src/") + 4] if "src/" in path else _folder(path) + "/" * bool(_folder(path))
+    children = _rust_children(path)
+    if parts[0] == "crate":
+        yield from _rust_module("/" + root, parts[1:])
+    elif parts[0] in ("self", "super"):
+        ups = sum(1 for part in parts if part == "super")
+        start = _from(children, "/".join([".", *[".."] * ups])).rstrip("/") + "/"
+        yield from _rust_module(start, [part for part in parts if part not in ("self", "super")])
+    elif len(parts) == 1:  # `mod name;`
+        yield from (f"/{children}{parts[0]}.rs", f"/{children}{parts[0]}/mod.rs")
+    elif parts[0] not in ("std", "core", "alloc"):
+        for crate in dict.fromkeys((parts[0], parts[0].replace("_", "-"))):
+            yield from _rust_module(f"{crate}/src/", parts[1:])
+        yield from _rust_module("/" + children, parts)
+
+
+def _rust_children(path: str) -> str:
+    """Return the folder in which the modules below this file lie."""
+    folder, name = _folder(path), path.rpartition("/")[2]
+    inner = "" if name in ("mod.rs", "lib.rs", "main.rs") else name.removesuffix(".rs")
+    return "".join(part + "/" for part in (folder, inner) if part)
+
+
+def _rust_module(start: str, parts: list[str]) -> Iterator[str]:
+    """The longest beginning of the parts that is a module; what follows it are names inside."""
+    for end in range(len(parts), 0, -1):
+        body = start + "/".join(parts[:end])
+        yield from (f"{body}.rs", f"{body}/mod.rs")
+    yield from (f"{start}lib.rs", f"{start}mod.rs", f"{start}main.rs")
+    if start.count("/") > 1:
+        yield start.rstrip("/") + ".rs"
+
+
+def _c(name: str, path: str) -> Iterator[str]:
+    target = name.strip('<>" ')
+    yield _from(_folder(path), target)
+    if not target.startswith("."):
+        yield target
+
+
+def _ruby(name: str, path: str) -> Iterator[str]:
+    target = name if name.endswith(".rb") else name + ".rb"
+    if target.startswith("."):
+        yield _from(_folder(path), target)
+        return
+    yield f"lib/{target}"
+    if "/" in target:
+        yield target
+    yield _from(_folder(path), target)
+
+
+def _php(name: str, path: str) -> Iterator[str]:
+    """A class under PSR-4: the front of its namespace stands for some folder, the rest is the path."""
+    found = re.search(r"['\"]([^'\"]+)['\"]", name)
+    target = found[1] if found else re.sub(r"^\s*use\s+(?:function\s+|const\s+)?|\s+as\s+\w+$", "", name)
+    if target.endswith(".php") or "/" in target:
+        yield from (_from(_folder(path), target.lstrip("/")), "/" + target.lstrip("/"))
+        return
+    parts = [part for part in target.split("\\") if part]
+    for start in range(max(len(parts) - 1, 0)):
+        yield "/".join(parts[start:]) + ".php"
+
+
+def _lua(name: str, path: str) -> Iterator[str]:
+    body = name.removesuffix(".lua").replace(".", "/") if "/" not in name else name.removesuffix(".lua")
+    yield from (f"lua/{body}.lua", f"lua/{body}/init.lua", f"/{body}.lua", f"/{body}/init.lua")
+    if "/" in body:
+        yield from (f"{body}.lua", f"{body}/init.lua")
+    yield _from(_folder(path), f"{body}.lua")
+
+
+def _elixir(name: str, path: str) -> Iterator[str]:
+    parts = [re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", part).lower() for part in name.split(".") if part]
+    yield from (f"lib/{'/'.join(parts)}.ex", f"{'/'.join(parts)}.exs")
+    if len(parts) > 1:
+        yield f"{'/'.join(parts)}.ex"
+
+
+def _haskell(name: str, path: str) -> Iterator[str]:
+    body = name.replace(".", "/")
+    if "/" in body:
+        yield from (f"{body}.hs", f"{body}.lhs", f"{body}.hsc")
+    else:
+        yield from (f"/src/{body}.hs", f"/{body}.hs", _from(_folder(path), f"{body}.hs"))
+
+
+def _zig(name: str, path: str) -> Iterator[str]:
+    if "." in name:
+        yield _from(_folder(path), name)
+    elif name not in ("std", "builtin", "root"):
+        yield from (f"/{name}.zig", f"/src/{name}.zig", f"{name}/src/main.zig", f"{name}/src/root.zig")
+
+
+def _bash(name: str, path: str) -> Iterator[str]:
+    """What a variable stands for is not known; what follows it is the end of the path."""
+    after = re.split(r"\$\{[^}]*\}|\$\([^)]*\)|\$\w+", name)[-1].strip("\"'")
+    known = after == name
+    target = after.lstrip("/") if not known else after
+    endings = ("", ".bash", ".sh") if "." not in target.rpartition("/")[2] else ("",)
+    for ending in endings if target else ():
+        if known:
+            yield from (_from(_folder(path), target + ending), _from("", target + ending))
+        else:
+            yield from (_from(_folder(path), target + ending), target + ending)
+
+
+_BY_LANGUAGE: dict[str, Callable[[str, str], Iterator[str]] | None] = {
+    "python": _python,
+    "javascript": _javascript,
+    "typescript": _javascript,
+    "tsx": _javascript,
+    "vue": _javascript,
+    "svelte": _javascript,
+    "go": _go,
+    "rust": _rust,
+    "java": _dotted(".java", ".kt"),
+    "kotlin": _dotted(".kt", ".java"),
+    "scala": _dotted(".scala", ".java"),
+    "groovy": _dotted(".groovy", ".java"),
+    "csharp": _csharp,
+    "c": _c,
+    "cpp": _c,
+    "ruby": _ruby,
+    "php": _php,
+    "lua": _lua,
+    "elixir": _elixir,
+    "haskell": _haskell,
+    "zig": _zig,
+    "bash": _bash,
+    "swift": None,  # files of one module see one another without imports
+}
