@@ -8,7 +8,7 @@ there are, are looked up in dictionaries; only the rest becomes regular expressi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 _FullMatch = Callable[[str], "re.Match[str] | None"]
@@ -75,19 +75,21 @@ def literal_start(body: str) -> str:
 
 
 class Globs:
-    """The rules that apply to one kind of entry, files or directories; a later rule is the stronger one."""
+    """The rules for one kind of entry, files or directories. Of several that match, the highest code counts."""
 
     __slots__ = ("_by_name", "_by_path", "_name_codes", "_names", "_path_codes", "_paths", "_suffix_codes", "_suffixes")
 
     def __init__(self, rules: Sequence[tuple[int, Rule]]) -> None:
+        """`rules` are pairs of code and rule, codes ascending."""
         self._names: dict[str, int] = {}
-        self._paths: dict[str, int] = {}
+        self._paths: dict[str, dict[str, int]] = {}  # directory → name → code
         self._suffix_codes: dict[str, int] = {}
         by_name: list[tuple[int, str]] = []
         by_path: list[tuple[int, str]] = []
         for code, rule in rules:
             if not _SPECIAL.intersection(rule.body):
-                (self._names if rule.by_name else self._paths)[rule.body] = code
+                parent, slash, name = rule.body.rpartition("/")
+                (self._names if rule.by_name else self._paths.setdefault(parent + slash, {}))[name] = code
             elif rule.by_name and rule.body[0] == "*" and not _SPECIAL.intersection(rule.body[1:]):
                 self._suffix_codes[rule.body[1:]] = code
             elif expression := translate(rule.body):
@@ -97,26 +99,34 @@ class Globs:
         self._by_path, self._path_codes = _joined(by_path)
 
     @property
-    def needs_path(self) -> bool:
-        """Whether any rule looks at more than the name."""
-        return bool(self._paths or self._by_path)
+    def is_empty(self) -> bool:
+        """Whether there is no rule."""
+        return not (self._names or self._paths or self._suffixes or self._by_name or self._by_path)
 
-    def strongest(self, name: str, directory: str) -> int:
-        """The code of the last rule that matches `directory` + `name`, or -1. `directory` is "" or ends with "/"."""
-        code = self._names.get(name, -1)
-        if self._suffixes and name.endswith(self._suffixes):
-            code = max(code, *(found for suffix, found in self._suffix_codes.items() if name.endswith(suffix)))
-        if self._by_name is not None and (match := self._by_name(name)):
-            code = max(code, self._name_codes[match.lastindex - 1])
-        if self._paths or self._by_path is not None:
-            code = max(code, self._strongest_path(directory + name))
-        return code
+    def matches(self, names: Collection[str], directory: str) -> dict[str, int]:
+        """Give the names that a rule matches, with its code; `directory`, where they lie, is "" or ends with "/"."""
+        found = {name: self._names[name] for name in self._names.keys() & names}
+        here = self._paths.get(directory, _NONE)
+        hits = [(name, here[name]) for name in here.keys() & names]
+        if suffixes := self._suffixes:
+            hits += [(name, self._by_suffix(name)) for name in names if name.endswith(suffixes)]
+        if match := self._by_name:
+            codes = self._name_codes
+            hits += [(name, codes[hit.lastindex - 1]) for name in names if (hit := match(name)) and hit.lastindex]
+        if match := self._by_path:
+            codes = self._path_codes
+            hits += [
+                (name, codes[hit.lastindex - 1]) for name in names if (hit := match(directory + name)) and hit.lastindex
+            ]
+        for name, code in hits:
+            found[name] = max(code, found.get(name, -1))
+        return found
 
-    def _strongest_path(self, path: str) -> int:
-        code = self._paths.get(path, -1)
-        if self._by_path is not None and (match := self._by_path(path)):
-            code = max(code, self._path_codes[match.lastindex - 1])
-        return code
+    def _by_suffix(self, name: str) -> int:
+        return max(code for suffix, code in self._suffix_codes.items() if name.endswith(suffix))
+
+
+_NONE: dict[str, int] = {}
 
 
 def _joined(expressions: list[tuple[int, str]]) -> tuple[_FullMatch | None, tuple[int, ...]]:

@@ -37,27 +37,38 @@ BUILT_IN_PATTERNS = (
 # Names that build tools write and people use as well (Go's standard library has a `go/build`): taken for output only
 # at the project's root or beside a file that drives a build, and then listed as skipped.
 OUTPUT_NAMES = frozenset({"build", "dist", "target", "out", "_build", ".build", "coverage"})
-_BUILD_FILES = frozenset(
-    "package.json setup.py setup.cfg pyproject.toml Cargo.toml pom.xml build.gradle build.gradle.kts build.sbt "
-    "CMakeLists.txt meson.build build.xml mix.exs rebar.config Package.swift stack.yaml project.clj deps.edn "
-    "pubspec.yaml composer.json dune-project build.zig".split()
-)
+_BUILD_FILE_NAMES = """
+    package.json setup.py setup.cfg pyproject.toml Cargo.toml pom.xml build.gradle build.gradle.kts build.sbt
+    CMakeLists.txt meson.build build.xml mix.exs rebar.config Package.swift stack.yaml project.clj deps.edn
+    pubspec.yaml composer.json dune-project build.zig
+"""
+_BUILD_FILES = frozenset(_BUILD_FILE_NAMES.split())
 _VENDOR_NAMES = frozenset({"vendor", "vendored", "third_party", "third-party", "thirdparty", "3rdparty", "external"})
+_VENDORED_BY = {
+    "vendor": frozenset({"modules.txt", "autoload.php"}),  # Go, Composer
+    "Pods": frozenset({"Manifest.lock"}),
+    "_vendor": frozenset({"vendor.txt"}),  # pip, setuptools
+}
+_MARKS = {
+    "pyvenv.cfg": "virtual environment",
+    "CACHEDIR.TAG": "cache",
+    ".cargo-checksum.json": "vendored",
+    ".hex": "vendored",  # a package of Elixir or Erlang
+}
 _LICENCES = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
 
 
 class Patterns:
     """The lines of one ignore file, compiled. They are relative to the directory of that file."""
 
-    __slots__ = ("_reach", "directories", "files", "needs_path")
+    __slots__ = ("_reach", "directories", "files")
 
     def __init__(self, lines: Iterable[str]) -> None:
         parsed = (parse_line(line) for line in lines)
         # The code of a rule grows with its line; an odd one is negated.
         rules = [(2 * index + rule.negated, rule) for index, rule in enumerate(parsed) if rule and rule.body]
-        self.files = Globs([(code, rule) for code, rule in rules if not rule.only_directories])
         self.directories = Globs(rules)
-        self.needs_path = self.directories.needs_path
+        self.files = Globs([(code, rule) for code, rule in rules if not rule.only_directories])
         self._reach = tuple(_reach(rule) for _, rule in rules if rule.negated and not rule.by_name)
 
     def reaches_below(self, directory: str) -> bool:
@@ -82,8 +93,8 @@ class Layer(NamedTuple):
     above: str = ""  # for an ignore file above the root: the path from there to the root, ends with "/"
 
     def relative(self, directory: str) -> str:
-        """`directory` as the patterns see it."""
-        return as_bytes(self.above + directory[len(self.base) :]) if self.patterns.needs_path else ""
+        """Write `directory` as the patterns see it."""
+        return as_bytes(self.above + directory[len(self.base) :]) if self.above or self.base else as_bytes(directory)
 
 
 Layers = tuple[Layer, ...]  # strongest first
@@ -95,36 +106,37 @@ def add_layer(layers: Layers, layer: Layer) -> Layers:
     return (*layers[:position], layer, *layers[position:])
 
 
-class DirectoryRules:
-    """The layers as the entries of one directory see them."""
+def decide(layers: Layers, directory: str, names: Collection[str], *, are_directories: bool) -> dict[str, int]:
+    """Give, for each name that a rule speaks of, BROUGHT_BACK or the rank of the layer that leaves it out.
 
-    __slots__ = ("_directories", "_files")
+    `directory` is where the names lie, relative to the root: "" or with a slash at its end. Pass only the layers that
+    are stronger than the one that left `directory` out, if one did.
+    """
+    plain = set(names)
+    written: dict[str, str] = {}
+    if not "".join(plain).isascii():
+        written = {as_bytes(name): name for name in plain}
+        plain = set(written)
+    decisions: dict[str, int] = {}
+    for layer in reversed(layers):  # weakest first, so that stronger ones write over it
+        globs = layer.patterns.directories if are_directories else layer.patterns.files
+        if globs.is_empty:
+            continue
+        for name, code in globs.matches(plain, layer.relative(directory)).items():
+            decisions[written.get(name, name)] = BROUGHT_BACK if code & 1 else layer.rank
+    for name in NEVER & plain:
+        decisions[name] = COMMAND_LINE
+    return decisions
 
-    def __init__(self, layers: Layers, directory: str, floor: int = NO_RULE) -> None:
-        """`directory` is relative to the root, "" or with a slash at its end.
 
-        `floor` is the rank of the layer that left this directory out; only stronger ones count below it.
-        """
-        stronger = [(layer, layer.relative(directory)) for layer in layers if layer.rank > floor]
-        self._files = [(layer.rank, layer.patterns.files.strongest, path) for layer, path in stronger]
-        self._directories = [(layer.rank, layer.patterns.directories.strongest, path) for layer, path in stronger]
-
-    def decide(self, name: str, is_directory: bool) -> int:
-        """Give the rank of the layer that leaves the entry out, or NO_RULE, or BROUGHT_BACK."""
-        name = as_bytes(name)
-        for rank, strongest, path in self._directories if is_directory else self._files:
-            code = strongest(name, path)
-            if code >= 0:
-                return BROUGHT_BACK if code & 1 else rank
-        return NO_RULE
+def stronger_than(layers: Layers, rank: int) -> Layers:
+    """Leave out the layers up to this rank."""
+    return layers if rank < 0 else tuple(layer for layer in layers if layer.rank > rank)
 
 
 def may_enter(layers: Layers, directory: str, rank: int) -> bool:
     """Whether a layer stronger than the one that left `directory` out brings back something below it."""
-    return any(
-        layer.rank > rank and layer.patterns.reaches_below(as_bytes(layer.above + directory[len(layer.base) :]))
-        for layer in layers
-    )
+    return any(layer.rank > rank and layer.patterns.reaches_below(layer.relative(directory)) for layer in layers)
 
 
 def is_output(name: str, siblings: Collection[str], at_root: bool) -> bool:
@@ -134,21 +146,13 @@ def is_output(name: str, siblings: Collection[str], at_root: bool) -> bool:
 
 def mark(directory: str, names: Collection[str]) -> str:
     """Say what a directory is by what lies in it: "vendored", "cache", "virtual environment", or "" for source."""
+    if marks := _MARKS.keys() & names:
+        return _MARKS[min(marks)]
     parents, _, name = directory.rstrip("/").rpartition("/")
-    if "pyvenv.cfg" in names:
-        return "virtual environment"
-    if "CACHEDIR.TAG" in names:
-        return "cache"
-    if ".cargo-checksum.json" in names or ".hex" in names:
+    if name in _VENDORED_BY and not _VENDORED_BY[name].isdisjoint(names):
         return "vendored"
-    if (name, True) in (
-        ("vendor", "modules.txt" in names),  # Go
-        ("vendor", "autoload.php" in names and "composer" in names),
-        ("bundle", set(names) <= {"ruby", "jruby"} and bool(names)),
-        ("Pods", "Manifest.lock" in names),
-        ("_vendor", "vendor.txt" in names),  # pip and setuptools
-    ):
-        return "vendored"
+    if parents.lower() not in _VENDOR_NAMES:
+        return ""
     # Only at the top: code that was copied to a place like src/vendor/ is read and changed like any other.
     has_licence = any(other.upper().startswith(_LICENCES) for other in names)
-    return "vendored" if has_licence and parents.lower() in _VENDOR_NAMES else ""
+    return "vendored" if has_licence else ""

@@ -49,7 +49,7 @@ jsonnet: jsonnet libsonnet
 julia: jl
 just: just
 kotlin: kt kts
-lisp: lisp lsp cl asd
+lisp: lisp lsp asd
 lua: lua luau rockspec
 make: mk mak make
 matlab: mlx
@@ -57,11 +57,11 @@ nim: nim nims
 nix: nix
 objc: m mm
 ocaml: ml mli mll mly
-pascal: pas pp dpr lpr
+pascal: pas dpr lpr
 perl: pl pm t psgi pod
 php: php php3 php4 php5 phtml phpt
 powershell: ps1 psm1 psd1
-prolog: pro prolog
+prolog: prolog
 proto: proto
 python: py pyi pyw pyx pxd pxi
 r: r rmd
@@ -89,8 +89,8 @@ wgsl: wgsl
 zig: zig
 """
 _PROSE = """
-asciidoc: adoc asciidoc asc
-latex: tex sty cls bib ltx
+asciidoc: adoc asciidoc
+latex: tex sty bib ltx
 markdown: md markdown mdx mkd mkdn mdown livemd
 org: org
 rst: rst rest
@@ -135,11 +135,8 @@ _FILE_NAMES = {
     "jenkinsfile": "groovy",
     "cmakelists.txt": "cmake",
     "justfile": "just",
-    "build": "starlark",
     "build.bazel": "starlark",
-    "workspace": "starlark",
     "tiltfile": "starlark",
-    "go.mod": "gotext",
     "pipfile": "toml",
     "cargo.lock": "toml",
     "poetry.lock": "toml",
@@ -241,18 +238,26 @@ DATA = _languages(_DATA)
 _BY_EXTENSION = _extensions(_CODE) | _extensions(_PROSE) | _extensions(_DATA)
 
 _CPP = re.compile(
-    r"^\s*(?:(?:inline\s+)?namespace\b|template\s*<|using\s+[\w:]+\s*[=;]|(?:public|private|protected)\s*:"
-    r"|class\s+[\w:]+[^;]*[{:]|#\s*include\s*<[a-z_]+>|static_assert\b|constexpr\b)|\bstd::|\bextern\s+\"C\+\+\"",
+    r"^[ \t]*(?:(?:inline[ ]+)?namespace\b|template[ ]*<|using[ ]+[\w:]+[ ]*[=;]|(?:public|private|protected)[ ]*:"
+    r"|class[ ]+\w[^;\n]*[{:]|#[ ]*include[ ]*<[a-z_]+>|static_assert\b|constexpr\b)|\bstd::|\bextern[ ]+\"C\+\+\"",
     re.MULTILINE,
 )
-_OBJC = re.compile(r"^\s*(?:@(?:interface|protocol|class|implementation|end|property)\b|#\s*import\s)", re.MULTILINE)
+_OBJC = re.compile(
+    r"^[ \t]*(?:@(?:interface|protocol|class|implementation|end|property)\b|#[ ]*import\b)", re.MULTILINE
+)
+_MATLAB = re.compile(r"^[ \t]*(?:function\b|%)", re.MULTILINE)
 _SNIFFED_CHARS = 50_000
 
 
 def language_of(path: str, first_line: str = "") -> str:
     """Name the language by file name, extension or first line; "text" when none of them tells."""
-    name = path.rsplit("/", 1)[-1].lower()
-    if known := _FILE_NAMES.get(name) or _FILE_NAMES.get(name.partition(".")[0] if name.startswith("dockerfile.") else ""):
+    written = path.rsplit("/", 1)[-1]
+    name = written.lower()
+    if written in ("BUILD", "WORKSPACE"):  # in capitals: a script is often named "build"
+        return "starlark"
+    if name.startswith("dockerfile."):
+        return "dockerfile"
+    if known := _FILE_NAMES.get(name):
         return known
     _, dot, extension = name.rpartition(".")
     language = _BY_EXTENSION.get(extension, "") if dot else ""
@@ -269,8 +274,8 @@ def refine(path: str, language: str, text: str) -> str:
         if _OBJC.search(sample):
             return "objc"
         return "cpp" if _CPP.search(sample) else "c"
-    if extension == ".m" and language == "objc" and re.search(r"^\s*(?:function\b|%)", sample, re.MULTILINE):
-        return "objc" if _OBJC.search(sample) else "matlab"
+    if extension == ".m" and language == "objc":
+        return "matlab" if _MATLAB.search(sample) and not _OBJC.search(sample) else "objc"
     return language
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from codefathom.errors import SourceError
 from codefathom.source import ignore
 from codefathom.source.changes import FileStat
-from codefathom.source.ignore import BROUGHT_BACK, NO_RULE, DirectoryRules, Layer, Layers, Patterns
+from codefathom.source.ignore import BROUGHT_BACK, NO_RULE, Layer, Layers, Patterns
 from codefathom.types import Skipped
 
 __all__ = ["MAX_BYTES", "FileStat", "Scan", "ScanRules", "scan"]
@@ -48,6 +48,10 @@ class _Directory(NamedTuple):
     left_out_by: int  # rank of the layer that left it out, when it is entered all the same
     is_kept: bool  # brought back by name: do not ask what lies in it
 
+    def decide(self, names: list[str], *, are_directories: bool) -> dict[str, int]:
+        layers = ignore.stronger_than(self.layers, self.left_out_by)
+        return ignore.decide(layers, self.path, names, are_directories=are_directories)
+
 
 def scan(root: str, rules: ScanRules = ScanRules()) -> Scan:
     """List the files under `root`; raises SourceError when `root` is no folder that can be read."""
@@ -68,23 +72,26 @@ class _Walk:
         self.files: list[FileStat] = []
         self.skipped: list[Skipped] = []
         self._root = root
-        self._rules = rules
+        self._follows = rules.follow_symlinks
+        self._max_bytes = rules.max_bytes
         self._extensions = tuple(extension.lower() for extension in rules.required_exts)
         self._open = [_Directory("", _outer_layers(root, rules), NO_RULE, True)]
         # Followed after all else, so that what a link and a real path both lead to is listed under its real path.
         self._links: list[tuple[str, Layers, bool]] = []
         self._seen: set[str] = set()  # real paths; kept only when links are followed
+        self._has_followed = False
 
     def run(self) -> None:
         while self._open or self._links:
             if self._open:
                 self._enter(self._open.pop())
             else:
+                self._has_followed = True
                 self._links.sort(key=lambda link: link[0], reverse=True)
                 self._follow(*self._links.pop())
 
     def _enter(self, directory: _Directory) -> None:
-        if self._rules.follow_symlinks and not self._is_new(directory.path):
+        if self._follows and not self._is_new(directory.path):
             return
         try:
             with os.scandir(os.path.join(self._root, directory.path)) as listing:
@@ -96,50 +103,66 @@ class _Walk:
         if not directory.is_kept and (reason := ignore.mark(directory.path, names)):
             self._skip(directory.path, reason)
             return
-        layers = self._with_ignore_files(directory, entries)
-        matcher = DirectoryRules(layers, directory.path, directory.left_out_by)
-        inside = directory._replace(layers=layers)
+        inside = directory._replace(layers=self._with_ignore_files(directory, names))
+        folders: list[str] = []
+        others: list[os.DirEntry[str]] = []
         for entry in entries:
-            self._take(entry, inside, matcher, names)
-
-    def _take(self, entry: os.DirEntry[str], inside: _Directory, matcher: DirectoryRules, siblings: list[str]) -> None:
-        name = entry.name
-        path = inside.path + name
-        if name in ignore.NEVER:
-            return
-        if not name.isascii() and _is_undecodable(name):
-            self._skip(path, "name is not UTF-8")
-        elif entry.is_dir(follow_symlinks=False):
-            self._take_directory(path + "/", inside, matcher.decide(name, True), siblings)
-        elif self._extensions and not name.lower().endswith(self._extensions) and not entry.is_symlink():
-            return
-        else:
-            decision = matcher.decide(name, False)
-            if decision != BROUGHT_BACK and (decision >= 0 or inside.left_out_by >= 0):
-                return
-            if entry.is_file(follow_symlinks=False):
-                self._add(path, entry)
-            elif entry.is_symlink():
-                self._take_link(path, inside.layers, decision == BROUGHT_BACK)
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.name)
             else:
-                self._skip(path, "not a regular file")
+                others.append(entry)
+        if folders:
+            self._take_folders(folders, inside, names)
+        if others:
+            self._take_files(others, inside)
 
-    def _take_directory(self, path: str, inside: _Directory, decision: int, siblings: list[str]) -> None:
-        if decision == NO_RULE and inside.left_out_by >= 0:
-            decision = inside.left_out_by
-        name = path[len(inside.path) : -1]
-        is_output = decision == NO_RULE and ignore.is_output(name, siblings, not inside.path)
-        if is_output:
-            decision = ignore.BUILT_IN
-        if decision < 0:
-            self._open.append(_Directory(path, inside.layers, NO_RULE, decision == BROUGHT_BACK))
-        elif ignore.may_enter(inside.layers, path, decision):
-            self._open.append(_Directory(path, inside.layers, decision, True))
-        elif is_output:
-            self._skip(path, "build output")
+    def _take_folders(self, folders: list[str], inside: _Directory, siblings: list[str]) -> None:
+        decisions = inside.decide(folders, are_directories=True)
+        for name in folders:
+            decision = decisions.get(name, inside.left_out_by)
+            path = f"{inside.path}{name}/"
+            is_output = decision == NO_RULE and ignore.is_output(name, siblings, not inside.path)
+            if is_output:
+                decision = ignore.BUILT_IN
+            if decision < 0:
+                if name.isascii() or self._has_utf8_name(path):
+                    self._open.append(_Directory(path, inside.layers, NO_RULE, decision == BROUGHT_BACK))
+            elif ignore.may_enter(inside.layers, path, decision):
+                self._open.append(_Directory(path, inside.layers, decision, True))
+            elif is_output:
+                self._skip(path, "build output")
+
+    def _take_files(self, entries: list[os.DirEntry[str]], inside: _Directory) -> None:
+        if ends := self._extensions:
+            entries = [entry for entry in entries if entry.name.lower().endswith(ends) or entry.is_symlink()]
+        decisions = inside.decide([entry.name for entry in entries], are_directories=False)
+        for entry in entries:
+            name = entry.name
+            decision = decisions.get(name, inside.left_out_by)
+            path = inside.path + name
+            if decision >= 0 or not (name.isascii() or self._has_utf8_name(path)):
+                continue
+            try:
+                found = entry.stat(follow_symlinks=False)
+            except OSError:  # it went away since the directory was read
+                self._skip(path, "unreadable")
+                continue
+            if stat.S_ISLNK(found.st_mode):
+                self._take_link(path, inside.layers, decision == BROUGHT_BACK)
+            elif reason := self._unfit(path, found):
+                self._skip(path, reason)
+            else:
+                self.files.append(FileStat(path, found.st_size, found.st_mtime_ns))
+
+    def _unfit(self, path: str, found: os.stat_result) -> str:
+        if not stat.S_ISREG(found.st_mode):
+            return "not a regular file"
+        if found.st_size > self._max_bytes:
+            return "oversized"
+        return "symlink to a place already listed" if self._follows and not self._is_new(path) else ""
 
     def _take_link(self, path: str, layers: Layers, is_kept: bool) -> None:
-        if self._rules.follow_symlinks:
+        if self._follows:
             self._links.append((path, layers, is_kept))
         elif not self._extensions or path.lower().endswith(self._extensions):
             self._skip(path, "symlink")
@@ -147,62 +170,60 @@ class _Walk:
     def _follow(self, path: str, layers: Layers, is_kept: bool) -> None:
         """Take what a link leads to, when that is inside the root and not listed yet."""
         target = os.path.realpath(os.path.join(self._root, path))
-        if not os.path.lexists(target) or os.path.islink(target):
+        try:
+            found = os.stat(target, follow_symlinks=False)
+        except OSError:
+            self._skip(path, "broken symlink")
+            return
+        if stat.S_ISLNK(found.st_mode):  # it leads to itself
             self._skip(path, "broken symlink")
         elif os.path.commonpath((self._root, target)) != self._root:
             self._skip(path, "symlink out of the project")
         elif not ignore.NEVER.isdisjoint(target[len(self._root) :].split(os.sep)):
+            self._skip(path, "symlink")
+        elif stat.S_ISDIR(found.st_mode):
+            self._follow_to_folder(path, target, layers, is_kept)
+        elif self._extensions and not path.lower().endswith(self._extensions):
             return
-        elif os.path.isdir(target):
-            parent = path[: path.rfind("/") + 1]
-            decision = DirectoryRules(layers, parent).decide(path[len(parent) :], True)
-            if target in self._seen:
-                self._skip(path, "symlink to a place already listed")
-            elif decision < 0:
-                self._open.append(_Directory(path + "/", layers, NO_RULE, is_kept))
-        elif not self._extensions or path.lower().endswith(self._extensions):
-            self._add(path, os.stat(target))
-
-    def _add(self, path: str, entry: os.DirEntry[str] | os.stat_result) -> None:
-        try:
-            found = entry if isinstance(entry, os.stat_result) else entry.stat(follow_symlinks=False)
-        except OSError:  # it went away since the directory was read
-            self._skip(path, "unreadable")
-            return
-        if not stat.S_ISREG(found.st_mode):
-            self._skip(path, "not a regular file")
-        elif found.st_size > self._rules.max_bytes:
-            self._skip(path, "oversized")
-        elif self._rules.follow_symlinks and not self._is_new(path):
-            self._skip(path, "symlink to a place already listed")
+        elif reason := self._unfit(path, found):
+            self._skip(path, reason)
         else:
             self.files.append(FileStat(path, found.st_size, found.st_mtime_ns))
 
+    def _follow_to_folder(self, path: str, target: str, layers: Layers, is_kept: bool) -> None:
+        parent = path[: path.rfind("/") + 1]
+        name = path[len(parent) :]
+        if target in self._seen:
+            self._skip(path, "symlink to a place already listed")
+        elif ignore.decide(layers, parent, [name], are_directories=True).get(name, NO_RULE) < 0:
+            self._open.append(_Directory(path + "/", layers, NO_RULE, is_kept))
+
     def _is_new(self, path: str) -> bool:
-        real = os.path.realpath(os.path.join(self._root, path))
+        """Whether this place was not seen yet, neither by its real path nor over a link."""
+        place = os.path.join(self._root, path.rstrip("/"))
+        real = os.path.realpath(place) if self._has_followed else place.rstrip(os.sep)
         is_new = real not in self._seen
         self._seen.add(real)
         return is_new
 
-    def _with_ignore_files(self, directory: _Directory, entries: list[os.DirEntry[str]]) -> Layers:
+    def _with_ignore_files(self, directory: _Directory, names: list[str]) -> Layers:
         layers = directory.layers
-        found = {entry.name for entry in entries if entry.name in ignore.IGNORE_FILES}
-        for name, rank in ignore.IGNORE_FILES.items() if found else ():
+        for name, rank in ignore.IGNORE_FILES.items():
             # git does not follow a link here either.
-            if name in found and (patterns := _patterns_of(os.path.join(self._root, directory.path, name))):
+            if name in names and (patterns := _patterns_of(os.path.join(self._root, directory.path, name))):
                 layers = ignore.add_layer(layers, Layer(rank, patterns, base=directory.path))
         return layers
 
+    def _has_utf8_name(self, path: str) -> bool:
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            self._skip(path, "name is not UTF-8")
+            return False
+        return True
+
     def _skip(self, path: str, reason: str) -> None:
         self.skipped.append(Skipped(path.encode("utf-8", "backslashreplace").decode(), reason))
-
-
-def _is_undecodable(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def _outer_layers(root: str, rules: ScanRules) -> Layers:
@@ -255,8 +276,7 @@ def _git_directory(top: str) -> str:
 
 def _patterns_of(path: str) -> Patterns | None:
     text = _read_text(path).removeprefix("\ufeff")
-    patterns = Patterns(line.removesuffix("\r") for line in text.split("\n")) if text else None
-    return patterns
+    return Patterns(line.removesuffix("\r") for line in text.split("\n")) if text else None
 
 
 def _read_text(path: str) -> str:
