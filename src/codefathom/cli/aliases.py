@@ -39,7 +39,7 @@ _SWITCHES: Mapping[str, tuple[str, object]] = {
     "disable_auto_window": ("context.disable_auto_window", True),
     "disable_segment_reorder": ("context.disable_segment_reorder", True),
 }
-_NO_MODEL = "no language model is configured: selecting and judging are skipped, this is what retrieval found"
+NO_MODEL = "no language model is configured: selecting and judging are skipped, this is what retrieval found"
 
 
 def is_legacy(words: Sequence[str]) -> bool:
@@ -63,8 +63,9 @@ def translate(common: Common, values: Mapping[str, Any]) -> tuple[str, Any]:
     query, only_contexts = _unwrap(prompt)
     if not query.strip():
         raise UsageError("--rag needs a question", hint='fathom --rag "how are users authenticated?"')
-    as_json = only_contexts or "contexts_only" in values
-    return "context", ContextOptions(common, query, format="json" if as_json else "files", notice=_NO_MODEL)
+    if only_contexts or "contexts_only" in values:
+        return "context", ContextOptions(common, query, format="json")
+    return "context", ContextOptions(common, query, notice=NO_MODEL)
 
 
 def _unwrap(prompt: str) -> tuple[str, bool]:

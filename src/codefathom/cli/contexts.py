@@ -7,7 +7,7 @@ from codefathom.types import Context, ContextFile
 
 _XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 # XML 1.0 has no place for these, not even escaped.
-_XML.update({code: None for code in range(32) if code not in {9, 10, 13}})
+_XML.update({code: None for code in (*range(32), 0xFFFE, 0xFFFF) if code not in {9, 10, 13}})
 
 
 def context_text(context: Context, format_name: str) -> str:

@@ -152,7 +152,7 @@ _FILTERS = (
     Option(("--dir",), "only files below this folder", "DIR", repeat=True),
     Option(("--lang",), "only this language", "NAME", repeat=True),
     Option(("--kind",), "only this kind: function, class, method, section…", "NAME", repeat=True),
-    Option(("--filter",), "only what matches, such as 'lines > 20 and not path contains test'", "EXPR", repeat=True),
+    Option(("--filter",), "only what matches, such as 'lines > 20 and not is_test'", "EXPR", repeat=True),
 )
 _REFRESH = Option(
     ("--refresh",), "update the index first", "WHEN", setting="search.refresh", choices=("auto", "always", "never")

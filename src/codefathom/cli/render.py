@@ -178,14 +178,15 @@ def _check_lines(check: Check, style: Style) -> str:
 def setting_line(key: str, value: object, origin: str, style: Style, explanation: str) -> str:
     """Return one setting as it stands in a settings file, and where its value comes from."""
     above = style.faint(f"# {explanation}") + "\n" if explanation else ""
-    return f"{above}{key} = {_toml(value)}  {style.faint(f'# {safe(origin)}')}\n"
+    return f"{above}{key} = {as_toml(value)}  {style.faint(f'# {safe(origin)}')}\n"
 
 
-def _toml(value: object) -> str:
+def as_toml(value: object) -> str:
+    """Return a value as it is written in a settings file."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
-        return f"[{', '.join(_toml(part) for part in value)}]"
+        return f"[{', '.join(as_toml(part) for part in value)}]"
     if isinstance(value, str):
         return '"' + safe(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
     return str(value)

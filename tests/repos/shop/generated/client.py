@@ -1,0 +1,2 @@
+def generated_authenticate():
+    return "never indexed: the folder is ignored"

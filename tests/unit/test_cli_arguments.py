@@ -1,0 +1,201 @@
+"""Words on the command line → options, or an error that says what to write instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from codefathom.cli import aliases
+from codefathom.cli.arguments import parse
+from codefathom.cli.commands import RUN
+from codefathom.cli.help import command_help, overview
+from codefathom.cli.options import (
+    COMMANDS,
+    Common,
+    ConfigOptions,
+    ContextOptions,
+    ExportOptions,
+    ImportOptions,
+    IndexOptions,
+    PlainOptions,
+    RelatedOptions,
+    SearchOptions,
+    StatusOptions,
+    SymbolsOptions,
+)
+from codefathom.errors import UsageError
+from codefathom.settings import load_settings
+
+NOTHING = Common()
+
+
+def overriding(**settings: object) -> Common:
+    return Common(overrides={key.replace("__", "."): value for key, value in settings.items()})
+
+
+@pytest.mark.parametrize(
+    ("line", "command", "options"),
+    [
+        ("index", "index", IndexOptions(NOTHING)),
+        ("index --full --watch", "index", IndexOptions(NOTHING, full=True, watch=True)),
+        ("index --ignore *.md", "index", IndexOptions(overriding(source__ignore="*.md"))),
+        ("search how are rules applied", "search", SearchOptions(NOTHING, "how are rules applied")),
+        ("search a -n 3 b", "search", SearchOptions(overriding(search__limit="3"), "a b")),
+        ("search --limit=3 a", "search", SearchOptions(overriding(search__limit="3"), "a")),
+        ("search -- -x --y", "search", SearchOptions(NOTHING, "-x --y")),
+        ("search a --lang go --lang=c,rs", "search", SearchOptions(NOTHING, "a", lang=("go", "c,rs"))),
+        ("search a --min-score 0.5 --explain", "search", SearchOptions(NOTHING, "a", min_score=0.5, explain=True)),
+        ("search a --level file --mode regex", "search",
+         SearchOptions(overriding(search__level="file", search__mode="regex"), "a")),
+        ("search a --set search.rrf_k=5=6", "search", SearchOptions(overriding(search__rrf_k="5=6"), "a")),
+        ("-q search a -v --json", "search", SearchOptions(Common(json=True, quiet=True, verbose=True), "a")),
+        ("-C /x search a", "search", SearchOptions(Common(source_dir="/x"), "a")),
+        ("--source-dir=/x search a", "search", SearchOptions(Common(source_dir="/x"), "a")),
+        ("symbols", "symbols", SymbolsOptions(NOTHING)),
+        ("symbols parse --kind class -n 3", "symbols", SymbolsOptions(NOTHING, "parse", kind="class", limit=3)),
+        ("related src/a.py --depth 2", "related", RelatedOptions(NOTHING, "src/a.py", depth=2)),
+        ("context q --format xml --max-tokens 9", "context",
+         ContextOptions(overriding(context__window="9"), "q", format="xml")),
+        ("status --skipped", "status", StatusOptions(NOTHING, skipped=True)),
+        ("doctor", "doctor", PlainOptions(NOTHING)),
+        ("config", "config", ConfigOptions(NOTHING)),
+        ("config show", "config", ConfigOptions(NOTHING)),
+        ("export --as jsonl -o x", "export", ExportOptions(NOTHING, "jsonl", output="x")),
+        ("import --as jsonl x", "import", ImportOptions(NOTHING, "jsonl", file="x")),
+        ("import --as jsonl -", "import", ImportOptions(NOTHING, "jsonl")),
+        ("version", "version", PlainOptions(NOTHING)),
+        ("--version --json", "version", PlainOptions(Common(json=True))),
+    ],
+)  # fmt: skip
+def test_a_line_is_read_as(line: str, command: str, options: Any) -> None:
+    assert parse(line.split()) == (command, options, False)
+
+
+@pytest.mark.parametrize(
+    ("line", "topic"),
+    [("", ""), ("--help", ""), ("-h", ""), ("help", ""), ("help search", "search"), ("search --help", "search"),
+     ("--help search", "search"), ("search x -h", "search"), ("--rag -h", "")],
+)  # fmt: skip
+def test_help_is_asked_for(line: str, topic: str) -> None:
+    assert parse(line.split()) == (topic, None, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "hint"),
+    [
+        ("serch x", "'serch' is not a command", "did you mean search?"),
+        ("zzz", "'zzz' is not a command", 'fathom search "zzz"'),
+        ("--nope", "there is no command in '--nope'", "fathom --help"),
+        ("search", "fathom search needs query", "fathom search --help"),
+        ("search --json", "fathom search needs query", "fathom search --help"),
+        ("related", "fathom related needs target", "fathom related --help"),
+        ("export", "fathom export needs --as", "fathom export --help"),
+        ("import x", "fathom import needs --as", "fathom import --help"),
+        ("search --nope x", "fathom search has no option --nope", "put -- before"),
+        ("search --mod vector x", "fathom search has no option --mod", "did you mean --mode?"),
+        ("search --explian=1 x", "fathom search has no option --explian", "did you mean --explain?"),
+        ("search -n", "argument -n/--limit: expected one argument", "fathom search --help"),
+        ("search --level line x", "--level cannot be 'line'", "choose one of file, symbol, chunk"),
+        ("search --min-score high x", "--min-score cannot be 'high'", "give a number"),
+        ("search --set limit x", "--set 'limit' has no value", "--set key=value"),
+        ("related a b", "fathom related does not take 'b'", "fathom related --help"),
+        ("related a --depth x", "--depth cannot be 'x'", "give a number"),
+        ("config edit", "action cannot be 'edit'", "choose one of show"),
+        ("export --as xml", "--as cannot be 'xml'", "choose one of index-json, jsonl"),
+        ("--max-files 3 q", "say what to do", "fathom --help"),
+        ("--rag", "--rag needs a question", "fathom --rag"),
+        ("-s --rag q", "fathom has no option -s", "put -- before"),
+    ],
+)
+def test_a_line_that_cannot_be_read_says_why(line: str, said: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(line.split())
+    assert said in str(caught.value)
+    assert hint in caught.value.hint
+
+
+# The six example lines of the first document with the program's name changed; the one for shells becomes a pipe.
+@pytest.mark.parametrize(
+    ("words", "command", "options"),
+    [
+        (["--build-index", "--source-dir", "./p"], "index", IndexOptions(Common("./p"))),
+        (["--rag", "--source-dir", "./p", "如何实现用户认证功能？"], "context",
+         ContextOptions(Common("./p"), "如何实现用户认证功能？", notice=aliases.NO_MODEL)),
+        (["--rag", "--filter-level", "2", "--max-files", "5", "找到所有数据库相关的文件"], "context",
+         ContextOptions(overriding(select__filter_level="2", context__max_files="5"), "找到所有数据库相关的文件",
+                        notice=aliases.NO_MODEL)),
+        (["--query-index", "@@authenticate", "--source-dir", "./p"], "search",
+         SearchOptions(Common("./p"), "@@authenticate")),
+        (["--rag", "生成一个数据库连接的shell脚本", "--source-dir", "./p"], "context",
+         ContextOptions(Common("./p"), "生成一个数据库连接的shell脚本", notice=aliases.NO_MODEL)),
+        (["--rag", "--contexts-only", "--source-dir", "./p", '{"query":"列出数据库相关配置","only_contexts":true}'],
+         "context",
+         ContextOptions(Common("./p"), "列出数据库相关配置", format="json")),
+    ],
+)  # fmt: skip
+def test_the_first_documents_examples(words: list[str], command: str, options: Any) -> None:
+    assert parse(words) == (command, options, False)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "query", "format_name"),
+    [
+        ('{"query": "a b", "only_contexts": true}', "a b", "json"),
+        ('{"query": "a b", "only_contexts": false}', "a b", "files"),
+        ('{"query": "a b"}', "a b", "files"),
+        ('{"query": 5}', '{"query": 5}', "files"),
+        ('{"question": "a"}', '{"question": "a"}', "files"),
+        ("{broken", "{broken", "files"),
+        ("123", "123", "files"),
+        ('["query"]', '["query"]', "files"),
+    ],
+)
+def test_a_question_may_be_json(prompt: str, query: str, format_name: str) -> None:
+    options = parse(["--rag", prompt]).options
+    assert (options.query, options.format) == (query, format_name)
+
+
+@pytest.mark.parametrize(
+    ("flags", "key", "value"),
+    [
+        ("--filter-level 2", "select.filter_level", 2),
+        ("--max-files 3", "context.max_files", 3),
+        ("--relevance-threshold 7", "judge.relevance_threshold", 7),
+        ("--enable-hybrid-index", "search.mode", "hybrid"),
+        ("--no-enable-hybrid-index", "search.mode", "lexical"),
+        ("--duckdb-vector-dim 64", "store.vector_dim", 64),
+        ("--duckdb-query-top-k 20", "search.candidates", 20),
+        ("--duckdb-query-similarity 0.5", "search.min_similarity", 0.5),
+        ("--rag-doc-filter-relevance 4", "judge.doc_relevance", 4),
+        ("--index-filter-workers 2", "judge.workers", 2),
+        ("--rag-context-window-limit 999", "context.window", 999),
+        ("--full-text-ratio 0.5", "context.full_text_ratio", 0.5),
+        ("--segment-ratio 0.2", "context.segment_ratio", 0.2),
+        ("--disable-auto-window", "context.disable_auto_window", True),
+        ("--disable-segment-reorder", "context.disable_segment_reorder", True),
+        ("--anti-quota-limit-ms 9", "limits.min_interval_ms", 9),
+        ("--tokenizer-path t.json", "context.tokenizer_path", "t.json"),
+        ("--required-exts .rs,.py", "source.required_exts", (".rs", ".py")),
+    ],
+)
+def test_every_flag_of_the_first_document_is_a_setting(flags: str, key: str, value: object) -> None:
+    options = parse(["--rag", "question", *flags.split()]).options
+    assert options.query == "question"
+    settings = load_settings("/nowhere", overrides=options.common.overrides)
+    section, _, name = key.partition(".")
+    assert getattr(getattr(settings, section), name) == value
+    assert settings.origins == {key: "argument"}
+
+
+def test_every_command_can_be_run_and_is_explained() -> None:
+    assert set(RUN) == {command.name for command in COMMANDS}
+    for command in COMMANDS:
+        assert f"  {command.name}" in overview()
+        for option in (*command.operands, *command.options):
+            assert option.names[0] in command_help(command.name) or option.metavar in command_help(command.name)
+
+
+def test_help_fits_into_a_terminal() -> None:
+    texts = [overview(), *(command_help(command.name) for command in COMMANDS)]
+    assert max(len(line) for text in texts for line in text.splitlines()) <= 100

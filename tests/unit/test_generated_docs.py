@@ -1,0 +1,38 @@
+"""docs/cli.md and docs/settings.md are what the program's own tables say."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from codefathom.cli.options import COMMANDS
+from codefathom.settings import ALIASES, known_settings
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def generator():
+    spec = importlib.util.spec_from_file_location("generate_docs", DOCS / "generate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(("name", "page"), [("cli.md", "cli_page"), ("settings.md", "settings_page")])
+def test_page_is_fresh(name: str, page: str) -> None:
+    fresh = getattr(generator(), page)()
+    assert (DOCS / name).read_text(encoding="utf-8") == fresh, "run: python docs/generate.py"
+
+
+def test_everything_is_documented() -> None:
+    cli, settings = generator().cli_page(), generator().settings_page()
+    for command in COMMANDS:
+        assert f"## fathom {command.name}" in cli
+        for option in (*command.operands, *command.options):
+            assert f"| {option.help.replace('|', chr(92) + '|')}" in cli
+    for known in known_settings():
+        assert f"| `{known.key}` |" in settings
+    for name in ALIASES:
+        assert f"`{name}`" in settings

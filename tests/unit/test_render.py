@@ -1,0 +1,390 @@
+"""Results as text, as JSON and as contexts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codefathom.cli.contexts import context_text
+from codefathom.cli.progress import ProgressLine, describe, duration
+from codefathom.cli.render import (
+    Style,
+    checks_text,
+    related_text,
+    report_text,
+    safe,
+    search_text,
+    setting_line,
+    size,
+    status_text,
+    symbols_text,
+)
+from codefathom.cli.shapes import checks_shape, plain_shape, search_shape, symbols_shape, to_json
+from codefathom.types import (
+    Check,
+    Chunk,
+    Context,
+    ContextFile,
+    Failure,
+    FoundSymbol,
+    Hit,
+    IndexReport,
+    Progress,
+    Related,
+    RelatedResult,
+    SearchResult,
+    Skipped,
+    Status,
+    Symbol,
+)
+
+PLAIN = Style()
+COLOUR = Style(colour=True)
+TEXT = "def retry(call):\n    for n in range(3):\n        if call():\n            return True\n    return False\n"
+CHUNK = Chunk("1", "net/http/retry.py", "python", "function", "retry", ("retry",), 8, 12, TEXT)
+HIT = Hit(CHUNK, 0.914, {"lexical": 0.71234}, "named retry", 9)
+RESULT = SearchResult("retry", (HIT,), "chunk", "hybrid", 0.81239, 7)
+LONG = replace(HIT, chunk=replace(CHUNK, start_line=1, end_line=40, text="".join(f"line {n}\n" for n in range(1, 41))))
+
+
+def shown(hit: Hit, style: Style = PLAIN, *, whole: bool = False) -> str:
+    result = replace(RESULT, hits=(hit,))
+    return search_text(result, style, whole=whole, explain=lambda signals: [f"{name} high" for name in signals])
+
+
+def test_a_hit_shows_place_kind_name_score_reason_signals_and_lines() -> None:
+    assert shown(HIT) == (
+        "net/http/retry.py:8-12  function retry  0.91\n"
+        "  named retry\n"
+        "    lexical high\n"
+        "   8  def retry(call):\n"
+        "   9      for n in range(3):\n"
+        "  10          if call():\n"
+        "  11              return True\n"
+        "  12      return False\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("best", "first", "last"),
+    [(1, 1, 6), (3, 1, 6), (4, 2, 7), (20, 18, 23), (38, 35, 40), (40, 35, 40), (0, 1, 6)],
+)
+def test_an_excerpt_lies_around_the_best_line(best: int, first: int, last: int) -> None:
+    lines = [line for line in shown(replace(LONG, line=best)).splitlines() if "  line " in line]
+    assert [int(line.split()[0]) for line in lines] == list(range(first, last + 1))
+    assert all(line.split()[0] == line.split()[-1] for line in lines)
+
+
+def test_the_whole_hit_is_shown_on_demand() -> None:
+    assert shown(LONG, whole=True).count("  line ") == 40
+
+
+def test_hits_are_parted_by_an_empty_line() -> None:
+    both = search_text(replace(RESULT, hits=(HIT, HIT)), PLAIN, whole=False, explain=lambda _: ())
+    assert both.count("\n\nnet/http") == 1
+    assert search_text(replace(RESULT, hits=()), PLAIN, whole=False, explain=lambda _: ()) == ""
+
+
+def test_colour_only_adds_escapes() -> None:
+    coloured = shown(HIT, COLOUR)
+    assert "\x1b[1;36mnet/http/retry.py:8-12\x1b[0m" in coloured
+    for code in ("\x1b[1;36m", "\x1b[2m", "\x1b[0m"):
+        coloured = coloured.replace(code, "")
+    assert coloured == shown(HIT)
+
+
+def test_a_hostile_file_cannot_steer_the_terminal() -> None:
+    hostile = replace(HIT, chunk=replace(CHUNK, path="a\x1b]0;x\x07.py", text="\x1b[2Jboo\r\n\x9b1m\tx\n"))
+    text = shown(hostile)
+    assert "\x1b" not in text
+    assert "\x9b" not in text
+    assert "boo" in text
+    assert "\tx" in text
+
+
+@given(st.text())
+def test_safe_text_keeps_lines_and_tabs_and_no_other_control(text: str) -> None:
+    cleaned = safe(text)
+    assert len(cleaned) == len(text)
+    assert cleaned.count("\n") == text.count("\n")
+    assert not any(ord(char) < 32 and char not in "\n\t" for char in cleaned)
+
+
+def test_symbols_are_one_line_each() -> None:
+    symbol = Symbol("method", "add", "Cart.add", 3, 9, 5, "add(article)")
+    assert symbols_text([FoundSymbol("web/cart.ts", "typescript", symbol)], PLAIN) == (
+        "web/cart.ts:5  method Cart.add  add(article)\n"
+    )
+
+
+def test_related_edges_are_grouped_by_kind() -> None:
+    edges = (
+        Related("a.py", "imports", 1, "b"),
+        Related("c.py", "imported by", 2, "a", "main"),
+        Related("d.py", "imports", 3, "e", depth=2),
+    )
+    assert related_text(RelatedResult("a.py", edges, "imports only"), PLAIN) == (
+        "imports:\n  a.py:1  b\n  d.py:3  e  (step 2)\nimported by:\n  c.py:2  a in main\n"
+    )
+
+
+REPORT = IndexReport(
+    added=("a.py", "b.py"),
+    changed=("c.py",),
+    removed=("d.py",),
+    n_unchanged=4,
+    n_touched=1,
+    failures=(Failure("e.py", "unreadable"),),
+    skipped=(Skipped("f.bin", "binary"),),
+    n_chunks=30,
+    n_bytes=12_345,
+    seconds=0.44,
+    generation=3,
+)
+
+
+def test_a_report_sums_up() -> None:
+    assert report_text(REPORT, whole=False) == (
+        "failed: e.py: unreadable\n"
+        "30 chunks in the index after 0.4 s: 2 added, 1 changed, 1 removed, 5 unchanged, 1 skipped, 1 failed\n"
+    )
+
+
+def test_a_dry_run_lists_what_would_be_done() -> None:
+    text = report_text(replace(REPORT, dry_run=True, failures=(), paused="too many failed"), whole=False)
+    assert text == (
+        "+ a.py\n+ b.py\n~ c.py\n- d.py\n"
+        "would index 12 kB, about 30 new chunks: 2 added, 1 changed, 1 removed, 5 unchanged, 1 skipped\n"
+        "paused: too many failed\n"
+    )
+
+
+def test_a_long_list_is_cut_unless_all_is_wanted() -> None:
+    many = replace(REPORT, dry_run=True, added=tuple(f"{n}.py" for n in range(25)))
+    assert "+ 19.py\n+ … and 5 more (-v lists all)\n" in report_text(many, whole=False)
+    assert "+ 24.py\n" in report_text(many, whole=True)
+
+
+def test_a_report_of_nothing_says_so() -> None:
+    nothing = IndexReport((), (), (), 0, 0, (), (), 0, 0, 12.0, 1)
+    assert report_text(nothing, whole=True) == "0 chunks in the index after 12 s: nothing to do\n"
+
+
+STATUS = Status(
+    root="/p",
+    index_dir="/p/.fathom",
+    generation=2,
+    n_documents=3,
+    n_chunks=9,
+    n_symbols=7,
+    n_bytes=5_400_000,
+    languages={"go": 1, "python": 2},
+    kinds={"function": 9},
+    model="bundled/1",
+    n_without_vector=0,
+    indexed_at=1.0,
+    pending=0,
+    views_current=True,
+    skipped=(Skipped("a.bin", "binary"),),
+    failures=(Failure("b.py", "unreadable"),),
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "up to date  yes\n"),
+        ({"generation": 0}, "up to date  no index yet"),
+        ({"pending": 4}, "up to date  4 files changed since\n"),
+        ({"views_current": False}, "up to date  views are behind"),
+        ({"paused": "40 of 50 failed"}, "paused      40 of 50 failed\n"),
+        ({"languages": {}}, "languages   none\n"),
+        ({}, "languages   python 2, go 1\n"),
+        ({}, "index       /p/.fathom (5.4 MB, generation 2)\n"),
+        ({}, "failed      b.py: unreadable\n"),
+    ],
+)
+def test_status_says(change: dict[str, object], said: str) -> None:
+    assert said in status_text(replace(STATUS, **change), PLAIN, skipped=False)
+
+
+def test_skipped_files_are_listed_with_the_reason() -> None:
+    assert status_text(STATUS, PLAIN, skipped=True) == "a.bin  binary\n"
+
+
+CHECKS = (
+    Check("index", ok=True, detail="fine", hint="unused"),
+    Check("model", ok=False, detail="gone", hint="reinstall"),
+)
+
+
+def test_checks_say_what_to_do_about_failures_only() -> None:
+    assert checks_text(CHECKS, PLAIN) == "ok    index        fine\nFAIL  model        gone\n      reinstall\n"
+    assert checks_shape(CHECKS)["ok"] is False
+    assert checks_shape(CHECKS[:1])["ok"] is True
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(3, "3"), (0.5, "0.5"), (True, "true"), ("a\\b\"c", '"a\\\\b\\"c"'), ((".rs", "b"), '[".rs", "b"]'), ((), "[]")],
+)  # fmt: skip
+def test_a_setting_is_shown_as_it_would_be_written(value: object, written: str) -> None:
+    assert setting_line("a.b", value, "default", PLAIN, "") == f"a.b = {written}  # default\n"
+    assert setting_line("a.b", value, "default", PLAIN, "Why.").startswith("# Why.\na.b = ")
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "words"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (12_345, "12 kB"), (5_400_000, "5.4 MB"),
+                           (3_000_000_000, "3.0 GB")]
+)  # fmt: skip
+def test_sizes(n_bytes: int, words: str) -> None:
+    assert size(n_bytes) == words
+
+
+# ---- JSON
+
+
+def test_search_json_has_the_promised_keys() -> None:
+    shape = json.loads(to_json(search_shape(replace(RESULT, degraded=("no vectors",), stale=True))))
+    assert {key: shape[key] for key in ("query", "confidence", "degraded", "stale", "generation")} == {
+        "query": "retry",
+        "confidence": 0.8124,
+        "degraded": ["no vectors"],
+        "stale": True,
+        "generation": 7,
+    }
+    assert shape["hits"] == [
+        {
+            "path": "net/http/retry.py",
+            "start_line": 8,
+            "end_line": 12,
+            "line": 9,
+            "kind": "function",
+            "name": "retry",
+            "language": "python",
+            "score": 0.914,
+            "signals": {"lexical": 0.7123},
+            "content": TEXT,
+            "module": "net",
+            "sub_module": "http",
+            "reason": "named retry",
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "module", "sub_module"), [("a.py", "", ""), ("x/a.py", "x", ""), ("x/y/z/a.py", "x", "y")]
+)
+def test_module_and_sub_module_are_the_first_two_folders(path: str, module: str, sub_module: str) -> None:
+    hit = search_shape(replace(RESULT, hits=(replace(HIT, chunk=replace(CHUNK, path=path)),)))["hits"][0]
+    assert (hit["module"], hit["sub_module"]) == (module, sub_module)
+
+
+@pytest.mark.parametrize(("symbol", "names", "name"), [("A.b", ("c",), "A.b"), ("", ("c", "d"), "c"), ("", (), "")])
+def test_the_name_of_a_hit(symbol: str, names: tuple[str, ...], name: str) -> None:
+    hit = replace(HIT, chunk=replace(CHUNK, symbol=symbol, names=names))
+    assert search_shape(replace(RESULT, hits=(hit,)))["hits"][0]["name"] == name
+
+
+def test_other_results_are_json_by_their_fields() -> None:
+    symbol = Symbol("class", "A", "A", 1, 2, 1)
+    assert symbols_shape("a", [FoundSymbol("a.py", "python", symbol)])["symbols"][0]["qualified_name"] == "A"
+    for value in (REPORT, STATUS, RelatedResult("a", (Related("a", "calls", 1, "b"),), "all")):
+        assert set(json.loads(to_json(plain_shape(value)))) == set(value.__slots__)
+
+
+# ---- contexts
+
+FILES = (
+    ContextFile("src/a.py", "x = '<&>'\n", 0.9, 'says "x"'),
+    ContextFile("README.md", "# A\n```\ncode\n```", 0.5, "near", ((1, 4), (9, 12))),
+)
+CONTEXT = Context("x", FILES, 20)
+
+
+@pytest.mark.parametrize("name", ["files", "autocoder"])
+def test_files_format(name: str) -> None:
+    assert context_text(CONTEXT, name) == ("##File: src/a.py\nx = '<&>'\n\n##File: README.md\n# A\n```\ncode\n```\n\n")
+
+
+def test_markdown_format_fences_what_holds_a_fence() -> None:
+    assert context_text(CONTEXT, "markdown") == (
+        "## src/a.py\n\n```py\nx = '<&>'\n```\n\n"
+        "## README.md (lines 1-4, 9-12)\n\n````md\n# A\n```\ncode\n```\n````\n\n"
+    )
+
+
+@given(st.lists(st.tuples(st.text(min_size=1), st.text(), st.text()), max_size=3))
+def test_xml_format_can_be_read_again(parts: list[tuple[str, str, str]]) -> None:
+    parts = [(a.replace("\r", ""), b.replace("\r", ""), c.replace("\r", "")) for a, b, c in parts]
+    files = tuple(ContextFile(path, text, 1.0, reason) for path, text, reason in parts)
+    documents = list(ElementTree.fromstring(context_text(Context("q", files, 0), "xml")))
+    texts = [
+        "".join(char for char in text if char in "\t\n" or char.isprintable() or ord(char) > 126)
+        for _, text, _ in parts
+    ]
+    for document, text in zip(documents, texts, strict=True):
+        read = "".join(char for char in document.text or "" if char in "\t\n" or char.isprintable() or ord(char) > 126)
+        assert read.strip("\n") == text.strip("\n")
+
+
+# ---- progress
+
+
+class Stream:
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
+
+
+def test_a_line_of_progress() -> None:
+    assert describe(Progress("index", 50, 200, "a.py", 400), 2.0) == (
+        "indexing  [#####---------------] 50/200 files  400 chunks  25/s  6.0 s left"
+    )
+    assert describe(Progress("scan", 0, 0), 0.0) == "looking "
+    assert describe(Progress("paused", 5, 10, message="too many failed"), 0.0).endswith("5/10 files  too many failed")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.04, "0.0 s"), (9.94, "9.9 s"), (9.96, "10 s"), (59.6, "1:00 min"), (185, "3:05 min"), (3720, "1:02 h")],
+)
+def test_durations(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def progress_of(times: list[float], *, terminal: bool) -> tuple[str, ProgressLine]:
+    stream, clock = Stream(), iter([0.0, *times, times[-1] + 1])
+    line = ProgressLine(stream, terminal=terminal, clock=lambda: next(clock))
+    for n, _ in enumerate(times):
+        line(Progress("index", n + 1, len(times), n_chunks=n))
+    line.clear()
+    return stream.text, line
+
+
+def test_a_terminal_gets_one_line_that_changes_and_goes_away() -> None:
+    text, _ = progress_of([0.05, 0.2, 0.25, 0.4], terminal=True)
+    assert text.count("\r\x1b[K") == 3  # two shown, one cleared; those that follow at once are not
+    assert text.endswith("\r\x1b[K")
+    assert "\n" not in text
+
+
+def test_elsewhere_there_is_a_plain_line_every_few_seconds() -> None:
+    text, _ = progress_of([0.1, 4.0, 6.0, 8.0, 12.0], terminal=False)
+    assert [line.split()[2] for line in text.splitlines()] == ["3/5", "5/5"]
+    assert "\x1b" not in text
+
+
+def test_the_summary_tells_what_was_indexed() -> None:
+    assert progress_of([0.5, 1.0], terminal=False)[1].summary() == "indexed 2 files, 1 chunks in 2.0 s"
+    assert ProgressLine(Stream(), terminal=False).summary() == ""

@@ -1,0 +1,235 @@
+"""Settings: layers, origins, and what an unusable key or value says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codefathom import chunk
+from codefathom.errors import SettingsError
+from codefathom.settings import ALIASES, Settings, find_root, known_settings, load_settings, user_file
+from codefathom.types import LEVELS, MODES
+
+
+def value_of(settings: Settings, key: str) -> object:
+    section, _, name = key.partition(".")
+    return getattr(getattr(settings, section), name)
+
+
+def with_file(folder: Path, text: str) -> Path:
+    path = folder / "fathom.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_defaults_are_those_of_the_pure_stages() -> None:
+    settings = load_settings("/nowhere")
+    assert settings == Settings()
+    assert (settings.chunk.target_chars, settings.chunk.max_lines) == (chunk.TARGET_CHARS, chunk.MAX_LINES)
+    assert settings.search.level in LEVELS
+    assert settings.search.mode in MODES
+    assert not settings.origins
+
+
+@pytest.mark.parametrize("known", known_settings(), ids=lambda known: known.key)
+def test_every_setting_is_explained_and_takes_its_own_default(known) -> None:
+    assert known.rule.help.endswith(".")
+    settings = load_settings("/nowhere", overrides={known.key: known.default})
+    assert value_of(settings, known.key) == known.default
+    assert settings.origins == {known.key: "argument"}
+
+
+def test_each_layer_wins_over_the_one_below(tmp_path: Path) -> None:
+    user = tmp_path / "user.toml"
+    user.write_text("[search]\nlimit = 1\nrrf_k = 1\nmode = 'vector'\nfusion = 'weighted'\n")
+    project = with_file(tmp_path, "[search]\nlimit = 2\nrrf_k = 2\nmode = 'lexical'\n")
+    environment = {"FATHOM_SEARCH__LIMIT": "3", "FATHOM_SEARCH__RRF_K": "3", "PATH": "/bin"}
+    settings = load_settings(str(tmp_path), overrides={"search.limit": "4"}, environ=environment, user_file=str(user))
+    search = settings.search
+    assert (search.limit, search.rrf_k, search.mode, search.fusion) == (4, 3, "lexical", "weighted")
+    assert settings.origins == {
+        "search.limit": "argument",
+        "search.rrf_k": "environment FATHOM_SEARCH__RRF_K",
+        "search.mode": str(project),
+        "search.fusion": str(user),
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "given_value", "expected"),
+    [
+        ("search.limit", "7", 7),
+        ("search.limit", 7, 7),
+        ("search.min_similarity", 1, 1.0),
+        ("search.min_similarity", "0.25", 0.25),
+        ("source.follow_symlinks", "yes", True),
+        ("source.follow_symlinks", "0", False),
+        ("source.required_exts", ".rs, .py,", (".rs", ".py")),
+        ("source.required_exts", [".rs", ".py"], (".rs", ".py")),
+        ("source.required_exts", "", ()),
+        ("select.filter_level", "-1", -1),
+        ("embed.model", "bundled", "bundled"),
+    ],
+)
+def test_values_are_read_as_what_the_setting_is(key: str, given_value: object, expected: object) -> None:
+    value = value_of(load_settings("/nowhere", overrides={key: given_value}), key)
+    assert value == expected
+    assert type(value) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("key", "given_value", "remedy"),
+    [
+        ("search.limit", "many", "a whole number"),
+        ("search.limit", True, "a whole number"),
+        ("search.limit", 0, "from 1 to 1000"),
+        ("search.limit", 1001, "from 1 to 1000"),
+        ("judge.workers", 0, "from 1"),
+        ("judge.relevance_threshold", 11, "from 0 to 10"),
+        ("search.mode", "psychic", "choose one of hybrid"),
+        ("search.min_similarity", float("nan"), "from 0.0 to 1.0"),
+        ("source.follow_symlinks", "maybe", "true or false"),
+        ("source.required_exts", [1], "a list of texts"),
+        ("embed.model", 3, "text"),
+        ("embed.model", {"name": "x"}, "text"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_named_with_the_remedy(key: str, given_value: object, remedy: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings("/nowhere", overrides={key: given_value})
+    assert key in str(caught.value)
+    assert repr(given_value) in str(caught.value)
+    assert remedy in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "hint"),
+    [
+        ("[search]\nlimmit = 3", "search.limmit = 3 is not a setting", "did you mean search.limit?"),
+        ("[serch]\nlimit = 3", "serch.limit = 3 is not a setting", "did you mean search.limit?"),
+        ("duckdb_vector_dims = 3", "duckdb_vector_dims = 3 is not a setting", "did you mean duckdb_vector_dim?"),
+        ("zzz = 3", "zzz = 3 is not a setting", "fathom config show"),
+        ("[search]\nlimit = 'x'", "search.limit cannot be 'x'", "whole number"),
+        ("duckdb_query_top_k = 'x'", "duckdb_query_top_k (search.candidates) cannot be 'x'", "whole number"),
+        ("[search\n", "cannot read", "correct the file"),
+    ],
+)
+def test_an_error_in_a_file_names_the_file(tmp_path: Path, text: str, said: str, hint: str) -> None:
+    path = with_file(tmp_path, text)
+    with pytest.raises(SettingsError) as caught:
+        load_settings(str(tmp_path))
+    assert str(path) in str(caught.value)
+    assert said in str(caught.value)
+    assert hint in caught.value.hint
+
+
+def test_a_file_that_is_not_utf_8_is_an_error_too(tmp_path: Path) -> None:
+    (tmp_path / "fathom.toml").write_bytes(b"a = '\xff'")
+    with pytest.raises(SettingsError, match="cannot read"):
+        load_settings(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("FATHOM_SEARCH__LIMMIT", "search.limmit = '3' is not a setting"),
+        ("FATHOM_NOTHING__X", "nothing.x = '3' is not a setting"),
+        ("FATHOM_SEARCH_LIMIT", "FATHOM_SEARCH_LIMIT is not a setting"),
+    ],
+)
+def test_a_wrong_variable_is_an_error(name: str, said: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings("/nowhere", environ={name: "3"})
+    assert said in str(caught.value)
+
+
+def test_one_underscore_is_answered_with_two() -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings("/nowhere", environ={"FATHOM_SEARCH_MIN_SIMILARITY": "3"})
+    assert "FATHOM_SEARCH__MIN_SIMILARITY" in caught.value.hint
+
+
+def test_other_variables_are_left_alone() -> None:
+    others = {"FATHOM_DEBUG": "1", "FATHOM_CONFIG": "x", "FATHOM_INDEX_DIR": "/x", "FATHOM_CACHE_DIR": "/x"}
+    assert load_settings("/nowhere", environ=others) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "given_value", "key", "expected"),
+    [
+        ("duckdb_vector_dim", 64, "store.vector_dim", 64),
+        ("index_filter_file_num", 3, "context.max_files", 3),
+        ("required_exts", ".rs,.py", "source.required_exts", (".rs", ".py")),
+        ("skip_build_index", True, "search.refresh", "never"),
+        ("skip_build_index", False, "search.refresh", "auto"),
+        ("skip_filter_index", True, "select.filter_level", 0),
+        ("enable_hybrid_index", "false", "search.mode", "lexical"),
+        ("enable_hybrid_index", True, "search.mode", "hybrid"),
+    ],
+)
+def test_the_first_documents_names_are_accepted(name: str, given_value: object, key: str, expected: object) -> None:
+    assert value_of(load_settings("/nowhere", overrides={name: given_value}), key) == expected
+
+
+def test_a_former_switch_takes_only_true_and_false() -> None:
+    with pytest.raises(SettingsError, match=r"enable_hybrid_index \(search.mode\) cannot be 'maybe'"):
+        load_settings("/nowhere", overrides={"enable_hybrid_index": "maybe"})
+
+
+def test_every_alias_leads_to_a_setting() -> None:
+    assert set(ALIASES.values()) <= {known.key for known in known_settings()}
+
+
+@pytest.mark.parametrize(("key", "place"), [("index.dir", "/tmp/x"), ("source.dir", ".."), ("index.dir", "a/../../b")])
+def test_a_project_file_cannot_point_outside_the_project(tmp_path: Path, key: str, place: str) -> None:
+    section, _, name = key.partition(".")
+    with_file(tmp_path, f"[{section}]\n{name} = '{place}'\n")
+    with pytest.raises(SettingsError) as caught:
+        load_settings(str(tmp_path))
+    assert "inside the project" in caught.value.hint
+    # The same value is fine when the user says it.
+    assert value_of(load_settings("/nowhere", overrides={key: place}), key) == place
+
+
+def test_a_project_file_can_point_inside_the_project(tmp_path: Path) -> None:
+    with_file(tmp_path, "[source]\ndir = 'src/../lib'\n[index]\ndir = '.cache/index'\n")
+    assert load_settings(str(tmp_path)).index.dir == ".cache/index"
+
+
+@given(st.integers(0, 1000), st.integers(0, 1000))
+def test_shares_of_the_window_add_up_to_at_most_one(full: int, segment: int) -> None:
+    shares = {"context.full_text_ratio": full / 1000, "context.segment_ratio": segment / 1000}
+    if full + segment <= 1000:
+        assert load_settings("/nowhere", overrides=shares).context.full_text_ratio == full / 1000
+    else:
+        with pytest.raises(SettingsError, match="above 1"):
+            load_settings("/nowhere", overrides=shares)
+
+
+@pytest.mark.parametrize("mark", [".git", ".fathom", "fathom.toml"])
+def test_the_root_is_the_nearest_folder_with_a_mark(tmp_path: Path, mark: str) -> None:
+    inner = tmp_path / "outer" / "project" / "a" / "b"
+    inner.mkdir(parents=True)
+    project = tmp_path / "outer" / "project"
+    (tmp_path / ".git").mkdir()
+    (project / mark).mkdir()
+    assert find_root(str(inner)) == str(project.resolve())
+
+
+def test_without_a_mark_the_folder_itself_is_the_root(tmp_path: Path) -> None:
+    assert find_root(str(tmp_path)) == str(tmp_path.resolve())
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({"FATHOM_CONFIG": "/x/y.toml", "XDG_CONFIG_HOME": "/xdg"}, "/x/y.toml"),
+        ({"XDG_CONFIG_HOME": "/xdg"}, "/xdg/codefathom/fathom.toml"),
+        ({}, str(Path.home() / ".config/codefathom/fathom.toml")),
+    ],
+)
+def test_the_users_file(environment: dict[str, str], expected: str) -> None:
+    assert user_file(environment) == expected
