@@ -96,13 +96,22 @@ def _piece(piece: str) -> str:
     if piece in ("*", "?"):
         return "[^/]" + piece.replace("?", "")
     if len(piece) > 1 and piece[0] == "[":
-        body = piece[1:-1].replace("\\", "\\\\").replace("[", "\\[")
-        return f"[^{body[1:]}/]" if body[0] == "!" else f"[{body}]"
+        return _bracket(piece)
     if len(piece) > 1 and piece[0] == "{":
         return (
             "(?:" + "|".join(glob_expression("/" + one)[1 : -len(r"(?:/|\Z)")] for one in piece[1:-1].split(",")) + ")"
         )
     return re.escape(piece)
+
+
+def _bracket(piece: str) -> str:
+    body = re.sub(r"[\\\[&~|^]", r"\\\g<0>", piece[1:-1])
+    expression = f"[^{body[1:]}/]" if body[0] == "!" else f"[{body}]"
+    try:
+        re.compile(expression)
+    except re.error:  # [z-a] is no range: the characters themselves
+        return re.escape(piece)
+    return expression
 
 
 def _language(value: str) -> Where:

@@ -57,12 +57,12 @@ def parse_filter(text: str) -> Where:
     if text.lstrip().startswith(("{", "[")):
         return _from_json_text(text)
     reader = _Reader(text)
-    if reader.now.kind == "end":
+    if reader.ended:
         raise UsageError(
             "the filter is empty", hint='write for example: language = python and not path contains "test"'
         )
     where = reader.expression(0)
-    if reader.now.kind != "end":
+    if not reader.ended:
         raise reader.surprise("`and`, `or` or the end")
     return normalise(where)
 
@@ -130,6 +130,10 @@ class _Reader:
     @property
     def now(self) -> _Token:
         return self._tokens[self._next]
+
+    @property
+    def ended(self) -> bool:
+        return self.now.kind == "end"
 
     def take(self) -> _Token:
         token = self.now

@@ -16,15 +16,16 @@ _COMPILED = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs
 
 def import_candidates(name: str, language: str, path: str) -> tuple[str, ...]:
     """Return the places an import written in the file `path` may mean; none when the language has no such custom."""
-    written = name.strip().strip("\"'`").strip()
+    written = re.sub(r"^\s*(['\"`]?)(.*)\1\s*$", r"\2", name, flags=re.DOTALL).strip()
     resolve = _BY_LANGUAGE.get(language, _link)
     if not written or resolve is None:
         return ()
-    return tuple(dict.fromkeys(candidate for one in _spread(written) for candidate in resolve(one, path) if candidate))
+    every = (candidate for one in written_out(written) for candidate in resolve(one, path))
+    return tuple(dict.fromkeys(candidate for candidate in every if candidate))
 
 
-def _spread(name: str) -> list[str]:
-    """Write `a.{b, c => d}` and `a::{b, c as d}` out; what is nested deeper is left at its outer braces."""
+def written_out(name: str) -> list[str]:
+    """Return what `a.{b, c => d}` or `a::{b, c as d}` stands for; what is nested deeper ends at its own braces."""
     found = re.fullmatch(r"([^{}]*)\{(.*)\}", name, re.DOTALL)
     if found is None:
         return [name]

@@ -98,7 +98,7 @@ def parse_query(text: str) -> Query:
         symbols=symbols,
         members_of=members[0] if members else None,
         where=combine(*(mark.where for mark in marks)),
-        quoted=tuple(found for found in re.findall(r'"([^"\n]+)"', remaining) if found.strip()),
+        quoted=tuple(found for found in re.findall(r'"([^"\n]*)"', remaining) if found.strip()),
         intent=_intent(remaining) if remaining else "symbol" if symbols else "path" if paths else "keywords",
     )
 

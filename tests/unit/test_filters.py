@@ -1,0 +1,390 @@
+"""Filters: one meaning in SQL and in Python, and messages that say what is wrong and where."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codefathom.errors import UsageError
+from codefathom.search.filter_options import glob_expression, of_options
+from codefathom.search.filter_parser import filter_of, parse_filter
+from codefathom.search.filters import FIELDS, OPERATORS, combine, matches, normalise, to_sql
+from codefathom.types import Filter, FilterGroup, Where
+
+Record = dict[str, object]
+
+DOCUMENT = ("path", "dir", "name", "ext", "language", "module", "sub_module", "size")
+CHUNK = ("kind", "symbol", "names", "start_line", "end_line", "text")
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[sqlite3.Connection]:
+    database = sqlite3.connect(":memory:")
+    database.create_function(
+        "regexp", 2, lambda pattern, text: text is not None and re.search(pattern, str(text)) is not None
+    )
+    database.execute(f"CREATE TABLE documents (id INTEGER PRIMARY KEY, {', '.join(DOCUMENT)})")
+    database.execute(f"CREATE TABLE chunks (key INTEGER PRIMARY KEY, document_id, {', '.join(CHUNK)})")
+    yield database
+    database.close()
+
+
+def passes_sql(database: sqlite3.Connection, where: Where, record: Record) -> bool:
+    database.execute("DELETE FROM documents")
+    database.execute("DELETE FROM chunks")
+    document = [record.get(field) for field in DOCUMENT]
+    chunk = [_joined(record.get(field)) for field in CHUNK]
+    database.execute(f"INSERT INTO documents VALUES (1, {', '.join('?' * len(DOCUMENT))})", document)
+    database.execute(f"INSERT INTO chunks VALUES (1, 1, {', '.join('?' * len(CHUNK))})", chunk)
+    condition, parameters = to_sql(where)
+    row = database.execute(
+        f"SELECT {condition} FROM chunks c JOIN documents d ON d.id = c.document_id", parameters
+    ).fetchone()
+    assert row[0] in (0, 1)  # never NULL
+    return bool(row[0])
+
+
+def _joined(value: object) -> object:
+    return "\n".join(value) if isinstance(value, tuple) else value
+
+
+# ---- SQL and Python agree
+
+TEXTS = st.text(alphabet="aAbB.é漢/_%\\'\"-1", max_size=4)
+NUMBERS = st.one_of(st.integers(-2, 6), st.sampled_from([2.5, 3.0, 2**40]))
+PATTERNS = st.sampled_from(["a", "^a", "b$", "[ab]+", "(?m)^B", "é", ".", "a|b", r"\.", "(^|\\.)a(\\.|$)"])
+
+
+@st.composite
+def filters(draw: st.DrawFn) -> Filter:
+    field = draw(st.sampled_from(list(FIELDS.values())))
+    if field.kind == "flag":
+        return Filter(field.name, draw(st.sampled_from(["eq", "ne"])), draw(st.sampled_from(["true", "no", 1, 0])))
+    if field.kind == "number":
+        operator = draw(st.sampled_from(["eq", "ne", "gt", "gte", "lt", "lte", "in", "not_in"]))
+        many = st.lists(NUMBERS, max_size=3).map(tuple)
+        return Filter(field.name, operator, draw(many if "in" in operator else NUMBERS))
+    operator = draw(st.sampled_from([name for name in OPERATORS if name not in ("gt", "gte", "lt", "lte")]))
+    many = st.lists(TEXTS, max_size=3).map(tuple)
+    value = PATTERNS if operator == "regex" else many if operator in ("in", "not_in") else TEXTS
+    return Filter(field.name, operator + draw(st.sampled_from(["", "_cased"])), draw(value))
+
+
+WHERES: st.SearchStrategy[Where] = st.recursive(
+    filters(),
+    lambda inner: st.builds(FilterGroup, st.sampled_from(["AND", "OR", "NOT"]), st.lists(inner, max_size=3).map(tuple)),
+    max_leaves=6,
+)
+
+
+@st.composite
+def records(draw: st.DrawFn) -> Record:
+    texts = {name: draw(st.none() | TEXTS) for name, field in FIELDS.items() if field.kind == "text"}
+    texts["path"] = draw(st.one_of(st.none(), TEXTS, st.sampled_from(["tests/a.py", "a/b_test.go", "src/A.py"])))
+    numbers = {name: draw(st.none() | NUMBERS) for name in ("size", "start_line", "end_line")}
+    if not all(isinstance(numbers[name], int) for name in ("start_line", "end_line")):
+        numbers["start_line"] = None  # lines are whole numbers or missing
+    return {**texts, **numbers, "names": draw(st.lists(TEXTS.filter(bool), max_size=3).map(tuple))}
+
+
+@given(where=WHERES, record=records())
+@settings(max_examples=300)
+def test_sql_and_python_agree(connection: sqlite3.Connection, where: Where, record: Record) -> None:
+    assert matches(where, record) == passes_sql(connection, where, record)
+
+
+@given(where=filters(), record=records())
+def test_a_negative_operator_is_the_opposite_of_its_positive_one(where: Filter, record: Record) -> None:
+    opposite = {"ne": "eq", "not_contains": "contains", "not_in": "in"}
+    base = where.operator.removesuffix("_cased")
+    if base in opposite:
+        positive = Filter(where.field, where.operator.replace(base, opposite[base]), where.value)
+        assert matches(where, record) != matches(positive, record)
+
+
+@given(where=WHERES)
+def test_normalising_again_changes_nothing(where: Where) -> None:
+    once = normalise(where)
+    assert normalise(once) == once
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_a_missing_value_fulfils_only_negative_operators(operator: str) -> None:
+    field, value = ("lines", 3) if operator[:2] in ("gt", "lt") else ("symbol", "x")
+    for record in ({}, {"symbol": "", "lines": None}, {"symbol": None}):
+        assert matches(Filter(field, operator, value), record) == (operator in ("ne", "not_contains", "not_in"))
+
+
+# ---- what a condition means
+
+RECORD: Record = {
+    "path": "src/net/Client.py",
+    "dir": "src/net",
+    "name": "Client.py",
+    "ext": "py",
+    "language": "python",
+    "module": "src",
+    "sub_module": "net",
+    "size": 900,
+    "kind": "method",
+    "symbol": "Client.send",
+    "names": ("Client.send", "Client.close"),
+    "start_line": 10,
+    "end_line": 30,
+    "text": "def send(self):\n    return 1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("expression", "holds"),
+    [
+        ("language = Python", True),
+        ("language eq_cased Python", False),
+        ("language != python", False),
+        ("lines = 21 and lines >= 21 and lines <= 21 and lines < 22 and lines > 20", True),
+        ("lines in (20, 21)", True),
+        ("lines not in (20, 21)", False),
+        ("kind in (function, method)", True),
+        ("kind in FUNCTION", False),
+        ("kind not in [function, class]", True),
+        ('path contains "net/c"', True),
+        ("path contains_cased net/c", False),
+        ("path not contains test", True),
+        ("not path contains test", True),
+        ("path starts with src/", True),
+        ("path ends with .py and path ends_with_cased .py", True),
+        ("path starts_with net", False),
+        (r'text ~ "def \w+\(self"', True),
+        (r"text matches RETURN", True),
+        (r"text regex_cased RETURN", False),
+        (r"text !~ yield", True),
+        ("names = client.close", True),
+        ("names = close", False),
+        ("names ends with .close", True),
+        ("names starts with client", True),
+        ("names in (a, Client.send)", True),
+        ("names ~ ^client\\.c", True),
+        ("is_test", False),
+        ("not is_test and isTest = false", True),
+        ("is_test = yes or size > 100", True),
+        ("startLine = 10 and end_line is 30 and subModule is net and lang is not go", True),
+        ("language = go or language = python and lines > 100", False),
+        ("(language = go or language = python) and not (lines > 100)", True),
+        ("not not language = python", True),
+        ("text contains 'it\\'s'", False),
+        ('{"field": "language", "operator": "eq", "value": "python"}', True),
+        ('{"field": "language", "operator": "eq", "value": "Python", "caseSensitive": true}', False),
+        ('{"operator": "NOT", "filters": [{"field": "lines", "operator": "gt", "value": 20}]}', False),
+        ('{"operator": "or", "filters": [{"field": "kind", "operator": "notIn", "value": ["class"]}]}', True),
+        ('{"operator": "OR", "filters": []}', True),
+        ('{"operator": "NOT", "filters": []}', True),
+    ],
+)
+def test_meaning(connection: sqlite3.Connection, expression: str, holds: bool) -> None:
+    where = parse_filter(expression)
+    assert matches(where, RECORD) == holds
+    assert passes_sql(connection, where, RECORD) == holds
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("tests/unit/a.py", True),
+        ("pkg/test_a.py", True),
+        ("src/a_test.go", True),
+        ("src/a.spec.ts", True),
+        ("src/FooTest.java", True),
+        ("conftest.py", True),
+        ("src/contest.py", False),
+        ("src/latest.py", False),
+        ("src/attestation/a.py", False),
+        ("testing.md", False),
+    ],
+)
+def test_is_test(path: str, expected: bool) -> None:
+    assert matches(Filter("is_test", "eq", "true"), {"path": path}) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "parts"),
+    [
+        ("", ["empty"]),
+        ("colour = red", ["'colour'", "column 1"]),
+        ("language = go and colour = red", ["'colour'", "column 19"]),
+        ("language resembles go", ["'resembles'", "column 1"]),
+        ("language = ", ["ends", "column 12", "a value"]),
+        ("language", ["column 9", "an operator"]),
+        ("language = go rust", ["'rust'", "column 15", "`and`"]),
+        ("(language = go", ["column 15", "`)`"]),
+        ("kind in (a b)", ["'b'", "column 12"]),
+        ("kind in (a,", ["column 12"]),
+        ("lines > many", ["'many'", "number", "column 1"]),
+        ("lines > nan", ["'nan'"]),
+        ("lines > 99999999999999999999", ["99999999999999999999"]),
+        ("path > 3", ["path is a text", "gt"]),
+        ("lines contains 3", ["lines is a number", "contains"]),
+        ("is_test = maybe", ["'maybe'"]),
+        ("text ~ (", ["a value", "column 8"]),
+        ("text ~ '('", ["'('", "not a regular expression"]),
+        ('text = "open', ["'\"'", "column 8"]),
+        ("{", ["JSON"]),
+        ("[1]", ["1"]),
+        ('{"field": "x", "operator": "eq", "value": 1}', ["'x'", "at filter"]),
+        ('{"field": "kind", "operator": "eq"}', ["filter.value is missing"]),
+        ('{"field": "kind", "operator": "eq", "value": {}}', ["filter.value"]),
+        ('{"field": "kind", "operator": "eq", "value": 1, "colour": 1}', ["filter.colour is unknown"]),
+        ('{"operator": "XOR", "filters": []}', ["'XOR'", "filter.operator"]),
+        ('{"operator": "AND", "filters": {}}', ["filter.filters"]),
+        ('{"operator": "AND", "filters": [{"field": "kind", "operator": "~~", "value": 1}]}', ["filter.filters[0]"]),
+        ("(" * 60 + "kind = a" + ")" * 60, ["nests"]),
+        ("kind eq_cased_cased x", ["eq_cased_cased"]),
+        ("lines eq_cased 3", ["eq_cased"]),
+    ],
+)
+def test_what_is_wrong_is_named(expression: str, parts: list[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_filter(expression)
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_unknown_names_are_answered_with_the_known_ones() -> None:
+    with pytest.raises(UsageError) as field:
+        parse_filter("colour = red")
+    assert all(name in field.value.hint for name in FIELDS)
+    with pytest.raises(UsageError) as operator:
+        parse_filter("kind resembles x")
+    assert all(name in operator.value.hint for name in OPERATORS)
+
+
+@given(st.text(alphabet="kind=inot() and\"'~!<>,lines3[]{}\\", max_size=30))
+def test_any_text_is_a_filter_or_a_usage_error(text: str) -> None:
+    try:
+        where = parse_filter(text)
+    except UsageError:
+        return
+    assert matches(where, RECORD) in (True, False)
+
+
+def test_limits_keep_sqlite_within_its_own() -> None:
+    deep: Where = Filter("kind", "eq", "a")
+    for _ in range(20):
+        deep = FilterGroup("NOT", (deep,))
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE c (kind)")
+    condition, parameters = to_sql(deep)
+    assert database.execute(f"SELECT count(*) FROM c WHERE {condition}", parameters).fetchone() == (0,)
+    wide = FilterGroup("OR", (Filter("kind", "eq", "a"),) * 398)
+    condition, parameters = to_sql(wide)
+    assert database.execute(f"SELECT count(*) FROM c WHERE {condition}", parameters).fetchone() == (0,)
+    with pytest.raises(UsageError, match="nests at most 20"):
+        to_sql(FilterGroup("NOT", (deep,)))
+    with pytest.raises(UsageError, match="at most 400"):
+        to_sql(FilterGroup("OR", (wide, wide)))
+
+
+def test_a_long_list_needs_one_parameter(connection: sqlite3.Connection) -> None:
+    paths = (*(f"src/{number}.py" for number in range(40_000)), "src/net/Client.py")
+    assert passes_sql(connection, Filter("path", "in", paths), RECORD)
+    assert len(to_sql(Filter("path", "in", paths)).parameters) == 1
+
+
+def test_a_value_is_never_written_into_the_condition() -> None:
+    for name, field in FIELDS.items():
+        if field.kind in ("text", "list"):
+            assert "x' OR 1" not in to_sql(Filter(name, "contains", "x' OR 1")).condition
+
+
+# ---- options and globs
+
+
+@pytest.mark.parametrize(
+    ("options", "holds"),
+    [
+        ({"directory": "src/"}, True),
+        ({"directory": "./src/net"}, True),
+        ({"directory": "src/ne"}, False),
+        ({"directory": "net"}, False),
+        ({"directory": "lib,src"}, True),
+        ({"directory": "s*/net"}, True),
+        ({"directory": "*/other"}, False),
+        ({"language": "py"}, True),
+        ({"language": "c++, Python"}, True),
+        ({"language": "ts,js,rs,c#"}, False),
+        ({"kind": "func"}, False),
+        ({"kind": "function,method"}, True),
+        ({"ext": ".py"}, True),
+        ({"ext": "py,go"}, True),
+        ({"path": "net/"}, True),
+        ({"path": "/net/"}, False),
+        ({"path": "/src/"}, True),
+        ({"path": "src/*.py"}, False),
+        ({"path": "src/**/*.py"}, True),
+        ({"path": "*.{go,py}"}, True),
+        ({"symbol": "send"}, True),
+        ({"symbol": "Client"}, True),
+        ({"symbol": "Client::send"}, True),
+        ({"symbol": "sen"}, False),
+        ({"symbol": "cl*"}, True),
+        ({"language": "python", "kind": "class"}, False),
+    ],
+)
+def test_options(options: dict[str, str], holds: bool) -> None:
+    where = of_options(**options)
+    assert where is not None
+    assert matches(where, RECORD) == holds
+
+
+def test_options_that_say_nothing_make_no_condition() -> None:
+    assert of_options() is None
+    assert of_options(directory=".", language=" ") is None
+    assert of_options(directory="src,.") is None
+    assert combine(None, None) is None
+    only = Filter("kind", "eq", "class")
+    assert combine(None, only) is only
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "found"),
+    [
+        ("*.py", "a/b.py", True),
+        ("*.py", "a/b.pyc", False),
+        ("/*.py", "a/b.py", False),
+        ("/*.py", "b.py", True),
+        ("a/**/c", "a/c", True),
+        ("a/**/c", "x/a/b/b/c", True),
+        ("a/*/c", "a/b/b/c", False),
+        ("src/**", "src/a/b", True),
+        ("b?", "a/bc/d", True),
+        ("b?", "a/b/c", False),
+        ("[ab].py", "b.py", True),
+        ("[!ab].py", "b.py", False),
+        ("x.{c,h}pp", "x.hpp", True),
+        ("x.{c,h}pp", "x.pp", False),
+        ("docs/", "docs/a.md", True),
+        ("docs/", "docs", False),
+        ("a+b", "a+b", True),
+        ("[", "[", True),
+    ],
+)
+def test_globs(glob: str, path: str, found: bool) -> None:
+    assert bool(re.search(glob_expression(glob), path)) == found
+
+
+@given(st.text(alphabet="*?[]{}!a-^\\/.,", max_size=10))
+def test_every_glob_is_a_regular_expression(glob: str) -> None:
+    re.compile(glob_expression(glob))
+
+
+@pytest.mark.parametrize(("glob", "path"), [("[z-a]", "[z-a]"), ("[^a]", "^"), ("[a&&b]", "&")])
+def test_odd_brackets(glob: str, path: str) -> None:
+    assert re.search(glob_expression(glob), path)
+
+
+def test_a_json_value_may_come_parsed() -> None:
+    assert filter_of({"field": "startLine", "operator": "gte", "value": "3"}) == Filter("start_line", "gte", 3)
