@@ -1,0 +1,126 @@
+"""Languages by name, extension, first line and, where one extension serves several, by the text."""
+
+from __future__ import annotations
+
+import pytest
+from semble_grammars import available_languages
+
+from codefathom.source.languages import CODE, DATA, PROSE, language_of, refine
+
+
+@pytest.mark.parametrize(
+    ("path", "language"),
+    [
+        ("a.py", "python"),
+        ("a.pyi", "python"),
+        ("a.js", "javascript"),
+        ("a.jsx", "javascript"),
+        ("a.mjs", "javascript"),
+        ("a.ts", "typescript"),
+        ("a.d.ts", "typescript"),
+        ("a.tsx", "tsx"),
+        ("a.go", "go"),
+        ("a.rs", "rust"),
+        ("A.java", "java"),
+        ("a.c", "c"),
+        ("a.h", "c"),
+        ("a.hpp", "cpp"),
+        ("a.cc", "cpp"),
+        ("A.cs", "csharp"),
+        ("a.rb", "ruby"),
+        ("a.gemspec", "ruby"),
+        ("a.php", "php"),
+        ("a.kt", "kotlin"),
+        ("build.gradle.kts", "kotlin"),
+        ("build.gradle", "groovy"),
+        ("a.swift", "swift"),
+        ("a.scala", "scala"),
+        ("build.sbt", "scala"),
+        ("a.lua", "lua"),
+        ("a.hs", "haskell"),
+        ("a.exs", "elixir"),
+        ("a.sh", "bash"),
+        ("a.bats", "bash"),
+        ("a.zig", "zig"),
+        ("a.vue", "vue"),
+        ("a.svelte", "svelte"),
+        ("a.html.erb", "embedded_template"),
+        ("a.md", "markdown"),
+        ("a.rst", "rst"),
+        ("a.toml", "toml"),
+        ("a.yml", "yaml"),
+        ("a.json", "json"),
+        ("tsconfig.json", "jsonc"),
+        ("App.csproj", "xml"),
+        ("a.css", "css"),
+        ("a.scss", "scss"),
+        ("A.PY", "python"),
+        ("dir.py/Makefile", "make"),
+        ("Dockerfile", "dockerfile"),
+        ("Dockerfile.dev", "dockerfile"),
+        ("Rakefile", "ruby"),
+        ("CMakeLists.txt", "cmake"),
+        ("notes.txt", "text"),
+        ("BUILD", "starlark"),
+        ("build", "text"),
+        ("LICENSE", "text"),
+        ("unknown.qqq", "text"),
+        ("trailing.", "text"),
+        (".gitignore", "gitignore"),
+        (".py", "python"),
+        ("", "text"),
+    ],
+)
+def test_language_of_a_path(path: str, language: str) -> None:
+    assert language_of(path) == language
+
+
+@pytest.mark.parametrize(
+    ("path", "first_line", "language"),
+    [
+        ("run", "#!/bin/sh -e", "bash"),
+        ("run", "#! /usr/bin/env python3.12", "python"),
+        ("run", "#!/usr/bin/env -S node --no-warnings", "javascript"),
+        ("run", "#!/usr/bin/env LANG=C ruby", "ruby"),
+        ("run", "#!", "text"),
+        ("run", "#!/usr/bin/env", "text"),
+        ("run", "#!/opt/bin/unheard-of", "text"),
+        ("build", "#!/bin/bash", "bash"),
+        ("page", "<!DOCTYPE html>", "html"),
+        ("page", "<?php declare(strict_types=1);", "php"),
+        ("data", '<?xml version="1.0"?>', "xml"),
+        ("vector", "// The vector header  -*- C++ -*-", "cpp"),
+        ("de.ts", '<?xml version="1.0"?>', "xml"),
+        ("run.py", "#!/bin/sh", "python"),
+    ],
+)
+def test_first_line_tells_what_the_name_does_not(path: str, first_line: str, language: str) -> None:
+    assert language_of(path, first_line) == language
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "language"),
+    [
+        ("a.h", "#include <stdio.h>\nstruct a { int b; };\nint f(void);\n", "c"),
+        ("a.h", '#ifdef __cplusplus\nextern "C" {\n#endif\nvoid f(void);\n', "c"),
+        ("a.h", "/* the class of std errors: public, private */\n#define template(x) x\n", "c"),
+        ("a.h", "#pragma once\nnamespace a {\n", "cpp"),
+        ("a.h", "template <typename T>\nT f();\n", "cpp"),
+        ("a.h", "class Widget final : public Base {\n", "cpp"),
+        ("a.h", "#include <vector>\n", "cpp"),
+        ("a.h", "  std::string name();\n", "cpp"),
+        ("a.h", "#import <UIKit/UIKit.h>\n@interface A : NSObject\n@end\n", "objc"),
+        ("a.m", '#import "A.h"\n@implementation A\n@end\n', "objc"),
+        ("a.m", "% solves\nfunction x = solve(a)\nend\n", "matlab"),
+        ("a.hpp", "int f(void);\n", "cpp"),
+        ("a.py", "namespace = 1\n", "python"),
+    ],
+)
+def test_the_text_decides_between_languages_of_one_extension(path: str, text: str, language: str) -> None:
+    assert refine(path, language_of(path), text) == language
+
+
+def test_classes_do_not_overlap_and_know_what_the_parser_knows() -> None:
+    assert not CODE & PROSE and not CODE & DATA and not PROSE & DATA
+    # parts and dialects that no file is wholly written in
+    assert set(available_languages()) - CODE - PROSE - DATA == {"markdown_inline", "php_only"}
