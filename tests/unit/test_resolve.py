@@ -1,0 +1,87 @@
+"""Import names find the right document of a small project."""
+
+from __future__ import annotations
+
+import pytest
+
+from codefathom.search.resolve import Resolver, family
+
+PROJECT = {
+    "src/shop/__init__.py": "python",
+    "src/shop/orders.py": "python",
+    "src/shop/os.py": "python",
+    "src/shop/util/__init__.py": "python",
+    "src/shop/util/text.py": "python",
+    "other/shop2/orders.py": "python",
+    "scripts/run.py": "python",
+    "web/src/money.ts": "typescript",
+    "web/src/cart/index.tsx": "tsx",
+    "web/src/App.vue": "vue",
+    "api/main.go": "go",
+    "api/store/sql.go": "go",
+    "api/store/memory.go": "go",
+    "api/store/sql_test.go": "go",
+    "api/store/README.md": "markdown",
+    "cache/store/x.go": "go",
+    "net/src/lib.rs": "rust",
+    "net/src/tcp.rs": "rust",
+    "net/src/tcp/stream.rs": "rust",
+    "a/include/lib/x.h": "c",
+    "b/include/lib/x.h": "c",
+    "b/main.cpp": "cpp",
+    "app/Models/User.php": "php",
+    "app/Http/Home.php": "php",
+}
+
+
+@pytest.fixture(scope="module")
+def resolver() -> Resolver:
+    return Resolver(PROJECT.items())
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "found"),
+    [
+        ("scripts/run.py", "shop.orders", ["src/shop/orders.py"]),
+        ("scripts/run.py", "shop.orders.total", ["src/shop/orders.py"]),
+        ("scripts/run.py", "shop", ["src/shop/__init__.py"]),
+        ("src/shop/orders.py", "os", []),
+        ("src/shop/orders.py", ".os", ["src/shop/os.py"]),
+        ("src/shop/orders.py", ".util.text", ["src/shop/util/text.py"]),
+        ("src/shop/util/text.py", "..orders", ["src/shop/orders.py"]),
+        ("src/shop/orders.py", "shop.orders", []),
+        ("scripts/run.py", "numpy", []),
+        ("web/src/App.vue", "./cart", ["web/src/cart/index.tsx"]),
+        ("web/src/cart/index.tsx", "../money", ["web/src/money.ts"]),
+        ("web/src/cart/index.tsx", "@/money", ["web/src/money.ts"]),
+        ("web/src/money.ts", "react", []),
+        ("api/main.go", "example.org/me/shop/api/store", ["api/store/memory.go", "api/store/sql.go"]),
+        ("api/main.go", "fmt", []),
+        ("net/src/lib.rs", "tcp", ["net/src/tcp.rs"]),
+        ("net/src/lib.rs", "crate::tcp::stream::Stream", ["net/src/tcp/stream.rs"]),
+        ("net/src/tcp/stream.rs", "super::super::tcp", ["net/src/tcp.rs"]),
+        ("b/main.cpp", '"lib/x.h"', ["b/include/lib/x.h"]),
+        ("app/Http/Home.php", r"App\Models\User", ["app/Models/User.php"]),
+        ("nowhere.py", "shop", []),
+    ],
+)
+def test_resolve(resolver: Resolver, path: str, name: str, found: list[str]) -> None:
+    assert sorted(resolver.resolve(name, path)) == found
+
+
+def test_several_names_in_braces_are_found_one_by_one() -> None:
+    resolver = Resolver([("src/lib.rs", "rust"), ("src/a.rs", "rust"), ("src/b.rs", "rust")])
+    assert resolver.resolve("crate::{a, b::C}", "src/lib.rs") == ("src/a.rs", "src/b.rs")
+
+
+def test_what_resolves_may_be_meant(resolver: Resolver) -> None:
+    names = ["shop.orders.total", "shop", ".util.text", "./cart", "../money", "x.org/m/s/api/store", r"App\Models\User"]
+    for path in PROJECT:
+        for name in names:
+            assert all(resolver.may_mean(name, target) for target in resolver.resolve(name, path))
+    assert not resolver.may_mean("numpy", "src/shop/orders.py")
+
+
+def test_languages_that_use_one_another_are_a_family() -> None:
+    assert family("tsx") == family("javascript") != family("python")
+    assert family("cpp") == family("c")
