@@ -1,5 +1,7 @@
 """The flags of the first document, accepted under their names: `fathom --rag --source-dir X "…"`."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Arguments in two steps: words → argparse's namespace → frozen options of one command."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn

@@ -1,5 +1,7 @@
 """The commands: each asks the engine one thing, writes the answer and returns the exit code."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TextIO

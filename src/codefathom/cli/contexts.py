@@ -1,5 +1,7 @@
 """A context in the formats that prompts want. Pure."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from re import findall
 

@@ -1,5 +1,7 @@
 """What all commands share: the streams, the style, notes on stderr, and opening the project."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Mapping
 from typing import TextIO
@@ -57,11 +59,18 @@ class Face:
     def open(self) -> Engine:
         """Open the project that the command is about; a run of the indexer shows its progress."""
         show = None if self.common.quiet else self._progress
+        self._refuse_home()
         return Engine.open(self._folder(), settings=self.settings(), on_progress=show)
 
     def note_indexing(self) -> None:
         """Say that this command had to index first."""
         self.note(self._progress.summary())
+
+    def _refuse_home(self) -> None:
+        """A question asked in the wrong folder must not index everything a person has."""
+        root = find_root(self._folder())
+        if not self.common.source_dir and root in {os.path.realpath(os.path.expanduser("~")), os.path.abspath(os.sep)}:
+            raise UsageError(f"{root} is no project", hint=f"go to a project, or mean it: --source-dir {root}")
 
     def _folder(self) -> str:
         folder = self.common.source_dir or "."

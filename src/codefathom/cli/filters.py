@@ -1,5 +1,7 @@
 """--dir, --lang, --kind and --filter → one condition; paths as typed here → paths of the project."""
 
+from __future__ import annotations
+
 import os
 
 from codefathom.cli.options import ContextOptions, SearchOptions
@@ -36,7 +38,7 @@ def inside_project(path: str, root: str) -> str:
 
     Raises UsageError when it is in neither or outside the project.
     """
-    for base in (os.getcwd(), root):
+    for base in (os.getcwd(), root) if "\0" not in path else ():
         place = os.path.realpath(os.path.join(base, path))
         if os.path.exists(place) and (place == root or place.startswith(os.path.join(root, ""))):
             relative = os.path.relpath(place, root).replace(os.sep, "/")

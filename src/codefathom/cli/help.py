@@ -1,5 +1,7 @@
 """Help texts, made from the same tables as the parser, so that they are alike on every Python."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 

@@ -1,5 +1,7 @@
 """`fathom index` in its four ways: once, dry, watching, asking."""
 
+from __future__ import annotations
+
 import os
 import sys
 

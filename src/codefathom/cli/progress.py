@@ -3,6 +3,8 @@
 An own line and no library: tqdm takes 60 ms to import, rich 85 ms, and a first search would have to wait for it.
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable
 from typing import TextIO

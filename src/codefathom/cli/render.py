@@ -1,5 +1,7 @@
 """Results as text for people. Pure: values in, text out; nothing here prints."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 

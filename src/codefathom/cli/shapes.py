@@ -1,5 +1,7 @@
 """Results as JSON: which keys there are is a promise to scripts and agents. Pure."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable
 from dataclasses import asdict

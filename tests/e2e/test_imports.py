@@ -1,0 +1,68 @@
+"""`fathom search` starts fast because it imports little: the list is held here, so that nothing creeps in."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SHOP = Path(__file__).parents[1] / "repos" / "shop"
+
+PROGRAM = """
+import json, sys
+before = set(sys.modules)
+from codefathom.cli import main
+code = main(["search", "-n", "1", "retry with backoff"])
+sys.stderr.write(json.dumps([code, sorted(set(sys.modules) - before)]))
+"""
+
+# Each of these costs more than the search itself; they belong to indexing or to nothing at all.
+NEVER = {
+    "asyncio",
+    "concurrent",
+    "difflib",
+    "email",
+    "http",
+    "logging",
+    "multiprocessing",
+    "numpy",
+    "pathspec",
+    "semble_grammars",
+    "shutil",
+    "socket",
+    "subprocess",
+    "tempfile",
+    "tomllib",
+    "tree_sitter",
+    "typing_extensions",
+    "urllib",
+}
+
+OURS = set()
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    folder = tmp_path_factory.mktemp("imports")
+    shutil.copytree(SHOP, folder / "project")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
+    environment |= {"XDG_CACHE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    for _ in range(2):  # the first one makes the index
+        command = [sys.executable, "-c", PROGRAM]
+        ran = subprocess.run(command, cwd=folder / "project", env=environment, capture_output=True, check=True)
+    code, modules = json.loads(ran.stderr.splitlines()[-1])
+    assert code == 0
+    return set(modules)
+
+
+def test_search_imports_nothing_heavy(imported: set[str]) -> None:
+    assert {name.partition(".")[0] for name in imported} & NEVER == set()
+
+
+def test_search_imports_only_these_modules_of_ours(imported: set[str]) -> None:
+    assert {name for name in imported if name.startswith("codefathom")} == OURS
