@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.source.changes import Changes, FileStat, Known, compare
+from codefathom.source.changes import Changes, FileStat, Known, Scan, compare
 
 SECOND = 1_000_000_000
 INDEXED = 1_000 * SECOND
@@ -36,7 +36,7 @@ A = FileStat("a", 1, OLD)
     ],
 )
 def test_changes(before: list[FileStat], after: list[FileStat], suspect: list[str], removed: list[str]) -> None:
-    changes = compare(known(*before), after, INDEXED)
+    changes = compare(known(*before), Scan(tuple(after), ()), INDEXED)
     assert [file.path for file in changes.suspect] == suspect
     assert changes.removed == tuple(removed)
     assert changes.n_unchanged == len(after) - len(suspect)
@@ -56,7 +56,7 @@ def test_changes(before: list[FileStat], after: list[FileStat], suspect: list[st
 def test_a_file_stamped_when_it_was_read_is_looked_at_again(mtime_ns: int, is_suspect: bool) -> None:
     file = FileStat("a", 1, mtime_ns)
     expected = Changes((file,), (), 0) if is_suspect else Changes((), (), 1)
-    assert compare(known(file), [file], INDEXED) == expected
+    assert compare(known(file), Scan((file,), ()), INDEXED) == expected
 
 
 stats = st.builds(
@@ -67,7 +67,7 @@ trees = st.lists(stats, unique_by=lambda file: file.path)
 
 @given(trees, trees)
 def test_every_difference_is_named_once(before: list[FileStat], after: list[FileStat]) -> None:
-    changes = compare(known(*before), after, INDEXED)
+    changes = compare(known(*before), Scan(tuple(after), ()), INDEXED)
     assert set(changes.suspect) == set(after) - set(before)
     assert set(changes.removed) == {file.path for file in before} - {file.path for file in after}
     assert changes.n_unchanged == len(set(after) & set(before))

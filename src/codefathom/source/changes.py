@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
+
+from codefathom.types import Skipped
 
 # Linux stamps files with a clock that ticks every 1 to 10 ms and lags behind the one a program reads.
 _TICK_NS = 20_000_000
@@ -18,6 +21,14 @@ class FileStat(NamedTuple):
     path: str  # relative to the root, POSIX
     size: int  # bytes
     mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The files of a folder, sorted by path, and what was left out for another reason than an ignore rule."""
+
+    files: tuple[FileStat, ...]
+    skipped: tuple[Skipped, ...]  # sorted; the path of a whole directory ends with "/"
 
 
 class Known(NamedTuple):
@@ -36,7 +47,7 @@ class Changes(NamedTuple):
     n_unchanged: int
 
 
-def compare(known: Mapping[str, Known], files: Iterable[FileStat], indexed_at_ns: int) -> Changes:
+def compare(known: Mapping[str, Known], found: Scan, indexed_at_ns: int) -> Changes:
     """Compare a scan with the index.
 
     `indexed_at_ns` is the clock just before the scan that the index was made from. A file stamped at that time or later
@@ -44,10 +55,8 @@ def compare(known: Mapping[str, Known], files: Iterable[FileStat], indexed_at_ns
     that finds nothing new should store its own start as the new `indexed_at_ns`.
     """
     suspect: list[FileStat] = []
-    n_files = 0
     missing = set(known)
-    for file in files:
-        n_files += 1
+    for file in found.files:
         missing.discard(file.path)
         before = known.get(file.path)
         if (
@@ -57,4 +66,4 @@ def compare(known: Mapping[str, Known], files: Iterable[FileStat], indexed_at_ns
             or file.mtime_ns >= indexed_at_ns - (_TICK_NS if file.mtime_ns % _SECOND_NS else _COARSE_TICK_NS)
         ):
             suspect.append(file)
-    return Changes(tuple(suspect), tuple(sorted(missing)), n_files - len(suspect))
+    return Changes(tuple(suspect), tuple(sorted(missing)), len(found.files) - len(suspect))

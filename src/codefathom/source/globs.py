@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 _FullMatch = Callable[[str], "re.Match[str] | None"]
 _SPECIAL = frozenset("*?[\\")
-_CLASSES = {
+_CLASSES: dict[str, Callable[[str], bool]] = {
     "alnum": lambda char: char.isalnum(),
     "alpha": lambda char: char.isalpha(),
     "blank": lambda char: char in " \t",
@@ -27,7 +27,6 @@ _CLASSES = {
     "upper": lambda char: char.isupper(),
     "xdigit": lambda char: char in "0123456789abcdefABCDEF",
 }
-_NAMED_BYTES = {name: frozenset(code for code in range(128) if test(chr(code))) for name, test in _CLASSES.items()}
 
 
 class Rule(NamedTuple):
@@ -233,10 +232,10 @@ def _bracket(glob: str, index: int) -> tuple[str | None, int]:
             if end < 0:
                 return None, end
             if glob[end - 1] == ":" and end - 1 >= index + 2:
-                named = _NAMED_BYTES.get(glob[index + 2 : end - 1])
-                if named is None:
+                belongs = _CLASSES.get(glob[index + 2 : end - 1])
+                if belongs is None:
                     return None, end
-                members |= named
+                members.update(code for code in range(128) if belongs(chr(code)))
                 previous, index = "", end + 1
                 continue
         is_range = char == "-" and previous and glob[index + 1 : index + 2] not in ("", "]")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from codefathom.errors import SourceError
 from codefathom.source import ignore
-from codefathom.source.changes import FileStat
+from codefathom.source.changes import FileStat, Scan
 from codefathom.source.ignore import BROUGHT_BACK, NO_RULE, Layer, Layers, Patterns
 from codefathom.types import Skipped
 
@@ -32,14 +32,6 @@ class ScanRules:
     follow_symlinks: bool = False  # never out of the root, and no file or folder twice
     max_bytes: int = MAX_BYTES
     include_generated: bool = False  # for `documents.read`: keep generated, minified and vendored files
-
-
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """The files of a folder, sorted by path, and what was left out for another reason than an ignore rule."""
-
-    files: tuple[FileStat, ...]
-    skipped: tuple[Skipped, ...]  # sorted; the path of a whole directory ends with "/"
 
 
 class _Directory(NamedTuple):
