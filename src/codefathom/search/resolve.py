@@ -57,9 +57,11 @@ class Resolver:
         return _plain(stem) in plain or (bool(folder) and _plain(folder.rpartition("/")[2]) in plain)
 
     def nearest(self, paths: Iterable[str], path: str) -> str:
-        """Return the path that shares most of its folders with `path`; of equals the shortest, then the first."""
+        """Return `path` itself, else what shares most folders with it; of equals the shortest, then the first."""
         parts = path.split("/")[:-1]
-        return min(paths, key=lambda other: (-_shared(parts, other.split("/")[:-1]), other.count("/"), other))
+        return min(
+            paths, key=lambda other: (other != path, -_shared(parts, other.split("/")[:-1]), other.count("/"), other)
+        )
 
     def _first(self, candidates: Iterable[str], path: str) -> list[str]:
         for candidate in candidates:

@@ -1,0 +1,217 @@
+"""What files and symbols are connected with, over a real catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codefathom.errors import UsageError
+from codefathom.search.related import related
+from codefathom.stores.catalog import Batch, Catalog, DocumentRecord
+from codefathom.types import Document, ParsedDocument, Reference, Related, RelatedResult, Symbol
+
+
+def symbol(qualified_name: str, start: int, end: int, kind: str = "function") -> Symbol:
+    return Symbol(kind, qualified_name.rpartition(".")[2], qualified_name, start, end, start)
+
+
+def imported(name: str, line: int = 1, container: str = "") -> Reference:
+    return Reference("import", name, line, container)
+
+
+def called(name: str, line: int, container: str = "") -> Reference:
+    return Reference("call", name, line, container)
+
+
+PROJECT: dict[str, tuple[str, list[Symbol], list[Reference]]] = {
+    "shop/__init__.py": ("python", [], []),
+    "shop/money.py": (
+        "python",
+        [symbol("Money", 1, 9, "class"), symbol("Money.add", 2, 5, "method"), symbol("round_up", 11, 14)],
+        [imported("decimal"), called("round_up", 4, "Money.add")],
+    ),
+    "shop/orders.py": (
+        "python",
+        [symbol("total", 3, 9), symbol("Order", 12, 30, "class"), symbol("Order.pay", 14, 20, "method")],
+        [
+            imported("shop.money.Money", 1),
+            imported("os", 2),
+            called("Money", 4, "total"),
+            called("round_up", 5, "total"),
+            called("total", 15, "Order.pay"),
+            Reference("type", "Money", 3, "total"),
+        ],
+    ),
+    "shop/cli.py": (
+        "python",
+        [symbol("main", 3, 9)],
+        [imported(".orders"), called("pay", 4, "main"), called("main", 8, "main"), called("main", 11)],
+    ),
+    "tests/test_cli.py": (
+        "python",
+        [symbol("test_main", 3, 5)],
+        [imported("shop.cli.main"), called("main", 4, "test_main")],
+    ),
+    "web/money.ts": ("typescript", [symbol("round_up", 1, 3)], [imported("./format"), imported("react")]),
+    "web/format.js": ("javascript", [symbol("format", 1, 2)], [called("round_up", 2, "format")]),
+    "java/com/acme/Basket.java": ("java", [symbol("Basket", 3, 9, "class")], [imported("com.acme.Helpers.Twin")]),
+    "java/com/acme/Odd.kt": ("kotlin", [symbol("Helpers.Twin", 3, 9, "class")], []),
+    "a/one.go": ("go", [symbol("One", 3, 4)], [imported("example.org/me/shop/b"), imported("fmt")]),
+    "b/two.go": ("go", [symbol("Two", 3, 4)], []),
+    "docs/guide.md": ("markdown", [], [imported("../shop/orders.py")]),
+}
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
+    opened = Catalog.open(str(tmp_path_factory.mktemp("index") / "catalog.db"))
+    opened.write(Batch(records=tuple(record(path) for path in PROJECT)))
+    yield opened
+    opened.close()
+
+
+def record(path: str) -> DocumentRecord:
+    language, symbols, references = PROJECT[path]
+    document = Document(path, language, "", f"1:{path}", 0)
+    parsed = ParsedDocument(document, tuple(symbols), tuple(references), (), "test/1")
+    return DocumentRecord(
+        parsed=parsed,
+        chunks=(),
+        text_hashes=(),
+        mtime_ns=0,
+        parser="test/1",
+        chunker="test/1",
+        vectors={},
+        model="none",
+    )
+
+
+def edges(result: RelatedResult, kind: str) -> set[tuple[str, int, str]]:
+    return {(edge.path, edge.line, edge.name) for edge in result.edges if edge.kind == kind}
+
+
+def test_a_file_imports_is_imported_and_used(catalog: Catalog) -> None:
+    result = related(catalog, "shop/orders.py")
+    assert edges(result, "imports") == {("shop/money.py", 1, "shop.money.Money")}
+    assert edges(result, "imported by") == {("shop/cli.py", 1, ".orders"), ("docs/guide.md", 1, "../shop/orders.py")}
+    assert edges(result, "references") == {("shop/cli.py", 4, "pay")}
+    assert (result.target, result.n_unresolved) == ("shop/orders.py", 1)  # os
+    assert result.completeness.endswith(".")
+
+
+def test_an_edge_names_the_symbol_of_the_use(catalog: Catalog) -> None:
+    result = related(catalog, "shop/orders.py")
+    assert Related("shop/cli.py", "references", 4, "pay", "main") in result.edges
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "expected"),
+    [
+        ("web/money.ts", "imports", {("web/format.js", 1, "./format")}),
+        ("web/money.ts", "references", {("web/format.js", 2, "round_up")}),
+        ("web/format.js", "imported by", {("web/money.ts", 1, "./format")}),
+        ("shop/money.py", "references", {("shop/orders.py", 3, "Money"), ("shop/orders.py", 4, "Money")}),
+        ("java/com/acme/Basket.java", "imports", {("java/com/acme/Odd.kt", 1, "com.acme.Helpers.Twin")}),
+        ("java/com/acme/Odd.kt", "imported by", {("java/com/acme/Basket.java", 1, "com.acme.Helpers.Twin")}),
+        ("a/one.go", "imports", {("b/two.go", 1, "example.org/me/shop/b")}),
+        ("b/two.go", "imported by", {("a/one.go", 1, "example.org/me/shop/b")}),
+        ("docs/guide.md", "imports", {("shop/orders.py", 1, "../shop/orders.py")}),
+    ],
+)
+def test_files_of_several_languages(
+    catalog: Catalog, target: str, kind: str, expected: set[tuple[str, int, str]]
+) -> None:
+    assert expected <= edges(related(catalog, target), kind)
+
+
+def test_languages_do_not_use_each_others_names(catalog: Catalog) -> None:
+    assert not any(edge.path.startswith("web/") for edge in related(catalog, "shop/money.py").edges)
+
+
+def test_depth_follows_what_was_found(catalog: Catalog) -> None:
+    near = related(catalog, "shop/money.py")
+    assert "shop/cli.py" not in {edge.path for edge in near.edges if edge.kind == "imported by"}
+    far = related(catalog, "shop/money.py", depth=3)
+    steps = {edge.path: edge.depth for edge in far.edges if edge.kind == "imported by"}
+    assert steps == {"shop/orders.py": 1, "shop/cli.py": 2, "docs/guide.md": 2, "tests/test_cli.py": 3}
+    assert [edge.depth for edge in far.edges] == sorted(edge.depth for edge in far.edges)
+
+
+def test_a_symbol_has_callers_uses_and_calls(catalog: Catalog) -> None:
+    result = related(catalog, "@@total")
+    assert edges(result, "called by") == {("shop/orders.py", 15, "total")}
+    assert edges(result, "calls") == {("shop/money.py", 1, "Money"), ("shop/money.py", 11, "round_up")}
+    assert edges(related(catalog, "@@Money"), "references") == {("shop/orders.py", 3, "Money")}
+    assert edges(related(catalog, "@@Money"), "calls") == {("shop/money.py", 11, "round_up")}
+
+
+def test_a_symbol_does_not_call_itself(catalog: Catalog) -> None:
+    result = related(catalog, "@@main")
+    assert edges(result, "called by") == {("shop/cli.py", 11, "main"), ("tests/test_cli.py", 4, "main")}
+    assert ("shop/orders.py", 14, "pay") in edges(result, "calls")
+
+
+def test_callers_of_callers(catalog: Catalog) -> None:
+    result = related(catalog, "@@round_up", depth=4)
+    steps = {edge.symbol: edge.depth for edge in result.edges if edge.kind == "called by" and edge.path[0] == "s"}
+    assert steps["total"] == 1
+    assert steps["Order.pay"] == 2
+    assert steps["main"] == 3
+
+
+@pytest.mark.parametrize("target", ["@@Order.pay", "@@Order::pay", "@@Order#pay", "@@pay()", "Order.pay", "@@pay"])
+def test_a_symbol_may_be_written_in_many_ways(catalog: Catalog, target: str) -> None:
+    assert edges(related(catalog, target), "called by") == {("shop/cli.py", 4, "pay")}
+
+
+@pytest.mark.parametrize("target", ["shop/orders.py", "@shop/orders.py", "./shop/orders.py", "orders.py"])
+def test_a_file_may_be_written_in_many_ways(catalog: Catalog, target: str) -> None:
+    assert related(catalog, target).target == "shop/orders.py"
+
+
+def test_several_symbols_of_one_name_are_said(catalog: Catalog) -> None:
+    assert "2 symbols have this name" in related(catalog, "@@round_up").completeness
+
+
+def test_what_is_left_out_is_said(catalog: Catalog) -> None:
+    whole = related(catalog, "shop/money.py", depth=3)
+    cut = related(catalog, "shop/money.py", depth=3, limit=2)
+    assert cut.edges == whole.edges[:2]
+    assert "left out" in cut.completeness
+    assert "left out" not in whole.completeness
+
+
+@pytest.mark.parametrize(
+    ("target", "parts"),
+    [
+        ("shop/nowhere.py", ["'shop/nowhere.py' is not in the index"]),
+        ("shop/order.py", ["did you mean shop/orders.py"]),
+        ("@@nobody", ["no symbol is called 'nobody'"]),
+        ("@@", ["no symbol is called ''"]),
+        ("money", ["'money' is not in the index", "did you mean"]),
+    ],
+)
+def test_an_unknown_target_is_an_error(catalog: Catalog, target: str, parts: list[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        related(catalog, target)
+    message = f"{caught.value} {caught.value.hint}"
+    assert all(part in message for part in parts), message
+
+
+@pytest.mark.parametrize("depth", [0, 6, -1])
+def test_depth_has_limits(catalog: Catalog, depth: int) -> None:
+    with pytest.raises(UsageError, match="depth"):
+        related(catalog, "shop/orders.py", depth=depth)
+
+
+def test_two_files_with_that_name_are_an_error(tmp_path: Path) -> None:
+    opened = Catalog.open(str(tmp_path / "catalog.db"))
+    documents = (Document(f"{folder}/x.py", "python", "", f"1:{folder}", 0) for folder in "ab")
+    parsed = [ParsedDocument(item, (), (), (), "test/1") for item in documents]
+    opened.write(Batch(records=tuple(DocumentRecord(item, (), (), 0, "t/1", "t/1", {}, "none") for item in parsed)))
+    with pytest.raises(UsageError, match="is 2 files") as caught:
+        related(opened, "x.py")
+    assert "a/x.py, b/x.py" in caught.value.hint
+    opened.close()
