@@ -1,6 +1,12 @@
 ; Shell: functions, assignments at the top level, and sourced files.
 
 (function_definition name: (word) @name body: (_) @body) @definition.function
+; A bats test: the grammar sees its first line only as a command.
+(command
+  name: (command_name (word) @_command)
+  .
+  argument: (string (string_content) @name)
+  (#eq? @_command "@test")) @definition.function
 
 (program
   (declaration_command
@@ -22,4 +28,4 @@
   argument: (_) @reference.import
   (#any-of? @_command "source" "." "load"))
 
-(command name: (command_name (word) @reference.call))
+(command name: (command_name (word) @reference.call) (#match? @reference.call "^[A-Za-z_]"))

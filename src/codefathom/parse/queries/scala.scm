@@ -8,6 +8,9 @@
 (given_definition name: (_) @name body: (_)? @body) @definition.class
 (type_definition name: (type_identifier) @name) @definition.type
 
+(extension_definition
+  (parameters . (parameter type: [(type_identifier) @scope (generic_type type: (type_identifier) @scope)]))
+  (function_definition name: (_) @name body: (_) @body) @definition.function)
 (function_definition name: (_) @name body: (_) @body) @definition.function
 (function_declaration name: (_) @name) @definition.function
 

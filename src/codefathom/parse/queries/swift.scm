@@ -10,7 +10,7 @@
 
 (function_declaration name: (simple_identifier) @name body: (_)? @body) @definition.function
 (function_declaration ["==" "<" "+" "-" "!=" "*" "/" "%" "~" (custom_operator)] @name) @definition.function
-(protocol_function_declaration name: (_) @name) @definition.method
+(protocol_function_declaration name: (simple_identifier) @name) @definition.method
 (init_declaration "init" @name body: (_)? @body) @definition.method
 (deinit_declaration "deinit" @name body: (_)? @body) @definition.method
 (subscript_declaration "subscript" @name (computed_property)? @body) @definition.method
