@@ -91,6 +91,7 @@ def test_candidates(language: str, path: str, name: str, expected: list[str]) ->
     ("language", "path", "name"),
     [
         ("swift", "a.swift", "Foundation"),
+        ("go", "a.go", "/"),
         ("go", "a.go", "fmt"),
         ("rust", "src/lib.rs", "std::fmt"),
         ("zig", "a.zig", "std"),

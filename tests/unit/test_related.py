@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codefathom.chunk import chunk
 from codefathom.errors import UsageError
 from codefathom.search.related import related
 from codefathom.stores.catalog import Batch, Catalog, DocumentRecord
@@ -58,7 +59,8 @@ PROJECT: dict[str, tuple[str, list[Symbol], list[Reference]]] = {
     "web/format.js": ("javascript", [symbol("format", 1, 2)], [called("round_up", 2, "format")]),
     "java/com/acme/Basket.java": ("java", [symbol("Basket", 3, 9, "class")], [imported("com.acme.Helpers.Twin")]),
     "java/com/acme/Odd.kt": ("kotlin", [symbol("Helpers.Twin", 3, 9, "class")], []),
-    "a/one.go": ("go", [symbol("One", 3, 4)], [imported("example.org/me/shop/b"), imported("fmt")]),
+    "a/one.go": ("go", [symbol("One", 3, 4)], [imported("example.org/me/shop/b"), imported("example.org/you/b")]),
+    "go.mod": ("text", [], []),
     "b/two.go": ("go", [symbol("Two", 3, 4)], []),
     "docs/guide.md": ("markdown", [], [imported("../shop/orders.py")]),
 }
@@ -74,18 +76,12 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
 
 def record(path: str) -> DocumentRecord:
     language, symbols, references = PROJECT[path]
-    document = Document(path, language, "", f"1:{path}", 0)
+    text = "module example.org/me/shop\n\ngo 1.22\n" if path == "go.mod" else ""
+    document = Document(path, language, text, f"1:{path}", len(text))
     parsed = ParsedDocument(document, tuple(symbols), tuple(references), (), "test/1")
-    return DocumentRecord(
-        parsed=parsed,
-        chunks=(),
-        text_hashes=(),
-        mtime_ns=0,
-        parser="test/1",
-        chunker="test/1",
-        vectors={},
-        model="none",
-    )
+    chunks = chunk(parsed)
+    hashes = tuple(f"{path} {piece.start_line}" for piece in chunks)
+    return DocumentRecord(parsed, chunks, hashes, 0, "test/1", "test/1", {}, "none")
 
 
 def edges(result: RelatedResult, kind: str) -> set[tuple[str, int, str]]:
@@ -124,6 +120,11 @@ def test_files_of_several_languages(
     catalog: Catalog, target: str, kind: str, expected: set[tuple[str, int, str]]
 ) -> None:
     assert expected <= edges(related(catalog, target), kind)
+
+
+def test_a_foreign_go_package_leads_outside(catalog: Catalog) -> None:
+    result = related(catalog, "a/one.go")
+    assert (len(edges(result, "imports")), result.n_unresolved) == (1, 1)
 
 
 def test_languages_do_not_use_each_others_names(catalog: Catalog) -> None:

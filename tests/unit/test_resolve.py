@@ -85,3 +85,27 @@ def test_what_resolves_may_be_meant(resolver: Resolver) -> None:
 def test_languages_that_use_one_another_are_a_family() -> None:
     assert family("tsx") == family("javascript") != family("python")
     assert family("cpp") == family("c")
+
+
+GO = [("go.mod", "text"), ("gin.go", "go"), ("binding/json.go", "go"), ("tools/go.mod", "text"), ("tools/x/x.go", "go")]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("github.com/gin-gonic/gin", ("gin.go",)),
+        ("github.com/gin-gonic/gin/binding", ("binding/json.go",)),
+        ("github.com/gin-gonic/gin/tools/x", ("tools/x/x.go",)),
+        ("github.com/gin-gonic/ginger", ()),
+        ("github.com/other/lib/binding", ()),
+        ("encoding/binding", ()),
+    ],
+)
+def test_go_packages_lie_under_their_modules(name: str, found: tuple[str, ...]) -> None:
+    modules = {"github.com/gin-gonic/gin": "", "github.com/gin-gonic/gin/tools": "tools"}
+    resolver = Resolver([*GO, ("main/main.go", "go")], modules)
+    assert resolver.resolve(name, "main/main.go") == found
+
+
+def test_a_foreign_package_is_not_the_root_of_the_project() -> None:
+    assert Resolver(GO).resolve("github.com/other/lib", "binding/json.go") == ()

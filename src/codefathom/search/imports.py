@@ -113,7 +113,7 @@ def _go(name: str, path: str) -> Iterator[str]:
     if name.startswith("."):
         yield _from(_folder(path), name).rstrip("/") + "/"
         return
-    if "." in parts[0]:
+    if parts and "." in parts[0]:
         rest = parts[3:] if parts[0].count(".") and len(parts) > 2 else parts[1:]
         rest = rest[1:] if rest and re.fullmatch(r"v\d+", rest[0]) else rest
         yield "/" + "".join(part + "/" for part in rest)
@@ -201,7 +201,7 @@ def _ruby(name: str, path: str) -> Iterator[str]:
     yield f"lib/{target}"
     if "/" in target:
         yield target
-    yield _from(_folder(path), target)
+    yield from (_from(_folder(path), target), f"test/{target}", f"spec/{target}")
 
 
 def _php(name: str, path: str) -> Iterator[str]:

@@ -71,7 +71,8 @@ class _Graph:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        self.resolver = Resolver((item.path, item.language) for item in catalog.documents())
+        documents = [(item.path, item.language) for item in catalog.documents()]
+        self.resolver = Resolver(documents, _go_modules(catalog, [path for path, _ in documents]))
 
     def imports_of(self, path: str) -> Iterator[Reference]:
         return (item for item in self.catalog.references_of(path) if item.kind == "import")
@@ -104,6 +105,17 @@ class _Graph:
     def are_family(self, one: str, other: str) -> bool:
         languages = self.resolver.language_of
         return family(languages.get(one, "")) == family(languages.get(other, ""))
+
+
+def _go_modules(catalog: Catalog, paths: Iterable[str]) -> dict[str, str]:
+    """Return the folder of each Go module by its name, as the go.mod files say."""
+    modules: dict[str, str] = {}
+    for path in paths:
+        if path == "go.mod" or path.endswith("/go.mod"):
+            found = re.search(r"^module\s+\"?([^\s\"]+)", catalog.lines(path, 1, 100), re.MULTILINE)
+            if found:
+                modules[found[1]] = path.rpartition("/")[0]
+    return modules
 
 
 # In these languages an import names a definition, whose file may be called anything.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from codefathom.search.imports import import_candidates, written_out
 
@@ -27,8 +27,10 @@ def family(language: str) -> str:
 class Resolver:
     """The paths of a project, arranged for finding files by the end of their path."""
 
-    def __init__(self, documents: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, documents: Iterable[tuple[str, str]], go_modules: Mapping[str, str] | None = None) -> None:
+        """Take (path, language) of each document, and the folder of each Go module by the module's name."""
         self.language_of = dict(documents)
+        self._go_modules = dict(sorted((go_modules or {}).items(), key=lambda item: -len(item[0])))
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._in_folder: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self.language_of):
@@ -42,6 +44,8 @@ class Resolver:
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents that an import in the document `path` means; none when it leads outside."""
         language = self.language_of.get(path, "")
+        if language == "go":
+            return tuple(self._first(self._go_packages(name, path), path))
         found: dict[str, None] = {}
         for one in written_out(name):
             found.update(dict.fromkeys(self._first(import_candidates(one, language, path), path)))
@@ -62,6 +66,16 @@ class Resolver:
         return min(
             paths, key=lambda other: (other != path, -_shared(parts, other.split("/")[:-1]), other.count("/"), other)
         )
+
+    def _go_packages(self, name: str, path: str) -> tuple[str, ...]:
+        """Return the one folder under a known module; without any known module guess, but not the project's root."""
+        if not self._go_modules or name.startswith("."):
+            return tuple(candidate for candidate in import_candidates(name, "go", path) if candidate != "/")
+        for module, folder in self._go_modules.items():
+            if name == module or name.startswith(module + "/"):
+                inside = "/".join(part for part in (folder, name[len(module) + 1 :]) if part)
+                return (f"/{inside}/" if inside else "/",)
+        return ()
 
     def _first(self, candidates: Iterable[str], path: str) -> list[str]:
         for candidate in candidates:
