@@ -77,6 +77,8 @@ def test_a_fingerprint_is_versioned_and_of_the_bytes() -> None:
         b"PK\x03\x04plain words",
         b"\x1f\x8b\x08plain words",
         b"words and a zero\0",
+        b"\xef\xbb\xbfwords and a zero\0",
+        b"\xff\xfe" + b"\x00\xdc" * 500,  # begins like UTF-16, goes on as no text
         zlib.compress(random.Random(1).randbytes(4_000)).replace(b"\0", b"\1"),
     ],
 )

@@ -214,6 +214,8 @@ def test_foreign_directories_are_known_by_what_lies_in_them(tmp_path: Path, mark
     assert [(item.path, item.reason) for item in found.skipped] == ([(folder, reason)] if reason else [])
     assert (folder + "code.c" in {file.path for file in found.files}) == (not reason)
     assert folder + "code.c" in listed(tmp_path, ScanRules(ignore=(f"!/{folder}",)))
+    is_vendored_or_ours = reason in ("vendored", "")
+    assert (folder + "code.c" in listed(tmp_path, ScanRules(include_generated=True))) == is_vendored_or_ours
 
 
 def test_a_hostile_pattern_ends(tmp_path: Path) -> None:

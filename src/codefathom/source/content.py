@@ -41,8 +41,10 @@ _WINDOWS = {
 def is_binary(data: bytes) -> bool:
     """Whether these are no characters: a known format, a NUL byte near the start, or many control characters."""
     sample = data[:_SAMPLE_BYTES]
-    if any(sample.startswith(bom) for bom, _ in _BOMS):
-        return False
+    for bom, encoding in _BOMS[1:]:
+        if sample.startswith(bom):
+            text = sample.decode(encoding, "replace")
+            return 20 * text.count("\ufffd") > len(text) + 20  # the last character may be cut
     if sample.startswith(_MAGIC) or b"\0" in sample:
         return True
     return 20 * (len(sample) - len(sample.translate(None, _CONTROLS))) > len(sample)

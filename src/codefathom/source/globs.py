@@ -59,6 +59,8 @@ def parse_line(line: str) -> Rule | None:
 
 def _trim(text: str) -> str:
     """Cut trailing spaces, except one that follows a backslash."""
+    if not text.endswith(" "):
+        return text
     end = index = 0
     while index < len(text):
         is_blank = text[index] == " "

@@ -31,7 +31,7 @@ class ScanRules:
     extra_ignore: tuple[str, ...] = ()  # gitignore lines from the command line; they have the last word
     follow_symlinks: bool = False  # never out of the root, and no file or folder twice
     max_bytes: int = MAX_BYTES
-    include_generated: bool = False  # for `documents.read`: keep generated, minified and vendored files
+    include_generated: bool = False  # enter vendored directories too; `documents.read` has the same switch for files
 
 
 class _Directory(NamedTuple):
@@ -65,6 +65,7 @@ class _Walk:
         self.skipped: list[Skipped] = []
         self._root = root
         self._follows = rules.follow_symlinks
+        self._includes_vendored = rules.include_generated
         self._max_bytes = rules.max_bytes
         self._extensions = tuple(extension.lower() for extension in rules.required_exts)
         self._open = [_Directory("", _outer_layers(root, rules), NO_RULE, True)]
@@ -92,7 +93,8 @@ class _Walk:
             self._skip(directory.path, "unreadable")
             return
         names = [entry.name for entry in entries]
-        if not directory.is_kept and (reason := ignore.mark(directory.path, names)):
+        reason = "" if directory.is_kept else ignore.mark(directory.path, names)
+        if reason and not (reason == "vendored" and self._includes_vendored):
             self._skip(directory.path, reason)
             return
         inside = directory._replace(layers=self._with_ignore_files(directory, names))
