@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from codefathom.types import Skipped
@@ -23,8 +22,7 @@ class FileStat(NamedTuple):
     mtime_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """The files of a folder, sorted by path, and what was left out for another reason than an ignore rule."""
 
     files: tuple[FileStat, ...]

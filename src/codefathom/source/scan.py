@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -22,8 +21,7 @@ MAX_BYTES = 4_000_000
 _MAX_IGNORE_FILE_BYTES = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class ScanRules:
+class ScanRules(NamedTuple):
     """Which files of a folder count."""
 
     required_exts: tuple[str, ...] = ()  # ends of file names, in any case; empty: all files
