@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TextIO
+from typing import IO, Any
 
 from codefathom import __version__
 from codefathom.cli import options as given
@@ -149,7 +149,7 @@ def config(_: given.ConfigOptions, face: Face) -> int:
     settings = face.settings()
     rows = []
     for known in known_settings():
-        section, _, name = known.key.partition(".")
+        section, name = known.key.split(".")
         value: Any = getattr(getattr(settings, section), name)
         rows.append((known, value, settings.origins.get(known.key, "default")))
     if face.common.json:
@@ -194,7 +194,7 @@ def _ended(line: str) -> str:
     return line if line.endswith("\n") else line + "\n"
 
 
-def _opened(path: str, mode: str) -> TextIO:
+def _opened(path: str, mode: str) -> IO[str]:
     try:
         return open(path, mode, encoding="utf-8", newline="")
     except OSError as error:
