@@ -102,7 +102,7 @@ RECORD = {
     "path": "internal/net/client_test.go",
     "dir": "internal/net",
     "name": "client_test.go",
-    "ext": "go",
+    "ext": ".go",
     "language": "go",
     "module": "internal",
     "sub_module": "net",

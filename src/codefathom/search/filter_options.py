@@ -125,7 +125,7 @@ def _kind(value: str) -> Where:
 
 
 def _ext(value: str) -> Where:
-    return Filter("ext", "in", (value.lstrip("."), "." + value.lstrip(".")))
+    return Filter("ext", "eq", value)
 
 
 def _directory(value: str) -> Where | None:

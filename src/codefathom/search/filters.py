@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
@@ -48,6 +49,7 @@ TEST_PATH = (
 _POSITIVE = {"ne": "eq", "not_contains": "contains", "not_in": "in"}
 _CASED = "_cased"
 _NUMBER_SIGNS = {"eq": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
+_COMPARES = {"eq": operator.eq, "gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
 _KNOWN_TO = {
     "text": frozenset({"eq", "contains", "starts_with", "ends_with", "regex", "in"}),
     "list": frozenset({"eq", "contains", "starts_with", "ends_with", "regex", "in"}),
@@ -186,10 +188,10 @@ def _normal_filter(item: Filter) -> Filter:
         raise UsageError(f"{field.name} is a {field.kind}: {operator} means nothing for it", hint=_one_of(usable))
     if positive == "in":
         given = item.value if isinstance(item.value, tuple) else (item.value,)
-        return Filter(field.name, operator, tuple(_value(field, value) for value in given))
+        return Filter(field.name, operator, tuple(_whole_value(field, value) for value in given))
     if isinstance(item.value, tuple):
         raise UsageError(f"{field.name} {operator} takes one value, not {len(item.value)}", hint="use in or not_in")
-    value = _value(field, item.value)
+    value = _whole_value(field, item.value) if positive == "eq" else _value(field, item.value)
     if positive == "regex":
         check_regex(str(value))
     return Filter(field.name, operator, value)
@@ -197,6 +199,12 @@ def _normal_filter(item: Filter) -> Filter:
 
 def _one_of(names: Sequence[str]) -> str:
     return f"use one of {', '.join(names)}"
+
+
+def _whole_value(field: Field, value: Scalar) -> Scalar:
+    """Endings are kept with their dot; `ext = py` means the same."""
+    text = _value(field, value)
+    return f".{text}" if field.name == "ext" and text and not str(text).startswith(".") else text
 
 
 def _value(field: Field, value: Scalar) -> Scalar:
@@ -387,11 +395,4 @@ def _in_list(operator: str, names: str, value: str) -> bool:
 def _compares(test: _Test, number: float) -> bool:
     if isinstance(test.value, tuple):
         return number in test.value
-    value = float(test.value) if isinstance(test.value, str) else test.value
-    return {
-        "eq": number == value,
-        "gt": number > value,
-        "gte": number >= value,
-        "lt": number < value,
-        "lte": number <= value,
-    }[test.operator]
+    return bool(_COMPARES[test.operator](number, test.value))

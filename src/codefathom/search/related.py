@@ -78,13 +78,13 @@ class _Graph:
         return (item for item in self.catalog.references_of(path) if item.kind == "import")
 
     def imports(self) -> Iterator[_Use]:
-        return (_Use(item.path, item.reference) for item in self.catalog.imports())
+        return (_Use(*item) for item in self.catalog.imports())
 
     def uses(self, name: str) -> Iterator[_Use]:
-        return (_Use(item.path, item.reference) for item in self.catalog.references(name, ("call", "type")))
+        return (_Use(*item) for item in self.catalog.references(name))
 
     def defined(self, name: str) -> Sequence[FoundSymbol]:
-        return self.catalog.symbols_named(name)
+        return [item for item in self.catalog.symbols_named(name) if item.symbol.name == name]
 
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents an import means: by its path, else as the one place where that name is defined."""
@@ -138,9 +138,12 @@ def _document(graph: _Graph, target: str) -> str:
 
 
 def _definitions(graph: _Graph, name: str) -> list[FoundSymbol]:
+    """Return the symbols that are meant, as written; in another case only when there are none."""
     wanted = _dotted(name)
-    found = graph.defined(wanted.rpartition(".")[2]) if wanted else ()
-    return [item for item in found if ("." + _dotted(item.symbol.qualified_name)).endswith("." + wanted)]
+    found = graph.catalog.symbols_named(wanted.rpartition(".")[2]) if wanted else []
+    names = [(f".{_dotted(item.symbol.qualified_name)}", item) for item in found]
+    exact = [item for qualified, item in names if qualified.endswith(f".{wanted}")]
+    return exact or [item for qualified, item in names if qualified.lower().endswith(f".{wanted.lower()}")]
 
 
 def _dotted(name: str) -> str:
