@@ -32,6 +32,9 @@ class ScanRules(NamedTuple):
     include_generated: bool = False  # enter vendored directories too; `documents.read` has the same switch for files
 
 
+_ALL_FILES = ScanRules()
+
+
 class _Directory(NamedTuple):
     path: str  # relative to the root: "" or ends with "/"
     layers: Layers
@@ -43,7 +46,7 @@ class _Directory(NamedTuple):
         return ignore.decide(layers, self.path, names, are_directories=are_directories)
 
 
-def scan(root: str, rules: ScanRules = ScanRules()) -> Scan:
+def scan(root: str, rules: ScanRules = _ALL_FILES) -> Scan:
     """List the files under `root`; raises SourceError when `root` is no folder that can be read."""
     try:
         os.scandir(root).close()
