@@ -207,6 +207,11 @@ def test_nothing_to_find_is_no_problem(language: str, text: str) -> None:
     assert (document.parser, document.problems) == ("text/1", ())
 
 
+@pytest.mark.parametrize("text", ["`" * 50_000 + "a`", "# a" + " " * 50_000 + "b", "[a" * 20_000, "# " + "*a" * 50_000])
+def test_a_long_line_ends_in_a_short_name(text: str) -> None:
+    assert all(len(symbol.name) <= 200 for symbol in parsed("markdown", text).symbols)
+
+
 def test_data_has_no_symbols() -> None:
     for language in ("toml", "yaml", "json", "ini", "text"):
         assert parsed(language, "# A\n===\n[a]\nb: c\n").symbols == ()

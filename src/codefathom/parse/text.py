@@ -24,7 +24,6 @@ _ITEM = 12
 _MAX_NAME = 200
 _MAX_TITLE_LINES = 3  # more lines above an underline are a paragraph with a rule below it
 _MAX_LINK_LINE = 4_000  # links in longer lines belong to generated text
-_TAB = 4
 
 
 class _Heading(NamedTuple):
@@ -180,7 +179,7 @@ def _local(target: str) -> str:
 
 # Markdown ------------------------------------------------------------------------------------------------------------
 
-_FENCE = re.compile(r"[ \t]*(?:>[ \t]*|[-*+][ \t]+|\d{1,9}[.)][ \t]+)*(`{3,}(?!.*`)|~{3,})(.*)")
+_FENCE = re.compile(r"[ \t]*(?:>[ \t]*|[-*+][ \t]+|\d{1,9}[.)][ \t]+)*(`{3,}|~{3,})([^`]*$)?")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _HTML_HEADING = re.compile(r" {0,3}<h([1-6])\b[^>]*>(.*)</h\1>", re.IGNORECASE)
 _UNDERLINE = re.compile(r" {0,3}(?:(=)=+|--+)[ \t]*$")
@@ -200,7 +199,7 @@ def _mask_markdown(lines: list[str]) -> list[str]:
             visible[index] = ""
             if (index or line[:3] not in _FRONT_MATTER) and closing.match(line):
                 closing = None
-        elif fence := _FENCE.match(line):
+        elif (fence := _FENCE.match(line)) and (fence[2] is not None or fence[1][0] == "~"):
             closing = re.compile(rf"[ \t>]*{fence[1][0]}{{{len(fence[1])},}}[ \t]*$")
         elif line.lstrip().startswith("<!--") and "-->" not in line:
             visible[index] = ""
@@ -237,8 +236,7 @@ def _markdown_headings(lines: list[str]) -> Iterator[_Heading]:
         mark = line.lstrip(" ")[:1]
         if mark == "#":
             if atx := _ATX.match(line):
-                title = re.sub(r"(?:^|[ \t]+)#+[ \t]*$", "", atx[2] or "")
-                yield _Heading(number, number, number, len(atx[1]), _plain_title(title))
+                yield _Heading(number, number, number, len(atx[1]), _plain_title(_unclosed(atx[2] or "")))
         elif mark == "<":
             if html := _HTML_HEADING.match(line):
                 yield _Heading(number, number, number, int(html[1]), _plain_title(html[2]))
@@ -249,17 +247,19 @@ def _markdown_headings(lines: list[str]) -> Iterator[_Heading]:
                 yield _Heading(start, start, number, 1 if underline[1] else 2, name)
 
 
+def _unclosed(title: str) -> str:
+    opened = title.rstrip().rstrip("#")
+    return opened if not opened or opened[-1] in " \t" else title
+
+
 def _title_start(lines: list[str], end: int) -> int:
     """Return the first line of the paragraph that ends at `end`, or 0 when that is no title."""
     start = end
     while start and not _NO_TITLE.match(lines[start - 1]) and not _UNDERLINE.match(lines[start - 1]):
         start -= 1
-    ended = not start or not lines[start - 1].strip() or _ATX.match(lines[start - 1]) or _is_underline(lines, start)
+    above = lines[start - 1] if start else ""
+    ended = not above.strip() or _ATX.match(above) or _UNDERLINE.match(above)
     return start + 1 if ended and 0 < end - start <= _MAX_TITLE_LINES else 0
-
-
-def _is_underline(lines: list[str], number: int) -> bool:
-    return bool(_UNDERLINE.match(lines[number - 1]))
 
 
 _MARKUP = (
@@ -396,5 +396,5 @@ def _paragraph_breaks(lines: list[str]) -> Iterator[Break]:
 
 
 def _indent(line: str) -> int:
-    start = line[:200].expandtabs(_TAB)
+    start = line[:200].expandtabs(4)
     return len(start) - len(start.lstrip())
