@@ -16,7 +16,7 @@ from codefathom.types import Skipped
 
 __all__ = ["MAX_BYTES", "FileStat", "Scan", "ScanRules", "scan"]
 
-# No file that a person wrote is larger: the largest among 24,000 files of 21 repositories has 0.4 MB.
+# No file that a person wrote is larger: the largest among 24,000 files of 21 repositories has 0.45 MB.
 MAX_BYTES = 4_000_000
 _MAX_IGNORE_FILE_BYTES = 1_000_000
 
