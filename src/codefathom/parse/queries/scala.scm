@@ -31,7 +31,7 @@
 (infix_expression operator: (identifier) @reference.call)
 (case_class_pattern type: (type_identifier) @reference.type)
 
-(extends_clause type: (type_identifier) @reference.type)
+(extends_clause (type_identifier) @reference.type)
 (generic_type type: (type_identifier) @reference.type)
 (generic_type type: (stable_type_identifier (type_identifier) @reference.type))
 (type_arguments (type_identifier) @reference.type)
