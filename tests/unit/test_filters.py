@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codefathom.chunk import chunk
 from codefathom.errors import UsageError
 from codefathom.search.filter_options import glob_expression, of_options
 from codefathom.search.filter_parser import filter_of, parse_filter
-from codefathom.search.filters import FIELDS, OPERATORS, combine, matches, normalise, to_sql
-from codefathom.types import Filter, FilterGroup, Where
+from codefathom.search.filters import FIELDS, OPERATORS, Field, combine, matches, normalise, to_sql
+from codefathom.stores.catalog import Batch, Catalog, DocumentRecord
+from codefathom.types import Document, Filter, FilterGroup, ParsedDocument, Symbol, Where
 
 Record = dict[str, object]
 
@@ -93,7 +96,7 @@ def records(draw: st.DrawFn) -> Record:
 
 
 @given(where=WHERES, record=records())
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_sql_and_python_agree(connection: sqlite3.Connection, where: Where, record: Record) -> None:
     assert matches(where, record) == passes_sql(connection, where, record)
 
@@ -281,13 +284,35 @@ def test_limits_keep_sqlite_within_its_own() -> None:
     database.execute("CREATE TABLE c (kind)")
     condition, parameters = to_sql(deep)
     assert database.execute(f"SELECT count(*) FROM c WHERE {condition}", parameters).fetchone() == (0,)
+    database.execute("CREATE TABLE documents (id, path)")
     wide = FilterGroup("OR", (Filter("kind", "eq", "a"),) * 398)
+    condition, parameters = to_sql(FilterGroup("OR", (Filter("path", "ends_with", "a"),) * 398))
+    assert database.execute(f"SELECT count(*) FROM documents d WHERE {condition}", parameters).fetchone() == (0,)
     condition, parameters = to_sql(wide)
     assert database.execute(f"SELECT count(*) FROM c WHERE {condition}", parameters).fetchone() == (0,)
     with pytest.raises(UsageError, match="nests at most 20"):
         to_sql(FilterGroup("NOT", (deep,)))
     with pytest.raises(UsageError, match="at most 400"):
         to_sql(FilterGroup("OR", (wide, wide)))
+
+
+@pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
+def test_the_catalogue_understands_every_field_and_operator(tmp_path: Path, field: Field) -> None:
+    document = Document("src/net/client.py", "python", "def send():\n    pass\n", "1:0", 20)
+    symbols = (Symbol("function", "send", "send", 1, 2, 1),)
+    parsed = ParsedDocument(document, symbols, (), (), "test/1")
+    pieces = chunk(parsed)
+    catalog = Catalog.open(str(tmp_path / "catalog.db"))
+    hashes = tuple(str(index) for index in range(len(pieces)))
+    catalog.write(Batch(records=(DocumentRecord(parsed, pieces, hashes, 0, "p/1", "c/1", {}, "none"),)))
+    value = {"size": 20, "start_line": 1, "end_line": 2, "lines": 2, "is_test": 0, "ext": "py"}.get(field.name)
+    found = {"path": document.path, "dir": "src/net", "name": "client.py", "language": "python", "module": "src"}
+    found |= {"sub_module": "net", "kind": "function", "symbol": "send", "names": "send", "text": document.text}
+    condition = Filter(field.name, "eq", found[field.name] if value is None else value)
+    for where, count in ((condition, len(pieces)), (FilterGroup("NOT", (condition,)), 0)):
+        sql = to_sql(where)
+        assert len(catalog.select(sql.condition, sql.parameters)) == count
+    catalog.close()
 
 
 def test_a_long_list_needs_one_parameter(connection: sqlite3.Connection) -> None:

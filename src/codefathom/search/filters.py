@@ -59,7 +59,7 @@ _KNOWN_TO = {
 
 
 class Field(NamedTuple):
-    """A field one can filter by, and its column over the aliases d (documents) and c (chunks)."""
+    """A field one can filter by, and its column; d is an alias of the table documents, c of chunks."""
 
     name: str
     kind: Literal["text", "list", "number", "flag"]
@@ -297,6 +297,8 @@ def _sql_filter(item: Filter) -> SqlCondition:
     positive = {"text": _sql_text, "list": _sql_list, "number": _sql_number, "flag": _sql_flag}[test.field.kind](test)
     prefix = "NOT " if test.negated else ""
     condition = f"{prefix}(coalesce({test.field.column}, '') <> '' AND {positive.condition})"
+    if test.field.column.startswith("d."):  # ask once for each document, not for each of its chunks
+        condition = f"d.id IN (SELECT d.id FROM documents d WHERE {condition})"
     return SqlCondition(condition, positive.parameters)
 
 

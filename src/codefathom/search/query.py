@@ -222,7 +222,6 @@ def _without_gaps(pieces: list[str]) -> str:
 # ---- intent
 
 _QUALIFIED = re.compile(r"(?:::|\.)?[^\W\d][\w$]*(?:(?:::|->|[.#\\])~?[\w$]+)*[?!]?(?:\(\))?")
-_CHINESE = re.compile(r"[\u3400-\u9fff]")
 _ERROR = re.compile(
     r"Traceback \(most recent call last\)|^\s*File \".+\", line \d+|^\s*at .+[(:]\S*:\d+|\b\w*(?:Error|Exception): "
     r"|\bpanic(?:ked)?(?::| at )|\berror\[\w+\]|\b(?:fatal )?error( \w+)?: |[Ss]egmentation fault"
@@ -244,7 +243,7 @@ def _intent(text: str) -> Intent:
     if _ERROR.search(text):
         return "error"
     words = text.split()
-    if len(words) == 1 and not _CHINESE.search(text):
+    if len(words) == 1 and not _n_chinese(text):
         if "://" not in text and _is_path(re.sub(r"(?::\d+)+$", "", text).replace("\\", "/")):
             return "path" if not text.endswith("()") and not _is_namespace(text) else "symbol"
         return "symbol" if _QUALIFIED.fullmatch(text) else "keywords"
@@ -259,9 +258,14 @@ def _is_namespace(text: str) -> bool:
 def _is_question(text: str, words: list[str]) -> bool:
     if text.rstrip().endswith(("?", "？")) or _ASKING.match(text) or _ASKING_ZH.search(text):
         return True
-    if len(_CHINESE.findall(text)) >= 6:
+    if _n_chinese(text) >= 6:
         return True
     return sum(1 for _ in _plain_words(words)) >= 4
+
+
+def _n_chinese(text: str) -> int:
+    # No regular expression: one with this range takes 2 ms to compile.
+    return sum("\u3400" <= char <= "\u9fff" for char in text)
 
 
 def _plain_words(words: list[str]) -> Iterator[str]:
