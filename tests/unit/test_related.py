@@ -58,6 +58,16 @@ PROJECT: dict[str, tuple[str, list[Symbol], list[Reference]]] = {
     "web/money.ts": ("typescript", [symbol("round_up", 1, 3)], [imported("./format"), imported("react")]),
     "web/format.js": ("javascript", [symbol("format", 1, 2)], [called("round_up", 2, "format")]),
     "java/com/acme/Basket.java": ("java", [symbol("Basket", 3, 9, "class")], [imported("com.acme.Helpers.Twin")]),
+    "scala/acme/Use.scala": (
+        "scala",
+        [],
+        [
+            imported("import acme.util.{Pair, Twin => T}"),
+            imported("import scala.Pair", 2),
+            imported("org.else.Pair", 3),
+        ],
+    ),
+    "scala/acme/util/All.scala": ("scala", [symbol("Pair", 1, 2, "class")], []),
     "java/com/acme/Odd.kt": ("kotlin", [symbol("Helpers.Twin", 3, 9, "class")], []),
     "a/one.go": ("go", [symbol("One", 3, 4)], [imported("example.org/me/shop/b"), imported("example.org/you/b")]),
     "go.mod": ("text", [], []),
@@ -111,6 +121,7 @@ def test_an_edge_names_the_symbol_of_the_use(catalog: Catalog) -> None:
         ("shop/money.py", "references", {("shop/orders.py", 3, "Money"), ("shop/orders.py", 4, "Money")}),
         ("java/com/acme/Basket.java", "imports", {("java/com/acme/Odd.kt", 1, "com.acme.Helpers.Twin")}),
         ("java/com/acme/Odd.kt", "imported by", {("java/com/acme/Basket.java", 1, "com.acme.Helpers.Twin")}),
+        ("scala/acme/Use.scala", "imports", {("scala/acme/util/All.scala", 1, "import acme.util.{Pair, Twin => T}")}),
         ("a/one.go", "imports", {("b/two.go", 1, "example.org/me/shop/b")}),
         ("b/two.go", "imported by", {("a/one.go", 1, "example.org/me/shop/b")}),
         ("docs/guide.md", "imports", {("shop/orders.py", 1, "../shop/orders.py")}),
@@ -120,6 +131,11 @@ def test_files_of_several_languages(
     catalog: Catalog, target: str, kind: str, expected: set[tuple[str, int, str]]
 ) -> None:
     assert expected <= edges(related(catalog, target), kind)
+
+
+def test_a_name_of_another_package_leads_outside(catalog: Catalog) -> None:
+    users = edges(related(catalog, "scala/acme/util/All.scala"), "imported by")
+    assert users == {("scala/acme/Use.scala", 1, "import acme.util.{Pair, Twin => T}")}
 
 
 def test_a_foreign_go_package_leads_outside(catalog: Catalog) -> None:

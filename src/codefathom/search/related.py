@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from codefathom.errors import UsageError
+from codefathom.search.imports import written_out
 from codefathom.search.resolve import Resolver, family
 from codefathom.stores.catalog import Catalog
 from codefathom.types import FoundSymbol, Reference, Related, RelatedResult, Symbol
@@ -89,18 +90,25 @@ class _Graph:
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents an import means: by its path, else as the one place where that name is defined."""
         found = self.resolver.resolve(name, path)
-        if found or "/" in name or name.startswith("."):
+        if found or "/" in name or self.resolver.language_of.get(path) not in _NAMED_IMPORTS:
             return found
-        last = re.split(r"[.\\]|::", name)[-1]
-        if last == name or self.resolver.language_of.get(path) not in _NAMED_IMPORTS:
-            return ()
-        wanted = _dotted(name)
-        paths = {
-            item.path
-            for item in self.defined(last)
-            if wanted.endswith(_dotted(item.symbol.qualified_name)) and self.are_family(item.path, path)
-        }
-        return tuple(sorted(paths - {path})) if len(paths) <= MAX_DEFINING_FILES else ()
+        return tuple(sorted({place for one in written_out(name) for place in self._defining(one, path)} - {path}))
+
+    def _defining(self, name: str, path: str) -> set[str]:
+        """Return the few files that define a name in a folder called like one of its last packages."""
+        wanted = "." + _dotted(name.rpartition(" ")[2])
+        last = wanted.rpartition(".")[2]
+        if wanted.count(".") < 2 or wanted.split(".")[1].lower() in _STANDARD:
+            return set()
+        found: set[str] = set()
+        for item in self.defined(last):
+            qualified = "." + _dotted(item.symbol.qualified_name)
+            packages = wanted[: -len(qualified)].lower().split(".")[1:][-2:]
+            folders = item.path.lower().split("/")[:-1]
+            here = not packages or any(package in folders for package in packages)
+            if wanted.endswith(qualified) and here and self.are_family(item.path, path):
+                found.add(item.path)
+        return found if len(found) <= MAX_DEFINING_FILES else set()
 
     def are_family(self, one: str, other: str) -> bool:
         languages = self.resolver.language_of
@@ -120,6 +128,8 @@ def _go_modules(catalog: Catalog, paths: Iterable[str]) -> dict[str, str]:
 
 # In these languages an import names a definition, whose file may be called anything.
 _NAMED_IMPORTS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "php", "elixir"})
+# What they bring along is not in the project, though a name may be.
+_STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android", "system"})
 
 
 # ---- the target
@@ -215,9 +225,9 @@ class _Filter:
 
     def __call__(self, name: str) -> bool:
         if name not in self._known:
-            last = re.split(r"[.\\]|::", name)[-1]
-            may_mean: Callable[[str, str], bool] = self._graph.resolver.may_mean
-            self._known[name] = last in self._names or any(may_mean(name, path) for path in self._front)
+            names = {re.split(r"[.\\]|::", one)[-1] for one in written_out(name)}
+            may_mean = self._graph.resolver.may_mean
+            self._known[name] = bool(names & self._names) or any(may_mean(name, path) for path in self._front)
         return self._known[name]
 
 
