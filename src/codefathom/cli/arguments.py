@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 from codefathom.cli.aliases import LEGACY_OPTIONS, is_legacy, translate
@@ -146,7 +147,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(program: str, options: Iterable[Option]) -> _Parser:
-    parser = _Parser(program, add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS)
+    # A fixed width, because argparse imports shutil (3 ms) to ask the terminal for it; the help texts are ours anyway.
+    formatter = partial(argparse.HelpFormatter, width=100)
+    parser = _Parser(
+        program, add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS, formatter_class=formatter
+    )
     for option in options:
         action = "append" if option.repeat else "store" if option.metavar else "store_true"
         parser.add_argument(*option.names, dest=option.destination, action=action)

@@ -75,6 +75,10 @@ def _excerpt(hit: Hit, style: Style, *, whole: bool) -> list[str]:
         best = max(0, hit.line - first)
         start = max(0, min(best - _LINES_BEFORE_BEST, end - _EXCERPT_LINES))
         end = start + _EXCERPT_LINES
+    while end - start > 1 and not lines[end - 1].strip():
+        end -= 1
+    while end - start > 1 and not lines[start].strip():
+        start += 1
     width = len(str(first + end - 1))
     shown = (safe(line.rstrip("\r"))[:_MAX_LINE_CHARS] for line in lines[start:end])
     return [f"  {style.faint(f'{first + start + n:>{width}}')}  {line}".rstrip() for n, line in enumerate(shown)]
