@@ -18,11 +18,37 @@
   target: (identifier) @_keyword
   (arguments . (alias) @name)
   (do_block)? @body
-  (#any-of? @_keyword "defmodule" "defprotocol" "defimpl")) @definition.module
+  (#any-of? @_keyword "defmodule" "defprotocol")) @definition.module
+(call
+  target: (identifier) @_keyword
+  (arguments . (alias) @name .)
+  (do_block)? @body
+  (#eq? @_keyword "defimpl")) @definition.module
 (call
   target: (identifier) @name
   (#any-of? @name "defstruct" "defexception")) @definition.struct
 
+; With the @doc above it, between which and the definition stand at most two other attributes.
+((unary_operator
+    operator: "@"
+    operand: (call target: (identifier) @_attribute (arguments . [(string) (sigil)] @doc)))
+  .
+  (unary_operator)?
+  .
+  (unary_operator)?
+  .
+  (call
+    target: (identifier) @_keyword
+    (arguments . [
+      (identifier) @name
+      (call target: (identifier) @name)
+      (binary_operator left: (call target: (identifier) @name) operator: "when")
+      (binary_operator left: (identifier) @name operator: "when")
+      (binary_operator operator: ["+" "-" "*" "/" "==" "<>" "|>" "++" "--" "and" "or" "=~" ">>>" "<<<" "~>"] @name)
+    ])
+    (do_block)? @body) @definition.function
+  (#eq? @_attribute "doc")
+  (#any-of? @_keyword "def" "defp" "defdelegate"))
 (call
   target: (identifier) @_keyword
   (arguments . [
@@ -34,6 +60,25 @@
   ])
   (do_block)? @body
   (#any-of? @_keyword "def" "defp" "defdelegate")) @definition.function
+((unary_operator
+    operator: "@"
+    operand: (call target: (identifier) @_attribute (arguments . [(string) (sigil)] @doc)))
+  .
+  (unary_operator)?
+  .
+  (unary_operator)?
+  .
+  (call
+    target: (identifier) @_keyword
+    (arguments . [
+      (identifier) @name
+      (call target: (identifier) @name)
+      (binary_operator left: (call target: (identifier) @name) operator: "when")
+      (binary_operator left: (identifier) @name operator: "when")
+    ])
+    (do_block)? @body) @definition.macro
+  (#eq? @_attribute "doc")
+  (#any-of? @_keyword "defmacro" "defmacrop" "defguard" "defguardp"))
 (call
   target: (identifier) @_keyword
   (arguments . [

@@ -1,5 +1,14 @@
 ; Haskell: a signature and the equations below it are one symbol (see clauses.py); an instance is named by its class.
 
+; The doc of the first declaration stands outside the declarations.
+(haskell
+  [(haddock) @doc (imports (haddock) @doc .) (header (haddock) @doc .)]
+  .
+  (declarations . (signature name: (variable) @name) @definition.function))
+(haskell
+  [(haddock) @doc (imports (haddock) @doc .)]
+  .
+  (declarations . (data_type name: (name) @name) @definition.type))
 (declarations (signature name: (variable) @name) @definition.function)
 (declarations (signature names: (binding_list name: (variable) @name)) @definition.function)
 (declarations (signature name: (prefix_id (operator) @name)) @definition.function)

@@ -11,6 +11,8 @@
 (extension_definition
   (parameters . (parameter type: [(type_identifier) @scope (generic_type type: (type_identifier) @scope)]))
   (function_definition name: (_) @name body: (_) @body) @definition.function)
+(instance_expression
+  (template_body (function_definition name: (_) @name body: (_) @body) @definition.method))
 (function_definition name: (_) @name body: (_) @body) @definition.function
 (function_declaration name: (_) @name) @definition.function
 
