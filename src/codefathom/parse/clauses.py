@@ -82,7 +82,8 @@ def _without_colons(symbols: Iterable[Symbol]) -> list[Symbol]:
 
 def _plain(symbol: Symbol) -> Symbol:
     qualified = ".".join(part.lstrip(":") for part in symbol.qualified_name.split("."))
-    return replace(symbol, name=symbol.name.lstrip(":"), qualified_name=qualified)
+    signature = symbol.signature.lstrip(":")
+    return replace(symbol, name=symbol.name.lstrip(":"), qualified_name=qualified, signature=signature)
 
 
 _BY_LANGUAGE: dict[str, Callable[[Iterable[Symbol]], list[Symbol]]] = {

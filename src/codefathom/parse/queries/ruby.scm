@@ -48,10 +48,18 @@
 (call
   !receiver
   method: (identifier) @_method
-  arguments: (argument_list (simple_symbol) @name)
+  arguments: (argument_list . (simple_symbol) @name .)
   (#any-of? @_method
     "attr_accessor" "attr_reader" "attr_writer" "class_attribute" "cattr_accessor" "cattr_reader" "mattr_accessor"
     "mattr_reader" "thread_mattr_accessor")) @definition.variable
+; Of several names in one call each is its own place.
+(call
+  !receiver
+  method: (identifier) @_method
+  arguments: (argument_list (simple_symbol) @name @definition.variable)
+  (#any-of? @_method
+    "attr_accessor" "attr_reader" "attr_writer" "class_attribute" "cattr_accessor" "cattr_reader" "mattr_accessor"
+    "mattr_reader" "thread_mattr_accessor"))
 (assignment left: (constant) @name) @definition.constant
 (assignment left: (left_assignment_list (constant) @name)) @definition.constant
 (operator_assignment left: (constant) @name) @definition.constant
