@@ -1,0 +1,209 @@
+"""Train the token vectors on mined pairs and write the model of the package.
+
+    python -m training.train --sources training/sources.json --data PAIRS --out src/codefathom/providers/model
+
+Needs torch. One table serves both sides; a pair's neighbours in the batch are its negatives, a quarter of them from
+its own source. Everything is seeded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from codefathom.providers.bundled import parts_of, tokens_of, words_of
+from training.export import write_model
+from training.sources import read_sources
+
+WORDS, PIECES = 22_000, 3_000
+MOST_PAIRS_OF_A_SOURCE = 9_000
+GROUP = 256  # pairs of one source that stand together in a batch
+TEMPERATURE = 0.05
+SEED = 20_251
+
+
+class Bag(NamedTuple):
+    """The tokens of many texts, one after the other, with √count as weight."""
+
+    ids: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    starts: NDArray[np.int64]  # one more than texts
+
+
+class Options(NamedTuple):
+    """How long and how wide to train."""
+
+    dimensions: int
+    batch: int
+    epochs: int
+    rate: float
+    threads: int
+
+
+def read_pairs(folder: Path, names: Sequence[str]) -> list[list[tuple[str, str]]]:
+    """Return the pairs of each source in a seeded order."""
+    found = []
+    for name in names:
+        path = folder / f"{name.replace('/', '+').replace(':', '+')}.jsonl"
+        if path.exists():
+            rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            found.append([(question(row), row["document"]) for row in rows[:MOST_PAIRS_OF_A_SOURCE]])
+    return found
+
+
+def question(row: dict[str, str]) -> str:
+    """Return the query of a pair; Go's habit of beginning with the name of the function would make it too easy."""
+    first, _, rest = row["query"].partition(" ")
+    names = row["document"].split("\n", 3)[2:3]
+    return rest if rest and names and first == names[0].rpartition(".")[2] and len(row["query"]) % 4 else row["query"]
+
+
+def make_vocabulary(texts: Iterator[str]) -> list[str]:
+    """Return the most frequent words, Chinese characters and pairs, then the pieces that rarer words are made of."""
+    seen = Counter[str]()
+    for text in texts:
+        seen.update(set(words_of(text)))
+    counts = Counter[str]()
+    for word, count in seen.items():
+        for part in parts_of(word):
+            counts[part] += count
+    kept = [word for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if count > 3][:WORDS]
+    known = set(kept)
+    pieces = Counter[str]()
+    for word, count in counts.items():
+        if word not in known and word.isascii() and not word.isdigit():
+            for start in range(len(word)):
+                for size in range(1, min(9, len(word) - start + 1)):
+                    pieces["##" + word[start : start + size]] += min(count, 20) * size
+    letters = ["##" + letter for letter in "abcdefghijklmnopqrstuvwxyz0123456789"]
+    ranked = [
+        piece for piece, _ in sorted(pieces.items(), key=lambda item: (-item[1], item[0])) if piece not in letters
+    ]
+    return kept + letters + ranked[: PIECES - len(letters)]
+
+
+def make_bag(texts: Sequence[str], vocabulary: dict[str, int]) -> Bag:
+    """Return the tokens of the texts as the embedder counts them."""
+    memo: dict[str, list[int]] = {}
+    ids: list[NDArray[np.int32]] = []
+    weights: list[NDArray[np.float32]] = []
+    starts = [0]
+    for text in texts:
+        found = Counter[int]()
+        for word in words_of(text):
+            if word not in memo:
+                memo[word] = [vocabulary[token] for token in tokens_of(word, vocabulary)]
+            found.update(memo[word])
+        ids.append(np.fromiter(found.keys(), dtype=np.int32, count=len(found)))
+        weights.append(np.sqrt(np.fromiter(found.values(), dtype=np.float32, count=len(found))))
+        starts.append(starts[-1] + len(found))
+    return Bag(np.concatenate(ids), np.concatenate(weights), np.array(starts))
+
+
+def batches(groups: Sequence[range], size: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """Yield the numbers of the pairs of each batch: groups of one source, shuffled together."""
+    order = random.Random(seed)
+    parts: list[NDArray[np.int64]] = []
+    for numbers in groups:
+        mixed = list(numbers)
+        order.shuffle(mixed)
+        parts += [np.array(mixed[i : i + GROUP]) for i in range(0, len(mixed), GROUP)]
+    order.shuffle(parts)
+    flat = np.concatenate(parts)
+    for start in range(0, len(flat) - size + 1, size):
+        yield flat[start : start + size]
+
+
+class Table(torch.nn.Module):
+    """A vector and a weight for each token."""
+
+    def __init__(self, weights: NDArray[np.float64], dimensions: int) -> None:
+        super().__init__()
+        self.vectors = torch.nn.Parameter(torch.randn(len(weights), dimensions) / math.sqrt(dimensions))
+        self.weights = torch.nn.Parameter(torch.tensor(np.log(weights), dtype=torch.float32))
+
+    def rows(self) -> torch.Tensor:
+        """The weighted vectors, as they are exported."""
+        return self.vectors * self.weights.exp()[:, None]
+
+    def forward(self, bag: Bag, numbers: NDArray[np.int64]) -> torch.Tensor:
+        """Return the unit vectors of some texts of a bag."""
+        spans = [(bag.starts[i], bag.starts[i + 1]) for i in numbers]
+        ids = torch.from_numpy(np.concatenate([bag.ids[a:b] for a, b in spans]).astype(np.int64))
+        counts = torch.from_numpy(np.concatenate([bag.weights[a:b] for a, b in spans]))
+        offsets = torch.from_numpy(np.cumsum([0] + [b - a for a, b in spans])[:-1])
+        weights = counts * self.weights[ids].exp()
+        total = torch.nn.functional.embedding_bag(ids, self.vectors, offsets, mode="sum", per_sample_weights=weights)
+        return torch.nn.functional.normalize(total, dim=1)
+
+
+def train(table: Table, queries: Bag, documents: Bag, groups: Sequence[range], options: Options) -> None:
+    """Pull each query to its document and away from the others of the batch, both ways round."""
+    optimizer = torch.optim.Adam(table.parameters(), lr=options.rate)
+    total = options.epochs * (sum(map(len, groups)) // options.batch)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, options.rate, total_steps=total + 1, pct_start=0.1)
+    started, step = time.perf_counter(), 0
+    for epoch in range(options.epochs):
+        for numbers in batches(groups, options.batch, SEED + epoch):
+            scores = table(queries, numbers) @ table(documents, numbers).T / TEMPERATURE
+            target = torch.arange(len(numbers))
+            loss = torch.nn.functional.cross_entropy(scores, target) + torch.nn.functional.cross_entropy(
+                scores.T, target
+            )
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            step += 1
+            if step % 50 == 0:
+                print(f"{step}/{total} loss {loss.item() / 2:.3f} {time.perf_counter() - started:.0f} s", flush=True)
+
+
+def first_weights(documents: Bag, size: int) -> NDArray[np.float64]:
+    """Return the smooth inverse frequency of each token, where the weights start."""
+    share = np.bincount(documents.ids, minlength=size) / (len(documents.starts) - 1)
+    return np.asarray(0.02 / (0.02 + share) + 0.02)
+
+
+def main() -> int:
+    """Read, train, export."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("sources", "data", "out"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--dimensions", type=int, default=256)
+    parser.add_argument("--batch", type=int, default=1024)
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--rate", type=float, default=0.01)
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    torch.manual_seed(SEED)
+    torch.set_num_threads(options.threads)
+    by_source = read_pairs(options.data, [s.name for s in read_sources(options.sources) if s.split == "train"])
+    pairs = [pair for source in by_source for pair in source]
+    words = make_vocabulary(text for pair in pairs for text in pair)
+    vocabulary = {word: number for number, word in enumerate(words)}
+    print(len(pairs), "pairs", len(words), "tokens", flush=True)
+    queries = make_bag([query for query, _ in pairs], vocabulary)
+    documents = make_bag([document for _, document in pairs], vocabulary)
+    ends = np.cumsum([0, *map(len, by_source)]).tolist()
+    groups = [range(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+    table = Table(first_weights(documents, len(words)), options.dimensions)
+    plan = Options(options.dimensions, options.batch, options.epochs, options.rate, options.threads)
+    train(table, queries, documents, groups, plan)
+    print(write_model(options.out / "static.bin", words, table.rows().detach().numpy()))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
