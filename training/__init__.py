@@ -1,0 +1,1 @@
+"""The recipe of the bundled embedding model; not part of the package."""

@@ -15,6 +15,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -197,7 +198,7 @@ def main() -> int:
     queries = make_bag([query for query, _ in pairs], vocabulary)
     documents = make_bag([document for _, document in pairs], vocabulary)
     ends = np.cumsum([0, *map(len, by_source)]).tolist()
-    groups = [range(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+    groups = [range(a, b) for a, b in pairwise(ends)]
     table = Table(first_weights(documents, len(words)), options.dimensions)
     plan = Options(options.dimensions, options.batch, options.epochs, options.rate, options.threads)
     train(table, queries, documents, groups, plan)

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from math import sqrt
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from codefathom.errors import ProviderError
 from codefathom.types import Matrix
@@ -37,7 +37,7 @@ _MAX_WORD = 64  # longer runs are keys and encoded data
 _MIN_STEM = 3  # shorter beginnings of an unknown word say nothing about it
 _MAX_PIECE = 12
 _MAX_MEMO = 200_000
-_BATCH = 128  # texts summed at once: the gathered rows stay in the processor's cache
+_BATCH = 32  # texts summed at once: the gathered rows stay in the processor's cache
 
 
 class Model(NamedTuple):
@@ -46,8 +46,8 @@ class Model(NamedTuple):
     name: str
     dimensions: int
     vocabulary: Mapping[str, int]
-    scales: memoryview  # float32, one for each token
-    rows: memoryview  # int8, one row after the other
+    scales: memoryview[float]  # float32, one for each token
+    rows: memoryview[int]  # int8, one row after the other
 
 
 class BundledEmbedder:
@@ -72,12 +72,12 @@ class BundledEmbedder:
         """Return float32 unit rows in the order of `texts`; a text without any known token gives a zero row."""
         self._tokens.forget_when_full()
         if not texts:  # a buffer cannot have the shape (0, n)
-            return memoryview(b"").cast("f")
+            return cast(Matrix, memoryview(b"").cast("f"))
         if kind == "query":
             data = b"".join(self._one(text) for text in texts)
         else:
             data = b"".join(self._bulk(texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH))
-        return memoryview(data).cast("B").cast("f", (len(texts), self.dimensions))
+        return cast(Matrix, memoryview(data).cast("f", (len(texts), self.dimensions)))
 
     def _one(self, text: str) -> bytes:
         model, width = self._model, self.dimensions
@@ -92,13 +92,14 @@ class BundledEmbedder:
     def _bulk(self, texts: Sequence[str]) -> bytes:
         import numpy as np  # noqa: PLC0415 - a search never gets here
 
-        tokens = [array("i", self._tokens.of(text)) for text in texts]
-        counts = np.array([len(part) for part in tokens])
-        flat = np.frombuffer(b"".join(part.tobytes() for part in tokens), dtype=np.int32)
+        flat, ends = array("i"), [0]
+        for text in texts:
+            flat.extend(self._tokens.of(text))
+            ends.append(len(flat))
         table = self._matrix()
         total = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        if len(flat):
-            keys = np.repeat(np.arange(len(texts)), counts) * len(table) + flat
+        if flat:
+            keys = np.repeat(np.arange(len(texts)), np.diff(ends)) * len(table) + np.array(flat)
             keys.sort()
             _add_rows(total, table, keys)
         lengths = np.sqrt(np.einsum("ij,ij->i", total, total))
@@ -109,8 +110,8 @@ class BundledEmbedder:
         if self._table is None:
             import numpy as np  # noqa: PLC0415 - a search never gets here
 
-            rows = np.frombuffer(self._model.rows, dtype=np.int8).reshape(-1, self.dimensions)
-            self._table = rows * np.frombuffer(self._model.scales, dtype=np.float32)[:, None]
+            rows = np.asarray(self._model.rows).reshape(-1, self.dimensions)
+            self._table = rows * np.asarray(self._model.scales)[:, None]
         return self._table
 
 
