@@ -30,6 +30,10 @@ class Face:
         self._progress.clear()
         self._out.write(text)
 
+    def flush(self) -> None:
+        """Let a reader see now what was written; for commands that go on for long."""
+        self._out.flush()
+
     def note(self, text: str) -> None:
         """Say something beside the data, unless quiet."""
         if text and not self.common.quiet:

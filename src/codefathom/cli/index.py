@@ -39,6 +39,7 @@ def _say(report: IndexReport, face: Face) -> int:
         face.write(to_json(plain_shape(report)))
     elif not face.common.quiet or report.dry_run:
         face.write(report_text(report, whole=face.common.verbose))
+    face.flush()
     return 2 if report.paused else 0
 
 
