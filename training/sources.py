@@ -19,7 +19,8 @@ class Source(NamedTuple):
     url: str
     revision: str
     licence: str
-    split: str
+    split: str  # train, or eval: kept apart for scoring
+    pairs: int = 0  # used of what was mined
 
 
 def read_sources(path: Path) -> list[Source]:

@@ -31,6 +31,7 @@ WORDS, PIECES = 22_000, 3_000
 MOST_PAIRS_OF_A_SOURCE = 9_000
 GROUP = 256  # pairs of one source that stand together in a batch
 TEMPERATURE = 0.05
+DROPPED = 0.2  # share of the tokens left out of each text at each step
 SEED = 20_251
 
 
@@ -145,6 +146,8 @@ class Table(torch.nn.Module):
         counts = torch.from_numpy(np.concatenate([bag.weights[a:b] for a, b in spans]))
         offsets = torch.from_numpy(np.cumsum([0] + [b - a for a, b in spans])[:-1])
         weights = counts * self.weights[ids].exp()
+        if self.training:  # a pair must not hang on one rare word
+            weights = weights * (torch.rand(len(weights)) >= DROPPED)
         total = torch.nn.functional.embedding_bag(ids, self.vectors, offsets, mode="sum", per_sample_weights=weights)
         return torch.nn.functional.normalize(total, dim=1)
 

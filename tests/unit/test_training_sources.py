@@ -61,4 +61,5 @@ def test_every_source_names_its_revision_and_a_permissive_licence() -> None:
         assert row.revision, row.name
         assert row.licence in PERMISSIVE, row.name
         assert row.split in {"train", "eval"}
+        assert row.pairs > 0, row.name
     assert len({row.name for row in SOURCES}) == len(SOURCES)
