@@ -1,0 +1,220 @@
+"""What all projects of a user share: parse results and embeddings by content. Losing it costs time, never a result."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+import zlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from threading import RLock
+from typing import Any
+
+from codefathom.types import Break, Document, ParsedDocument, Reference, Symbol
+
+FORMAT = 2  # part of the file's name; 1: before the first release
+MAX_BYTES = 1_000_000_000
+_MAX_PARAMETERS = 30_000
+_WAIT_S = 5.0
+_DAY_MS = 86_400_000
+_CHECK_AFTER_BYTES = 16_000_000
+_KEPT_SHARE = 0.8  # what is left when it had to be cut, so that it is not cut at every write
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS parsed(
+    key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS vectors(
+    model TEXT NOT NULL, text_hash TEXT NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL,
+    PRIMARY KEY(model, text_hash)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS parsed_used ON parsed(used);
+CREATE INDEX IF NOT EXISTS vectors_used ON vectors(used);
+"""
+
+
+class Cache:
+    """One SQLite file. Every failure of it counts as "not there"; `n_errors` tells how often that happened.
+
+    Safe to use from several threads and processes.
+    """
+
+    def __init__(self, path: str, max_bytes: int = MAX_BYTES) -> None:
+        self.path = path
+        self.n_errors = 0
+        self._max_bytes = max_bytes
+        self._unchecked_bytes = _CHECK_AFTER_BYTES  # so that the first write looks at the size
+        self._lock = RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._connect()
+
+    @classmethod
+    def open(cls, folder: str, *, max_bytes: int = MAX_BYTES) -> Cache:
+        """Open the cache in a folder, or make it; a damaged one is made again. Above `max_bytes` the oldest go."""
+        return cls(os.path.join(folder, f"cache-{FORMAT}.db"), max_bytes)
+
+    def get_parsed(self, keys: Collection[str]) -> dict[str, bytes]:
+        """Return the parse results that are known."""
+        return self._get("parsed", "key", keys)
+
+    def put_parsed(self, items: Mapping[str, bytes]) -> None:
+        """Keep parse results."""
+        self._put("INSERT OR REPLACE INTO parsed VALUES (?, ?, ?, ?)", [((key,), items[key]) for key in items])
+
+    def get_vectors(self, model: str, hashes: Collection[str]) -> dict[str, bytes]:
+        """Return the vectors that are known, by text hash."""
+        return self._get("vectors", "text_hash", hashes, "model = ? AND ", (model,))
+
+    def put_vectors(self, model: str, items: Mapping[str, bytes]) -> None:
+        """Keep vectors."""
+        self._put(
+            "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)", [((model, key), items[key]) for key in items]
+        )
+
+    def close(self) -> None:
+        """Close the file; the cache is empty from here on."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    # ---- inside
+
+    def _get(
+        self, table: str, column: str, keys: Collection[str], condition: str = "", first: tuple[str, ...] = ()
+    ) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        wanted = list(keys)
+        for start in range(0, len(wanted), _MAX_PARAMETERS):
+            part = wanted[start : start + _MAX_PARAMETERS]
+            place = f"{condition}{column} IN ({','.join('?' * len(part))})"
+            rows = self._run(f"SELECT {column}, value, checksum, used FROM {table} WHERE {place}", (*first, *part))
+            found.update((key, value) for key, value, checksum, _ in rows if zlib.crc32(value) == checksum)
+            now = _now_ms()
+            if any(row[3] < now - _DAY_MS for row in rows):  # once a day is enough to know what is not used any more
+                self._run(f"UPDATE {table} SET used = {now} WHERE {place}", (*first, *part))
+        return found
+
+    def _put(self, statement: str, items: list[tuple[tuple[str, ...], bytes]]) -> None:
+        now = _now_ms()
+        rows = [(*key, value, zlib.crc32(value), now) for key, value in items]
+        self._run_many(statement, rows)
+        self._unchecked_bytes += sum(len(value) for _, value in items)
+        if self._unchecked_bytes >= _CHECK_AFTER_BYTES:
+            self._unchecked_bytes = 0
+            self._cut()
+
+    def _cut(self) -> None:
+        """Drop what was not used for longest until the rest is well below the limit."""
+        for _ in range(100):
+            sizes = self._run("SELECT page_size * (page_count - freelist_count) FROM " + _SIZES)
+            if not sizes or sizes[0][0] <= self._max_bytes:
+                return
+            share = 1 - _KEPT_SHARE * self._max_bytes / sizes[0][0]
+            for table in ("parsed", "vectors"):
+                self._run(
+                    f"DELETE FROM {table} WHERE used <= (SELECT used FROM {table} ORDER BY used "
+                    f"LIMIT 1 OFFSET (SELECT CAST(count(*) * {share:.4f} AS INTEGER) FROM {table}))"
+                )
+
+    def _run(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        with self._lock:
+            if self._connection is None:
+                return []
+            try:
+                with self._connection:
+                    return self._connection.execute(statement, parameters).fetchall()
+            except sqlite3.Error as error:
+                self._failed(error)
+        return []
+
+    def _run_many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        with self._lock:
+            if self._connection is None:
+                return
+            try:
+                with self._connection:
+                    self._connection.executemany(statement, rows)
+            except sqlite3.Error as error:
+                self._failed(error)
+
+    def _failed(self, error: sqlite3.Error) -> None:
+        self.n_errors += 1
+        if _is_damage(error):
+            self.close()
+            self._set_aside()
+            self._connect()
+
+    def _connect(self) -> None:
+        for _ in range(2):
+            try:
+                os.makedirs(os.path.dirname(self.path), exist_ok=True)
+                self._connection = _open(self.path)
+                return
+            except sqlite3.Error as error:
+                self.n_errors += 1
+                if not _is_damage(error):
+                    return
+                self._set_aside()
+            except OSError:
+                self.n_errors += 1
+                return
+
+    def _set_aside(self) -> None:
+        for end in ("", "-wal", "-shm"):
+            with suppress(OSError):
+                os.replace(self.path + end, f"{self.path}{end}.broken")
+
+
+_SIZES = "pragma_page_size, pragma_page_count, pragma_freelist_count"
+
+
+def encode_parsed(parsed: ParsedDocument) -> bytes:
+    """Pack a parse result without its document."""
+    content = (
+        [
+            (s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc)
+            for s in parsed.symbols
+        ],
+        [(r.kind, r.name, r.line, r.container, r.count) for r in parsed.references],
+        [(b.line, b.depth) for b in parsed.breaks],
+        parsed.parser,
+        parsed.problems,
+    )
+    return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 1)
+
+
+def decode_parsed(data: bytes, document: Document) -> ParsedDocument:
+    """Unpack a parse result for a document with the same bytes. Raises ValueError for anything else."""
+    try:
+        symbols, references, breaks, parser, problems = json.loads(zlib.decompress(data))
+        return ParsedDocument(
+            document,
+            tuple(Symbol(*row) for row in symbols),
+            tuple(Reference(*row) for row in references),
+            tuple(Break(*row) for row in breaks),
+            parser,
+            tuple(problems),
+        )
+    except (zlib.error, TypeError) as error:
+        raise ValueError(f"not a parse result: {error}") from error
+
+
+def _open(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
+    try:
+        # synchronous = OFF: a killed process loses nothing; a power cut may damage the file, which is then made again.
+        connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; {_TABLES}")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    # SQLITE_CORRUPT, SQLITE_NOTADB; an unknown column or table means a foreign file of our name.
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (11, 26) or "no such" in str(error)

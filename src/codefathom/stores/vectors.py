@@ -1,0 +1,252 @@
+"""The default vector view: exact search over int8 rows in one memory-mapped file that many processes can read."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import sys
+from array import array
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import NamedTuple, cast
+from zlib import crc32
+
+import simsimd
+
+from codefathom.errors import IndexingError, MismatchError
+from codefathom.stores.base import Row
+from codefathom.types import Matrix
+
+_MAGIC = b"fathomv2"
+_HEADER = struct.Struct("<8s16sqqq")  # magic and format, owner, generation, dimensions, rows
+_CHECKSUM = struct.Struct("<q")  # of header and keys
+_START = _HEADER.size + _CHECKSUM.size
+_FILE = "vectors.bin"
+_SAMPLE = 64
+
+
+def quantise(matrix: Matrix) -> list[bytes]:
+    """Return each float32 row as int8, scaled so that its largest component is ±127; a zero row stays zero.
+
+    Cosine similarity does not see the scale.
+    """
+    import numpy as np  # noqa: PLC0415 -- only indexing needs it; a search must not pay 86 ms for it
+
+    rows = np.asarray(matrix, dtype=np.float32)
+    if not rows.size:
+        return []
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    scaled = np.rint(rows * (127.0 / np.maximum(largest, _TINY))).astype(np.int8)
+    return [row.tobytes() for row in scaled]
+
+
+def quantise_query(matrix: Matrix) -> bytes:
+    """Return one float32 row as int8, as `quantise` does; needs no numpy."""
+    values = cast(list[float], matrix.cast("B").cast("f").tolist())
+    scale = 127.0 / max(max(map(abs, values), default=0.0), _TINY)
+    return array("b", [round(value * scale) for value in values]).tobytes()
+
+
+_TINY = 1e-12
+
+
+class _View(NamedTuple):
+    """One committed state, as it lies in the file."""
+
+    generation: int
+    keys: Sequence[int]  # ascending
+    rows: memoryview  # int8, keys × dimensions, flat
+
+
+_NOTHING = _View(-1, (), memoryview(b"").cast("b"))
+
+
+class FlatVectorStore:
+    """All rows in one file: header, keys, rows. A commit replaces it as a whole; a reader keeps what it has opened."""
+
+    def __init__(self, folder: str, dimensions: int, owner: str = "") -> None:
+        self.dimensions = dimensions
+        self._path = os.path.join(folder, _FILE)
+        self._owner = blake2b(owner.encode(), digest_size=16).digest()
+        self._stamp: object = None
+        self._view = _NOTHING
+        self._cleared = False
+        self._changed: dict[int, bytes | None] = {}
+        self.reload()
+
+    @property
+    def generation(self) -> int:
+        """Generation of the catalogue this view shows; -1 when there is no usable view, or it was cleared."""
+        return -1 if self._cleared else self._view.generation
+
+    def __len__(self) -> int:
+        return len(self._view.keys)
+
+    def reload(self) -> None:
+        """See what another process has committed."""
+        stamp = _stamp(self._path)
+        if stamp != self._stamp:
+            self._stamp = stamp
+            self._view = self._load()
+
+    def upsert(self, rows: Iterable[Row]) -> None:
+        """Add rows, or replace those with the same key. Visible after `commit`."""
+        for key, vector in rows:
+            if len(vector) != self.dimensions:
+                raise MismatchError(
+                    f"a vector has {len(vector)} dimensions, this store {self.dimensions}",
+                    hint="run `fathom index --full`",
+                )
+            self._changed[key] = vector
+
+    def delete(self, keys: Collection[int]) -> None:
+        """Remove rows; unknown keys are no error. Visible after `commit`."""
+        self._changed.update(dict.fromkeys(keys))
+
+    def clear(self) -> None:
+        """Drop all rows, to be built again. Visible after `commit`."""
+        self._changed.clear()
+        self._cleared = True
+
+    def commit(self, generation: int) -> None:
+        """Make all changes visible and durable at once, under this generation."""
+        if generation == self.generation and not self._changed:
+            return
+        self._write(generation)
+        self._changed.clear()
+        self._cleared = False
+        self._stamp = None
+        self.reload()
+
+    def nearest(self, vector: bytes, k: int, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
+        """Return the k nearest by cosine similarity as (key, similarity), best first, ties by key; exact."""
+        if len(vector) != self.dimensions:
+            raise MismatchError(f"the query has {len(vector)} dimensions, this store {self.dimensions}")
+        view = self._view
+        if k < 1 or not view.keys or not any(vector) or (allowed is not None and not allowed):
+            return []
+        if allowed is not None and len(allowed) * 8 < len(view.keys):
+            keys, rows = self._gather(view, allowed)
+            pairs = list(zip(self._distances(vector, rows), keys, strict=True))
+        elif allowed is not None:
+            inside = allowed if isinstance(allowed, (set, frozenset)) else set(allowed)
+            distances = self._distances(vector, view.rows)
+            pairs = [pair for pair in zip(distances, view.keys, strict=True) if pair[1] in inside]
+        else:
+            pairs = _smallest(self._distances(vector, view.rows), view.keys, k)
+        pairs.sort()
+        return [(key, 1.0 - distance) for distance, key in pairs[:k]]
+
+    def close(self) -> None:
+        """Release the file. Uncommitted changes are dropped."""
+        self._changed.clear()
+        self._view, self._stamp, self._cleared = _NOTHING, None, False
+
+    # ---- search
+
+    def _distances(self, vector: bytes, rows: memoryview) -> list[float]:
+        if not rows.nbytes:
+            return []
+        query = memoryview(vector).cast("b", (1, self.dimensions))
+        table = rows.cast("B").cast("b", (rows.nbytes // self.dimensions, self.dimensions))
+        return cast(list[list[float]], memoryview(cast(bytes, simsimd.cdist(query, table, "cos"))).tolist())[0]
+
+    def _gather(self, view: _View, allowed: Collection[int]) -> tuple[list[int], memoryview]:
+        keys: list[int] = []
+        rows: list[memoryview] = []
+        for key in allowed:
+            place = bisect_left(view.keys, key)
+            if place < len(view.keys) and view.keys[place] == key:
+                keys.append(key)
+                rows.append(self._rows(view, place, place + 1))
+        return keys, memoryview(b"".join(rows)).cast("b")
+
+    def _rows(self, view: _View, start: int, end: int) -> memoryview:
+        return view.rows[start * self.dimensions : end * self.dimensions]
+
+    # ---- the file
+
+    def _load(self) -> _View:
+        data = _content(self._path)
+        if len(data) < _START:
+            return _NOTHING
+        magic, owner, generation, dimensions, n_rows = _HEADER.unpack_from(data)
+        if (magic, owner, dimensions) != (_MAGIC, self._owner, self.dimensions) or n_rows < 0:
+            return _NOTHING
+        first = _START + 8 * n_rows
+        if len(data) != first + n_rows * dimensions:
+            return _NOTHING
+        (checksum,) = _CHECKSUM.unpack_from(data, _HEADER.size)
+        if checksum != crc32(data[_START:first], crc32(data[: _HEADER.size])):
+            return _NOTHING
+        return _View(generation, data[_START:first].cast("q"), data[first:].cast("b"))
+
+    def _write(self, generation: int) -> None:
+        view = _NOTHING if self._cleared else self._view
+        keys = array("q")
+        rows: list[bytes | memoryview] = []
+        for some_keys, some_rows in self._merged(view):
+            keys.extend(some_keys)
+            rows.append(some_rows)
+        header = _HEADER.pack(_MAGIC, self._owner, generation, self.dimensions, len(keys))
+        checksum = _CHECKSUM.pack(crc32(keys, crc32(header)))
+
+        try:
+            _replace(self._path, [header, checksum, keys.tobytes(), *rows])
+        except OSError as error:
+            raise IndexingError(f"cannot write {self._path!r}: {error.strerror}") from error
+
+    def _merged(self, view: _View) -> Iterator[tuple[Sequence[int], bytes | memoryview]]:
+        """Yield runs of keys and rows in ascending order: what did not change in one piece."""
+        start = 0
+        for key in sorted(self._changed):
+            place = bisect_left(view.keys, key, start)
+            if place > start:
+                yield view.keys[start:place], self._rows(view, start, place)
+            start = place + (place < len(view.keys) and view.keys[place] == key)
+            row = self._changed[key]
+            if row is not None:
+                yield (key,), row
+        if start < len(view.keys):
+            yield view.keys[start:], self._rows(view, start, len(view.keys))
+
+
+def _smallest(distances: list[float], keys: Sequence[int], k: int) -> list[tuple[float, int]]:
+    """Return the pairs with the k smallest distances, and some more; a sample says how far to look."""
+    sample = sorted(distances[::_SAMPLE])
+    place = 2 * k // _SAMPLE + 8
+    if place < len(sample):
+        limit = sample[place]
+        pairs = [(distance, keys[index]) for index, distance in enumerate(distances) if distance <= limit]
+        if len(pairs) >= k:
+            return pairs
+    return list(zip(distances, keys, strict=True))
+
+
+def _content(path: str) -> memoryview:
+    try:
+        with open(path, "rb") as file:
+            if sys.platform == "win32":
+                return memoryview(file.read())
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except (OSError, ValueError):  # missing, or empty
+        return memoryview(b"")
+
+
+def _replace(path: str, parts: list[bytes | memoryview]) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path + ".new", "wb") as file:
+        file.writelines(parts)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(path + ".new", path)
+
+
+def _stamp(path: str) -> object:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ino, status.st_size
