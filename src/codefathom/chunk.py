@@ -15,8 +15,6 @@ from itertools import accumulate
 
 from codefathom.types import Chunk, ParsedDocument, Symbol
 
-CHUNKER = "syntax/1"
-
 # Chosen on the development benchmark: see docs/decisions.md, "size of a chunk".
 TARGET_CHARS = 1_000
 MAX_LINES = 60

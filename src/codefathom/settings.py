@@ -39,7 +39,7 @@ class SourceSettings(NamedTuple):
         tuple[str, ...], Rule("Further patterns in the syntax of .gitignore; they win over the files.")
     ] = ()
     follow_symlinks: Annotated[bool, Rule("Follow symbolic links that stay inside the project.")] = False
-    max_file_bytes: Annotated[int, Rule("Larger files are skipped, and listed as oversized.", low=1)] = 1_000_000
+    max_file_bytes: Annotated[int, Rule("Larger files are skipped, and listed as oversized.", low=1)] = 4_000_000
     include_generated: Annotated[bool, Rule("Index generated, minified and vendored files too.")] = False
 
 

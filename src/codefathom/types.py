@@ -120,6 +120,7 @@ class Hit:
     score: float  # 0 to 1 within one result list
     signals: Mapping[str, float]  # what each ranking signal gave; shown by --explain
     reason: str = ""  # one short sentence: why it ranks here
+    line: int = 0  # the line to look at first, inside the chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +228,45 @@ class ContextFile:
     reason: str
     spans: tuple[tuple[int, int], ...] = ()  # (start_line, end_line); empty when the file is whole
     symbols: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSymbol:
+    """A symbol and the document it stands in."""
+
+    path: str
+    language: str
+    symbol: Symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the index holds, and how far it is from the tree."""
+
+    root: str
+    index_dir: str
+    generation: int
+    n_documents: int
+    n_chunks: int
+    n_symbols: int
+    n_bytes: int  # of the index on disk
+    languages: Mapping[str, int]  # documents by language
+    kinds: Mapping[str, int]  # chunks by kind
+    model: str
+    n_without_vector: int
+    indexed_at: float  # seconds since the epoch; 0.0 before the first run
+    pending: int  # files that are new, changed or gone since then
+    views_current: bool
+    skipped: tuple[Skipped, ...]
+    failures: tuple[Failure, ...]
+    paused: str = ""  # why the last run stopped early
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding of `doctor`."""
+
+    name: str
+    ok: bool
+    detail: str
+    hint: str = ""

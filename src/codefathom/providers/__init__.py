@@ -1,0 +1,1 @@
+"""Adapters of models that embed, chat or rank."""

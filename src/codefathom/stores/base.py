@@ -29,12 +29,20 @@ class VectorStore(Protocol):
         """Remove rows; unknown keys are no error. Visible after `commit`."""
         ...
 
+    def clear(self) -> None:
+        """Drop all rows, to be built again. Visible after `commit`."""
+        ...
+
     def commit(self, generation: int) -> None:
         """Make all changes visible and durable at once, under this generation."""
         ...
 
     def nearest(self, vector: bytes, k: int, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
         """The k nearest by cosine similarity as (key, similarity), best first, ties by key; the filter works inside."""
+        ...
+
+    def reload(self) -> None:
+        """See what another process has committed."""
         ...
 
     def close(self) -> None:

@@ -200,7 +200,8 @@ class Catalog:
             yield from (
                 Row(key, vector)
                 for key, vector in self._read(
-                    "SELECT c.key, e.vector FROM chunks c JOIN embeddings e ON e.text_hash = c.text_hash "
+                    # CROSS JOIN: chunks first; SQLite would walk through all embeddings for each part.
+                    "SELECT c.key, e.vector FROM chunks c CROSS JOIN embeddings e ON e.text_hash = c.text_hash "
                     f"WHERE e.model = ? AND c.key IN ({_marks(part)}) ORDER BY c.key",
                     (model, *part),
                 )

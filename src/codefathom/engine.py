@@ -1,0 +1,294 @@
+"""The façade: one class with everything a face (command line, server, program) may ask. Chooses the back ends.
+
+    from codefathom import Engine
+
+    with Engine.open("path/to/project") as engine:
+        result = engine.search("where are tokens refreshed", limit=5)
+
+An engine may be used from several threads; from asyncio call it with `asyncio.to_thread`.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from threading import RLock
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from codefathom.errors import LockedError, UsageError
+from codefathom.opening import Opened, Place, locate
+from codefathom.plan import plan
+from codefathom.search.pipeline import Fusion, Request, search
+from codefathom.search.query import parse_query
+from codefathom.settings import Settings
+from codefathom.types import (
+    LEVELS,
+    MODES,
+    Context,
+    FoundSymbol,
+    IndexReport,
+    Level,
+    Mode,
+    Progress,
+    RelatedResult,
+    SearchResult,
+    Status,
+    Where,
+)
+
+if TYPE_CHECKING:
+    from codefathom.types import Check
+
+OnProgress = Callable[[Progress], None]
+
+# In one process the tree is compared with the index at most this often; a search in between sees the last state.
+LOOK_AGAIN_AFTER_S = 1.0
+
+
+class Engine:
+    """One project: its files, its index, and questions to it."""
+
+    def __init__(self, place: Place, on_progress: OnProgress | None = None) -> None:
+        self.place = place
+        self._on_progress = on_progress or (lambda _: None)
+        self._lock = RLock()
+        self._opened: Opened | None = None
+        self._looked_at = float("-inf")
+        self._behind = False
+
+    @classmethod
+    def open(cls, path: str = ".", *, settings: Settings | None = None, on_progress: OnProgress | None = None) -> Self:
+        """Open the project that `path` lies in: the nearest folder upwards with .fathom, fathom.toml or .git.
+
+        Nothing is read or written yet. Raises SourceError when there is no such folder, SettingsError for a bad setting.
+        """
+        return cls(locate(os.fspath(path), settings), on_progress)
+
+    @property
+    def root(self) -> str:
+        """Absolute path of the project."""
+        return self.place.root
+
+    @property
+    def index_dir(self) -> str:
+        """Absolute path of the index."""
+        return self.place.index_dir
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.place.settings
+
+    # ---- index
+
+    def index(self, *, full: bool = False) -> IndexReport:
+        """Bring the index up to date with the tree; with `full`, from nothing.
+
+        Raises LockedError when another process is writing.
+        """
+        report: IndexReport | None = None
+        for event in self.index_events(full=full):
+            if isinstance(event, IndexReport):
+                report = event
+            else:
+                self._on_progress(event)
+        assert report is not None  # the last event of every run
+        return report
+
+    def index_events(self, *, full: bool = False) -> Iterator[Progress | IndexReport]:
+        """Like `index`, as a stream of progress with the report as its last item."""
+        with self._lock, self._open().writing() as stages:
+            from codefathom.indexing import run
+
+            yield from run(stages, full=full)
+            self._looked_at, self._behind = time.monotonic(), False
+
+    def plan(self) -> IndexReport:
+        """Say what `index` would do, without doing it or opening any file."""
+        from codefathom.indexing import dry_run
+
+        opened = self._open()
+        return dry_run(opened.catalog, opened.recipe)
+
+    def watch(self, stop: Callable[[], bool], *, interval_s: float = 1.0) -> Iterator[IndexReport]:
+        """Index now and after every change, until `stop` returns True; yields the report of each run that did work."""
+        from codefathom.source.watch import watch
+
+        yield self.index()
+        for _ in watch(self.root, self._open().recipe.rules, interval_s=interval_s, stop=stop):
+            yield self.index()
+
+    # ---- questions
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        level: Level | None = None,
+        mode: Mode | None = None,
+        where: Where | None = None,
+        min_score: float = 0.0,
+    ) -> SearchResult:
+        """Return the best places for a question, each with file, lines, symbol and reason.
+
+        `level` is what a hit is: "chunk" (default), "symbol" or "file". `where` is a filter, see
+        `codefathom.search.filter_parser.parse_filter`. Scores run from 0 to 1. The first search of a project makes the index.
+        Raises UsageError for an empty query or one that names a path or symbol that is not there.
+        """
+        started = time.perf_counter()
+        request = self._request(query, limit, level, mode, where, min_score)
+        stale = self._refresh()
+        opened = self._open()
+        found = search(request, opened.sources)
+        return SearchResult(
+            query=query,
+            hits=found.hits,
+            level=request.level,
+            mode=request.mode,
+            confidence=found.confidence,
+            generation=opened.catalog.generation,
+            degraded=found.degraded,
+            stale=stale,
+            suggestion=found.suggestion,
+            milliseconds=(time.perf_counter() - started) * 1000,
+        )
+
+    def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> tuple[FoundSymbol, ...]:
+        """Return the symbols whose name is, begins with or contains `query`, in that order; all of a path without one."""
+        self._refresh()
+        return tuple(self._open().catalog.symbols(query, path=path, kind=kind, limit=limit))
+
+    def related(self, target: str, *, depth: int = 1) -> RelatedResult:
+        """Return what imports, is imported by, calls or uses a file (`path`) or a symbol (`@@name`)."""
+        from codefathom.search.related import related
+
+        self._refresh()
+        return related(self._open().catalog, target, depth=depth)
+
+    def context(
+        self, query: str, *, max_files: int | None = None, max_tokens: int | None = None, where: Where | None = None
+    ) -> Context:
+        """Return the files a prompt about `query` needs, most relevant first, within a budget of tokens."""
+        from codefathom.search.context import gather
+
+        settings = self.settings.context
+        result = self.search(query, limit=max_files or settings.max_files, level="file", where=where)
+        return gather(result, max_tokens=max_tokens or settings.window)
+
+    def status(self) -> Status:
+        """Say what the index holds and how far it is from the tree."""
+        from codefathom.inspection import status
+
+        return status(self._open())
+
+    def doctor(self) -> tuple[Check, ...]:
+        """Check index, views, model, grammars and folders, each with what to do when it is not well."""
+        from codefathom.inspection import doctor
+
+        return doctor(self._open())
+
+    def export(self, kind: str) -> Iterator[str]:
+        """Yield the index as lines of text, `index-json` or `jsonl`, with paths relative to the project."""
+        from codefathom.exchange import export
+
+        self._refresh()
+        return export(self._open().catalog, self._open().recipe.root, kind)
+
+    def import_index(self, lines: Iterator[str], kind: str) -> int:
+        """Take over a `jsonl` export and return its number of documents; the next search compares it with the tree."""
+        from codefathom.exchange import read_export
+        from codefathom.indexing import take_over
+
+        texts = read_export(lines, kind)
+        with self._lock, self._open().writing() as stages:
+            return take_over(stages, texts)
+
+    def close(self) -> None:
+        """Release files. Closing twice is no error."""
+        with self._lock:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ---- inside
+
+    def _open(self) -> Opened:
+        with self._lock:
+            if self._opened is None:
+                self._opened = Opened(self.place)
+            return self._opened
+
+    def _request(
+        self, query: str, limit: int | None, level: Level | None, mode: Mode | None, where: Where | None, least: float
+    ) -> Request:
+        settings = self.settings.search
+        chosen_level = _chosen("level", level or settings.level, LEVELS)
+        chosen_mode = _chosen("mode", mode or settings.mode, MODES)
+        if limit is not None and limit < 1:
+            raise UsageError(f"limit cannot be {limit}", hint="give a number from 1")
+        parsed = parse_query(query)
+        if parsed.is_empty:
+            raise UsageError("the query is empty", hint='ask for something, such as fathom search "retry with backoff"')
+        return Request(
+            query=parsed,
+            limit=limit or settings.limit,
+            level=chosen_level,
+            mode=chosen_mode,
+            where=where,
+            min_score=least,
+            fusion=Fusion(
+                settings.fusion,
+                settings.rrf_k,
+                settings.lexical_weight,
+                settings.vector_weight,
+                settings.candidates,
+                settings.min_similarity,
+            ),
+        )
+
+    def _refresh(self) -> bool:
+        """Bring the index up to date where that is cheap; return whether it is behind the tree."""
+        with self._lock:
+            policy = self.settings.search.refresh
+            opened = self._open()
+            fresh = opened.catalog.generation == 0
+            if policy == "never" and not fresh:
+                return False
+            if not fresh and time.monotonic() - self._looked_at < LOOK_AGAIN_AFTER_S:
+                return self._behind
+            pending = plan(opened.catalog, opened.recipe).n_pending
+            self._behind = bool(pending) or not opened.views.current
+            self._looked_at = time.monotonic()
+            most = self.settings.search.refresh_max_files
+            if self._behind and (fresh or policy == "always" or pending <= most):
+                self._try_to_index(fresh)
+            return self._behind
+
+    def _try_to_index(self, first: bool) -> None:
+        """Index now, unless another process does: then search what there is, which is said to be stale."""
+        try:
+            self.index()
+        except LockedError:
+            if first:
+                raise
+
+
+_Name = TypeVar("_Name", bound=str)
+
+
+def _chosen(what: str, value: str, known: tuple[_Name, ...]) -> _Name:
+    for name in known:
+        if name == value:
+            return name
+    raise UsageError(f"{what} cannot be {value!r}", hint=f"choose one of {', '.join(known)}")

@@ -1,0 +1,102 @@
+"""The index as text, to be read elsewhere and taken over again, in the shapes of the documents we come from.
+
+`index-json`: one object, path → {module_name, symbols, last_modified, md5}. `jsonl`: one object a line with file_path,
+relative_path, content (a list of {module_name, source_code, tag, tokens, metadata}), modify_time and md5. All paths are
+relative to the project. What is imported is only text: documents are parsed and embedded here, by this version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from codefathom.errors import UsageError
+from codefathom.stores.catalog import Catalog
+from codefathom.stores.records import StoredDocument
+
+KINDS = ("index-json", "jsonl")
+
+
+def export(catalog: Catalog, root: str, kind: str) -> Iterator[str]:
+    """Yield the index line by line. Raises UsageError for an unknown kind."""
+    if kind == "index-json":
+        return _index_json(catalog, root)
+    if kind == "jsonl":
+        return _json_lines(catalog, root)
+    raise UsageError(f"no export is called {kind!r}", hint=f"choose one of {', '.join(KINDS)}")
+
+
+def read_export(lines: Iterator[str], kind: str) -> dict[str, str]:
+    """Return the text of each document of a `jsonl` export. Raises UsageError for anything else."""
+    if kind == "index-json":
+        raise UsageError("index-json has no text to import", hint="export with --as jsonl and import that")
+    if kind != "jsonl":
+        raise UsageError(f"no import is called {kind!r}", hint=f"choose one of {', '.join(KINDS)}")
+    texts: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            path, text = _document(line, number)
+            texts[path] = text
+    return texts
+
+
+def _document(line: str, number: int) -> tuple[str, str]:
+    try:
+        item = json.loads(line)
+        path = str(item["relative_path"])
+        text = "".join(str(part["source_code"]) for part in item["content"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"line {number} is not a document: {error}", hint="give a file of `fathom export`") from error
+    if os.path.isabs(path) or ".." in path.split("/"):
+        raise UsageError(f"line {number}: {path!r} is outside the project", hint="paths are relative to the project")
+    return path, text
+
+
+def _index_json(catalog: Catalog, root: str) -> Iterator[str]:
+    yield "{"
+    documents = catalog.documents()
+    for index, document in enumerate(documents):
+        symbols = [
+            {"kind": s.kind, "name": s.qualified_name, "start_line": s.start_line, "end_line": s.end_line}
+            for s in catalog.symbols_of(document.path)
+        ]
+        item = {"module_name": document.path, "symbols": symbols, **_stamp(document, root)}
+        comma = "," if index + 1 < len(documents) else ""
+        yield f"{json.dumps(document.path, ensure_ascii=False)}: {json.dumps(item, ensure_ascii=False)}{comma}"
+    yield "}"
+
+
+def _json_lines(catalog: Catalog, root: str) -> Iterator[str]:
+    for document in catalog.documents():
+        content = [
+            {
+                "module_name": document.path,
+                "source_code": piece.text,
+                "tag": "",
+                "tokens": len(piece.text) // 4,
+                "metadata": {"start_line": piece.start_line, "end_line": piece.end_line, "kind": piece.kind},
+            }
+            for _, piece in catalog.chunks_of(document.path)
+        ]
+        stamp = _stamp(document, root)
+        item: dict[str, Any] = {
+            "file_path": document.path,
+            "relative_path": document.path,
+            "content": content,
+            "modify_time": stamp["last_modified"],
+            "md5": stamp["md5"],
+        }
+        yield json.dumps(item, ensure_ascii=False)
+
+
+def _stamp(document: StoredDocument, root: str) -> dict[str, Any]:
+    """MD5 of the bytes on disk, which is what these formats carry; empty when the file is gone by now."""
+    try:
+        with open(os.path.join(root, document.path), "rb") as file:
+            digest = hashlib.md5(file.read(), usedforsecurity=False).hexdigest()
+    except OSError:
+        digest = ""
+    return {"last_modified": document.mtime_ns / 1e9, "md5": digest}

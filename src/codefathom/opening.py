@@ -1,0 +1,166 @@
+"""From a path and its settings to opened back ends: the only place that chooses them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from codefathom.chunk import Limits
+from codefathom.errors import IndexingError, SettingsError, SourceError
+from codefathom.plan import Recipe
+from codefathom.providers.base import Embedder
+from codefathom.providers.bundled import BundledEmbedder
+from codefathom.search.retrieve import Sources
+from codefathom.settings import Settings, find_root, load_settings, user_file
+from codefathom.source.scan import ScanRules
+from codefathom.stores.base import VectorStore
+from codefathom.stores.catalog import Catalog
+from codefathom.stores.lexical import LexicalView
+from codefathom.stores.lock import writer_lock
+from codefathom.stores.vectors import FlatVectorStore
+from codefathom.stores.views import Views
+
+if TYPE_CHECKING:
+    from codefathom.indexing import Stages
+
+INDEX_FOLDER = ".fathom"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a project, its index and the user's caches lie, and the settings in force."""
+
+    root: str
+    index_dir: str
+    cache_dir: str
+    settings: Settings
+
+
+def locate(path: str, settings: Settings | None = None) -> Place:
+    """Find the project of a path. Raises SourceError when there is no such folder."""
+    if not os.path.isdir(path):
+        raise SourceError(f"no such folder: {path!r}", hint="give the path of a project's folder")
+    root = find_root(os.path.realpath(path))
+    settings = settings or load_settings(root, environ=os.environ, user_file=user_file(os.environ))
+    cache_dir = user_cache_dir()
+    return Place(root, _index_dir(root, settings, cache_dir), cache_dir, settings)
+
+
+def user_cache_dir() -> str:
+    """Return the folder for what all projects of this user share."""
+    home = os.path.expanduser("~")
+    if os.environ.get("FATHOM_CACHE_DIR"):
+        return os.environ["FATHOM_CACHE_DIR"]
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.join(base, "codefathom")
+
+
+def _index_dir(root: str, settings: Settings, cache_dir: str) -> str:
+    """`.fathom` in the project; another folder by setting; under the user's cache when the project is read-only."""
+    own = f"{os.path.basename(root)}-{blake2b(root.encode(errors='surrogateescape'), digest_size=6).hexdigest()}"
+    chosen = settings.index.dir
+    if chosen:
+        return os.path.join(root, chosen)
+    if os.environ.get("FATHOM_INDEX_DIR"):  # one folder for the indexes of many projects
+        return os.path.join(os.environ["FATHOM_INDEX_DIR"], own)
+    inside = os.path.join(root, INDEX_FOLDER)
+    if os.access(inside if os.path.isdir(inside) else root, os.W_OK):
+        return inside
+    return os.path.join(cache_dir, "indexes", own)
+
+
+class Opened:
+    """The opened index of one project: catalogue, views and embedder. Safe to read from several threads."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        _make_folder(place.index_dir)
+        self.catalog = Catalog.open(os.path.join(place.index_dir, "catalog.db"))
+        self.embedder = _embedder(place.settings)
+        self.views = Views(
+            self.catalog,
+            LexicalView.open(os.path.join(place.index_dir, "lexical"), self.catalog.identity),
+            _vector_store(place, self.embedder, self.catalog.identity),
+            self.embedder.name,
+        )
+        self.recipe = _recipe(place)
+        self.sources = Sources(self.catalog, self.views.lexical, self.views.vectors, self.embedder)
+
+    @contextmanager
+    def writing(self, *, wait_s: float = 0.0) -> Iterator[Stages]:
+        """Hold the writer lock and give what an index run needs. Raises LockedError when another process holds it."""
+        from codefathom.indexing import Patience, Stages
+        from codefathom.stores.cache import Cache
+
+        settings = self.place.settings
+        with writer_lock(self.place.index_dir, wait_s=wait_s):
+            yield Stages(
+                catalog=self.catalog,
+                views=self.views,
+                embedder=self.embedder,
+                cache=Cache.open(self.place.cache_dir),
+                recipe=self.recipe,
+                n_workers=settings.index.workers or os.cpu_count() or 1,
+                embed_batch=settings.embed.batch,
+                patience=Patience(settings.index.error_share, settings.index.error_minimum),
+            )
+
+    def close(self) -> None:
+        """Release files; the engine cannot be used afterwards."""
+        self.views.close()
+        self.catalog.close()
+
+
+def _make_folder(index_dir: str) -> None:
+    try:
+        os.makedirs(index_dir, exist_ok=True)
+        ignore = os.path.join(index_dir, ".gitignore")
+        if not os.path.exists(ignore):
+            with open(ignore, "w", encoding="utf-8") as file:
+                file.write("# Written by fathom: the index is not part of the project.\n*\n")
+    except OSError as error:
+        raise IndexingError(
+            f"cannot write the index to {index_dir!r}: {error.strerror}",
+            hint="set FATHOM_INDEX_DIR to a folder that can be written",
+        ) from error
+
+
+def _embedder(settings: Settings) -> Embedder:
+    if settings.embed.model == "bundled":
+        return BundledEmbedder()
+    raise SettingsError(
+        f"embed.model = {settings.embed.model!r} is not an embedding model of this version", hint="use 'bundled'"
+    )
+
+
+def _vector_store(place: Place, embedder: Embedder, owner: str) -> VectorStore:
+    kind = place.settings.store.vectors
+    if kind != "flat":
+        raise SettingsError(f"store.vectors = {kind!r} is not a vector store of this version", hint="use 'flat'")
+    # A folder for each model: vectors of two models never meet, and going back to a model costs nothing.
+    name = blake2b(f"{embedder.name}:{embedder.dimensions}".encode(), digest_size=4).hexdigest()
+    return FlatVectorStore(os.path.join(place.index_dir, f"vectors-{name}"), embedder.dimensions, owner)
+
+
+def _recipe(place: Place) -> Recipe:
+    settings = place.settings
+    return Recipe(
+        root=os.path.normpath(os.path.join(place.root, settings.source.dir)),
+        rules=ScanRules(
+            required_exts=settings.source.required_exts,
+            ignore=settings.source.ignore,
+            follow_symlinks=settings.source.follow_symlinks,
+            max_bytes=settings.source.max_file_bytes,
+            include_generated=settings.source.include_generated,
+        ),
+        chain=settings.parse.chain,
+        limits=Limits(settings.chunk.target_chars, settings.chunk.max_lines),
+        cache_folder=place.cache_dir,
+    )

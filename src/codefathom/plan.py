@@ -1,0 +1,87 @@
+"""What has to be done: the tree as it is against the catalogue as it is. Reads no file, imports no parser.
+
+Every search looks here first, so this stays cheap: one walk over the tree, by size and time stamp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from codefathom.chunk import Limits
+from codefathom.source.changes import FileStat, Known, compare
+from codefathom.source.scan import Scan, ScanRules, scan
+from codefathom.stores.catalog import Catalog
+from codefathom.stores.records import Entry
+from codefathom.versions import CHUNKER_VERSION, PARSER_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All that decides which files are read and what becomes of their bytes."""
+
+    root: str
+    rules: ScanRules = field(default_factory=ScanRules)
+    chain: tuple[str, ...] = ("treesitter", "text")
+    limits: Limits = field(default_factory=Limits)
+    cache_folder: str = ""  # user-wide cache of parse results; empty: none
+
+    @property
+    def parser(self) -> str:
+        """Version of the parse stage, as stored with each document."""
+        return f"{PARSER_VERSION}:{','.join(self.chain)}"
+
+    @property
+    def chunker(self) -> str:
+        """Version of the chunk stage, as stored with each document."""
+        return f"{CHUNKER_VERSION}:{self.limits.target_chars}:{self.limits.max_lines}"
+
+
+class Job(NamedTuple):
+    """A file to look into; `fingerprint` is what the catalogue has, when its stages are current, else empty."""
+
+    file: FileStat
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the tree holds, and what of it the catalogue does not show yet."""
+
+    scan: Scan
+    jobs: tuple[Job, ...]
+    removed: tuple[str, ...]
+    n_unchanged: int
+    known: Mapping[str, Entry]
+
+    @property
+    def n_pending(self) -> int:
+        """Files that are new, changed or gone."""
+        return len(self.jobs) + len(self.removed)
+
+
+def plan(catalog: Catalog, recipe: Recipe, *, full: bool = False) -> Plan:
+    """Compare the tree with the catalogue. A changed parser or chunker makes every file suspect; so does `full`."""
+    found = scan(recipe.root, recipe.rules)
+    entries = catalog.entries()
+    seen = {path: Known(entry.size, entry.mtime_ns, entry.fingerprint) for path, entry in entries.items()}
+    # Files that were left out for what is in them are not opened again until their stamp changes.
+    seen.update({item.path: Known(item.size, item.mtime_ns, "") for item in catalog.rejected()})
+    changes = compare(seen, found, indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")))
+    suspects = {file.path for file in changes.suspect}
+    jobs = tuple(
+        Job(file, "" if full else _fingerprint(entries.get(file.path), recipe))
+        for file in found.files
+        if full or file.path in suspects or _is_outdated(entries.get(file.path), recipe)
+    )
+    removed = tuple(path for path in changes.removed if path in entries)
+    return Plan(found, jobs, removed, len(found.files) - len(jobs), entries)
+
+
+def _is_outdated(entry: Entry | None, recipe: Recipe) -> bool:
+    return entry is not None and (entry.parser, entry.chunker) != (recipe.parser, recipe.chunker)
+
+
+def _fingerprint(entry: Entry | None, recipe: Recipe) -> str:
+    return "" if entry is None or _is_outdated(entry, recipe) else entry.fingerprint

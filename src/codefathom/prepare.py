@@ -1,0 +1,106 @@
+"""Stages 1 to 3 for one file: read, parse, chunk, split into terms. No state; runs here or in a worker process."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple
+
+from codefathom.chunk import chunk
+from codefathom.parse import parse
+from codefathom.plan import Job, Recipe
+from codefathom.source.changes import FileStat
+from codefathom.source.documents import read
+from codefathom.stores.cache import Cache, decode_parsed, encode_parsed
+from codefathom.stores.lexical import Fields, fields_of
+from codefathom.stores.records import Rejected, Touched
+from codefathom.types import Chunk, Document, Failure, ParsedDocument, Skipped
+
+# What is embedded of a chunk: enough for its topic; a static model gains nothing from more.
+MAX_EMBEDDED_CHARS = 2_000
+
+
+class Prepared(NamedTuple):
+    """A document, ready to be embedded and stored."""
+
+    file: FileStat
+    parsed: ParsedDocument
+    chunks: tuple[Chunk, ...]
+    text_hashes: tuple[str, ...]  # of `embedded_text`, parallel to chunks
+    fields: tuple[Fields, ...]  # for the lexical view, parallel to chunks
+    fresh_parse: bytes  # to be put into the cache; empty when it came from there
+
+    @property
+    def path(self) -> str:
+        """Path of the document."""
+        return self.file.path
+
+
+Outcome = Prepared | Touched | Rejected | Failure
+
+# Reasons that may pass by themselves: such a file is tried again in each run.
+_PASSING = frozenset({"unreadable"})
+
+
+def prepare(job: Job, recipe: Recipe) -> Outcome:
+    """Turn one file into chunks. Never raises for what a file contains."""
+    document = read(recipe.root, job.file, include_generated=recipe.rules.include_generated)
+    if isinstance(document, Skipped):
+        if document.reason in _PASSING:
+            return Failure(document.path, document.reason)
+        return Rejected(document.path, document.reason, job.file.size, job.file.mtime_ns)
+    if document.fingerprint == job.fingerprint:
+        return Touched(*job.file)
+    return prepare_document(document, job.file, recipe)
+
+
+def prepare_document(document: Document, file: FileStat, recipe: Recipe) -> Prepared:
+    """Parse, chunk and split a document that was read already."""
+    parsed, fresh = _parsed(document, recipe)
+    chunks = chunk(parsed, recipe.limits)
+    hashes = tuple(text_hash(embedded_text(piece)) for piece in chunks)
+    return Prepared(file, parsed, chunks, hashes, tuple(map(fields_of, chunks)), fresh)
+
+
+def embedded_text(piece: Chunk) -> str:
+    """Return the text that is embedded for a chunk: where it stands, what it defines, then its lines."""
+    module = piece.path.rpartition("/")[0]
+    names = " ".join(piece.names) or piece.symbol
+    return f"{piece.path}\n{module}\n{names}\n{piece.signature}\n{piece.text[:MAX_EMBEDDED_CHARS]}"
+
+
+def text_hash(text: str) -> str:
+    """Return the key under which the embedding of a text is kept."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def cache_key(document: Document, recipe: Recipe) -> str:
+    """Return the key of a parse result: the bytes, how they are read, and by which version."""
+    return f"{document.fingerprint}|{document.language}|{recipe.parser}"
+
+
+def store_parses(outcomes: list[Outcome], recipe: Recipe, cache: Cache) -> None:
+    """Keep fresh parse results for other worktrees, clones and branches."""
+    fresh = {
+        cache_key(item.parsed.document, recipe): item.fresh_parse
+        for item in outcomes
+        if isinstance(item, Prepared) and item.fresh_parse
+    }
+    if fresh:
+        cache.put_parsed(fresh)
+
+
+def _parsed(document: Document, recipe: Recipe) -> tuple[ParsedDocument, bytes]:
+    if not recipe.cache_folder:
+        return parse(document, recipe.chain), b""
+    key = cache_key(document, recipe)
+    known = _cache(recipe.cache_folder).get_parsed([key])
+    if key in known:
+        return decode_parsed(known[key], document), b""
+    parsed = parse(document, recipe.chain)
+    return parsed, encode_parsed(parsed)
+
+
+@lru_cache(maxsize=4)
+def _cache(folder: str) -> Cache:
+    return Cache.open(folder)

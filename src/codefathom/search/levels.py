@@ -1,0 +1,140 @@
+"""From ranked chunks to hits of the level asked for: neighbours joined, whole symbols, whole files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from codefathom.search.explain import best_line, reason
+from codefathom.search.rank import Ranked, Wanted, same_word
+from codefathom.stores.catalog import Catalog
+from codefathom.stores.tokens import terms
+from codefathom.types import Chunk, Hit, Level, Symbol
+
+
+def hits(want: Wanted, ranked: Sequence[Ranked], catalog: Catalog, level: Level, limit: int) -> list[Hit]:
+    """Return at most `limit` hits, best first, each place once."""
+    if level == "file":
+        places = _files(ranked, catalog, limit)
+    elif level == "symbol":
+        places = _symbols(want, ranked, catalog, limit)
+    else:
+        places = _joined(ranked, limit)
+    return [_hit(want, chunk, item) for chunk, item in places]
+
+
+def _hit(want: Wanted, chunk: Chunk, item: Ranked) -> Hit:
+    best = item.candidate.chunk if chunk.kind == "file" else chunk
+    return Hit(chunk, item.score, item.signals, reason(want, best, item.signals), best_line(want, best))
+
+
+def _joined(ranked: Sequence[Ranked], limit: int) -> list[tuple[Chunk, Ranked]]:
+    """Join a hit with a better one of the same symbol when their lines touch; take more until `limit` are left."""
+    places: list[tuple[Chunk, Ranked]] = []
+    for item in ranked:
+        chunk = item.candidate.chunk
+        for index, (other, better) in enumerate(places):
+            if _neighbours(other, chunk):
+                places[index] = (_join(other, chunk), better)
+                break
+        else:
+            if len(places) == limit:
+                break
+            places.append((chunk, item))
+    return places
+
+
+def _neighbours(one: Chunk, other: Chunk) -> bool:
+    same_symbol = one.path == other.path and one.symbol == other.symbol != ""
+    return same_symbol and (one.end_line + 1 == other.start_line or other.end_line + 1 == one.start_line)
+
+
+def _join(one: Chunk, other: Chunk) -> Chunk:
+    first, second = (one, other) if one.start_line < other.start_line else (other, one)
+    return replace(
+        one,
+        start_line=first.start_line,
+        end_line=second.end_line,
+        text=first.text + second.text,
+        names=first.names + second.names,
+    )
+
+
+def _files(ranked: Sequence[Ranked], catalog: Catalog, limit: int) -> list[tuple[Chunk, Ranked]]:
+    places: list[tuple[Chunk, Ranked]] = []
+    for item in _first_of_each(ranked, limit):
+        pieces = [chunk for _, chunk in catalog.chunks_of(item.candidate.chunk.path)]
+        text = "".join(piece.text for piece in pieces)
+        whole = replace(
+            item.candidate.chunk,
+            kind="file",
+            symbol="",
+            names=(),
+            signature="",
+            doc="",
+            start_line=1,
+            end_line=pieces[-1].end_line if pieces else 1,
+            text=text,
+        )
+        places.append((whole, item))
+    return places
+
+
+def _first_of_each(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
+    best: dict[str, Ranked] = {}
+    for item in ranked:
+        best.setdefault(item.candidate.chunk.path, item)
+        if len(best) == limit:
+            break
+    return list(best.values())
+
+
+def _symbols(want: Wanted, ranked: Sequence[Ranked], catalog: Catalog, limit: int) -> list[tuple[Chunk, Ranked]]:
+    places: dict[tuple[str, int, int], tuple[Chunk, Ranked]] = {}
+    for item in ranked:
+        chunk = item.candidate.chunk
+        for symbol in _best_symbols(want, chunk, catalog):
+            place = (chunk.path, symbol.start_line, symbol.end_line)
+            if place not in places:
+                places[place] = (_symbol_chunk(symbol, chunk, catalog), item)
+        if len(places) >= limit:
+            break
+    return list(places.values())[:limit]
+
+
+def _best_symbols(want: Wanted, chunk: Chunk, catalog: Catalog) -> list[Symbol]:
+    """Return the symbols of a chunk that the question is about, or the one that it lies in."""
+    inside = [symbol for symbol in catalog.symbols_of(chunk.path) if _touches(symbol, chunk)]
+    starting = [symbol for symbol in inside if symbol.start_line >= chunk.start_line]
+    named = [symbol for symbol in starting if _is_named(want, symbol)]
+    if named:
+        return named
+    whole = [symbol for symbol in inside if symbol.qualified_name == chunk.symbol]
+    return (starting or whole)[:1] if not chunk.names else starting[:1] or whole[:1]
+
+
+def _touches(symbol: Symbol, chunk: Chunk) -> bool:
+    return symbol.start_line <= chunk.end_line and symbol.end_line >= chunk.start_line
+
+
+def _is_named(want: Wanted, symbol: Symbol) -> bool:
+    lasts = {name.replace("::", ".").rpartition(".")[2].lower() for name in want.symbols}
+    if symbol.name.lower() in lasts:
+        return True
+    words = terms(symbol.name)
+    return any(same_word(term, word) for term in want.terms for word in words)
+
+
+def _symbol_chunk(symbol: Symbol, chunk: Chunk, catalog: Catalog) -> Chunk:
+    lines = catalog.lines(chunk.path, symbol.start_line, symbol.end_line)
+    return replace(
+        chunk,
+        kind=symbol.kind,
+        symbol=symbol.qualified_name,
+        names=(symbol.qualified_name,),
+        start_line=symbol.start_line,
+        end_line=symbol.end_line,
+        text=lines,
+        signature=symbol.signature,
+        doc=symbol.doc,
+    )

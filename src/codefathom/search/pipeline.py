@@ -1,0 +1,174 @@
+"""A question → hits: scope, filter, candidates, fuse, rank, level. Reads in that order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from codefathom.search import fuse
+from codefathom.search.filters import combine, to_sql
+from codefathom.search.levels import hits as to_hits
+from codefathom.search.query import Query
+from codefathom.search.rank import QUESTION, SYMBOL, Candidate, Ranked, Wanted, rank
+from codefathom.search.retrieve import (
+    Sources,
+    candidates,
+    definitions,
+    lexical_ranking,
+    rarity,
+    regex_matches,
+    vector_ranking,
+    wanted,
+)
+from codefathom.search.scope import scope
+from codefathom.stores.tokens import terms
+from codefathom.types import Hit, Level, Mode, Where
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """How the lexical and the vector ranking become one."""
+
+    method: str = "weighted"  # or "rrf"
+    rrf_k: int = 60
+    lexical_weight: float = 0.6
+    vector_weight: float = 0.4
+    n_candidates: int = 50  # of each source
+    min_similarity: float = 0.0  # cosine below which a vector candidate does not count
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One search, fully spelled out."""
+
+    query: Query
+    limit: int = 10
+    level: Level = "chunk"
+    mode: Mode = "hybrid"
+    where: Where | None = None
+    min_score: float = 0.0
+    fusion: Fusion = field(default_factory=Fusion)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The hits, best first, how sure the search is, and what to try when there are none."""
+
+    hits: tuple[Hit, ...]
+    confidence: float
+    suggestion: str = ""
+    degraded: tuple[str, ...] = ()
+
+
+def search(request: Request, sources: Sources) -> Found:
+    """Answer one request. Raises UsageError for a filter, path or expression that means nothing here."""
+    where = combine(request.where, request.query.where, scope(request.query, sources.catalog))
+    allowed = None
+    if where is not None:
+        condition = to_sql(where)
+        allowed = sources.catalog.select(condition.condition, condition.parameters)
+        if not allowed:
+            return Found((), 0.0, "no indexed lines pass the filter; widen it or leave it out")
+    want = wanted(request.query)
+    ranked = _ranked(request, want, sources, allowed)
+    found = to_hits(want, ranked, sources.catalog, request.level, request.limit)
+    kept = tuple(hit for hit in found if hit.score >= request.min_score)
+    weight_of = rarity(sources.lexical, want.terms)
+    suggestion = "" if kept else _suggestion(want, weight_of, sources, found_any=bool(found))
+    return Found(kept, _confidence(want, kept, weight_of), suggestion, _degraded(request, sources))
+
+
+def _ranked(request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None) -> Sequence[Ranked]:
+    k = max(request.fusion.n_candidates, 2 * request.limit)
+    if request.mode == "regex":
+        return _by_matches(request, sources, allowed)
+    if request.mode == "lexical":
+        return _in_order("lexical", lexical_ranking(want, sources, k, allowed), sources)
+    if request.mode == "vector":
+        return _in_order("vector", vector_ranking(request.query.text, sources, k, allowed), sources)
+    if request.mode == "symbol":
+        return _by_definition(request, want, sources, allowed)
+    if not want.terms and allowed is not None:  # nothing but a scope was asked for: its lines in order
+        return _in_order("scope", [(key, 1.0) for key in sorted(allowed)[:k]], sources)
+    return _hybrid(request, want, sources, allowed, k)
+
+
+def _hybrid(request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None, k: int) -> list[Ranked]:
+    found = candidates(want, request.query, sources, k, allowed)
+    weights = SYMBOL if request.query.intent == "symbol" else QUESTION
+    return rank(want, found, _fused(found, request.fusion), rarity(sources.lexical, want.terms), weights)
+
+
+def _fused(found: Sequence[Candidate], fusion: Fusion) -> Mapping[int, float]:
+    """Return one score from 0 to 1 for each candidate that the lexical or vector source believes in."""
+    lexical = {item.key: item.lexical for item in found if item.lexical > 0}
+    vector = {item.key: item.vector for item in found if item.vector > fusion.min_similarity}
+    weights = (fusion.lexical_weight, fusion.vector_weight)
+    if fusion.method == "rrf":
+        scores = fuse.reciprocal_rank([_order(lexical), _order(vector)], weights, k=fusion.rrf_k)
+    else:
+        scores = fuse.weighted_sum((lexical, vector), weights)
+    top = max(scores.values(), default=0.0) or 1.0
+    return {key: score / top for key, score in scores.items()}
+
+
+def _order(scores: Mapping[int, float]) -> list[int]:
+    return sorted(scores, key=lambda key: (-scores[key], key))
+
+
+def _in_order(signal: str, ranking: Sequence[tuple[int, float]], sources: Sources) -> list[Ranked]:
+    """Keep the order of one source; scores are scaled by the best."""
+    chunks = sources.catalog.chunks([key for key, _ in ranking])
+    top = max((score for _, score in ranking), default=0.0) or 1.0
+    return [
+        Ranked(Candidate(key, chunks[key]), score / top, {signal: score}) for key, score in ranking if key in chunks
+    ]
+
+
+def _by_definition(request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None) -> list[Ranked]:
+    """Rank only chunks that define a symbol with one of the words of the query, as a name or a part of it."""
+    names = want.symbols or tuple(request.query.text.split())
+    keys = definitions(names, sources.catalog, allowed, partial=True)
+    found = [Candidate(key, chunk) for key, chunk in sorted(sources.catalog.chunks(keys).items())]
+    exact = Wanted(want.terms, names, want.about_tests)
+    return rank(exact, found, {}, rarity(sources.lexical, want.terms), SYMBOL)
+
+
+def _by_matches(request: Request, sources: Sources, allowed: Collection[int] | None) -> list[Ranked]:
+    """Rank chunks by the number of their matches, then by path and line."""
+    matches = list(regex_matches(request.query.text, sources.catalog, allowed))
+    top = max((match.n_matches for match in matches), default=1)
+    ranked = [
+        Ranked(Candidate(match.key, match.chunk), match.n_matches / top, {"matches": float(match.n_matches)})
+        for match in matches
+    ]
+    ranked.sort(key=lambda item: (-item.score, item.candidate.chunk.path, item.candidate.chunk.start_line))
+    return ranked
+
+
+def _confidence(want: Wanted, hits: Sequence[Hit], weight_of: Mapping[str, float]) -> float:
+    """Return how much of the question the best hits cover: 1.0 when one defines the symbol asked for."""
+    if not hits:
+        return 0.0
+    if any(hit.signals.get("definition", 0.0) >= 0.8 for hit in hits[:3]):
+        return 1.0
+    inside = {word for hit in hits[:3] for word in terms(f"{hit.chunk.path} {hit.chunk.text}")}
+    total = sum(weight_of.values())
+    return round(sum(weight for term, weight in weight_of.items() if term in inside) / total, 3) if total else 0.5
+
+
+def _suggestion(want: Wanted, weight_of: Mapping[str, float], sources: Sources, *, found_any: bool) -> str:
+    if found_any:
+        return "every hit scores below the limit; lower --min-score"
+    if sources.catalog.generation == 0:
+        return "the index is empty; `fathom status --skipped` tells which files were left out and why"
+    near = [name for word in want.terms[:5] for name in sources.catalog.similar_names(word, limit=2)]
+    if near:
+        return f"try another word; names like it here: {', '.join(dict.fromkeys(near))}"
+    return "try other words, or fewer; `fathom status` tells what is indexed"
+
+
+def _degraded(request: Request, sources: Sources) -> tuple[str, ...]:
+    if request.mode in ("hybrid", "vector") and (sources.embedder is None or sources.vectors is None):
+        return ("no embedding model: ranked by words and names only",)
+    return ()

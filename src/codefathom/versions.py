@@ -1,0 +1,11 @@
+"""Versions of the stages, kept with every document: a stage that changes makes only its own work outdated.
+
+They stand apart from the stages so that a search, which compares them, need not import a parser.
+"""
+
+from __future__ import annotations
+
+# Grows with every change of a parser or query that changes what is found.
+PARSER_VERSION = "1"
+# Grows with every change of where documents are cut.
+CHUNKER_VERSION = "syntax/1"

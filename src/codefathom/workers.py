@@ -1,0 +1,156 @@
+"""Worker processes that prepare files. A file that kills its worker costs that file, not the run.
+
+Plain child processes instead of `multiprocessing`: nothing is imported twice in the caller's program, so indexing
+works from a script without a `__main__` guard, from a thread and from a server.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from queue import SimpleQueue
+from typing import BinaryIO
+
+from codefathom.plan import Job, Recipe
+from codefathom.prepare import Outcome, prepare
+from codefathom.types import Failure
+
+# Starting a worker costs about 100 ms: below this many bytes one process is as fast.
+MIN_BYTES_FOR_WORKERS = 1_500_000
+_BATCH_BYTES = 256_000
+_BATCH_FILES = 64
+
+
+def prepare_all(jobs: Sequence[Job], recipe: Recipe, n_workers: int) -> Iterator[list[Outcome]]:
+    """Prepare all files, in batches, in the order given; with n_workers of 0 in this process."""
+    batches = list(_batches(jobs))
+    if n_workers < 1 or sum(job.file.size for job in jobs) < MIN_BYTES_FOR_WORKERS or not sys.executable:
+        for batch in batches:
+            yield [prepare(job, recipe) for job in batch]
+        return
+    pool = _Pool(recipe, min(n_workers, len(batches)))
+    with ThreadPoolExecutor(pool.size) as threads:
+        try:
+            yield from _in_order(pool, threads, batches)
+        finally:
+            pool.close()
+
+
+def _in_order(pool: _Pool, threads: ThreadPoolExecutor, batches: list[list[Job]]) -> Iterator[list[Outcome]]:
+    """Keep the workers busy, but only so far ahead of the reader that memory stays bounded."""
+    waiting = iter(batches)
+    running = deque(threads.submit(pool.prepare, batch) for batch in islice(waiting, 2 * pool.size + 1))
+    while running:
+        yield running.popleft().result()
+        running.extend(threads.submit(pool.prepare, batch) for batch in islice(waiting, 1))
+
+
+def _batches(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+    batch: list[Job] = []
+    n_bytes = 0
+    for job in jobs:
+        if batch and (n_bytes + job.file.size > _BATCH_BYTES or len(batch) >= _BATCH_FILES):
+            yield batch
+            batch, n_bytes = [], 0
+        batch.append(job)
+        n_bytes += job.file.size
+    if batch:
+        yield batch
+
+
+class _Pool:
+    """A few workers; each call borrows one."""
+
+    def __init__(self, recipe: Recipe, size: int) -> None:
+        self.recipe = recipe
+        self.size = size
+        self._idle: SimpleQueue[_Worker] = SimpleQueue()
+        self._all = [_Worker(recipe) for _ in range(size)]
+        for worker in self._all:
+            self._idle.put(worker)
+
+    def prepare(self, jobs: list[Job]) -> list[Outcome]:
+        worker = self._idle.get()
+        try:
+            return worker.prepare(jobs)
+        finally:
+            self._idle.put(worker)
+
+    def close(self) -> None:
+        for worker in self._all:
+            worker.close()
+
+
+class _Worker:
+    """One child process that answers a list of jobs with a list of outcomes."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self._closed = False
+        self._process = self._start()
+
+    def prepare(self, jobs: list[Job]) -> list[Outcome]:
+        outcomes = self._ask(jobs)
+        if outcomes is not None:
+            return outcomes
+        if self._closed:
+            return []
+        if len(jobs) == 1:  # this is the file that killed it
+            return [Failure(jobs[0].file.path, "the parser crashed on it")]
+        return [outcome for job in jobs for outcome in self.prepare([job])]
+
+    def close(self) -> None:
+        self._closed = True
+        self._process.kill()  # the thread that waits for an answer sees the end of the pipe and cleans up
+
+    def _stop(self) -> None:
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self._process.wait()
+
+    def _ask(self, jobs: list[Job]) -> list[Outcome] | None:
+        """Return the answer, or None when the process died over it; a new one is running then."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None  # both are pipes, see _start
+        assert stdout is not None
+        try:
+            pickle.dump((self.recipe, jobs), stdin, protocol=5)
+            stdin.flush()
+            outcomes: list[Outcome] = pickle.load(stdout)
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+            self._stop()
+            if not self._closed:
+                self._process = self._start()
+            return None
+        return outcomes
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # The child finds the package where this process found it, also when it is not installed.
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(entry for entry in sys.path if entry))
+        command = [sys.executable, "-c", "from codefathom.workers import serve; serve()"]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+
+
+def serve() -> None:
+    """Answer job lists from stdin on stdout until stdin ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a grammar prints must not end up between two answers
+    _answer(sys.stdin.buffer, answers)
+
+
+def _answer(questions: BinaryIO, answers: BinaryIO) -> None:
+    while True:
+        try:
+            recipe, jobs = pickle.load(questions)
+        except (EOFError, KeyboardInterrupt):
+            return
+        pickle.dump([prepare(job, recipe) for job in jobs], answers, protocol=5)
+        answers.flush()
