@@ -1,0 +1,49 @@
+"""C and C++ before the preprocessor: macros that stand where the grammar expects nothing become spaces. Pure.
+
+`NAMESPACE_BEGIN` alone on a line, `class EXPORT_API Name {` or `int size() const LOCKS_EXCLUDED(mutex);` are no C++ for
+a parser that does not expand macros: whole classes would be lost. Bytes keep their places.
+"""
+
+from __future__ import annotations
+
+import re
+
+LANGUAGES = frozenset({"c", "cpp"})
+
+_ARGUMENTS = rb"(?:[ \t]*\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))?"
+_NAME = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*"
+_ATTRIBUTE = (
+    rb"(?:ALWAYS_INLINE|API|ATTRIBUTE|CONST_INIT|DEPRECATED|DLLEXPORT|DLLIMPORT|EXPORT|EXTERN|FORCE_INLINE|GUARDED_BY"
+    rb"|LIFETIME|LOCKS?|MUST_USE|NODISCARD|NOINLINE|NORETURN|NO_SANITIZE|NO_THREAD_SAFETY|NO_UNIQUE|NULLABILITY"
+    rb"|REQUIRED|UNUSED|VISIBILITY|WARN_UNUSED)"
+)
+_MACRO = re.compile(
+    # A line of the preprocessor, with those it continues on, stays as it is: the names it defines are wanted.
+    rb"(?P<keep>^[ \t]*#(?:[^\n\\]|\\.|\\\r?\n)*)"
+    # Alone on a line.
+    rb"|(?:^[ \t]*(?P<line>" + _NAME + rb"|Q_OBJECT|Q_GADGET)[ \t]*;?[ \t]*\r?$)"
+    # Between `class` and the name of a class that is defined here.
+    rb"|(?:\b(?:class|struct|union|enum)[ \t]+(?P<kind>" + _NAME + _ARGUMENTS + rb")"
+    rb"(?=[ \t]+[A-Za-z_][\w:]*(?:<[^<>{};]*>)?\s*(?:final\s*)?(?:\{|:[^:])))"
+    # Named like an attribute.
+    rb"|(?P<attribute>\b(?:[A-Z][A-Z0-9]*_)+"
+    + _ATTRIBUTE
+    + rb"(?:_[A-Z0-9_]+)?\b"
+    + _ARGUMENTS
+    + rb"(?![ \t]*[.\[:-]))",
+    re.MULTILINE,
+)
+
+
+def without_macros(data: bytes) -> bytes:
+    """Return the code with such macros blanked, byte for byte and line for line."""
+    return _MACRO.sub(_blank, data)
+
+
+def _blank(match: re.Match[bytes]) -> bytes:
+    group = match.lastgroup or "keep"
+    text = match[0]
+    if group == "keep":
+        return text
+    start, end = match.start(group) - match.start(), match.end(group) - match.start()
+    return text[:start] + b" " * (end - start) + text[end:]

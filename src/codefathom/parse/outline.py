@@ -1,0 +1,203 @@
+"""Definition nodes → symbols: spans with comments and decorators, qualified names, signatures, documentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from codefathom.parse.margins import Margins, above, last_row
+from codefathom.types import Symbol
+
+MAX_SIGNATURE_CHARS = 300
+MAX_DOC_CHARS = 1_000
+MAX_DEPTH = 40  # no one nests definitions deeper, but generated input may
+
+# Nodes around a definition that belong to it: decorators, `export`, templates.
+_WRAPPERS = frozenset({"decorated_definition", "export_statement", "template_declaration", "ambient_declaration"})
+# Nodes around one definition, or around several.
+_GROUPS = frozenset(
+    {
+        "const_declaration",
+        "declaration",
+        "expression_statement",
+        "field_declaration",
+        "lexical_declaration",
+        "type_declaration",
+        "var_declaration",
+        "variable_declaration",
+    }
+)
+_CLASS_LIKE = frozenset({"class", "interface", "struct", "enum", "trait", "type"})
+_LOCAL = frozenset({"variable", "constant"})
+_CALLABLE = frozenset({"function", "method", "macro"})
+
+# Marks of comments in all the languages at once: // /// //! /* /** * # -- --- --| ;; % <!-- """ '''
+_OPEN = re.compile(
+    r"\s*(?:<!--|/\*\*?!?|\{-\s?\|?|--\[=*\[|///?!?|//!?|#+!?|--+\s?[|^]?|;+|%+|\*(?!/)|\"{3}|'{3}|[rRbBuU]\"{3})\s?"
+)
+_CLOSE = re.compile(r"(?:\*+/|-->|-\}|\]=*\]|\"{3}|'{3})$")
+_TAIL = re.compile(r"(?:\s|\{|=>|=|(?<!:):(?!:))+$")
+_SCOPE_MARKS = re.compile(r"::|#|->|\\|:")
+
+
+class Definition(NamedTuple):
+    """What a query found for one definition."""
+
+    kind: str
+    node: Node
+    name: Node | None  # None: the definition is named after its file
+    scopes: list[Node]
+    doc: Node | None
+    body: Node | None
+    pattern: int
+
+
+class Source(NamedTuple):
+    """What a definition is read from."""
+
+    data: bytes
+    title: str  # the name of what has no name of its own
+    margins: Margins
+
+
+class _Found(NamedTuple):
+    start: int  # bytes of the definition node
+    end: int
+    definition: Definition
+
+
+class _Around(NamedTuple):
+    """A symbol that is still open."""
+
+    start: int
+    end: int
+    qualified_name: str
+    in_callable: bool
+    is_class: bool
+
+
+_MODULE = _Around(-1, -1, "", False, False)
+
+
+def symbols_of(definitions: Iterable[Definition], source: Source) -> list[Symbol]:
+    """Return the symbols in order, outer before inner; of two patterns for one name the first in the file wins."""
+    best: dict[int, Definition] = {}
+    for definition in definitions:
+        place = definition.name.start_byte if definition.name is not None else -1
+        known = best.get(place)
+        if known is None or definition.pattern < known.pattern:
+            best[place] = definition
+    found = [_Found(item.node.start_byte, item.node.end_byte, item) for item in best.values()]
+    found.sort(key=lambda item: (item.start, -item.end))
+    symbols = list(_nested(found, source))
+    symbols.sort(key=lambda symbol: (symbol.start_line, -symbol.end_line))  # stable: outer before inner
+    return symbols
+
+
+def _nested(found: list[_Found], source: Source) -> Iterator[Symbol]:
+    """Yield symbols named by what is around them; variables of a function are left out."""
+    stack = [_MODULE]
+    for start, end, definition in found:
+        # Several names of one node, such as `a, b = 1, 2`, do not lie in each other.
+        while len(stack) > 1 and (stack[-1].end < end or (stack[-1].start, stack[-1].end) == (start, end)):
+            stack.pop()
+        around = stack[-1]
+        if len(stack) > MAX_DEPTH or (around.in_callable and definition.kind in _LOCAL):
+            continue
+        symbol = _symbol(definition, around, source)
+        if symbol.name:
+            is_class = symbol.kind in _CLASS_LIKE or (symbol.kind == "component" and "class" in definition.node.type)
+            is_callable = symbol.kind in _CALLABLE or (
+                symbol.kind == "component" and "function" in definition.node.type
+            )
+            in_callable = is_callable or (around.in_callable and not is_class)
+            stack.append(_Around(start, end, symbol.qualified_name, in_callable, is_class))
+            yield symbol
+
+
+def _symbol(definition: Definition, around: _Around, source: Source) -> Symbol:
+    node = _whole(definition.node)
+    row, column = node.start_point
+    margin = above(source.margins, row, column)
+    doc = definition.doc
+    if doc is not None:
+        comment = _text(doc, source.data)
+    else:
+        comment = _slice(source.data, margin.doc_start, margin.doc_end) if margin is not None else ""
+    name, name_row = source.title, row
+    if definition.name is not None:
+        name, name_row = _text(definition.name, source.data).strip("\"'`"), definition.name.start_point[0]
+    is_method = definition.kind == "function" and (around.is_class or bool(definition.scopes))
+    first = min(margin.row if margin is not None else row, name_row)
+    return Symbol(
+        "method" if is_method else definition.kind,
+        name,
+        _qualified(name, definition.scopes, around.qualified_name, source.data),
+        first + 1,
+        max(last_row(node), name_row, first) + 1,
+        name_row + 1,
+        _signature(definition, source.data),
+        clean(comment) if comment else "",
+    )
+
+
+def _whole(node: Node) -> Node:
+    """Return a definition with its decorators, `export`, `template` or `const`."""
+    parent = node.parent
+    while parent is not None:
+        kind = parent.type
+        if kind in _GROUPS:
+            if not _is_alone(node, parent):
+                break
+        elif kind not in _WRAPPERS:
+            break
+        node, parent = parent, parent.parent
+    return node
+
+
+def _is_alone(node: Node, parent: Node) -> bool:
+    if parent.end_byte > node.end_byte + 1:
+        return False
+    before = node.prev_named_sibling
+    return before is None or before.type != node.type
+
+
+def _qualified(name: str, scopes: list[Node], owner: str, data: bytes) -> str:
+    parts = [owner] if owner else []
+    for scope in scopes:
+        written = _SCOPE_MARKS.sub(".", "".join(_text(scope, data).split())).strip(".*&()")
+        if written:
+            parts.append(written)
+    parts.append(name)
+    return ".".join(parts)
+
+
+def _signature(definition: Definition, data: bytes) -> str:
+    """Return the definition up to its body, or its first line, on one line."""
+    start, body = definition.node.start_byte, definition.body
+    if body is not None and body.start_byte > start:
+        text = data[start : min(body.start_byte, start + 4 * MAX_SIGNATURE_CHARS)]
+    else:
+        text = data[start : min(definition.node.end_byte, start + 4 * MAX_SIGNATURE_CHARS)].split(b"\n", 1)[0]
+    folded = " ".join(text.decode("utf-8", "replace").split())
+    return _TAIL.sub("", folded)[:MAX_SIGNATURE_CHARS]
+
+
+def clean(comment: str) -> str:
+    """Return the text of a comment or docstring without its marks."""
+    lines = comment[: 4 * MAX_DOC_CHARS].split("\n")
+    if len(comment) > 4 * MAX_DOC_CHARS:
+        lines = lines[:-1] or lines
+    text = "\n".join([_CLOSE.sub("", _OPEN.sub("", line, count=1).rstrip()).strip() for line in lines])
+    return text.strip()[:MAX_DOC_CHARS].rstrip()
+
+
+def _text(node: Node, data: bytes) -> str:
+    return data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def _slice(data: bytes, start: int, end: int) -> str:
+    return data[start:end].decode("utf-8", "replace")

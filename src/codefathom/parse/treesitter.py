@@ -1,0 +1,224 @@
+"""tree-sitter: definitions and references by the queries in `queries/*.scm`, whatever the language.
+
+Captures: `@definition.<kind>` on a definition with `@name` inside (without one it is named after the file); `@scope`
+(its owner, when it stands elsewhere), `@doc` and `@body` where they help; `@reference.call`, `@reference.type`,
+`@reference.import` on names; `@embedded.<language>` on code in another language, such as a script in a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from time import monotonic
+from typing import Literal, NamedTuple
+
+from tree_sitter import Node, Parser, QueryCursor, Range, Tree
+
+from codefathom.parse.clauses import LANGUAGES as WITH_CLAUSES
+from codefathom.parse.clauses import merge_clauses
+from codefathom.parse.grammars import Grammar, languages, load, load_problem
+from codefathom.parse.macros import LANGUAGES as WITH_MACROS
+from codefathom.parse.macros import without_macros
+from codefathom.parse.margins import Margins, above, margins_of, opens_line
+from codefathom.parse.outline import Definition, Source, symbols_of
+from codefathom.types import Break, Document, ParsedDocument, Reference, Symbol
+from codefathom.versions import PARSER_VERSION
+
+NAME = f"treesitter/{PARSER_VERSION}"
+
+# Above this a file is data in the shape of code; parsing would take seconds and a hundred times its size in memory.
+MAX_BYTES = 4_000_000
+# A file above this may take long when it is not what it seems; below, the worst seen is 2 s.
+_GUARDED_BYTES = 256_000
+_MAX_SECONDS = 10.0
+# Deeper nodes are not asked: the way up from a node costs its depth.
+_MAX_DEPTH = 1_000
+_LARGE_NODE_LINES = 25
+_MAX_BREAK_DEPTH = 60
+_MAX_REFERENCES = 50_000
+
+_Kind = Literal["import", "call", "type"]
+_KINDS: tuple[_Kind, ...] = ("import", "call", "type")
+_Captures = Mapping[str, list[Node]]
+
+
+class _Tree(NamedTuple):
+    tree: Tree
+    grammar: Grammar
+    captures: _Captures  # of `grammar.names`
+
+
+def parse(document: Document) -> ParsedDocument | None:
+    """Return symbols, references and breaks; None when there are no queries for the language. Never raises."""
+    if document.language not in languages():
+        return None
+    problem = load_problem(document.language)
+    data = document.text.encode("utf-8", "replace")
+    if problem or len(data) > MAX_BYTES:
+        return _given_up(document, problem or f"{len(data)} bytes are too many to parse")
+    code = without_macros(data) if document.language in WITH_MACROS else data
+    tree = _tree(code, load(document.language))
+    if tree is None:
+        return _given_up(document, f"not parsed after {_MAX_SECONDS:.0f} seconds")
+    return _parsed(document, data, [tree, *_embedded(tree, data)])
+
+
+def _given_up(document: Document, problem: str) -> ParsedDocument:
+    return ParsedDocument(document, (), (), (), NAME, (problem,))
+
+
+def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDocument:
+    margins = margins_of(_captured(trees, "margin.comment"), _captured(trees, "margin.attribute"), data)
+    source = Source(data, _title(document.path), margins)
+    symbols = symbols_of((definition for tree in trees for definition in _definitions(tree)), source)
+    if document.language in WITH_CLAUSES:
+        symbols = merge_clauses(symbols, document.language)
+    return ParsedDocument(
+        document,
+        tuple(symbols),
+        tuple(_references(trees, data, symbols)),
+        tuple(_breaks(trees, data, margins)),
+        NAME,
+        tuple(problem for tree in trees for problem in _problems(tree.tree)),
+    )
+
+
+def _tree(data: bytes, grammar: Grammar, ranges: Sequence[Range] | None = None) -> _Tree | None:
+    """Parse; None when it takes too long. A parser of its own each time: threads must not share one."""
+    parser = Parser(grammar.language, included_ranges=ranges) if ranges else Parser(grammar.language)
+    before = None
+    if len(data) > _GUARDED_BYTES:
+        deadline = monotonic() + _MAX_SECONDS
+        try:
+            before = parser.parse(
+                lambda offset, _point: data[offset : offset + 65_536],
+                progress_callback=lambda _offset, _error: monotonic() > deadline,
+            )
+        except ValueError:  # how py-tree-sitter says that it was told to stop
+            return None
+    # A tree made by callbacks reads its text by callbacks too, a thousand times slower; here it is only taken over.
+    tree = parser.parse(data, before) if before is not None else parser.parse(data)
+    cursor = QueryCursor(grammar.names)
+    cursor.set_max_start_depth(_MAX_DEPTH)
+    return _Tree(tree, grammar, cursor.captures(tree.root_node))
+
+
+def _embedded(outer: _Tree, data: bytes) -> Iterator[_Tree]:
+    """Yield the trees of code in other languages; a node belongs to the first capture of its kind in the query."""
+    seen: set[int] = set()
+    for capture, nodes in sorted(outer.captures.items()):
+        language = capture.removeprefix("embedded.")
+        if language == capture or load_problem(language):
+            continue
+        for node in nodes:
+            if node.start_byte not in seen:
+                seen.add(node.start_byte)
+                inner = _tree(data, load(language), [node.range])
+                if inner is not None:
+                    yield inner
+
+
+def _captured(trees: Sequence[_Tree], capture: str) -> Iterator[Node]:
+    for tree in trees:
+        yield from tree.captures.get(capture, ())
+
+
+def _title(path: str) -> str:
+    """Return the name of what a file defines as a whole: its own, or its folder's for `index`."""
+    folder, _, name = path.rpartition("/")
+    stem = name.split(".")[0]
+    return folder.rpartition("/")[2] or stem if stem == "index" else stem
+
+
+def _definitions(tree: _Tree) -> Iterator[Definition]:
+    kinds = tree.grammar.kinds
+    cursor = QueryCursor(tree.grammar.definitions)
+    cursor.set_max_start_depth(_MAX_DEPTH)
+    for pattern, captures in cursor.matches(tree.tree.root_node):
+        kind = kinds[pattern]
+        nodes = captures.get(f"definition.{kind}")
+        if not nodes:
+            continue
+        scopes = captures.get("scope", [])
+        doc, body = captures.get("doc"), captures.get("body")
+        # One pattern may define several names, such as `a, b = 1, 2`.
+        for name in captures.get("name") or (None,):
+            yield Definition(kind, nodes[0], name, scopes, doc[0] if doc else None, body[0] if body else None, pattern)
+
+
+def _references(trees: Sequence[_Tree], data: bytes, symbols: Sequence[Symbol]) -> list[Reference]:
+    """Return each used name once for each symbol that uses it, with its first line and how often it stands there."""
+    found: dict[tuple[_Kind, str, str], list[int]] = {}
+    for kind in _KINDS:
+        uses = list(_uses(kind, _captured(trees, f"reference.{kind}"), data))
+        uses.sort()
+        for line, name, container in _contained(uses, symbols if kind != "import" else ()):
+            seen = found.get((kind, name, container))
+            if seen is None:
+                found[kind, name, container] = [line, 1]
+            else:
+                seen[1] += 1
+    references = [
+        Reference(kind, name, line, container, count) for (kind, name, container), (line, count) in found.items()
+    ]
+    references.sort(key=lambda reference: (reference.line, reference.kind, reference.name))
+    return references[:_MAX_REFERENCES]
+
+
+def _uses(kind: _Kind, nodes: Iterable[Node], data: bytes) -> Iterator[tuple[int, str]]:
+    seen: set[int] = set()
+    for node in nodes:
+        start, end = node.start_byte, node.end_byte
+        if not 1 < end - start <= 200 or start in seen:
+            continue
+        seen.add(start)
+        name = data[start:end].decode("utf-8", "replace")
+        if kind == "import":
+            name = name.strip("\"'`<> \t\r\n")
+        if name and "\n" not in name:
+            yield node.start_point[0] + 1, name
+
+
+def _contained(uses: Iterable[tuple[int, str]], symbols: Sequence[Symbol]) -> Iterator[tuple[int, str, str]]:
+    """Add to each use, ordered by line, the innermost symbol around its line."""
+    holders = [symbol for symbol in symbols if symbol.kind not in {"variable", "constant"}]
+    n_opened = 0
+    around: list[Symbol] = []
+    for line, name in uses:
+        while n_opened < len(holders) and holders[n_opened].start_line <= line:
+            while around and around[-1].end_line < holders[n_opened].start_line:
+                around.pop()
+            around.append(holders[n_opened])
+            n_opened += 1
+        while around and around[-1].end_line < line:
+            around.pop()
+        yield line, name, around[-1].qualified_name if around else ""
+
+
+def _breaks(trees: Sequence[_Tree], data: bytes, margins: Margins) -> list[Break]:
+    """Return where the children of large nodes begin, above the comments that belong to them."""
+    depth_of: dict[int, int] = {}
+    stack = [(tree.tree.root_node, 2 * int(index > 0)) for index, tree in enumerate(trees)]
+    while stack:
+        node, depth = stack.pop()
+        first = node.start_point[0]
+        for child in node.named_children:
+            row, column = child.start_point
+            if child.end_point[0] - row > _LARGE_NODE_LINES and depth < _MAX_BREAK_DEPTH:
+                stack.append((child, depth + 1))
+            margin = above(margins, row, column)
+            top = margin.row if margin is not None else row
+            if top > first and depth_of.get(top, depth + 1) > depth and opens_line(data, child.start_byte, column):
+                depth_of[top] = depth
+    return [Break(row + 1, depth) for row, depth in sorted(depth_of.items())]
+
+
+def _problems(tree: Tree) -> tuple[str, ...]:
+    node = tree.root_node
+    if not node.has_error:
+        return ()
+    while not (node.is_error or node.is_missing):
+        inner = next((child for child in node.children if child.has_error or child.is_missing), None)
+        if inner is None:
+            break
+        node = inner
+    return (f"syntax error at line {node.start_point[0] + 1}",)
