@@ -192,8 +192,9 @@ class Catalog:
     def vectors(self, model: str, since: int = 0) -> Iterator[Row]:
         """Yield the vectors of chunks, ordered by key; with `since`, of those where chunk or vector came after it."""
         rows = self._read(
+            # + keeps SQLite from reading all vectors of the model instead of the few new ones.
             "SELECT key FROM chunks WHERE generation > ? UNION SELECT c.key FROM embeddings e "
-            "JOIN chunks c ON c.text_hash = e.text_hash WHERE e.generation > ? AND e.model = ? ORDER BY 1",
+            "CROSS JOIN chunks c ON c.text_hash = e.text_hash WHERE e.generation > ? AND +e.model = ? ORDER BY 1",
             (since, since, model),
         )
         for part in _pages([row[0] for row in rows]):

@@ -131,7 +131,8 @@ def _prepared(address: str) -> sqlite3.Connection:
     # again from the tree, and never breaks the file; FULL would cost a disk flush for each batch. A killed process
     # loses nothing either way. `Catalog.flush` makes durable what a view is about to be labelled with.
     connection.executescript(
-        "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; PRAGMA journal_size_limit = 16000000;"
+        "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; "
+        "PRAGMA wal_autocheckpoint = 10000; PRAGMA journal_size_limit = 16000000;"
     )
     connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # opens the file: a bad one is found here
     return connection

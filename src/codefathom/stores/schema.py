@@ -16,6 +16,7 @@ FORMAT = 2
 # documents: module and sub_module are the first and second directory of the path, "" when there is none.
 # chunks: keys are never used twice (AUTOINCREMENT), so that a view can name a chunk by its key alone.
 # removed: keys of chunks that are gone, for views that still show them.
+# embeddings: with rowid, so that vectors are appended; kept in the order of their hashes they cost a fifth of a build.
 # rejected: files that were opened and left out for what is in them.
 SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -45,7 +46,7 @@ CREATE INDEX refs_name ON refs(name);
 CREATE INDEX refs_document ON refs(document_id, line);
 CREATE TABLE embeddings(
     model TEXT NOT NULL, text_hash TEXT NOT NULL, vector BLOB NOT NULL, generation INTEGER NOT NULL,
-    PRIMARY KEY(model, text_hash)) WITHOUT ROWID;
+    PRIMARY KEY(model, text_hash));
 CREATE INDEX embeddings_generation ON embeddings(generation);
 CREATE TABLE removed(key INTEGER PRIMARY KEY, generation INTEGER NOT NULL);
 CREATE TABLE failures(path TEXT NOT NULL, reason TEXT NOT NULL);

@@ -25,6 +25,7 @@ _CHECKSUM = struct.Struct("<q")  # of header and keys
 _START = _HEADER.size + _CHECKSUM.size
 _FILE = "vectors.bin"
 _SAMPLE = 64
+_GATHERED = 64  # a filter that leaves less than one row in so many is applied before the search, not after
 
 
 def quantise(matrix: Matrix) -> list[bytes]:
@@ -127,15 +128,11 @@ class FlatVectorStore:
         view = self._view
         if k < 1 or not view.keys or not any(vector) or (allowed is not None and not allowed):
             return []
-        if allowed is not None and len(allowed) * 8 < len(view.keys):
+        if allowed is not None and len(allowed) * _GATHERED < len(view.keys):
             keys, rows = self._gather(view, allowed)
             pairs = list(zip(self._distances(vector, rows), keys, strict=True))
-        elif allowed is not None:
-            inside = allowed if isinstance(allowed, (set, frozenset)) else set(allowed)
-            distances = self._distances(vector, view.rows)
-            pairs = [pair for pair in zip(distances, view.keys, strict=True) if pair[1] in inside]
         else:
-            pairs = _smallest(self._distances(vector, view.rows), view.keys, k)
+            pairs = _smallest_inside(self._distances(vector, view.rows), view.keys, k, allowed)
         pairs.sort()
         return [(key, 1.0 - distance) for distance, key in pairs[:k]]
 
@@ -211,6 +208,20 @@ class FlatVectorStore:
                 yield (key,), row
         if start < len(view.keys):
             yield view.keys[start:], self._rows(view, start, len(view.keys))
+
+
+def _smallest_inside(
+    distances: list[float], keys: Sequence[int], k: int, allowed: Collection[int] | None
+) -> list[tuple[float, int]]:
+    """Return the allowed pairs with the k smallest distances, and some more: look far enough first, then at all."""
+    if allowed is None:
+        return _smallest(distances, keys, k)
+    inside = allowed if isinstance(allowed, (set, frozenset)) else set(allowed)
+    near = _smallest(distances, keys, 4 * k * max(len(keys) // len(inside), 1))
+    found = [pair for pair in near if pair[1] in inside]
+    if len(found) >= k or len(near) == len(keys):
+        return found
+    return [pair for pair in zip(distances, keys, strict=True) if pair[1] in inside]
 
 
 def _smallest(distances: list[float], keys: Sequence[int], k: int) -> list[tuple[float, int]]:
