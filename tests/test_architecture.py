@@ -1,0 +1,169 @@
+"""Limits on the shape of the source, so that they hold without anyone remembering them."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+import codefathom
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "codefathom"
+FILES = sorted(SOURCE.rglob("*.py"))
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 80
+MAX_PARAMETERS = 6
+
+# Functions with more parameters, each with its reason.
+MANY_PARAMETERS: dict[str, str] = {}
+
+MODULES_THAT_SAY_NOTHING = {"utils", "helpers", "common", "core", "managers", "services", "models"}
+CLASSES_THAT_SAY_NOTHING = ("Manager", "Helper", "Handler", "Service")
+
+# Imported where used: a search pays only for what it needs, and a lock only for its platform.
+MAY_IMPORT_INSIDE = {"__init__.py", "engine.py", "opening.py", "settings.py", "stores/vectors.py", "stores/lock.py"}
+
+PURE = (
+    "source/ignore.py source/globs.py source/changes.py chunk.py search/fuse.py search/rank.py search/explain.py "
+    "search/query.py search/filters.py search/filter_parser.py"
+).split()
+WORLD = {"os", "pathlib", "time", "random", "socket"}
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+def functions() -> Iterator[tuple[str, Function]]:
+    for path in FILES:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, Function):
+                yield f"{name_of(path)}:{node.name}", node
+
+
+def n_lines(node: Function) -> int:
+    assert node.end_lineno is not None
+    return node.end_lineno - node.lineno + 1
+
+
+def parameters(node: Function) -> list[str]:
+    arguments = node.args
+    named = [item.arg for item in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    extra = [item.arg for item in (arguments.vararg, arguments.kwarg) if item]
+    return [name for name in named + extra if name not in {"self", "cls"}]
+
+
+def imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return []
+
+
+def test_functions_are_short() -> None:
+    lengths = sorted(n_lines(node) for _, node in functions())
+    assert median(lengths) <= 10
+    assert sum(length <= 35 for length in lengths) >= 0.9 * len(lengths)
+
+
+def test_no_function_is_very_long() -> None:
+    assert [f"{name} {n_lines(node)}" for name, node in functions() if n_lines(node) > MAX_FUNCTION_LINES] == []
+
+
+def test_files_are_short() -> None:
+    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert {name: length for name, length in lengths.items() if length > MAX_FILE_LINES} == {}
+
+
+def test_functions_take_few_parameters() -> None:
+    many = {name: parameters(node) for name, node in functions() if len(parameters(node)) > MAX_PARAMETERS}
+    assert many.keys() == MANY_PARAMETERS.keys(), many
+
+
+def test_every_function_says_what_it_returns() -> None:
+    assert [name for name, node in functions() if node.returns is None] == []
+
+
+def test_names_say_something() -> None:
+    parts = {part for path in FILES for part in path.relative_to(SOURCE).with_suffix("").parts}
+    assert parts & MODULES_THAT_SAY_NOTHING == set()
+    classes = [node.name for path in FILES for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef)]
+    assert [name for name in classes if name.endswith(CLASSES_THAT_SAY_NOTHING)] == []
+
+
+def test_own_imports_stand_on_top() -> None:
+    late = {
+        name
+        for name, function in functions()
+        for node in ast.walk(function)
+        if any(module.split(".")[0] == "codefathom" for module in imported(node))
+    }
+    files = {name.partition(":")[0] for name in late}
+    assert {name for name in files if name not in MAY_IMPORT_INSIDE and not name.startswith("cli/")} == set()
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_pure_modules_do_not_touch_the_world(name: str) -> None:
+    modules = {module.split(".")[0] for node in ast.walk(tree(SOURCE / name)) for module in imported(node)}
+    assert modules & WORLD == set()
+
+
+def test_nothing_below_the_engine_reads_the_environment() -> None:
+    # settings.py is handed the variables; opening.py and cli are the edge; workers.py passes them on to its processes.
+    reads = {
+        name_of(path)
+        for path in FILES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"}
+    }
+    assert {name for name in reads if name not in {"opening.py", "workers.py"} and not name.startswith("cli/")} == set()
+
+
+def test_core_is_synchronous() -> None:
+    assert [name for name, node in functions() if isinstance(node, ast.AsyncFunctionDef)] == []
+
+
+def test_only_faces_print() -> None:
+    prints = {
+        name_of(path)
+        for path in FILES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    }
+    assert {name for name in prints if not name.startswith("cli/")} == set()
+
+
+def test_public_names() -> None:
+    assert sorted(codefathom.__all__) == ["Engine", "__version__"]
+    assert codefathom.Engine.__name__ == "Engine"
+
+
+def test_no_path_of_a_machine_is_written_down() -> None:
+    # Put together here, so that this file does not hold what it looks for.
+    machine = re.compile(r"(?<![\w.\-])/(?:" + "|".join(("work", "root")) + ")/")
+    try:
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git checkout")
+    found = []
+    for name in filter(None, listed.decode().split("\0")):
+        path = ROOT / name
+        content = path.read_bytes() if path.is_file() else b""
+        if b"\0" not in content and machine.search(content.decode("utf-8", "replace")):
+            found.append(name)
+    assert found == []
