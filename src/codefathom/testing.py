@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import mul
+from pathlib import Path
+from random import Random
 from typing import Literal, cast
 from zlib import crc32
 
+from codefathom.errors import MismatchError
 from codefathom.providers.base import Embedder
+from codefathom.stores.base import Row, VectorStore
 from codefathom.types import Matrix
 
 KINDS: tuple[Literal["document"], Literal["query"]] = ("document", "query")
@@ -114,3 +118,170 @@ def rows_of(matrix: Matrix) -> list[list[float]]:
 def _matrix(values: array[float], n_rows: int, dimensions: int) -> Matrix:
     flat = memoryview(values)
     return cast(Matrix, flat.cast("B").cast("f", (n_rows, dimensions)) if n_rows else flat)
+
+
+class VectorStoreContract:
+    """What every `VectorStore` does. A test class inherits from it and says how to open one in a folder."""
+
+    dimensions = 8
+    n_rounds = 25
+
+    def open(self, folder: Path) -> VectorStore:
+        """Return the store under test, in this folder; called again, it finds what was committed."""
+        raise NotImplementedError
+
+    def test_begins_empty(self, tmp_path: Path) -> None:
+        """Nothing is there, and it says so."""
+        store = self.open(tmp_path)
+        assert store.generation == -1
+        assert store.nearest(self._query(Random(1)), 5) == []
+
+    def test_nearest_equals_brute_force(self, tmp_path: Path) -> None:
+        """After any sequence of changes, for any k and filter, and for a second reader too."""
+        random = Random(20)
+        store = self.open(tmp_path)
+        rows: dict[int, bytes] = {}
+        for generation in range(1, self.n_rounds + 1):
+            self._change(store, rows, random)
+            store.commit(generation)
+            for reader in (store, self.open(tmp_path)):
+                assert reader.generation == generation
+                self._compare(reader, rows, random)
+
+    def test_nearest_equals_brute_force_among_many(self, tmp_path: Path) -> None:
+        """Also where a store would take a shorter way: many rows, small and large filters, many ties."""
+        random = Random(21)
+        vectors = [self._vector(random) for _ in range(900)]
+        rows = {key: random.choice(vectors) for key in random.sample(range(100_000), 3_000)}
+        store = self.open(tmp_path)
+        store.upsert(Row(*item) for item in rows.items())
+        store.commit(1)
+        for _ in range(8):
+            self._compare(store, rows, random)
+
+    def test_a_filter_never_empties_the_result(self, tmp_path: Path) -> None:
+        """Only the far rows are allowed: they are found, however many are nearer."""
+        store = self.open(tmp_path)
+        near, far = bytes([127] * self.dimensions), bytes([127] * (self.dimensions - 1) + [0])
+        store.upsert([Row(key, near) for key in range(1_000)] + [Row(key, far) for key in range(1_000, 1_300)])
+        store.commit(1)
+        for allowed in ({1_000}, {1_001, 1_299, 77_777}, set(range(1_000, 1_300))):
+            found = [key for key, _ in store.nearest(near, 3, allowed)]
+            assert found == sorted(allowed & set(range(1_300)))[:3]
+        assert store.nearest(near, 3, {77_777}) == store.nearest(near, 3, set()) == store.nearest(near, 0) == []
+
+    def test_changes_show_after_commit_only(self, tmp_path: Path) -> None:
+        """Neither here nor elsewhere; and what was not committed is gone with the store."""
+        random = Random(22)
+        store = self.open(tmp_path)
+        query, kept = self._query(random), {key: self._vector(random) for key in range(5)}
+        store.upsert(Row(*item) for item in kept.items())
+        store.commit(7)
+        before = store.nearest(query, 10)
+        store.upsert([Row(1, query), Row(9, query)])
+        store.delete([0, 2])
+        assert store.nearest(query, 10) == self.open(tmp_path).nearest(query, 10) == before
+        store.clear()
+        assert store.nearest(query, 10) == before
+        store.close()
+        assert self.open(tmp_path).nearest(query, 10) == before
+        assert self.open(tmp_path).generation == 7
+
+    def test_the_last_change_of_a_key_counts(self, tmp_path: Path) -> None:
+        """Unknown keys may be deleted, known ones written again, all in one commit."""
+        random = Random(23)
+        one, other = self._vector(random), self._vector(random)
+        store = self.open(tmp_path)
+        store.delete([404])
+        store.upsert([Row(1, one), Row(1, other), Row(2, one)])
+        store.delete({2})
+        store.delete([3])
+        store.upsert([Row(3, one)])
+        store.commit(1)
+        self._compare(store, {1: other, 3: one}, random)
+
+    def test_clear_begins_again(self, tmp_path: Path) -> None:
+        """From clear to commit there is no generation to go on from; afterwards only the new rows are there."""
+        random = Random(24)
+        store = self.open(tmp_path)
+        store.upsert([Row(key, self._vector(random)) for key in range(20)])
+        store.commit(3)
+        store.clear()
+        assert store.generation == -1
+        row = Row(30, self._vector(random))
+        store.upsert([row])
+        store.commit(2)
+        assert store.generation == 2
+        self._compare(self.open(tmp_path), {30: row.vector}, random)
+
+    def test_an_empty_view_has_a_generation(self, tmp_path: Path) -> None:
+        """A project without any text is up to date, not broken."""
+        self.open(tmp_path).commit(4)
+        store = self.open(tmp_path)
+        assert (store.generation, store.nearest(self._query(Random(2)), 3)) == (4, [])
+
+    def test_zeros_are_near_to_nothing(self, tmp_path: Path) -> None:
+        """A row without direction has similarity 0; a query without one finds nothing."""
+        store = self.open(tmp_path)
+        store.upsert([Row(1, bytes(self.dimensions)), Row(2, b"\x7f" * self.dimensions)])
+        store.commit(1)
+        assert store.nearest(bytes(self.dimensions), 2) == []
+        (first, best), (second, none) = store.nearest(b"\x01" * self.dimensions, 2)
+        assert (first, second, none) == (2, 1, 0.0)
+        assert abs(best - 1) < _TOLERANCE
+
+    def test_refuses_another_length(self, tmp_path: Path) -> None:
+        """Vectors of another model never get in, and never find anything."""
+        store = self.open(tmp_path)
+        for attempt in (lambda: store.upsert([Row(1, b"\1")]), lambda: store.nearest(b"\1", 1)):
+            try:
+                attempt()
+            except MismatchError:
+                continue
+            raise AssertionError("a vector of another length was taken")
+
+    def _change(self, store: VectorStore, rows: dict[int, bytes], random: Random) -> None:
+        if random.random() < 0.1:
+            store.clear()
+            rows.clear()
+        for _ in range(random.randrange(4)):
+            gone = random.sample(range(80), random.randrange(20))
+            store.delete(gone)
+            for key in gone:
+                rows.pop(key, None)
+            added = {random.randrange(80): self._vector(random) for _ in range(random.randrange(30))}
+            store.upsert(Row(*item) for item in added.items())
+            rows.update(added)
+
+    def _compare(self, store: VectorStore, rows: Mapping[int, bytes], random: Random) -> None:
+        keys = sorted(rows)
+        for allowed in (None, set(keys[::2]), random.sample(keys, len(keys) // 70), [*keys[:1], -5], frozenset(keys)):
+            query, k = self._query(random), random.choice([1, 2, 10, 70, 5_000])
+            _check(store.nearest(query, k, allowed), query, rows, k, allowed)
+
+    def _vector(self, random: Random) -> bytes:
+        return bytes(random.choice((0, 1, 60, 127, 129, 255)) for _ in range(self.dimensions))
+
+    def _query(self, random: Random) -> bytes:
+        return bytes([127, *(random.randrange(256) for _ in range(self.dimensions - 1))])
+
+
+_TOLERANCE = 1e-5
+
+
+def _check(
+    found: list[tuple[int, float]], query: bytes, rows: Mapping[int, bytes], k: int, allowed: Collection[int] | None
+) -> None:
+    """Compare with a plain computation; which of two rows is the nearer one may be decided by rounding only."""
+    similar = {key: _cosine(query, row) for key, row in rows.items() if allowed is None or key in allowed}
+    best = sorted(similar.values(), reverse=True)[:k]
+    assert len({key for key, _ in found}) == len(found) == len(best)
+    assert all(abs(similar[key] - value) < _TOLERANCE for key, value in found)
+    assert all(abs(value - wanted) < _TOLERANCE for (_, value), wanted in zip(found, best, strict=True))
+    assert found == sorted(found, key=lambda item: (-item[1], item[0]))
+
+
+def _cosine(one: bytes, other: bytes) -> float:
+    first, second = memoryview(one).cast("b").tolist(), memoryview(other).cast("b").tolist()
+    length = math.hypot(*first) * math.hypot(*second)
+    return sum(map(mul, first, second)) / length if length else 0.0

@@ -24,10 +24,10 @@ _KEPT_SHARE = 0.8  # what is left when it had to be cut, so that it is not cut a
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS parsed(
-    key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
+    key TEXT PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS vectors(
     model TEXT NOT NULL, text_hash TEXT NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL,
-    PRIMARY KEY(model, text_hash)) WITHOUT ROWID;
+    PRIMARY KEY(model, text_hash));
 CREATE INDEX IF NOT EXISTS parsed_used ON parsed(used);
 CREATE INDEX IF NOT EXISTS vectors_used ON vectors(used);
 """
@@ -113,8 +113,8 @@ class Cache:
             share = 1 - _KEPT_SHARE * self._max_bytes / sizes[0][0]
             for table in ("parsed", "vectors"):
                 self._run(
-                    f"DELETE FROM {table} WHERE used <= (SELECT used FROM {table} ORDER BY used "
-                    f"LIMIT 1 OFFSET (SELECT CAST(count(*) * {share:.4f} AS INTEGER) FROM {table}))"
+                    f"DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table} ORDER BY used, rowid "
+                    f"LIMIT (SELECT CAST(count(*) * {share:.4f} AS INTEGER) + 1 FROM {table}))"
                 )
 
     def _run(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:

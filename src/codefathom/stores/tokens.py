@@ -74,8 +74,8 @@ def _parts_of_any_script(word: str) -> list[str]:
 
 
 def _kind(letter: str) -> str:
-    if letter == "_":
-        return "_"
+    if letter in ("", "_"):
+        return letter
     if letter.isnumeric():
         return "digit"
     return "upper" if letter.isupper() else "lower"

@@ -1,0 +1,137 @@
+"""Every vector store keeps the contract; the flat one also survives what happens to files."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from array import array
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codefathom.errors import IndexingError
+from codefathom.stores.base import Row, VectorStore
+from codefathom.stores.vectors import FlatVectorStore, quantise, quantise_query
+from codefathom.testing import VectorStoreContract
+
+
+class TestFlat(VectorStoreContract):
+    def open(self, folder: Path) -> VectorStore:
+        return FlatVectorStore(str(folder / "vectors"), self.dimensions)
+
+
+class TestFlatOfTheBundledSize(VectorStoreContract):
+    dimensions = 256
+    n_rounds = 5
+
+    def open(self, folder: Path) -> VectorStore:
+        return FlatVectorStore(str(folder / "vectors"), self.dimensions)
+
+
+def build(folder: Path, n_rows: int = 40, generation: int = 3) -> Path:
+    store = FlatVectorStore(str(folder), 4)
+    store.upsert(Row(key, bytes([key + 1, 2, 3, 4])) for key in range(n_rows))
+    store.commit(generation)
+    return folder / "vectors.bin"
+
+
+def test_a_damaged_file_is_no_view(tmp_path: Path) -> None:
+    file = build(tmp_path)
+    whole = file.read_bytes()
+    first_row = len(whole) - 40 * 4
+    bad = [whole[:size] for size in range(0, len(whole), 7)] + [whole + b"\0"]
+    bad += [whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :] for place in range(0, first_row, 5)]
+    for content in bad:
+        file.write_bytes(content)
+        store = FlatVectorStore(str(tmp_path), 4)
+        assert (store.generation, len(store), store.nearest(b"\1\1\1\1", 3)) == (-1, 0, [])
+    store.upsert([Row(5, b"\1\2\3\4")])
+    store.commit(9)
+    assert [key for key, _ in FlatVectorStore(str(tmp_path), 4).nearest(b"\1\2\3\4", 3)] == [5]
+
+
+@pytest.mark.parametrize("other", [FlatVectorStore, lambda folder, _: FlatVectorStore(folder, 4, "another catalogue")])
+def test_the_file_of_another_model_or_catalogue_is_no_view(tmp_path: Path, other: type[FlatVectorStore]) -> None:
+    build(tmp_path)
+    assert other(str(tmp_path), 5).generation == -1
+    assert FlatVectorStore(str(tmp_path), 4).generation == 3
+
+
+def test_a_reader_sees_a_commit_after_reload(tmp_path: Path) -> None:
+    build(tmp_path)
+    reader, writer = FlatVectorStore(str(tmp_path), 4), FlatVectorStore(str(tmp_path), 4)
+    before = reader.nearest(b"\1\2\3\4", 40)
+    writer.clear()
+    writer.commit(4)
+    assert (reader.generation, reader.nearest(b"\1\2\3\4", 40)) == (3, before)
+    reader.reload()
+    assert (reader.generation, reader.nearest(b"\1\2\3\4", 40)) == (4, [])
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    store = FlatVectorStore(str(tmp_path / "file"), 4)
+    with pytest.raises(IndexingError, match="file"):
+        store.commit(1)
+
+
+KILLED = """
+import sys
+from codefathom.stores.base import Row
+from codefathom.stores.vectors import FlatVectorStore
+generation = FlatVectorStore(sys.argv[1], 64).generation
+print("go", flush=True)
+while True:
+    generation = generation % 100 + 1
+    store = FlatVectorStore(sys.argv[1], 64)
+    store.clear()
+    store.upsert(Row(key, bytes([generation]) * 64) for key in range(generation * 20))
+    store.commit(generation)
+"""
+
+
+@pytest.mark.parametrize("rounds", [4, pytest.param(60, marks=pytest.mark.long)])
+def test_a_kill_leaves_the_old_or_the_new_file(tmp_path: Path, rounds: int) -> None:
+    chance = random.Random(5)
+    FlatVectorStore(str(tmp_path), 64).commit(1)
+    for _ in range(rounds):
+        with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE) as child:
+            assert child.stdout is not None
+            child.stdout.readline()
+            with pytest.raises(subprocess.TimeoutExpired):
+                child.wait(chance.random() / 10)
+            child.kill()
+        store = FlatVectorStore(str(tmp_path), 64)
+        found = store.nearest(b"\1" * 64, 10_000)
+        assert store.generation > 0
+        assert len(found) in (store.generation * 20, 0)
+
+
+component = st.floats(-1, 1, width=32).map(lambda value: value if abs(value) > 1e-6 else 0.0)
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 9).flatmap(lambda size: st.lists(st.lists(component, min_size=size, max_size=size), min_size=1)))
+def test_rows_and_queries_are_quantised_alike(rows: list[list[float]]) -> None:
+    flat = array("f", [value for row in rows for value in row])
+    matrix = memoryview(flat).cast("B").cast("f", (len(rows), len(rows[0])))
+    for number, (row, packed) in enumerate(zip(rows, quantise(matrix), strict=True)):
+        values = memoryview(packed).cast("b").tolist()
+        largest = max(map(abs, row))
+        assert max(map(abs, values)) == (127 if largest else 0)
+        assert all(
+            abs(value * largest / 127 - exact) <= largest / 250 for value, exact in zip(values, row, strict=True)
+        )
+        one = memoryview(flat[number * len(row) : (number + 1) * len(row)]).cast("B").cast("f", (1, len(row)))
+        asked = memoryview(quantise_query(one)).cast("b").tolist()
+        assert all(abs(value - same) <= 1 for value, same in zip(values, asked, strict=True))  # float32 and float64
+
+
+def test_zeros_stay_zeros() -> None:
+    matrix = memoryview(array("f", [0.0] * 6)).cast("B").cast("f", (2, 3))
+    assert quantise(matrix) == [bytes(3), bytes(3)]
+    assert quantise_query(memoryview(array("f", [0.0] * 3)).cast("B").cast("f", (1, 3))) == bytes(3)
+    assert quantise(memoryview(array("f")).cast("B").cast("f")) == []
