@@ -2,7 +2,7 @@
 
 Captures: `@definition.<kind>` on a definition with `@name` inside (without one it is named after the file); `@scope`
 (its owner, when it stands elsewhere), `@doc` and `@body` where they help; `@reference.call`, `@reference.type`,
-`@reference.import` on names; `@embedded.<language>` on code in another language, such as a script in a page.
+`@reference.import` on names; `@import.module` and `@import.name` where names of a module are imported; `@embedded.<language>` on code in another language, such as a script in a page.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ _MAX_DEPTH = 1_000
 _LARGE_NODE_LINES = 25
 _MAX_BREAK_DEPTH = 60
 _MAX_REFERENCES = 50_000
+_MAX_NAME_BYTES = 200
+_MAX_IMPORT_BYTES = 1_000
 
 _Kind = Literal["import", "call", "type"]
 _KINDS: tuple[_Kind, ...] = ("import", "call", "type")
@@ -69,13 +71,15 @@ def _given_up(document: Document, problem: str) -> ParsedDocument:
 def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDocument:
     margins = margins_of(_captured(trees, "margin.comment"), _captured(trees, "margin.attribute"), data)
     source = Source(data, _title(document.path), margins)
-    symbols = symbols_of((definition for tree in trees for definition in _definitions(tree)), source)
+    definitions = [definition for tree in trees for definition in _definitions(tree)]
+    names = {definition.name.start_byte for definition in definitions if definition.name is not None}
+    symbols = symbols_of(definitions, source)
     if document.language in WITH_CLAUSES:
         symbols = merge_clauses(symbols, document.language)
     return ParsedDocument(
         document,
         tuple(symbols),
-        tuple(_references(trees, data, symbols)),
+        tuple(_references(trees, data, symbols, names)),
         tuple(_breaks(trees, data, margins)),
         NAME,
         tuple(problem for tree in trees for problem in _problems(tree.tree)),
@@ -145,11 +149,18 @@ def _definitions(tree: _Tree) -> Iterator[Definition]:
             yield Definition(kind, nodes[0], name, scopes, doc[0] if doc else None, body[0] if body else None, pattern)
 
 
-def _references(trees: Sequence[_Tree], data: bytes, symbols: Sequence[Symbol]) -> list[Reference]:
-    """Return each used name once for each symbol that uses it, with its first line and how often it stands there."""
+def _references(trees: Sequence[_Tree], data: bytes, symbols: Sequence[Symbol], names: set[int]) -> list[Reference]:
+    """Return each used name once for each symbol that uses it, with its first line and how often it stands there.
+
+    `names` are the places at which definitions are named: no uses.
+    """
     found: dict[tuple[_Kind, str, str], list[int]] = {}
     for kind in _KINDS:
-        uses = list(_uses(kind, _captured(trees, f"reference.{kind}"), data))
+        nodes = _captured(trees, f"reference.{kind}")
+        if kind == "import":
+            uses = [*_imports(nodes, data), *_imported_names(trees, data)]
+        else:
+            uses = list(_uses(nodes, data, names))
         uses.sort()
         for line, name, container in _contained(uses, symbols if kind != "import" else ()):
             seen = found.get((kind, name, container))
@@ -164,18 +175,46 @@ def _references(trees: Sequence[_Tree], data: bytes, symbols: Sequence[Symbol]) 
     return references[:_MAX_REFERENCES]
 
 
-def _uses(kind: _Kind, nodes: Iterable[Node], data: bytes) -> Iterator[tuple[int, str]]:
-    seen: set[int] = set()
+def _uses(nodes: Iterable[Node], data: bytes, names: set[int]) -> Iterator[tuple[int, str]]:
+    seen = set(names)
     for node in nodes:
         start, end = node.start_byte, node.end_byte
-        if not 1 < end - start <= 200 or start in seen:
-            continue
-        seen.add(start)
-        name = data[start:end].decode("utf-8", "replace")
-        if kind == "import":
-            name = name.strip("\"'`<> \t\r\n")
-        if name and "\n" not in name:
+        if 1 < end - start <= _MAX_NAME_BYTES and start not in seen:
+            seen.add(start)
+            name = data[start:end]
+            if b"\n" not in name:
+                yield node.start_point[0] + 1, name.decode("utf-8", "replace")
+
+
+def _imports(nodes: Iterable[Node], data: bytes) -> Iterator[tuple[int, str]]:
+    places = {node.start_byte: node for node in nodes}
+    for start, node in places.items():
+        name = _folded(data[start : min(node.end_byte, start + _MAX_IMPORT_BYTES)])
+        if name:
             yield node.start_point[0] + 1, name
+
+
+def _imported_names(trees: Sequence[_Tree], data: bytes) -> Iterator[tuple[int, str]]:
+    """Yield `module.name` for each name imported from a module, and the module when no name follows it."""
+    nodes = [(node.start_byte, node, True) for node in _captured(trees, "import.module")]
+    nodes += [(node.start_byte, node, False) for node in _captured(trees, "import.name")]
+    nodes.sort(key=lambda item: item[0])
+    module, line, n_names = "", 0, 1
+    for _, node, is_module in nodes:
+        text = _folded(data[node.start_byte : min(node.end_byte, node.start_byte + _MAX_NAME_BYTES)])
+        if not is_module:
+            n_names += 1
+            yield node.start_point[0] + 1, module + text if module.endswith(".") else f"{module}.{text}"
+            continue
+        if not n_names:
+            yield line, module
+        module, line, n_names = text, node.start_point[0] + 1, 0
+    if not n_names:
+        yield line, module
+
+
+def _folded(name: bytes) -> str:
+    return " ".join(name.decode("utf-8", "replace").split()).strip("\"'`<> ")
 
 
 def _contained(uses: Iterable[tuple[int, str]], symbols: Sequence[Symbol]) -> Iterator[tuple[int, str, str]]:

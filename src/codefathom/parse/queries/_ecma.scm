@@ -1,0 +1,95 @@
+; What JavaScript and TypeScript share.
+
+(class_declaration name: (_) @name body: (_) @body) @definition.class
+(lexical_declaration (variable_declarator name: (identifier) @name value: (class body: (_) @body))) @definition.class
+(assignment_expression
+  left: [(identifier) @name (member_expression property: (property_identifier) @name)]
+  right: (class body: (_) @body)) @definition.class
+
+(function_declaration name: (identifier) @name body: (_) @body) @definition.function
+(generator_function_declaration name: (identifier) @name body: (_) @body) @definition.function
+(lexical_declaration
+  (variable_declarator
+    name: (identifier) @name
+    value: [
+      (arrow_function body: (_) @body)
+      (function_expression body: (_) @body)
+      (generator_function body: (_) @body)
+    ])) @definition.function
+(variable_declaration
+  (variable_declarator
+    name: (identifier) @name
+    value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @definition.function
+
+(method_definition name: (_) @name body: (_) @body) @definition.method
+(variable_declarator
+  value: (object
+    (pair
+      key: (property_identifier) @name
+      value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method))
+(export_statement
+  value: (object
+    (pair
+      key: (property_identifier) @name
+      value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method))
+(assignment_expression
+  right: (object
+    (pair
+      key: (property_identifier) @name
+      value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method))
+
+(assignment_expression
+  left: (member_expression
+    object: (member_expression object: (identifier) @scope property: (property_identifier) @_prototype)
+    property: (property_identifier) @name)
+  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]
+  (#eq? @_prototype "prototype")) @definition.function
+(assignment_expression
+  left: (member_expression
+    object: [(identifier) @_exports (member_expression object: (identifier) @_exports)]
+    property: (property_identifier) @name)
+  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]
+  (#any-of? @_exports "exports" "module")) @definition.function
+(assignment_expression
+  left: (member_expression object: (identifier) @scope property: (property_identifier) @name)
+  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.function
+
+; Of the variables of a module those that hold another module are left out.
+(program
+  (lexical_declaration
+    kind: "const"
+    (variable_declarator name: (identifier) @name value: (_) @_value)
+    (#not-match? @_value "^(await )?(require|import) ?\\(")) @definition.constant)
+(program
+  (lexical_declaration
+    kind: "let"
+    (variable_declarator name: (identifier) @name)) @definition.variable)
+(program
+  (variable_declaration
+    (variable_declarator name: (identifier) @name value: (_) @_value)
+    (#not-match? @_value "^(await )?(require|import) ?\\(")) @definition.variable)
+(export_statement
+  (lexical_declaration kind: "const" (variable_declarator name: (identifier) @name)) @definition.constant)
+(export_statement
+  (lexical_declaration
+    kind: "const"
+    (variable_declarator name: (object_pattern (shorthand_property_identifier_pattern) @name))) @definition.constant)
+(export_statement
+  (lexical_declaration kind: "let" (variable_declarator name: (identifier) @name)) @definition.variable)
+(export_statement
+  (variable_declaration (variable_declarator name: (identifier) @name)) @definition.variable)
+
+(import_statement source: (string) @reference.import)
+(export_statement source: (string) @reference.import)
+(call_expression function: (import) arguments: (arguments . (string) @reference.import))
+(call_expression
+  function: (identifier) @_require
+  arguments: (arguments . (string) @reference.import)
+  (#eq? @_require "require"))
+
+(call_expression function: (identifier) @reference.call (#not-eq? @reference.call "require"))
+(call_expression function: (member_expression property: (property_identifier) @reference.call))
+(new_expression constructor: (identifier) @reference.call)
+(new_expression constructor: (member_expression property: (property_identifier) @reference.call))
+(decorator (identifier) @reference.call)
+(decorator (call_expression function: (identifier) @reference.call))

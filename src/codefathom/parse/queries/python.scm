@@ -1,0 +1,63 @@
+; Python: in the body of a class every assignment counts, elsewhere only those of the module.
+
+(class_definition
+  name: (identifier) @name
+  body: (block . (expression_statement (string (string_content) @doc))) @body) @definition.class
+(class_definition name: (identifier) @name body: (_) @body) @definition.class
+
+(function_definition
+  name: (identifier) @name
+  body: (block . (expression_statement (string (string_content) @doc))) @body) @definition.function
+(function_definition name: (identifier) @name body: (_) @body) @definition.function
+
+(type_alias_statement left: (type (identifier) @name)) @definition.type
+(type_alias_statement left: (type (generic_type . (identifier) @name))) @definition.type
+(module
+  (expression_statement
+    (assignment left: (identifier) @name type: (type) @_type) @definition.type
+    (#match? @_type "TypeAlias$")))
+
+(module
+  (expression_statement (assignment left: (identifier) @name) @definition.constant
+    (#match? @name "^_*[A-Z][A-Z0-9_]*$")))
+(module
+  (expression_statement (assignment left: (pattern_list (identifier) @name)) @definition.constant
+    (#match? @name "^_*[A-Z][A-Z0-9_]*$")))
+(module (expression_statement (assignment left: (identifier) @name) @definition.variable))
+(module (expression_statement (assignment left: (pattern_list (identifier) @name)) @definition.variable))
+(module
+  (if_statement
+    (block (expression_statement (assignment left: (identifier) @name) @definition.variable))))
+(module
+  (try_statement
+    (block (expression_statement (assignment left: (identifier) @name) @definition.variable))))
+
+(class_definition
+  body: (block
+    (expression_statement (assignment left: (identifier) @name) @definition.constant)
+    (#match? @name "^_*[A-Z][A-Z0-9_]*$")))
+(class_definition
+  body: (block (expression_statement (assignment left: (identifier) @name) @definition.variable)))
+
+(import_statement name: (dotted_name) @reference.import)
+(import_statement name: (aliased_import name: (dotted_name) @reference.import))
+(import_from_statement module_name: (_) @import.module)
+(import_from_statement name: (dotted_name) @import.name)
+(import_from_statement name: (aliased_import name: (dotted_name) @import.name))
+
+(call function: (identifier) @reference.call)
+(call function: (attribute attribute: (identifier) @reference.call))
+(decorator (identifier) @reference.call)
+(decorator (attribute attribute: (identifier) @reference.call))
+
+(class_definition superclasses: (argument_list (identifier) @reference.type))
+(class_definition superclasses: (argument_list (attribute attribute: (identifier) @reference.type)))
+(class_definition superclasses: (argument_list (subscript value: (identifier) @reference.type)))
+(type (identifier) @reference.type)
+(type (attribute attribute: (identifier) @reference.type))
+(type (generic_type (identifier) @reference.type))
+(type (subscript value: (identifier) @reference.type))
+(type (binary_operator (identifier) @reference.type))
+(type (binary_operator (attribute attribute: (identifier) @reference.type)))
+(except_clause value: (identifier) @reference.type)
+(except_clause value: (as_pattern (identifier) @reference.type))

@@ -1,0 +1,1 @@
+; inherits: _jsx _types _ecma
