@@ -62,7 +62,7 @@ class Engine:
     def open(cls, path: str = ".", *, settings: Settings | None = None, on_progress: OnProgress | None = None) -> Self:
         """Open the project that `path` lies in: the nearest folder upwards with .fathom, fathom.toml or .git.
 
-        Nothing is read or written yet. Raises SourceError when there is no such folder, SettingsError for a bad setting.
+        Nothing is read or written yet. Raises SourceError without such a folder, SettingsError for a bad setting.
         """
         return cls(locate(os.fspath(path), settings), on_progress)
 
@@ -135,11 +135,12 @@ class Engine:
         """Return the best places for a question, each with file, lines, symbol and reason.
 
         `level` is what a hit is: "chunk" (default), "symbol" or "file". `where` is a filter, see
-        `codefathom.search.filter_parser.parse_filter`. Scores run from 0 to 1. The first search of a project makes the index.
+        `codefathom.search.filter_parser.parse_filter`. Scores run from 0 to 1. The first search of a project makes its
+        index.
         Raises UsageError for an empty query or one that names a path or symbol that is not there.
         """
         started = time.perf_counter()
-        request = self._request(query, limit, level, mode, where, min_score)
+        request = self._request(query, limit=limit, level=level, mode=mode, where=where, least=min_score)
         stale = self._refresh()
         opened = self._open()
         found = search(request, opened.sources)
@@ -157,7 +158,7 @@ class Engine:
         )
 
     def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> tuple[FoundSymbol, ...]:
-        """Return the symbols whose name is, begins with or contains `query`, in that order; all of a path without one."""
+        """Return the symbols whose name is, begins with or contains `query`, in that order."""
         self._refresh()
         return tuple(self._open().catalog.symbols(query, path=path, kind=kind, limit=limit))
 
@@ -230,7 +231,14 @@ class Engine:
             return self._opened
 
     def _request(
-        self, query: str, limit: int | None, level: Level | None, mode: Mode | None, where: Where | None, least: float
+        self,
+        query: str,
+        *,
+        limit: int | None,
+        level: Level | None,
+        mode: Mode | None,
+        where: Where | None,
+        least: float,
     ) -> Request:
         settings = self.settings.search
         chosen_level = _chosen("level", level or settings.level, LEVELS)
@@ -253,6 +261,7 @@ class Engine:
                 settings.lexical_weight,
                 settings.vector_weight,
                 settings.candidates,
+                self.settings.rerank.candidates,
                 settings.min_similarity,
             ),
         )

@@ -83,7 +83,7 @@ class SearchSettings(NamedTuple):
     limit: Annotated[int, Rule("Most hits of a search.", low=1, high=1_000)] = 10
     level: Annotated[str, Rule("What a hit is.", choices=LEVELS)] = "chunk"
     mode: Annotated[str, Rule("Which rankings take part.", choices=MODES)] = "hybrid"
-    candidates: Annotated[int, Rule("Most candidates of each ranking before they are fused.", low=1)] = 200
+    candidates: Annotated[int, Rule("Most candidates of each ranking before they are fused.", low=1)] = 100
     fusion: Annotated[
         str, Rule("Reciprocal rank fusion, or weighted sum of scaled scores.", choices=("rrf", "weighted"))
     ] = "rrf"
@@ -102,7 +102,7 @@ class SearchSettings(NamedTuple):
 class RerankSettings(NamedTuple):
     """How many candidates the last ranking sees."""
 
-    candidates: Annotated[int, Rule("Candidates that are ranked again.", low=1)] = 50
+    candidates: Annotated[int, Rule("Candidates that are ranked after fusion.", low=1)] = 100
     top_n: Annotated[int, Rule("Sources that go to a language model.", low=1)] = 8
 
 

@@ -9,11 +9,13 @@ from codefathom.search import fuse
 from codefathom.search.filters import combine, to_sql
 from codefathom.search.levels import hits as to_hits
 from codefathom.search.query import Query
-from codefathom.search.rank import QUESTION, SYMBOL, Candidate, Ranked, Wanted, rank
+from codefathom.search.rank import WEIGHTS, Candidate, Ranked, Wanted, rank
 from codefathom.search.retrieve import (
+    Evidence,
     Sources,
     candidates,
     definitions,
+    evidence,
     lexical_ranking,
     rarity,
     regex_matches,
@@ -29,11 +31,12 @@ from codefathom.types import Hit, Level, Mode, Where
 class Fusion:
     """How the lexical and the vector ranking become one."""
 
-    method: str = "weighted"  # or "rrf"
+    method: str = "rrf"  # or "weighted"
     rrf_k: int = 60
     lexical_weight: float = 0.6
     vector_weight: float = 0.4
-    n_candidates: int = 50  # of each source
+    n_candidates: int = 100  # of each source
+    n_ranked: int = 100  # of the fused order
     min_similarity: float = 0.0  # cosine below which a vector candidate does not count
 
 
@@ -94,15 +97,16 @@ def _ranked(request: Request, want: Wanted, sources: Sources, allowed: Collectio
 
 
 def _hybrid(request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None, k: int) -> list[Ranked]:
-    found = candidates(want, request.query, sources, k, allowed)
-    weights = SYMBOL if request.query.intent == "symbol" else QUESTION
-    return rank(want, found, _fused(found, request.fusion), rarity(sources.lexical, want.terms), weights)
+    found = evidence(want, request.query, sources, k, allowed)
+    fused = _fused(found, request.fusion)
+    ranked = candidates(found, fused, sources.catalog, max(request.fusion.n_ranked, 2 * request.limit))
+    return rank(want, ranked, fused, rarity(sources.lexical, want.terms), WEIGHTS)
 
 
-def _fused(found: Sequence[Candidate], fusion: Fusion) -> Mapping[int, float]:
-    """Return one score from 0 to 1 for each candidate that the lexical or vector source believes in."""
-    lexical = {item.key: item.lexical for item in found if item.lexical > 0}
-    vector = {item.key: item.vector for item in found if item.vector > fusion.min_similarity}
+def _fused(found: Evidence, fusion: Fusion) -> Mapping[int, float]:
+    """Return one score from 0 to 1 for each chunk that the lexical or vector source believes in."""
+    lexical = found.lexical
+    vector = {key: score for key, score in found.vector.items() if score > fusion.min_similarity}
     weights = (fusion.lexical_weight, fusion.vector_weight)
     if fusion.method == "rrf":
         scores = fuse.reciprocal_rank([_order(lexical), _order(vector)], weights, k=fusion.rrf_k)
@@ -131,7 +135,7 @@ def _by_definition(request: Request, want: Wanted, sources: Sources, allowed: Co
     keys = definitions(names, sources.catalog, allowed, partial=True)
     found = [Candidate(key, chunk) for key, chunk in sorted(sources.catalog.chunks(keys).items())]
     exact = Wanted(want.terms, names, want.about_tests)
-    return rank(exact, found, {}, rarity(sources.lexical, want.terms), SYMBOL)
+    return rank(exact, found, {}, rarity(sources.lexical, want.terms), WEIGHTS)
 
 
 def _by_matches(request: Request, sources: Sources, allowed: Collection[int] | None) -> list[Ranked]:

@@ -25,7 +25,7 @@ SIGNALS = {
     "stem": "its file name contains words of the question",
     "folder": "its folder's name contains words of the question",
     "file": "other parts of the same file match too",
-    "kind": "tests, examples, generated and re-export files count less",
+    "kind": "tests, examples and declaration files count less",
     "repeat": "an earlier hit lies in the same file",
 }
 
@@ -35,13 +35,12 @@ class Weights:
     """How much each signal counts, and how hard the factors are."""
 
     text: float = 1.0
-    definition: float = 3.0
-    name: float = 0.5
+    definition: float = 5.0
+    name: float = 0.2
     stem: float = 1.0
-    folder: float = 0.3
+    folder: float = 0.5
     file: float = 0.3
     test: float = 0.3
-    barrel: float = 0.5
     declaration: float = 0.7
     repeat: float = 0.5
 
@@ -51,8 +50,7 @@ class Weights:
         return self.text + self.definition + self.name + self.stem + self.folder + self.file
 
 
-QUESTION = Weights()
-SYMBOL = Weights()
+WEIGHTS = Weights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,8 @@ def rank(
     """
     if not candidates:
         return []
-    rows = [_signals(wanted, weight_of, candidate, fused) for candidate in candidates]
+    overlap = _Overlap(weight_of)
+    rows = [_signals(wanted, overlap, candidate, fused) for candidate in candidates]
     base = [_base(row, weights) for row in rows]
     _add_file_evidence(rows, base, candidates)
     for row, candidate in zip(rows, candidates, strict=True):
@@ -108,9 +107,7 @@ def rank(
     return _saturate(_sorted(candidates, rows, scores), weights.repeat)
 
 
-def _signals(
-    wanted: Wanted, weight_of: Mapping[str, float], candidate: Candidate, fused: Mapping[int, float]
-) -> dict[str, float]:
+def _signals(wanted: Wanted, overlap: _Overlap, candidate: Candidate, fused: Mapping[int, float]) -> dict[str, float]:
     chunk = candidate.chunk
     stem, folder = _path_words(chunk.path)
     return {
@@ -118,9 +115,9 @@ def _signals(
         "lexical": candidate.lexical,
         "vector": candidate.vector,
         "definition": _definition(wanted.symbols, chunk),
-        "name": _overlap(weight_of, _name_words(chunk.names)),
-        "stem": _overlap(weight_of, stem),
-        "folder": _overlap(weight_of, folder),
+        "name": overlap(_name_words(chunk.names)),
+        "stem": overlap(stem),
+        "folder": overlap(folder),
     }
 
 
@@ -189,13 +186,28 @@ def _definition(symbols: Sequence[str], chunk: Chunk) -> float:
     return min(best, 1.0)
 
 
-def _overlap(weight_of: Mapping[str, float], words: frozenset[str]) -> float:
-    """Return the share of the question's weight whose terms stand among `words`, in any of their forms."""
-    total = sum(weight_of.values())
-    if not words or not total:
-        return 0.0
-    found = sum(weight for term, weight in weight_of.items() if any(same_word(term, word) for word in words))
-    return found / total
+class _Overlap:
+    """The share of the question's weight whose terms stand among some words, in any of their forms."""
+
+    def __init__(self, weight_of: Mapping[str, float]) -> None:
+        self._weight_of = weight_of
+        self._total = sum(weight_of.values()) or 1.0
+        self._terms_of: dict[str, frozenset[str]] = {}
+        self._share_of: dict[frozenset[str], float] = {}
+
+    def __call__(self, words: frozenset[str]) -> float:
+        share = self._share_of.get(words)
+        if share is None:
+            found = frozenset().union(*map(self._terms, words)) if words else ()
+            share = self._share_of[words] = sum(self._weight_of[term] for term in found) / self._total
+        return share
+
+    def _terms(self, word: str) -> frozenset[str]:
+        terms = self._terms_of.get(word)
+        if terms is None:
+            terms = frozenset(term for term in self._weight_of if same_word(term, word))
+            self._terms_of[word] = terms
+        return terms
 
 
 @lru_cache(maxsize=65_536)
@@ -235,7 +247,6 @@ _TEST = re.compile(
     r"|(?:^|/)test_[^/]*$|[_.-](?:test|tests|spec)\.[^/]*$|(?:^|/)[^/]*(?:Test|Tests|Spec|Suite)\.[a-z]+$"
     r"|(?:^|/)(?:compat|_compat|legacy)/",
 )
-_BARREL = re.compile(r"(?:^|/)(?:__init__\.py|package-info\.java|mod\.rs)$")
 _DECLARATION = re.compile(r"\.d\.ts$|\.pyi$")
 
 
@@ -243,12 +254,10 @@ _DECLARATION = re.compile(r"\.d\.ts$|\.pyi$")
 def _file_kind(path: str) -> str:
     if _TEST.search(path):
         return "test"
-    if _BARREL.search(path):
-        return "barrel"
     return "declaration" if _DECLARATION.search(path) else ""
 
 
 def file_factor(path: str, weights: Weights) -> float:
-    """Return what a hit in this file is worth: tests, examples, re-exports and declarations count less."""
+    """Return what a hit in this file is worth: tests, examples and declarations count less."""
     kind = _file_kind(path)
-    return {"test": weights.test, "barrel": weights.barrel, "declaration": weights.declaration}.get(kind, 1.0)
+    return {"test": weights.test, "declaration": weights.declaration}.get(kind, 1.0)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
+from typing import NamedTuple
 
 from codefathom.errors import UsageError
 from codefathom.providers.base import Embedder
@@ -65,15 +67,31 @@ def _symbols(query: Query) -> Iterator[str]:
             yield word
 
 
-def candidates(
-    want: Wanted, query: Query, sources: Sources, k: int, allowed: Collection[int] | None
-) -> list[Candidate]:
-    """Return up to about 2k + 40 candidates from the lexical, vector and symbol sources, each chunk once."""
-    lexical = dict(lexical_ranking(want, sources, k, allowed))
-    vector = dict(vector_ranking(query.text, sources, k, allowed))
-    defined = definitions(want.symbols, sources.catalog, allowed)
-    chunks = sources.catalog.chunks([*{*lexical, *vector, *defined}])
-    return [Candidate(key, chunk, lexical.get(key, 0.0), vector.get(key, 0.0)) for key, chunk in sorted(chunks.items())]
+class Evidence(NamedTuple):
+    """What each source says of a question, by chunk key."""
+
+    lexical: dict[int, float]  # BM25
+    vector: dict[int, float]  # cosine similarity
+    defined: set[int]  # a symbol asked for stands there
+
+
+def evidence(want: Wanted, query: Query, sources: Sources, k: int, allowed: Collection[int] | None) -> Evidence:
+    """Ask the lexical, vector and symbol sources for the k chunks each believes in most."""
+    return Evidence(
+        dict(lexical_ranking(want, sources, k, allowed)),
+        dict(vector_ranking(query.text, sources, k, allowed)),
+        definitions(want.symbols, sources.catalog, allowed),
+    )
+
+
+def candidates(found: Evidence, fused: Mapping[int, float], catalog: Catalog, n_ranked: int) -> list[Candidate]:
+    """Return the n_ranked best of the fused order, and every definition that was asked for, with their chunks."""
+    best = nsmallest(n_ranked, fused, key=lambda key: (-fused[key], key))
+    chunks = catalog.chunks({*best, *found.defined})
+    return [
+        Candidate(key, chunk, found.lexical.get(key, 0.0), found.vector.get(key, 0.0))
+        for key, chunk in sorted(chunks.items())
+    ]
 
 
 def lexical_ranking(want: Wanted, sources: Sources, k: int, allowed: Collection[int] | None) -> list[tuple[int, float]]:
