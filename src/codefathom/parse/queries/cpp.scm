@@ -1,0 +1,125 @@
+; C++: a function defined outside its class belongs to the scopes that its name gives.
+; What looks like a prototype within a function is a local variable, and so left out.
+
+(compound_statement
+  (declaration declarator: (function_declarator declarator: (identifier) @name)) @definition.variable)
+
+(namespace_definition name: (_) @name body: (_) @body) @definition.module
+
+(class_specifier name: [(type_identifier) @name (template_type name: (_) @name)] body: (_) @body) @definition.class
+(class_specifier name: (qualified_identifier scope: (_) @scope name: (_) @name) body: (_) @body) @definition.class
+(struct_specifier name: [(type_identifier) @name (template_type name: (_) @name)] body: (_) @body) @definition.struct
+(struct_specifier name: (qualified_identifier scope: (_) @scope name: (_) @name) body: (_) @body) @definition.struct
+(union_specifier name: (type_identifier) @name body: (_) @body) @definition.struct
+(enum_specifier name: (type_identifier) @name body: (_) @body) @definition.enum
+(concept_definition name: (identifier) @name) @definition.type
+(alias_declaration name: (type_identifier) @name) @definition.type
+
+(type_definition type: (struct_specifier !name body: (_) @body) declarator: (type_identifier) @name) @definition.struct
+(type_definition type: (union_specifier !name body: (_) @body) declarator: (type_identifier) @name) @definition.struct
+(type_definition type: (enum_specifier !name body: (_) @body) declarator: (type_identifier) @name) @definition.enum
+(type_definition
+  declarator: [
+    (type_identifier) @name
+    (pointer_declarator declarator: (type_identifier) @name)
+    (function_declarator declarator: (type_identifier) @name)
+    (function_declarator
+      declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name)))
+  ]) @definition.type
+
+; A name and its declarator: plain, or behind * or &, or behind **; the field initializers end the signature too.
+(function_definition
+  declarator: (function_declarator declarator: [(identifier) (field_identifier) (operator_name) (destructor_name)] @name)
+  [(field_initializer_list) (compound_statement) (try_statement)]? @body) @definition.function
+(function_definition
+  declarator: (_
+    (function_declarator declarator: [(identifier) (field_identifier) (operator_name)] @name))
+  body: (_)? @body) @definition.function
+(function_definition
+  declarator: (_ (_
+    (function_declarator declarator: [(identifier) (field_identifier) (operator_name)] @name)))
+  body: (_)? @body) @definition.function
+
+(function_definition
+  declarator: (function_declarator
+    declarator: (qualified_identifier
+      scope: [(namespace_identifier) @scope (template_type name: (_) @scope)]
+      name: [(identifier) (operator_name) (destructor_name)] @name))
+  [(field_initializer_list) (compound_statement) (try_statement)]? @body) @definition.method
+(function_definition
+  declarator: (function_declarator
+    declarator: (qualified_identifier
+      scope: (_) @scope
+      name: (qualified_identifier
+        scope: [(namespace_identifier) @scope (template_type name: (_) @scope)]
+        name: [(identifier) (operator_name) (destructor_name)] @name)))
+  [(field_initializer_list) (compound_statement) (try_statement)]? @body) @definition.method
+(function_definition
+  declarator: (_
+    (function_declarator
+      declarator: (qualified_identifier
+        scope: [(namespace_identifier) @scope (template_type name: (_) @scope)]
+        name: [(identifier) (operator_name)] @name)))
+  body: (_)? @body) @definition.method
+(function_definition
+  declarator: (_
+    (function_declarator
+      declarator: (qualified_identifier
+        scope: (_) @scope
+        name: (qualified_identifier
+          scope: [(namespace_identifier) @scope (template_type name: (_) @scope)]
+          name: [(identifier) (operator_name)] @name))))
+  body: (_)? @body) @definition.method
+
+(function_definition declarator: (operator_cast type: (_) @name) body: (_)? @body) @definition.method
+(function_definition
+  declarator: (qualified_identifier scope: (_) @scope name: (operator_cast type: (_) @name))
+  body: (_)? @body) @definition.method
+
+(declaration
+  declarator: (function_declarator declarator: [(identifier) (operator_name) (destructor_name)] @name))
+  @definition.function
+(declaration
+  declarator: (_ (function_declarator declarator: [(identifier) (operator_name)] @name))) @definition.function
+(declaration declarator: (operator_cast type: (_) @name)) @definition.method
+(field_declaration
+  declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name)) @definition.method
+(field_declaration
+  declarator: (_ (function_declarator declarator: [(field_identifier) (operator_name)] @name))) @definition.method
+
+(preproc_def name: (identifier) @name) @definition.macro
+(preproc_function_def name: (identifier) @name value: (_)? @body) @definition.macro
+
+(field_declaration
+  (storage_class_specifier "static")
+  (type_qualifier ["const" "constexpr"])
+  declarator: (field_identifier) @name) @definition.constant
+(declaration
+  (type_qualifier ["const" "constexpr"])
+  declarator: (init_declarator
+    declarator: [
+      (identifier) @name
+      (array_declarator declarator: (identifier) @name)
+      (pointer_declarator declarator: (identifier) @name)
+    ])) @definition.constant
+(declaration
+  declarator: [
+    (identifier) @name
+    (array_declarator declarator: (identifier) @name)
+    (pointer_declarator declarator: (identifier) @name)
+    (init_declarator declarator: (identifier) @name)
+    (init_declarator declarator: (array_declarator declarator: (identifier) @name))
+    (init_declarator declarator: (pointer_declarator declarator: (identifier) @name))
+  ]) @definition.variable
+
+(preproc_include path: [(string_literal) (system_lib_string)] @reference.import)
+
+(call_expression function: (identifier) @reference.call)
+(call_expression function: (field_expression field: (field_identifier) @reference.call))
+(call_expression function: (qualified_identifier name: (identifier) @reference.call))
+(call_expression function: (qualified_identifier name: (qualified_identifier name: (identifier) @reference.call)))
+(template_function name: (identifier) @reference.call)
+(template_method name: (field_identifier) @reference.call)
+(new_expression type: (type_identifier) @reference.call)
+
+(type_identifier) @reference.type
