@@ -111,10 +111,15 @@ class Cache:
             if not sizes or sizes[0][0] <= self._max_bytes:
                 return
             share = 1 - _KEPT_SHARE * self._max_bytes / sizes[0][0]
-            for table in ("parsed", "vectors"):
+            times = [
+                row[0] for row in self._run("SELECT used FROM parsed UNION ALL SELECT used FROM vectors ORDER BY 1")
+            ]
+            n_gone = int(len(times) * share) + 1
+            for table in ("parsed", "vectors") if times else ():
                 self._run(
-                    f"DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table} ORDER BY used, rowid "
-                    f"LIMIT (SELECT CAST(count(*) * {share:.4f} AS INTEGER) + 1 FROM {table}))"
+                    f"DELETE FROM {table} WHERE rowid IN "
+                    f"(SELECT rowid FROM {table} WHERE used <= ? ORDER BY used, rowid LIMIT ?)",
+                    (times[min(n_gone, len(times)) - 1], n_gone),
                 )
 
     def _run(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:

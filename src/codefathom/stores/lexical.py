@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import NamedTuple
 
@@ -115,7 +115,10 @@ class LexicalView:
             # A kill between these two leaves an old number on a newer view: the same changes come again, which
             # `update` allows. A new folder is not seen at all until the state names it.
             writer = self._writing()
-            writer.commit()
+            try:
+                writer.commit()
+            except (ValueError, OSError) as error:
+                raise self._failure(error) from error
             self._write_state(_State(generation, self._target))
             writer.wait_merging_threads()
             self._drop()
@@ -130,7 +133,10 @@ class LexicalView:
 
     def document_frequency(self, term: str) -> int:
         """In how many bodies a term stands."""
-        return int(self._index.searcher().doc_freq("body", term)) if self._index is not None else 0
+        if self._index is not None:
+            with self._guarded():
+                return int(self._index.searcher().doc_freq("body", term))
+        return 0
 
     def search(
         self, words: Sequence[str], k: int, weights: Mapping[str, float], allowed: Collection[int] | None = None
@@ -139,13 +145,9 @@ class LexicalView:
         index = self._index
         if index is None or k < 1 or not words or (allowed is not None and not allowed):
             return []
-        searcher = index.searcher()
-        query = _query(index.schema, words, weights)
-        if allowed is None:
-            return _best(searcher, query, k)
-        if len(allowed) <= _MAX_TERM_SET:
-            return _best(searcher, _within(index.schema, query, allowed), k)
-        return _best_of_many(searcher, query, k, allowed)
+        with self._guarded():
+            return _search(index, _query(index.schema, words, weights), k, allowed)
+        return []
 
     def close(self) -> None:
         """Release files; what was not committed is dropped."""
@@ -153,6 +155,19 @@ class LexicalView:
         self._index, self._state, self._stamp = None, _NOTHING, None
 
     # ---- inside
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Take a view whose files turn out to be damaged for none at all, here and in the next process."""
+        try:
+            yield
+        except BaseException as error:
+            if not _is_damage(error):
+                raise
+            if self._stamp == _stamp(os.path.join(self.folder, _STATE)):
+                with suppress(OSError):
+                    os.remove(os.path.join(self.folder, _STATE))
+            self._index, self._state, self._stamp = None, _NOTHING, None
 
     def _writing(self) -> tantivy.IndexWriter:
         if self._writer is None:
@@ -163,10 +178,13 @@ class LexicalView:
                 index = tantivy.Index(_SCHEMA, path=path) if is_new else tantivy.Index.open(path)
                 self._writer = index.writer(_HEAP_BYTES, _N_THREADS)
             except (ValueError, OSError) as error:
-                raise IndexingError(
-                    f"the lexical view {path!r} cannot be written: {error}", hint="run `fathom index --full`"
-                ) from error
+                raise self._failure(error) from error
         return self._writer
+
+    def _failure(self, error: Exception) -> IndexingError:
+        return IndexingError(
+            f"the lexical view {self.folder!r} cannot be written: {error}", hint="run `fathom index --full`"
+        )
 
     def _drop(self) -> None:
         self._writer, self._target, self._cleared = None, "", False
@@ -198,6 +216,17 @@ class LexicalView:
             file.flush()
             os.fsync(file.fileno())
         os.replace(path + ".new", path)
+
+
+def _search(
+    index: tantivy.Index, query: tantivy.Query, k: int, allowed: Collection[int] | None
+) -> list[tuple[int, float]]:
+    searcher = index.searcher()
+    if allowed is None:
+        return _best(searcher, query, k)
+    if len(allowed) <= _MAX_TERM_SET:
+        return _best(searcher, _within(index.schema, query, allowed), k)
+    return _best_of_many(searcher, query, k, allowed)
 
 
 def _best(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> list[tuple[int, float]]:
@@ -264,11 +293,15 @@ def _open(path: str) -> tantivy.Index | None:
         index = tantivy.Index.open(path)
         index.searcher()
     except BaseException as error:
-        # A damaged file gives ValueError, OSError or a panic, which is no Exception and has no importable name.
-        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+        if _is_damage(error):
             return None
         raise
     return index
+
+
+def _is_damage(error: BaseException) -> bool:
+    # tantivy answers a damaged file with one of these or with a panic, which is no Exception and cannot be imported.
+    return isinstance(error, (ValueError, OSError)) or type(error).__name__ == "PanicException"
 
 
 def _remove_folder(path: str) -> None:

@@ -1,0 +1,263 @@
+"""The lexical view: finds words, filters inside, and is never trusted further than its generation."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codefathom.errors import IndexingError
+from codefathom.stores.lexical import Fields, LexicalView, fields_of
+from codefathom.types import Chunk
+
+BODY = {"body": 1.0}
+ALL = {"path": 1.0, "name": 1.0, "signature": 1.0, "body": 1.0}
+
+
+def body(text: str) -> Fields:
+    return Fields("", "", "", text)
+
+
+def build(folder: Path, texts: dict[int, str], generation: int = 1) -> LexicalView:
+    view = LexicalView.open(str(folder))
+    view.clear()
+    view.update([(key, body(text)) for key, text in texts.items()], ())
+    view.commit(generation)
+    return view
+
+
+def keys(view: LexicalView, words: str, allowed: object = None, k: int = 10) -> list[int]:
+    return [key for key, _ in view.search(words.split(), k, BODY, allowed)]  # type: ignore[arg-type]
+
+
+def test_fields_of_a_chunk() -> None:
+    chunk = Chunk(
+        *("id", "src/http_client.py", "python", "method", "Client.sendNow", ("Client.sendNow", "Client.close"), 3, 4),
+        *("def sendNow(self):\n", "def sendNow(self)", "Sends it."),
+    )
+    assert fields_of(chunk) == Fields(
+        "src http_client http client py",
+        "client sendnow send now client close",
+        "def sendnow send now self sends it",
+        "def sendnow send now self",
+    )
+    inside = Chunk("id", "a.py", "python", "method", "Outer.inner", (), 3, 4, "x\n")
+    assert fields_of(inside).name == "outer inner"
+
+
+def test_ranks_by_rarity_frequency_and_length(tmp_path: Path) -> None:
+    view = build(tmp_path, {1: "the the cache", 2: "the retry", 3: "the other words", 4: "retry retry"})
+    assert keys(view, "retry") == [4, 2]
+    assert keys(view, "the cache")[0] == 1
+    assert keys(view, "nowhere") == []
+    assert view.search([], 10, BODY) == view.search(["the"], 0, BODY) == []
+
+
+def test_fields_are_weighted(tmp_path: Path) -> None:
+    view = LexicalView.open(str(tmp_path))
+    rows = [Fields("word", "", "", ""), Fields("", "word", "", ""), Fields("", "", "word", ""), body("word")]
+    view.update(enumerate(rows, 1), ())
+    view.commit(1)
+    for place, field in enumerate(ALL):
+        assert view.search(["word"], 9, {**ALL, field: 3.0})[0][0] == place + 1
+        assert [key for key, _ in view.search(["word"], 9, {**ALL, field: 0.0})].count(place + 1) == 0
+    ((_, once),) = view.search(["word"], 9, {"body": 1.0})
+    ((_, twice),) = view.search(["word"], 9, {"body": 2.0})
+    assert twice == pytest.approx(2 * once)
+
+
+def test_equal_scores_are_ordered_by_key(tmp_path: Path) -> None:
+    view = build(tmp_path, dict.fromkeys([9, 3, 7, 1], "same words"))
+    assert keys(view, "same") == [1, 3, 7, 9]
+
+
+def test_counts(tmp_path: Path) -> None:
+    view = build(tmp_path, {1: "a b", 2: "a", 3: "c"})
+    assert [view.document_frequency(word) for word in "abcd"] == [2, 1, 1, 0]
+    assert view.n_chunks == 3
+
+
+@pytest.mark.parametrize("n_allowed", [1, 50, 2_999, 3_001, 5_000])
+def test_a_filter_works_inside_the_search(tmp_path: Path, n_allowed: int) -> None:
+    texts = {key: "word " * (1 + key % 7) + "filler " * (key % 11) for key in range(5_001)}
+    view = build(tmp_path, texts)
+    everything = view.search(["word"], 10_000, BODY)
+    allowed = set(random.Random(n_allowed).sample(sorted(texts), n_allowed))
+    for k in (1, 20, 6_000):
+        found = view.search(["word"], k, BODY, allowed)
+        expected = [(key, score) for key, score in everything if key in allowed][:k]
+        assert [score for _, score in found] == pytest.approx([score for _, score in expected])
+        assert {key for key, _ in found} <= allowed
+        assert len({key for key, _ in found}) == len(expected)
+    assert view.search(["word"], 5, BODY, set()) == view.search(["word"], 5, BODY, {10**9}) == []
+
+
+def test_the_far_chunks_are_found_when_only_they_are_allowed(tmp_path: Path) -> None:
+    texts = dict.fromkeys(range(4000), "word " * 9) | dict.fromkeys(range(4000, 8000), "word " + "x " * 40)
+    view = build(tmp_path, texts)
+    assert len(view.search(["word"], 50, BODY, range(4_000, 8_000))) == 50
+
+
+operations = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), st.dictionaries(st.integers(1, 12), st.sampled_from(["a", "b", "a b"]), max_size=5)),
+        st.tuples(st.just("remove"), st.sets(st.integers(1, 12), max_size=4)),
+        st.tuples(st.sampled_from(["commit", "clear", "reopen"]), st.none()),
+    ),
+    max_size=14,
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(operations)
+def test_equals_a_dictionary(tmp_path_factory: pytest.TempPathFactory, operations: list[tuple[str, object]]) -> None:
+    folder = tmp_path_factory.mktemp("view")
+    view = LexicalView.open(str(folder))
+    now: dict[int, str] = {}
+    shown: dict[int, str] = {}
+    generation = 0
+    for name, value in [*operations, ("commit", None)]:
+        if name == "add":
+            assert isinstance(value, dict)
+            view.update([(key, body(text)) for key, text in value.items()], ())
+            now |= value
+        elif name == "remove":
+            assert isinstance(value, set)
+            view.update((), value)
+            now = {key: text for key, text in now.items() if key not in value}
+        elif name == "clear":
+            view.clear()
+            now = {}
+        elif name == "reopen":
+            view.close()
+            view, now = LexicalView.open(str(folder)), dict(shown)
+        else:
+            generation += 1
+            view.commit(generation)
+            shown = dict(now)
+        for word in "ab":
+            expected = {key for key, text in shown.items() if word in text}
+            assert set(keys(view, word, k=50)) == expected
+            assert set(keys(LexicalView.open(str(folder)), word, k=50)) == expected
+    assert view.generation == generation
+    assert view.n_chunks == len(shown)
+
+
+def test_generation_begins_at_minus_one_and_follows_commits(tmp_path: Path) -> None:
+    view = LexicalView.open(str(tmp_path / "new"))
+    assert view.generation == -1
+    view.commit(0)
+    assert LexicalView.open(str(tmp_path / "new")).generation == 0
+    view.commit(5)  # nothing changed but the number
+    assert LexicalView.open(str(tmp_path / "new")).generation == 5
+    view.clear()
+    assert view.generation == -1
+    assert LexicalView.open(str(tmp_path / "new")).generation == 5
+
+
+def test_a_reader_keeps_the_old_view_until_it_reloads(tmp_path: Path) -> None:
+    build(tmp_path, {1: "old"})
+    reader = LexicalView.open(str(tmp_path))
+    writer = LexicalView.open(str(tmp_path))
+    for generation in range(2, 5):
+        if generation % 2:
+            writer.clear()
+        writer.update([(generation, body("new"))], [generation - 1])
+        assert keys(reader, "old new") == [generation - 1]
+        writer.commit(generation)
+        assert keys(reader, "old new") == [generation - 1]
+        reader.reload()
+        assert (reader.generation, keys(reader, "old new")) == (generation, [generation])
+
+
+def test_leaves_no_folders_behind(tmp_path: Path) -> None:
+    for generation in range(1, 5):
+        build(tmp_path, {1: "word"}, generation)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["4", "state"]
+
+
+def test_the_view_of_another_catalogue_is_not_used(tmp_path: Path) -> None:
+    build(tmp_path, {1: "word"})
+    assert LexicalView.open(str(tmp_path), owner="other").generation == -1
+    assert LexicalView.open(str(tmp_path)).generation == 1
+
+
+@pytest.mark.parametrize(
+    "state", ["", "lexical 1 -\n1\n1\n", "lexical 2 -\n1\n", "lexical 2 -\n1\n1", "\0" * 30, "ä\n"]
+)
+def test_a_state_that_cannot_be_read_means_no_view(tmp_path: Path, state: str) -> None:
+    build(tmp_path, {1: "word"})
+    (tmp_path / "state").write_text(state, encoding="utf-8")
+    view = LexicalView.open(str(tmp_path))
+    assert (view.generation, keys(view, "word"), view.n_chunks, view.document_frequency("word")) == (-1, [], 0, 0)
+    assert keys(build(tmp_path, {1: "word"}), "word") == [1]
+
+
+@pytest.mark.parametrize("share", [None, 0.0, 0.5, 0.99])
+def test_missing_and_cut_files_mean_no_view_and_it_can_be_built_again(tmp_path: Path, share: float | None) -> None:
+    build(tmp_path / "whole", dict.fromkeys(range(50), "word"))
+    names = [path.name for path in (tmp_path / "whole" / "1").iterdir() if not path.name.startswith(".")]
+    assert len(names) > 3
+    for name in names:
+        folder = tmp_path / f"without-{name}"
+        shutil.copytree(tmp_path / "whole", folder)
+        whole = (folder / "1" / name).read_bytes()
+        (folder / "1" / name).unlink()
+        if share is not None:
+            (folder / "1" / name).write_bytes(whole[: int(len(whole) * share)])
+        view = LexicalView.open(str(folder))
+        found = keys(view, "word")
+        assert view.document_frequency("word") in (0, 50)
+        assert found in ([], list(range(10)))
+        again = LexicalView.open(str(folder))
+        assert (view.generation, again.generation) == ((1, 1) if found else (-1, -1))
+        assert len(keys(build(folder, {1: "word"}, 2), "word")) == 1
+
+
+def test_a_second_writer_is_an_error_that_says_so(tmp_path: Path) -> None:
+    build(tmp_path, {1: "word"})
+    one, other = LexicalView.open(str(tmp_path)), LexicalView.open(str(tmp_path))
+    one.update([(2, body("word"))], ())
+    with pytest.raises(IndexingError, match="written"):
+        other.update([(3, body("word"))], ())
+
+
+KILLED = """
+import random, sys
+from codefathom.stores.lexical import Fields, LexicalView
+view = LexicalView.open(sys.argv[1])
+print("go", flush=True)
+while True:
+    since = max(view.generation, 0)
+    if random.random() < 0.3:
+        view.clear()
+        since = 0
+    for step in range(since, since + 5 if since else view.generation + 40):
+        view.update([(step * 10 + n, Fields("", "", "", "word")) for n in range(10)], [abs(step * 10 - 5)])
+    view.commit(step + 1)
+"""
+
+
+@pytest.mark.parametrize("rounds", [4, pytest.param(50, marks=pytest.mark.long)])
+def test_after_a_kill_the_changes_can_be_applied_again(tmp_path: Path, rounds: int) -> None:
+    chance = random.Random(8)
+    for _ in range(rounds):
+        with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE) as child:
+            assert child.stdout is not None
+            child.stdout.readline()
+            with pytest.raises(subprocess.TimeoutExpired):
+                child.wait(chance.random() / 5)
+            child.kill()
+        view = LexicalView.open(str(tmp_path))
+        since = max(view.generation, 0)
+        for step in range(since, since + 3):
+            view.update([(step * 10 + n, body("word")) for n in range(10)], [abs(step * 10 - 5)])
+        view.commit(since + 3)
+        expected = {key for key in range((since + 3) * 10) if (key + 5) % 10 or key == since * 10 + 25}
+        assert set(keys(view, "word", k=10**6)) == expected
