@@ -199,11 +199,11 @@ class Engine:
         return export(self._open().catalog, self._open().recipe.root, kind)
 
     def import_index(self, lines: Iterator[str], kind: str) -> int:
-        """Take over a `jsonl` export and return its number of documents; the next search compares it with the tree."""
+        """Take over an export and return its number of documents; the next search compares it with the tree."""
         from codefathom.exchange import read_export
         from codefathom.indexing import take_over
 
-        texts = read_export(lines, kind)
+        texts = read_export(lines, self._open().recipe.root, kind)
         with self._lock, self._open().writing() as stages:
             return take_over(stages, texts)
 

@@ -3,6 +3,7 @@
 `index-json`: one object, path → {module_name, symbols, last_modified, md5}. `jsonl`: one object a line with file_path,
 relative_path, content (a list of {module_name, source_code, tag, tokens, metadata}), modify_time and md5. All paths are
 relative to the project. What is imported is only text: documents are parsed and embedded here, by this version.
+`index-json` carries no text, so its files are taken from the project, as far as they are the same by MD5.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from codefathom.errors import UsageError
+from codefathom.source.content import decode
 from codefathom.stores.catalog import Catalog
 from codefathom.stores.records import StoredDocument
 
@@ -29,10 +31,10 @@ def export(catalog: Catalog, root: str, kind: str) -> Iterator[str]:
     raise UsageError(f"no export is called {kind!r}", hint=f"choose one of {', '.join(KINDS)}")
 
 
-def read_export(lines: Iterator[str], kind: str) -> dict[str, str]:
-    """Return the text of each document of a `jsonl` export. Raises UsageError for anything else."""
+def read_export(lines: Iterator[str], root: str, kind: str) -> dict[str, str]:
+    """Return the text of each document of an export, by path. Raises UsageError for what is no export."""
     if kind == "index-json":
-        raise UsageError("index-json has no text to import", hint="export with --as jsonl and import that")
+        return _same_files("".join(lines), root)
     if kind != "jsonl":
         raise UsageError(f"no import is called {kind!r}", hint=f"choose one of {', '.join(KINDS)}")
     texts: dict[str, str] = {}
@@ -43,6 +45,25 @@ def read_export(lines: Iterator[str], kind: str) -> dict[str, str]:
     return texts
 
 
+def _same_files(text: str, root: str) -> dict[str, str]:
+    try:
+        digests = {str(path): str(item["md5"]) for path, item in json.loads(text).items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"this is no index-json: {error}", hint="give a file of `fathom export`") from error
+    texts: dict[str, str] = {}
+    for path, digest in digests.items():
+        data = _bytes_of(root, _inside(path, path))
+        if data is not None and _md5(data) == digest:
+            texts[path] = decode(data)
+    return texts
+
+
+def _inside(path: str, where: str) -> str:
+    if os.path.isabs(path) or ".." in path.split("/"):
+        raise UsageError(f"{where}: {path!r} is outside the project", hint="paths are relative to the project")
+    return path
+
+
 def _document(line: str, number: int) -> tuple[str, str]:
     try:
         item = json.loads(line)
@@ -50,9 +71,7 @@ def _document(line: str, number: int) -> tuple[str, str]:
         text = "".join(str(part["source_code"]) for part in item["content"])
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f"line {number} is not a document: {error}", hint="give a file of `fathom export`") from error
-    if os.path.isabs(path) or ".." in path.split("/"):
-        raise UsageError(f"line {number}: {path!r} is outside the project", hint="paths are relative to the project")
-    return path, text
+    return _inside(path, f"line {number}"), text
 
 
 def _index_json(catalog: Catalog, root: str) -> Iterator[str]:
@@ -94,9 +113,17 @@ def _json_lines(catalog: Catalog, root: str) -> Iterator[str]:
 
 def _stamp(document: StoredDocument, root: str) -> dict[str, Any]:
     """MD5 of the bytes on disk, which is what these formats carry; empty when the file is gone by now."""
+    data = _bytes_of(root, document.path)
+    return {"last_modified": document.mtime_ns / 1e9, "md5": "" if data is None else _md5(data)}
+
+
+def _bytes_of(root: str, path: str) -> bytes | None:
     try:
-        with open(os.path.join(root, document.path), "rb") as file:
-            digest = hashlib.md5(file.read(), usedforsecurity=False).hexdigest()
+        with open(os.path.join(root, path), "rb") as file:
+            return file.read()
     except OSError:
-        digest = ""
-    return {"last_modified": document.mtime_ns / 1e9, "md5": digest}
+        return None
+
+
+def _md5(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
