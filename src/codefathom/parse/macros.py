@@ -14,8 +14,8 @@ _ARGUMENTS = rb"(?:[ \t]*\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))?"
 _NAME = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*"
 _ATTRIBUTE = (
     rb"(?:ALWAYS_INLINE|API|ATTRIBUTE|CONST_INIT|DEPRECATED|DLLEXPORT|DLLIMPORT|EXPORT|EXTERN|FORCE_INLINE|GUARDED_BY"
-    rb"|LIFETIME|LOCKS?|MUST_USE|NODISCARD|NOINLINE|NORETURN|NO_SANITIZE|NO_THREAD_SAFETY|NO_UNIQUE|NULLABILITY"
-    rb"|REQUIRED|UNUSED|VISIBILITY|WARN_UNUSED)"
+    rb"|LIFETIME|(?:UN)?LOCKS?(?:_FUNCTION)?|MUST_USE|NODISCARD|NOINLINE|NORETURN|NO_SANITIZE|NO_THREAD_SAFETY|NO_UNIQUE|NULLABILITY"
+    rb"|PRINTF|REQUIRED|UNUSED|VISIBILITY|WARN_UNUSED)"
 )
 _MACRO = re.compile(
     # A line of the preprocessor, with those it continues on, stays as it is: the names it defines are wanted.
@@ -25,6 +25,8 @@ _MACRO = re.compile(
     # Between `class` and the name of a class that is defined here.
     rb"|(?:\b(?:class|struct|union|enum)[ \t]+(?P<kind>" + _NAME + _ARGUMENTS + rb")"
     rb"(?=[ \t]+[A-Za-z_][\w:]*(?:<[^<>{};]*>)?\s*(?:final\s*)?(?:\{|:[^:])))"
+    # After a pointer: what may be null.
+    rb"|(?:(?<=\*)[ \t]*(?P<pointer>(?:[a-z]+_)?(?:nonnull|nullable|nullability_unknown)\b|_Nonnull\b|_Nullable\b))"
     # Named like an attribute.
     rb"|(?P<attribute>\b(?:[A-Z][A-Z0-9]*_)+"
     + _ATTRIBUTE

@@ -178,6 +178,8 @@ def _qualified(name: str, scopes: list[Node], owner: str, data: bytes) -> str:
 def _signature(definition: Definition, data: bytes) -> str:
     """Return the definition up to its body, or its first line, on one line."""
     start, body = definition.node.start_byte, definition.body
+    if definition.name is None:
+        return ""
     if body is not None and body.start_byte > start:
         text = data[start : min(body.start_byte, start + 4 * MAX_SIGNATURE_CHARS)]
     else:

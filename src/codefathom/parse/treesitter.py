@@ -1,8 +1,9 @@
 """tree-sitter: definitions and references by the queries in `queries/*.scm`, whatever the language.
 
 Captures: `@definition.<kind>` on a definition with `@name` inside (without one it is named after the file); `@scope`
-(its owner, when it stands elsewhere), `@doc` and `@body` where they help; `@reference.call`, `@reference.type`,
-`@reference.import` on names; `@import.module` and `@import.name` where names of a module are imported; `@embedded.<language>` on code in another language, such as a script in a page.
+(its owner, when it stands elsewhere), `@doc` and `@body` where they help; `@reference.call`, `@reference.type` and
+`@reference.import` on names; `@import.module` and `@import.name` where names of a module are imported;
+`@embedded.<language>` on code in another language, such as a script in a page.
 """
 
 from __future__ import annotations
@@ -109,11 +110,12 @@ def _tree(data: bytes, grammar: Grammar, ranges: Sequence[Range] | None = None) 
 def _embedded(outer: _Tree, data: bytes) -> Iterator[_Tree]:
     """Yield the trees of code in other languages; a node belongs to the first capture of its kind in the query."""
     seen: set[int] = set()
-    for capture, nodes in sorted(outer.captures.items()):
+    names = outer.grammar.names
+    for capture in (names.capture_name(index) for index in range(names.capture_count)):
         language = capture.removeprefix("embedded.")
         if language == capture or load_problem(language):
             continue
-        for node in nodes:
+        for node in outer.captures.get(capture, ()):
             if node.start_byte not in seen:
                 seen.add(node.start_byte)
                 inner = _tree(data, load(language), [node.range])

@@ -177,6 +177,8 @@ class LexicalView:
             try:
                 index = tantivy.Index(_SCHEMA, path=path) if is_new else tantivy.Index.open(path)
                 self._writer = index.writer(_HEAP_BYTES, _N_THREADS)
+                # A killed commit leaves a file whose name the next commit would use again, and fail.
+                self._writer.garbage_collect_files()
             except (ValueError, OSError) as error:
                 raise self._failure(error) from error
         return self._writer

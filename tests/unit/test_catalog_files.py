@@ -1,0 +1,262 @@
+"""The catalogue's file: other formats, damage, several processes and threads, and a writer that is killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from codefathom.errors import IndexingError
+from codefathom.stores.catalog import Batch, Catalog, DocumentRecord
+from codefathom.stores.schema import FORMAT
+from codefathom.types import Chunk, Document, ParsedDocument
+
+WRITE = """
+import sys
+from codefathom.stores.catalog import Batch, Catalog, DocumentRecord
+from codefathom.types import Chunk, Document, ParsedDocument
+
+
+def record(name, generation):
+    path, text = f"{name}.py", f"{generation}\\n"
+    document = Document(path, "python", text * 20, f"{generation}", 1)
+    pieces = tuple(Chunk(f"{name}{n}-{generation}", path, "python", "block", "", (), n, n, text) for n in range(1, 21))
+    hashes = tuple(f"{name}{n}-{generation}" for n in range(1, 21))
+    vectors = {text_hash: b"%d" % generation for text_hash in hashes}
+    return DocumentRecord(ParsedDocument(document, (), (), (), "p"), pieces, hashes, 1, "p", "c", vectors, "m")
+
+
+def write(catalog, count):
+    for _ in range(count):
+        generation = catalog.generation + 1
+        catalog.write(Batch(records=tuple(record(name, generation) for name in "abc"), meta={"last": str(generation)}))
+"""
+READ = """
+def check(catalog):
+    for _ in range(200):
+        before = catalog.generation
+        rows = catalog._read("SELECT DISTINCT text FROM chunks")  # one statement: one state
+        texts = [int(row[0]) for row in rows]
+        after = catalog.generation
+        assert len(texts) <= 1 and all(before <= text <= after for text in texts), (before, texts, after)
+        assert all(text.count("\\n") == 20 for text in map(catalog.text, ("a.py", "b.py", "c.py")) if text)
+"""
+
+
+def start(script: str, path: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", WRITE + READ + script, str(path)], stdout=subprocess.PIPE)
+
+
+def small(path: Path, text: str = "text\n") -> Catalog:
+    catalog = Catalog.open(str(path))
+    piece = Chunk("id", "a.py", "python", "block", "", (), 1, 1, text)
+    parsed = ParsedDocument(Document("a.py", "python", text, "f", 1), (), (), (), "p")
+    catalog.write(Batch(records=(DocumentRecord(parsed, (piece,), ("h",), 1, "p", "c", {}, "m"),)))
+    return catalog
+
+
+def set_format(path: Path, value: str) -> None:
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE meta SET value = ? WHERE key = 'format'", (value,))
+    db.close()
+
+
+# ---- other formats and damage
+
+
+def test_opens_again_with_all_it_had(tmp_path: Path) -> None:
+    first = small(tmp_path / "c.db")
+    identity = first.identity
+    first.close()
+    again = Catalog.open(str(tmp_path / "c.db"))
+    assert (again.text("a.py"), again.generation, again.identity) == ("text\n", 1, identity)
+    again.close()
+    with pytest.raises(IndexingError, match="closed"):
+        again.entries()
+
+
+def test_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> None:
+    small(tmp_path / "c.db").close()
+    set_format(tmp_path / "c.db", str(FORMAT + 1))
+    for read_only in (False, True):
+        with pytest.raises(IndexingError, match=f"format {FORMAT + 1}") as caught:
+            Catalog.open(str(tmp_path / "c.db"), read_only=read_only)
+        assert caught.value.hint
+    set_format(tmp_path / "c.db", str(FORMAT))
+    assert Catalog.open(str(tmp_path / "c.db")).text("a.py") == "text\n"
+
+
+@pytest.mark.parametrize("value", [str(FORMAT - 1), "", "soup"])
+def test_an_older_format_is_set_aside_and_made_again(tmp_path: Path, value: str) -> None:
+    old = small(tmp_path / "c.db")
+    identity = old.identity
+    old.close()
+    set_format(tmp_path / "c.db", value)
+    with pytest.raises(IndexingError, match="format"):
+        Catalog.open(str(tmp_path / "c.db"), read_only=True)
+    new = Catalog.open(str(tmp_path / "c.db"))
+    assert (new.generation, new.entries(), new.identity != identity) == (0, {}, True)
+    assert "format" in new.set_aside_reason
+    assert (tmp_path / "c.db.broken").exists()
+
+
+@pytest.mark.parametrize("content", [b"no database" * 500, b"SQLite format 3\0" + b"\x01" * 5_000])
+def test_a_file_that_is_no_database_is_set_aside(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "c.db").write_bytes(content)
+    with pytest.raises(IndexingError, match=r"c\.db"):
+        Catalog.open(str(tmp_path / "c.db"), read_only=True)
+    catalog = small(tmp_path / "c.db")
+    assert "damaged" in catalog.set_aside_reason
+    assert catalog.text("a.py") == "text\n"
+    assert (tmp_path / "c.db.broken").read_bytes() == content
+
+
+def test_a_foreign_database_is_set_aside(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "c.db") as db:
+        db.execute("CREATE TABLE other(x)")
+    db.close()
+    assert Catalog.open(str(tmp_path / "c.db")).set_aside_reason
+
+
+def test_damage_is_an_error_first_and_made_good_by_the_next_to_open(tmp_path: Path) -> None:
+    source = small(tmp_path / "whole.db", "".join(f"line {n}\n" for n in range(20_000)))
+    source.close()
+    whole = (tmp_path / "whole.db").read_bytes()
+    n_errors = 0
+    for place in range(4_096, len(whole), len(whole) // 20):
+        for damaged in (whole[:place], whole[:place] + os.urandom(4_096) + whole[place + 4_096 :]):
+            (tmp_path / "c.db").write_bytes(damaged)
+            catalog = Catalog.open(str(tmp_path / "c.db"))
+            try:
+                catalog.text("a.py")
+                catalog.entries()
+                catalog.write(Batch(removed=("a.py",)))
+            except IndexingError as error:
+                n_errors += 1
+                catalog.close()
+                assert "damaged" in str(error)
+                assert error.hint
+                catalog = small(tmp_path / "c.db")
+                assert catalog.set_aside_reason
+                assert catalog.text("a.py") == "text\n"
+                assert catalog.integrity_problem() == ""
+            catalog.close()
+            for file in tmp_path.glob("c.db*"):
+                file.unlink()
+    assert n_errors > 10
+
+
+def test_a_missing_catalogue_is_not_made_by_a_reader(tmp_path: Path) -> None:
+    with pytest.raises(IndexingError, match="no index"):
+        Catalog.open(str(tmp_path / "c.db"), read_only=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(IndexingError, match="missing") as caught:
+        Catalog.open(str(tmp_path / "missing" / "c.db"))
+    assert caught.value.hint
+    (tmp_path / "folder.db").mkdir()
+    with pytest.raises(IndexingError, match="folder"):
+        Catalog.open(str(tmp_path / "folder.db"))
+
+
+def test_a_reader_changes_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "odd ?#%20 name"
+    folder.mkdir()
+    small(folder / "c.db").close()
+    before = (folder / "c.db").read_bytes()
+    reader = Catalog.open(str(folder / "c.db"), read_only=True)
+    assert reader.text("a.py") == "text\n"
+    with pytest.raises(IndexingError, match="written"):
+        reader.write(Batch(meta={"k": "v"}))
+    reader.close()
+    assert (folder / "c.db").read_bytes() == before
+
+
+# ---- several at once
+
+
+def test_several_processes_may_make_it_at_the_same_time(tmp_path: Path) -> None:
+    script = "catalog = Catalog.open(sys.argv[1]); write(catalog, 3); print(catalog.identity)"
+    children = [start(script, tmp_path / "c.db") for _ in range(4)]
+    answers = [child.communicate()[0] for child in children]
+    assert len(set(answers)) == 1
+    assert answers[0].strip().decode() == Catalog.open(str(tmp_path / "c.db")).identity
+
+
+def test_readers_in_other_processes_see_whole_batches_only(tmp_path: Path) -> None:
+    catalog = Catalog.open(str(tmp_path / "c.db"))
+    space: dict[str, object] = {}
+    exec(compile(WRITE, "write", "exec"), space)
+    script = "print('go', flush=True); check(Catalog.open(sys.argv[1], read_only={})); print('fine')"
+    children = [start(script.format(read_only), tmp_path / "c.db") for read_only in (True, False)]
+    for child in children:
+        assert child.stdout is not None
+        child.stdout.readline()
+    while any(child.poll() is None for child in children):
+        space["write"](catalog, 1)  # type: ignore[operator]
+    assert [child.communicate()[0].strip() for child in children] == [b"fine", b"fine"]
+    assert catalog.generation > 0
+
+
+def test_threads_read_while_one_writes(tmp_path: Path) -> None:
+    catalog = Catalog.open(str(tmp_path / "c.db"))
+    space: dict[str, object] = {}
+    exec(compile(WRITE + READ, "both", "exec"), space)
+    done: list[str] = []
+
+    def read() -> None:
+        space["check"](catalog)  # type: ignore[operator]
+        done.append("read")
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    threads.append(threading.Thread(target=lambda: space["write"](catalog, 20)))  # type: ignore[operator]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert done == ["read"] * 3
+    assert catalog.generation == 20
+    catalog.close()
+
+
+@pytest.mark.parametrize("rounds", [5, pytest.param(60, marks=pytest.mark.long)])
+def test_a_killed_writer_leaves_whole_batches(tmp_path: Path, rounds: int) -> None:
+    chance = random.Random(3)
+    path = tmp_path / "c.db"
+    for _ in range(rounds):
+        child = start("print('go', flush=True); write(Catalog.open(sys.argv[1]), 10**9)", path)
+        assert child.stdout is not None
+        child.stdout.readline()
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(chance.random() / 4)
+        child.kill()
+        child.communicate()
+        catalog = Catalog.open(str(path))
+        generation = catalog.generation
+        assert catalog.set_aside_reason == catalog.integrity_problem() == ""
+        if generation:
+            assert catalog.get_meta("last") == str(generation)
+            assert {catalog.text(f"{name}.py") for name in "abc"} == {f"{generation}\n" * 20}
+            assert {row.vector for row in catalog.vectors("m")} == {b"%d" % generation}
+            assert sum(1 for _ in catalog.vectors("m")) == 60
+        catalog.close()
+        small(path).close()  # the next run goes on
+        Catalog.open(str(path)).write(Batch(removed=("a.py", "b.py", "c.py")))
+
+
+def test_flush_and_close_leave_all_in_one_file(tmp_path: Path) -> None:
+    catalog = small(tmp_path / "c.db")
+    catalog.flush()
+    assert catalog.generation == 1
+    catalog.close()
+    shutil.copy(tmp_path / "c.db", tmp_path / "copy.db")
+    assert Catalog.open(str(tmp_path / "copy.db")).text("a.py") == "text\n"
