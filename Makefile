@@ -2,8 +2,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+BENCH_VENV := .bench-venv
+PEERS := $(BENCH_VENV)/.installed
 
-.PHONY: test test-long check format docs bench model
+.PHONY: test test-long check format docs bench bench-scale model
 
 test: check
 	$(BIN)/pytest -n 2 -m "not long"
@@ -24,10 +26,18 @@ format: $(INSTALLED)
 docs: $(INSTALLED)
 	$(BIN)/python docs/generate.py
 
-bench: $(INSTALLED)
-	@echo "bench needs BENCH_DIR (where results go) and BENCH_CORPORA (the folder of checked-out repositories)"
-	@test -n "$(BENCH_DIR)" && test -n "$(BENCH_CORPORA)"
-	BENCH_DIR="$(BENCH_DIR)" BENCH_CORPORA="$(BENCH_CORPORA)" $(BIN)/python -m evals
+# BENCH_DIR: the annotated questions (../shared/bench). BENCH_CORPORA: the trees they are about (.bench-corpora).
+# ripgrep is measured where it is installed.
+bench: $(INSTALLED) $(PEERS)
+	$(BIN)/python -m evals --peer-python $(BENCH_VENV)/bin/python --page docs/benchmarks.md --results .bench/results.json
+
+bench-scale: $(INSTALLED)
+	$(BIN)/python -m evals.scale --files 1000,5000,20000 --page docs/benchmarks-scale.md
+
+$(PEERS):
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/python -m pip install --quiet "semble==0.7.0" "bm25s>=0.3,<0.4"
+	touch $@
 
 # Mining, training in its own environment with torch, scoring: the commands are in training/README.md.
 model: $(INSTALLED)

@@ -1,0 +1,66 @@
+"""The development benchmark: `python -m evals --peer-python PEERS/bin/python`, or `make bench`.
+
+BENCH_DIR names the annotated questions (../shared/bench), BENCH_CORPORA the trees (.bench-corpora).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from evals.benchmark import STANDARD_LIBRARY, Corpus, MissingCorpusError, development, standard_library
+from evals.report import ndcg, page
+from evals.run import REPOSITORY, Run, run_tools
+from evals.tool import TOOLS
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure, print a line for each tool and write the page. Returns 2 when a tree is missing or no tool ran."""
+    arguments = _arguments().parse_args(words)
+    try:
+        corpora = _corpora(arguments.corpus)
+    except MissingCorpusError as error:
+        print(error, file=sys.stderr)
+        return 2
+    runs = run_tools(arguments.tool or TOOLS, corpora, peer_python=arguments.peer_python, repeat=arguments.repeat)
+    for run in runs:
+        print(f"{run.version}: NDCG@10 {ndcg(run.scored):.4f} over {len(run.outcomes)} corpora")
+    if arguments.results:
+        write_results(runs, Path(arguments.results))
+    if arguments.page and runs:
+        Path(arguments.page).write_text(page(runs), encoding="utf-8")
+    return 0 if runs else 2
+
+
+def write_results(runs: Sequence[Run], path: Path) -> None:
+    """Write everything that was measured, every ranked list included, as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps([asdict(run) for run in runs]), encoding="utf-8")
+
+
+def _corpora(names: Sequence[str]) -> list[Corpus]:
+    bench = Path(os.environ.get("BENCH_DIR") or REPOSITORY.parent / "shared" / "bench")
+    trees = Path(os.environ.get("BENCH_CORPORA") or REPOSITORY / ".bench-corpora")
+    annotated = [name for name in names if name != STANDARD_LIBRARY]
+    corpora = development(bench, trees, annotated) if annotated or not names else []
+    return [*corpora, standard_library()] if not names or STANDARD_LIBRARY in names else corpora
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m evals", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--tool", action="append", choices=TOOLS, help="measure this tool; all by default")
+    parser.add_argument("--corpus", action="append", default=[], help="on this corpus; all by default")
+    parser.add_argument("--peer-python", default=sys.executable, help="interpreter that has semble and bm25s")
+    parser.add_argument("--repeat", type=int, default=5, help="how often each question is asked")
+    parser.add_argument("--page", default="", help="write this page, such as docs/benchmarks.md")
+    parser.add_argument("--results", default="", help="write all figures and ranked lists to this JSON file")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""One module for each tool: `make(scratch)` returns it."""

@@ -1,0 +1,44 @@
+"""Peak memory of a process and its children, watched from outside."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+EVERY_S = 0.1
+PROC = Path("/proc")
+
+
+def run_watched(command: Sequence[str], *, env: dict[str, str], cwd: Path) -> tuple[int, int | None]:
+    """Run a command to its end and return (exit code, most bytes held at once by it and its children).
+
+    Shared pages count once, split among those who share them. None where the system has no /proc.
+    """
+    process = subprocess.Popen(command, env=env, cwd=cwd)
+    peak = 0
+    while process.poll() is None:
+        peak = max(peak, sum(map(_bytes_held, _family(process.pid))))
+        time.sleep(EVERY_S)
+    return process.returncode, peak or None
+
+
+def _family(pid: int) -> Iterator[int]:
+    yield pid
+    try:
+        children = [task.read_text() for task in (PROC / str(pid) / "task").glob("*/children")]
+    except OSError:  # it ended while we looked
+        return
+    for child in " ".join(children).split():
+        yield from _family(int(child))
+
+
+def _bytes_held(pid: int) -> int:
+    try:
+        for line in (PROC / str(pid) / "smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0

@@ -1,0 +1,186 @@
+"""Writes the figures of a run as one page of Markdown."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterable, Sequence
+
+from evals.benchmark import CHINESE, STANDARD_LIBRARY
+from evals.metrics import Scores, mean, mean_of_groups, percentile
+from evals.run import Run, Scored
+from evals.worker import PROCESS_RUNS, Outcome
+
+NOTHING = "–"
+HEAD = """\
+# Benchmarks
+
+<!-- Written by `make bench`. -->
+
+All tools were measured in one run, one after another, each in its own process over fresh copies of the same trees, on
+{machine}.
+The development benchmark asks {n_questions} annotated questions about {n_corpora} repositories. Codefathom was tuned on
+its answers, so they say what was reached, not what to expect elsewhere. NDCG@10 is the mean over repositories of the
+mean over questions; places in one file are not joined.
+
+{tools}
+
+semble runs without its embedding model, which cannot be had offline; with it, its authors publish 0.851 on these
+repositories. Its process time leaves out loading that model.
+"""
+Row = Sequence[str]
+
+
+def page(runs: Sequence[Run]) -> str:
+    """Return the page for runs over the same corpora, Codefathom first."""
+    development = [_without(run, STANDARD_LIBRARY) for run in runs]
+    parts = [_head(development), "## At a glance", _glance(development)]
+    categories = sorted({scored.category for run in development for scored in run.scored})
+    languages = sorted({scored.language for run in development for scored in run.scored})
+    parts += [
+        "## NDCG@10 by category",
+        _by(development, categories, lambda scored: scored.category),
+        "## NDCG@10 by language",
+        _by(development, languages, lambda scored: scored.language),
+    ]
+    library = [run for run in runs if any(outcome.name == STANDARD_LIBRARY for outcome in run.outcomes)]
+    if library:
+        parts += ["## Python's standard library, known items", _library([_only(run) for run in library])]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def table(head: Row, rows: Iterable[Row]) -> str:
+    """Return a Markdown table, the first column to the left and the others to the right."""
+    lines = [head, ["---", *["--:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def ndcg(scored: Iterable[Scored]) -> float:
+    """Return the headline: the mean over corpora of the mean over questions."""
+    return mean_of_groups(scored, lambda one: one.corpus, lambda one: one.scores.ndcg)
+
+
+def machine() -> str:
+    """Say on what was measured, without a name."""
+    return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+
+
+def number(value: float | None, form: str = ".1f") -> str:
+    """Return a figure as text, a dash for none."""
+    return NOTHING if value is None else format(value, form)
+
+
+def _head(runs: Sequence[Run]) -> str:
+    asked = [scored for scored in runs[0].scored if scored.category != CHINESE]
+    return HEAD.format(
+        machine=machine(),
+        n_questions=len(asked),
+        n_corpora=len(runs[0].outcomes),
+        tools="Tools: " + "; ".join(run.version for run in runs) + ".",
+    )
+
+
+def _glance(runs: Sequence[Run]) -> str:
+    base = next((_index_seconds(run) for run in runs if run.tool == "semble"), None)
+    rows: list[Row] = [
+        ("NDCG@10", *(number(ndcg(_asked(run)), ".3f") for run in runs)),
+        *(_quality(runs, name, value) for name, value in FURTHER.items()),
+        ("NDCG@10, Chinese wording", *(number(ndcg(_chinese(run)), ".3f") for run in runs)),
+        ("index, all repositories (s)", *(number(_index_seconds(run)) for run in runs)),
+        ("index, times semble's", *(number(_ratio(_index_seconds(run), base), ".2f") for run in runs)),
+        ("query p50 (ms)", *(number(percentile(_latencies(run), 50), ".2f") for run in runs)),
+        ("query p95 (ms)", *(number(percentile(_latencies(run), 95), ".2f") for run in runs)),
+        ("edit → found, mean (ms)", *(number(_mean(run, lambda outcome: outcome.fresh_ms), ".0f") for run in runs)),
+        (
+            f"whole process, median of {PROCESS_RUNS}, mean (ms)",
+            *(number(_mean(run, lambda outcome: outcome.process_ms), ".0f") for run in runs),
+        ),
+        ("peak memory (MB)", *(number(_megabytes(run.peak_bytes), ".0f") for run in runs)),
+        ("index on disk (MB)", *(number(_megabytes(_disk(run)), ".0f") for run in runs)),
+    ]
+    return table(("", *(run.tool for run in runs)), rows)
+
+
+FURTHER: dict[str, Callable[[Scores], float]] = {
+    "first place right": lambda scores: scores.first,
+    "recall@10": lambda scores: scores.recall,
+}
+
+
+def _quality(runs: Sequence[Run], name: str, value: Callable[[Scores], float]) -> Row:
+    means = (mean_of_groups(_asked(run), lambda one: one.corpus, lambda one: value(one.scores)) for run in runs)
+    return (name, *(number(figure, ".3f") for figure in means))
+
+
+def _by(runs: Sequence[Run], names: Sequence[str], key: Callable[[Scored], str]) -> str:
+    def figure(run: Run, name: str) -> str:
+        # A language is scored by the annotated questions only; the Chinese wording is a row among the categories.
+        chosen = [one for one in run.scored if key(one) == name and (name == one.category or one.category != CHINESE)]
+        return number(ndcg(chosen), ".3f")
+
+    return table(("", *(run.tool for run in runs)), [(name, *(figure(run, name) for run in runs)) for name in names])
+
+
+def _library(runs: Sequence[Run]) -> str:
+    rows: list[Row] = [
+        ("NDCG@10", *(number(ndcg(run.scored), ".3f") for run in runs)),
+        ("recall@10", *(number(mean(one.scores.recall for one in run.scored), ".3f") for run in runs)),
+        ("index (s)", *(number(_index_seconds(run)) for run in runs)),
+        ("query p50 (ms)", *(number(percentile(_latencies(run), 50), ".2f") for run in runs)),
+    ]
+    return table(("", *(run.tool for run in runs)), rows)
+
+
+def _asked(run: Run) -> list[Scored]:
+    return [scored for scored in run.scored if scored.category != CHINESE]
+
+
+def _chinese(run: Run) -> list[Scored]:
+    return [scored for scored in run.scored if scored.category == CHINESE]
+
+
+def _latencies(run: Run) -> list[float]:
+    return [time for outcome in run.outcomes for answer in outcome.answers for time in answer.milliseconds]
+
+
+def _index_seconds(run: Run) -> float | None:
+    times = [outcome.index_s for outcome in run.outcomes if outcome.index_s is not None]
+    return sum(times) if times else None
+
+
+def _disk(run: Run) -> float | None:
+    sizes = [outcome.n_bytes for outcome in run.outcomes if outcome.n_bytes is not None]
+    return sum(sizes) if sizes else None
+
+
+def _mean(run: Run, value: Callable[[Outcome], float | None]) -> float | None:
+    figures = [figure for outcome in run.outcomes if (figure := value(outcome)) is not None]
+    return mean(figures) if figures else None
+
+
+def _ratio(value: float | None, base: float | None) -> float | None:
+    return value / base if value is not None and base else None
+
+
+def _megabytes(n_bytes: float | None) -> float | None:
+    return None if n_bytes is None else n_bytes / 1e6
+
+
+def _without(run: Run, corpus: str) -> Run:
+    return _filtered(run, lambda name: name != corpus)
+
+
+def _only(run: Run) -> Run:
+    return _filtered(run, lambda name: name == STANDARD_LIBRARY)
+
+
+def _filtered(run: Run, keep: Callable[[str], bool]) -> Run:
+    outcomes = tuple(outcome for outcome in run.outcomes if keep(outcome.name))
+    return Run(
+        run.tool,
+        run.version,
+        run.python,
+        run.peak_bytes,
+        outcomes,
+        tuple(one for one in run.scored if keep(one.corpus)),
+    )

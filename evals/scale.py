@@ -1,0 +1,123 @@
+"""Growth with the number of files: `python -m evals.scale --files 1000,5000,20000`, or `make bench-scale`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from evals.benchmark import Corpus, Question, standard_library
+from evals.metrics import Target, percentile
+from evals.report import machine, number, table
+from evals.run import REPOSITORY, run_tool
+from evals.tool import TOOLS
+from evals.trees import copy_tree, source_roots
+from evals.worker import PROCESS_RUNS, Outcome
+
+WARM_UP_FILES = 50
+HEAD = """\
+# Growth with the number of files
+
+<!-- Written by `make bench-scale`. -->
+
+Trees copied together from Python's standard library, installed packages and the repositories of the development
+benchmark, on {machine}. Every build starts from nothing, without any
+cache. "Edit → found" is one changed file, taken in and found. "Process" is a whole `search` command, the median of
+{n_runs}. Memory is that of all processes together.
+"""
+COLUMNS = (
+    "tool",
+    "files",
+    "chunks",
+    "build (s)",
+    "edit → found (ms)",
+    "query p50 (ms)",
+    "query p95 (ms)",
+    "process (ms)",
+    "peak memory (MB)",
+    "index (MB)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One tool on one tree."""
+
+    tool: str
+    n_files: int
+    peak_bytes: int | None
+    outcome: Outcome
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Build the trees, measure and write the page."""
+    parser = argparse.ArgumentParser(prog="python -m evals.scale", description=(__doc__ or "").partition(":")[0])
+    parser.add_argument("--files", default="1000,5000,20000", help="sizes of the trees")
+    parser.add_argument("--tool", action="append", choices=TOOLS, help="measure this tool; fathom by default")
+    parser.add_argument("--peer-python", default=sys.executable, help="interpreter that has semble and bm25s")
+    parser.add_argument("--page", default="", help="write this page, such as docs/benchmarks-scale.md")
+    arguments = parser.parse_args(words)
+    rows = []
+    for n_files in map(int, arguments.files.split(",")):
+        for tool in arguments.tool or ["fathom"]:
+            rows.append(_measure(tool, n_files, sys.executable if tool == "fathom" else arguments.peer_python))
+            print(table(COLUMNS, [_row(rows[-1])]).splitlines()[-1], flush=True)
+    if arguments.page:
+        Path(arguments.page).write_text(page(rows), encoding="utf-8")
+    return 0
+
+
+def page(rows: Iterable[Measured]) -> str:
+    """Return the page."""
+    head = HEAD.format(machine=machine(), n_runs=PROCESS_RUNS)
+    return f"{head}\n{table(COLUMNS, map(_row, rows))}\n"
+
+
+def _measure(tool: str, n_files: int, python: str) -> Measured:
+    roots = source_roots(Path(os.environ.get("BENCH_CORPORA") or REPOSITORY / ".bench-corpora"))
+    with TemporaryDirectory(prefix="fathom-scale-") as folder:
+        small, tree = _corpus("warm-up", Path(folder, "small")), _corpus("tree", Path(folder, "tree"))
+        copy_tree(roots, small.source, WARM_UP_FILES)
+        n_copied = copy_tree(roots, tree.source, n_files)
+        if n_copied < n_files:
+            print(f"only {n_copied} files were found for a tree of {n_files}", file=sys.stderr)
+        corpora = [_with_target(small), _with_target(tree)]
+        run = run_tool(tool, corpora, python=python, repeat=3)
+    return Measured(run.version, n_copied, run.peak_bytes, run.outcomes[1])
+
+
+def _corpus(name: str, source: Path) -> Corpus:
+    return Corpus(name, "mixed", source, "", ())
+
+
+def _with_target(corpus: Corpus) -> Corpus:
+    """Give the questions of the standard library a file of this tree as target: the one that is edited."""
+    edited = min(path for path in corpus.source.rglob("*.py"))
+    target = Target(edited.relative_to(corpus.source).as_posix())
+    questions = tuple(Question(asked.text, "speed", (target,)) for asked in standard_library().questions)
+    return Corpus(corpus.name, corpus.language, corpus.source, "", questions)
+
+
+def _row(measured: Measured) -> Sequence[str]:
+    outcome = measured.outcome
+    times = [time for answer in outcome.answers for time in answer.milliseconds]
+    return (
+        measured.tool,
+        str(measured.n_files),
+        number(outcome.n_chunks, "d"),
+        number(outcome.index_s),
+        number(outcome.fresh_ms, ".0f"),
+        number(percentile(times, 50)),
+        number(percentile(times, 95)),
+        number(outcome.process_ms, ".0f"),
+        number(None if measured.peak_bytes is None else measured.peak_bytes / 1e6, ".0f"),
+        number(None if outcome.n_bytes is None else outcome.n_bytes / 1e6, ".0f"),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
