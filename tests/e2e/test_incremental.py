@@ -1,0 +1,154 @@
+"""The index follows the tree, and a killed run ends equal to a clean one."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from codefathom import Engine
+from codefathom.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    (root / "pkg").mkdir(parents=True)
+    (root / "pkg" / "retry.py").write_text('"""Retry."""\n\n\ndef retry_with_backoff(call):\n    return call()\n')
+    (root / "pkg" / "cart.py").write_text("class Cart:\n    def total(self):\n        return 0\n")
+    return root
+
+
+def paths(root: Path, query: str, **options: object) -> list[str]:
+    with Engine.open(str(root)) as engine:
+        return [hit.chunk.path for hit in engine.search(query, **options).hits]  # type: ignore[arg-type]
+
+
+def test_the_first_search_makes_the_index(project: Path) -> None:
+    assert paths(project, "retry_with_backoff")[0] == "pkg/retry.py"
+
+
+def test_a_changed_an_added_and_a_removed_file_are_seen_by_the_next_search(project: Path) -> None:
+    paths(project, "anything")
+    (project / "pkg" / "retry.py").write_text("def exponential_pause():\n    pass\n")
+    (project / "pkg" / "mailer.py").write_text("def send_newsletter():\n    pass\n")
+    (project / "pkg" / "cart.py").unlink()
+    assert paths(project, "exponential_pause")[0] == "pkg/retry.py"
+    assert paths(project, "send_newsletter")[0] == "pkg/mailer.py"
+    assert "pkg/cart.py" not in paths(project, "Cart total")
+    assert paths(project, "backoff", mode="lexical") == []
+
+
+def test_a_renamed_file_is_found_under_its_new_name_only(project: Path) -> None:
+    paths(project, "anything")
+    (project / "pkg" / "retry.py").rename(project / "pkg" / "Again.py")
+    found = paths(project, "retry_with_backoff")
+    assert found[0] == "pkg/Again.py"
+    assert "pkg/retry.py" not in found
+
+
+def test_a_touched_file_costs_no_new_generation(project: Path) -> None:
+    with Engine.open(str(project)) as engine:
+        before = engine.index().generation
+        os.utime(project / "pkg" / "retry.py", (1, 1))
+        report = engine.index()
+        assert (report.n_touched, report.changed, report.generation) == (1, (), before)
+
+
+def test_a_dry_run_writes_nothing(project: Path) -> None:
+    with Engine.open(str(project)) as engine:
+        assert set(engine.plan().added) == {"pkg/retry.py", "pkg/cart.py"}
+        assert engine.status().n_documents == 0
+
+
+def test_a_full_run_finds_the_same(project: Path) -> None:
+    with Engine.open(str(project)) as engine:
+        before = [(hit.chunk.id, round(hit.score, 6)) for hit in engine.search("total of a cart").hits]
+        engine.index(full=True)
+        assert [(hit.chunk.id, round(hit.score, 6)) for hit in engine.search("total of a cart").hits] == before
+
+
+def test_levels_and_scopes(project: Path) -> None:
+    with Engine.open(str(project)) as engine:
+        (symbol, *_) = engine.search("total", level="symbol").hits
+        assert (symbol.chunk.symbol, symbol.chunk.start_line, symbol.chunk.end_line) == ("Cart.total", 2, 3)
+        (file, *_) = engine.search("retry_with_backoff", level="file").hits
+        assert (file.chunk.kind, file.chunk.start_line, file.chunk.end_line) == ("file", 1, 5)
+        assert {hit.chunk.path for hit in engine.search("in:Cart total").hits} == {"pkg/cart.py"}
+        assert {hit.chunk.path for hit in engine.search("@pkg/retry.py call").hits} == {"pkg/retry.py"}
+
+
+@pytest.mark.parametrize("query", ["", "  ", "@pkg/nowhere.py x", "@@NoSuchThing x"])
+def test_questions_that_mean_nothing_are_refused(project: Path, query: str) -> None:
+    with Engine.open(str(project)) as engine, pytest.raises(UsageError):
+        engine.search(query)
+
+
+def test_a_binary_file_is_listed_and_not_indexed(project: Path) -> None:
+    (project / "logo.bin").write_bytes(b"\0\1\2" * 50)
+    with Engine.open(str(project)) as engine:
+        engine.index()
+        assert [(item.path, item.reason) for item in engine.status().skipped] == [("logo.bin", "binary")]
+        assert engine.status().failures == ()
+
+
+def test_an_export_is_taken_over(project: Path, tmp_path: Path) -> None:
+    with Engine.open(str(project)) as engine:
+        engine.index()
+        lines = list(engine.export("jsonl"))
+    (tmp_path / "other").mkdir()
+    with Engine.open(str(tmp_path / "other")) as other:
+        assert other.import_index(iter(lines), "jsonl") == 2
+        assert other.status().n_documents == 2
+
+
+INDEX = "import sys; from codefathom import Engine; Engine.open(sys.argv[1]).index()"
+
+
+def content(root: Path) -> list[tuple[str, str]]:
+    with Engine.open(str(root)) as engine:
+        report = engine.index()
+        assert not report.failures
+        catalog = engine._open().catalog  # compared with a clean one, whole
+        found = [
+            (piece.id, piece.text) for document in catalog.documents() for _, piece in catalog.chunks_of(document.path)
+        ]
+        assert len(engine.search("handler", limit=5).hits) == 5
+        return found
+
+
+def killed_and_clean(tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "many"
+    root.mkdir()
+    for number in range(150):
+        body = "".join(f"def handler_{number}_{i}(value):\n    return value + {i}\n\n\n" for i in range(30))
+        (root / f"file_{number}.py").write_text(body)
+    chance = random.Random(7)
+    for _ in range(rounds):
+        child = subprocess.Popen([sys.executable, "-c", INDEX, str(root)])
+        time.sleep(chance.uniform(0.05, 1.5))
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    after_kills = content(root)
+    monkeypatch.setenv("FATHOM_INDEX_DIR", str(tmp_path / "clean"))
+    assert after_kills == content(root)
+
+
+def test_a_killed_index_ends_equal_to_a_clean_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed_and_clean(tmp_path, 4, monkeypatch)
+
+
+@pytest.mark.long
+def test_many_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed_and_clean(tmp_path, 60, monkeypatch)
