@@ -28,16 +28,10 @@ docs: $(INSTALLED)
 
 # BENCH_DIR: the annotated questions (../shared/bench). BENCH_CORPORA: the trees they are about (.bench-corpora).
 # ripgrep is measured where it is installed.
-bench: $(INSTALLED) $(PEERS)
-	$(BIN)/python -m evals --peer-python $(BENCH_VENV)/bin/python --page docs/benchmarks.md --results .bench/results.json
-
-bench-scale: $(INSTALLED)
-	$(BIN)/python -m evals.scale --files 1000,5000,20000 --page docs/benchmarks-scale.md
-
-$(PEERS):
-	$(PYTHON) -m venv $(BENCH_VENV)
-	$(BENCH_VENV)/bin/python -m pip install --quiet "semble==0.7.0" "bm25s>=0.3,<0.4"
-	touch $@
+# BENCH_DIR: the annotated questions; BENCH_CORPORA: the checked-out trees; PEER_PYTHON: an interpreter with semble 0.7.0
+# and bm25s, to measure them in the same run.
+bench: $(INSTALLED)
+	$(BIN)/python -m evals --peer-python "$(or $(PEER_PYTHON),$(BIN)/python)" --page docs/benchmarks.md
 
 # Mining, training in its own environment with torch, scoring: the commands are in training/README.md.
 model: $(INSTALLED)
