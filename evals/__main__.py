@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from evals.benchmark import STANDARD_LIBRARY, Corpus, MissingCorpusError, development, standard_library
-from evals.report import ndcg, page
+from evals.report import headline, page
 from evals.run import REPOSITORY, Run, run_tools
 from evals.tool import TOOLS
 
@@ -29,7 +29,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 2
     runs = run_tools(arguments.tool or TOOLS, corpora, peer_python=arguments.peer_python, repeat=arguments.repeat)
     for run in runs:
-        print(f"{run.version}: NDCG@10 {ndcg(run.scored):.4f} over {len(run.outcomes)} corpora")
+        print(f"{run.version}: NDCG@10 {headline(run):.4f}; corpora measured: {len(run.outcomes)}")
     if arguments.results:
         write_results(runs, Path(arguments.results))
     if arguments.page and runs:

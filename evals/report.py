@@ -60,9 +60,16 @@ def ndcg(scored: Iterable[Scored]) -> float:
     return mean_of_groups(scored, lambda one: one.corpus, lambda one: one.scores.ndcg)
 
 
+def headline(run: Run) -> float:
+    """Return NDCG@10 over the annotated questions, or over the others where only those were asked."""
+    return ndcg(_asked(_without(run, STANDARD_LIBRARY)) or run.scored)
+
+
 def machine() -> str:
-    """Say on what was measured, without a name."""
-    return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    """Say on what was measured, without a name, and how busy it was."""
+    system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    busy = f", load average {os.getloadavg()[2]:.1f}" if hasattr(os, "getloadavg") else ""
+    return f"{os.cpu_count()} cores, {system}{busy}"
 
 
 def number(value: float | None, form: str = ".1f") -> str:
@@ -87,6 +94,7 @@ def _glance(runs: Sequence[Run]) -> str:
         *(_quality(runs, name, value) for name, value in FURTHER.items()),
         ("NDCG@10, Chinese wording", *(number(ndcg(_chinese(run)), ".3f") for run in runs)),
         ("index, all repositories (s)", *(number(_index_seconds(run)) for run in runs)),
+        ("index, processor time (s)", *(number(_sum(run, lambda outcome: outcome.index_cpu_s)) for run in runs)),
         ("index, times semble's", *(number(_ratio(_index_seconds(run), base), ".2f") for run in runs)),
         ("query p50 (ms)", *(number(percentile(_latencies(run), 50), ".2f") for run in runs)),
         ("query p95 (ms)", *(number(percentile(_latencies(run), 95), ".2f") for run in runs)),
@@ -96,7 +104,10 @@ def _glance(runs: Sequence[Run]) -> str:
             *(number(_mean(run, lambda outcome: outcome.process_ms), ".0f") for run in runs),
         ),
         ("peak memory (MB)", *(number(_megabytes(run.peak_bytes), ".0f") for run in runs)),
-        ("index on disk (MB)", *(number(_megabytes(_disk(run)), ".0f") for run in runs)),
+        (
+            "index on disk (MB)",
+            *(number(_megabytes(_sum(run, lambda outcome: outcome.n_bytes)), ".0f") for run in runs),
+        ),
     ]
     return table(("", *(run.tool for run in runs)), rows)
 
@@ -144,18 +155,21 @@ def _latencies(run: Run) -> list[float]:
 
 
 def _index_seconds(run: Run) -> float | None:
-    times = [outcome.index_s for outcome in run.outcomes if outcome.index_s is not None]
-    return sum(times) if times else None
+    return _sum(run, lambda outcome: outcome.index_s)
 
 
-def _disk(run: Run) -> float | None:
-    sizes = [outcome.n_bytes for outcome in run.outcomes if outcome.n_bytes is not None]
-    return sum(sizes) if sizes else None
+def _sum(run: Run, value: Callable[[Outcome], float | None]) -> float | None:
+    figures = _known(run, value)
+    return sum(figures) if figures else None
 
 
 def _mean(run: Run, value: Callable[[Outcome], float | None]) -> float | None:
-    figures = [figure for outcome in run.outcomes if (figure := value(outcome)) is not None]
+    figures = _known(run, value)
     return mean(figures) if figures else None
+
+
+def _known(run: Run, value: Callable[[Outcome], float | None]) -> list[float]:
+    return [figure for outcome in run.outcomes if (figure := value(outcome)) is not None]
 
 
 def _ratio(value: float | None, base: float | None) -> float | None:

@@ -54,6 +54,7 @@ class Outcome:
     name: str
     answers: tuple[Answer, ...]
     index_s: float | None
+    index_cpu_s: float | None  # of all processes: steadier than the clock on a busy machine
     n_chunks: int | None
     n_bytes: int | None
     fresh_ms: float | None  # from a saved edit to the first search that finds it; None when it is not found
@@ -63,7 +64,9 @@ class Outcome:
 def measure(tool: Tool, task: Task, repeat: int) -> Outcome:
     """Index, ask, edit and ask again, then ask from a new process."""
     root = Path(task.root)
+    cpu_before_s = cpu_s()
     index_s, has_index = _timed(lambda: tool.index(root))
+    index_cpu_s = cpu_s() - cpu_before_s
     tool.search(WARM_UP, LIMIT)
     answers = tuple(_ask(tool, root, question, repeat) for question in task.questions)
     size = tool.size()
@@ -72,11 +75,18 @@ def measure(tool: Tool, task: Task, repeat: int) -> Outcome:
         name=task.name,
         answers=answers,
         index_s=index_s if has_index else None,
+        index_cpu_s=index_cpu_s if has_index else None,
         n_chunks=size.n_chunks,
         n_bytes=size.n_bytes,
         fresh_ms=fresh_ms,
         process_ms=process_ms(tool.command(task.questions[0]), root),
     )
+
+
+def cpu_s() -> float:
+    """Return the processor seconds of this process and of its children that have ended."""
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def process_ms(command: Sequence[str] | None, root: Path) -> float | None:

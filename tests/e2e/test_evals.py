@@ -93,7 +93,7 @@ def test_development_names_the_tree_that_is_missing(bench: Path, tmp_path: Path)
 
 def run_of(tool: str, ndcg: dict[str, float], index_s: float | None, *, category: str = "symbol") -> Run:
     answer = Answer("price", (Found("a.go", 1, 2),), (1.0, 3.0))
-    outcomes = tuple(Outcome(name, (answer,), index_s, 10, 2_000_000, None, 40.0) for name in ndcg)
+    outcomes = tuple(Outcome(name, (answer,), index_s, index_s, 10, 2_000_000, None, 40.0) for name in ndcg)
     scored = tuple(
         Scored(name, "go", category, "price", Scores(value, value, value, value)) for name, value in ndcg.items()
     )
