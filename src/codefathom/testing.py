@@ -187,6 +187,18 @@ class VectorStoreContract:
         assert self.open(tmp_path).nearest(query, 10) == before
         assert self.open(tmp_path).generation == 7
 
+    def test_another_reader_sees_a_commit_once_it_reloads(self, tmp_path: Path) -> None:
+        """Also one that was opened before there was anything."""
+        random = Random(25)
+        reader, writer = self.open(tmp_path), self.open(tmp_path)
+        rows: dict[int, bytes] = {}
+        for generation in (1, 2, 3):
+            self._change(writer, rows, random)
+            writer.commit(generation)
+            reader.reload()
+            assert reader.generation == generation
+            self._compare(reader, rows, random)
+
     def test_the_last_change_of_a_key_counts(self, tmp_path: Path) -> None:
         """Unknown keys may be deleted, known ones written again, all in one commit."""
         random = Random(23)
