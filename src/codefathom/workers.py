@@ -13,6 +13,7 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import islice
 from queue import SimpleQueue
 from typing import BinaryIO
@@ -113,7 +114,8 @@ class _Worker:
         self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                pipe.close()
+                with suppress(OSError):  # what was not written yet has nobody to read it
+                    pipe.close()
         self._process.wait()
 
     def _ask(self, jobs: list[Job]) -> list[Outcome] | None:
