@@ -9,7 +9,7 @@ Captures: `@definition.<kind>` on a definition with `@name` inside (without one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from time import monotonic
+from time import thread_time
 from typing import Literal, NamedTuple
 
 from tree_sitter import Node, Parser, QueryCursor, Range, Tree
@@ -28,9 +28,15 @@ NAME = f"treesitter/{PARSER_VERSION}"
 
 # Above this a file is data in the shape of code; parsing would take seconds and a hundred times its size in memory.
 MAX_BYTES = 4_000_000
-# A file above this may take long when it is not what it seems; below, the worst seen is 2 s.
-_GUARDED_BYTES = 256_000
-_MAX_SECONDS = 10.0
+# What is not what it seems may take minutes: 200 kB of "(" as a shell script, 90 s. Measured in time of the processor,
+# so that a file is given up on a busy machine no sooner than on another.
+_SECONDS = 2.0
+_SECONDS_FOR_BYTE = 4.0 / 1_000_000
+# A query takes quadratic time over the signs in one error.
+_MAX_ERROR_CHILDREN = 10_000
+_MAX_ERRORS = 2_000
+_BYTES_TO_PARSE = 65_536
+_BYTES_TO_COMPARE = 256
 # Deeper nodes are not asked: the way up from a node costs its depth.
 _MAX_DEPTH = 1_000
 _LARGE_NODE_LINES = 25
@@ -61,7 +67,7 @@ def parse(document: Document) -> ParsedDocument | None:
     code = without_macros(data) if document.language in WITH_MACROS else data
     tree = _tree(code, load(document.language))
     if tree is None:
-        return _given_up(document, f"not parsed after {_MAX_SECONDS:.0f} seconds")
+        return _given_up(document, "too broken to be parsed in time")
     return _parsed(document, data, [tree, *_embedded(tree, data)])
 
 
@@ -88,20 +94,22 @@ def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDo
 
 
 def _tree(data: bytes, grammar: Grammar, ranges: Sequence[Range] | None = None) -> _Tree | None:
-    """Parse; None when it takes too long. A parser of its own each time: threads must not share one."""
+    """Parse; None when that takes too long. A parser of its own each time: threads must not share one."""
     parser = Parser(grammar.language, included_ranges=ranges) if ranges else Parser(grammar.language)
-    before = None
-    if len(data) > _GUARDED_BYTES:
-        deadline = monotonic() + _MAX_SECONDS
-        try:
-            before = parser.parse(
-                lambda offset, _point: data[offset : offset + 65_536],
-                progress_callback=lambda _offset, _error: monotonic() > deadline,
-            )
-        except ValueError:  # how py-tree-sitter says that it was told to stop
-            return None
-    # A tree made by callbacks reads its text by callbacks too, a thousand times slower; here it is only taken over.
-    tree = parser.parse(data, before) if before is not None else parser.parse(data)
+    deadline = thread_time() + _SECONDS + _SECONDS_FOR_BYTE * len(data)
+    n_bytes = _BYTES_TO_PARSE
+
+    def read(offset: int, _place: object) -> bytes:
+        return data[offset : offset + n_bytes]
+
+    try:
+        tree = parser.parse(read, progress_callback=lambda _offset, _error: thread_time() > deadline)
+    except ValueError:  # how py-tree-sitter says that it was told to stop
+        return None
+    if any(error.child_count > _MAX_ERROR_CHILDREN for error in _errors(tree)):
+        return None
+    # From now on `read` is asked for the names that predicates look at.
+    n_bytes = _BYTES_TO_COMPARE
     cursor = QueryCursor(grammar.names)
     cursor.set_max_start_depth(_MAX_DEPTH)
     return _Tree(tree, grammar, cursor.captures(tree.root_node))
@@ -254,12 +262,21 @@ def _breaks(trees: Sequence[_Tree], data: bytes, margins: Margins) -> list[Break
 
 
 def _problems(tree: Tree) -> tuple[str, ...]:
-    node = tree.root_node
-    if not node.has_error:
-        return ()
-    while not (node.is_error or node.is_missing):
-        inner = next((child for child in node.children if child.has_error or child.is_missing), None)
-        if inner is None:
-            break
-        node = inner
-    return (f"syntax error at line {node.start_point[0] + 1}",)
+    first = next(_errors(tree), None)
+    return (f"syntax error at line {first.start_point[0] + 1}",) if first is not None else ()
+
+
+def _errors(tree: Tree) -> Iterator[Node]:
+    """Yield errors from the top down; of a very broken tree not all."""
+    root = tree.root_node
+    if not root.has_error:
+        return
+    stack = [root]
+    n_seen = 0
+    while stack and n_seen < _MAX_ERRORS:
+        node = stack.pop()
+        n_seen += 1
+        if node.is_error or node.is_missing:
+            yield node
+        inner = [child for child in node.children if child.has_error or child.is_missing]
+        stack.extend(reversed(inner))
