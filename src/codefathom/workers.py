@@ -102,8 +102,8 @@ class _Worker:
             return outcomes
         if self._closed:
             return []
-        if len(jobs) == 1:  # this is the file that killed it
-            return [Failure(jobs[0].file.path, "the parser crashed on it")]
+        if len(jobs) == 1:  # once may be somebody outside; twice in a row it is the file
+            return self._ask(jobs) or [Failure(jobs[0].file.path, "the parser crashed on it")]
         return [outcome for job in jobs for outcome in self.prepare([job])]
 
     def close(self) -> None:

@@ -33,13 +33,16 @@ def _joined(ranked: Sequence[Ranked], limit: int) -> list[tuple[Chunk, Ranked]]:
     places: list[tuple[Chunk, Ranked]] = []
     for item in ranked:
         chunk = item.candidate.chunk
-        for index, (other, better) in enumerate(places):
-            if _neighbours(other, chunk):
-                places[index] = (_join(other, chunk), better)
-                break
+        touching = [index for index, (other, _) in enumerate(places) if _neighbours(other, chunk)]
+        if touching:
+            whole, best = places[touching[0]]
+            whole = _join(whole, chunk)
+            for index in touching[1:]:  # a chunk that closes a gap joins what lies on both sides
+                whole = _join(whole, places.pop(index)[0])
+            places[touching[0]] = (whole, best)
+        elif len(places) == limit:
+            break
         else:
-            if len(places) == limit:
-                break
             places.append((chunk, item))
     return places
 

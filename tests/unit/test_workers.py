@@ -1,0 +1,130 @@
+"""Worker processes give what this process gives, and a dead one costs nothing but time."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from codefathom import workers
+from codefathom.plan import Job, Recipe
+from codefathom.prepare import Prepared
+from codefathom.source.changes import FileStat
+from codefathom.types import Failure
+from codefathom.workers import prepare_all
+
+N_FILES = 12
+
+
+@pytest.fixture
+def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recipe:
+    monkeypatch.setattr(workers, "MIN_BYTES_FOR_WORKERS", 0)
+    monkeypatch.setattr(workers, "_BATCH_FILES", 3)
+    for number in range(N_FILES):
+        (tmp_path / f"m{number:02}.py").write_text(f"def f{number}(a):\n    return a + {number}\n" * 20)
+    (tmp_path / "z.bin").write_bytes(bytes(range(256)) * 8)
+    return Recipe(str(tmp_path))
+
+
+def jobs(recipe: Recipe) -> list[Job]:
+    return [
+        Job(FileStat(path.name, path.stat().st_size, path.stat().st_mtime_ns), "")
+        for path in sorted(Path(recipe.root).iterdir())
+    ]
+
+
+def flat(batches: object) -> list[object]:
+    return [outcome for batch in batches for outcome in batch]
+
+
+def test_workers_give_what_this_process_gives(recipe: Recipe) -> None:
+    here = flat(prepare_all(jobs(recipe), recipe, 0))
+    assert len(here) == N_FILES + 1
+    assert flat(prepare_all(jobs(recipe), recipe, 3)) == here
+
+
+def test_a_missing_file_is_a_failure_and_nothing_else_is(recipe: Recipe) -> None:
+    todo = [*jobs(recipe), Job(FileStat("gone.py", 3, 1), "")]
+    outcomes = flat(prepare_all(todo, recipe, 2))
+    assert [item.path for item in outcomes if isinstance(item, Failure)] == ["gone.py"]
+    assert sum(isinstance(item, Prepared) for item in outcomes) == N_FILES
+
+
+def test_a_worker_killed_in_the_middle_costs_no_result(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = flat(prepare_all(jobs(recipe), recipe, 0))
+    pools: list[workers._Pool] = []
+
+    class Watched(workers._Pool):
+        def __init__(self, recipe: Recipe, size: int) -> None:
+            super().__init__(recipe, size)
+            pools.append(self)
+
+    monkeypatch.setattr(workers, "_Pool", Watched)
+    outcomes: list[object] = []
+    for number, batch in enumerate(prepare_all(jobs(recipe), recipe, 2)):
+        outcomes.extend(batch)
+        if number == 0:
+            for worker in pools[0]._all:
+                os.kill(worker._process.pid, signal.SIGKILL)
+    assert outcomes == expected
+
+
+def test_a_worker_killed_before_its_first_batch_costs_no_result(recipe: Recipe) -> None:
+    expected = flat(prepare_all(jobs(recipe), recipe, 0))
+    worker = workers._Worker(recipe)
+    os.kill(worker._process.pid, signal.SIGKILL)
+    assert worker.prepare(jobs(recipe)) == expected
+    worker._closed = True
+    worker._stop()
+
+
+def test_a_worker_killed_over_a_single_file_costs_no_result(recipe: Recipe) -> None:
+    [job] = jobs(recipe)[:1]
+    [expected] = flat(prepare_all([job], recipe, 0))
+    worker = workers._Worker(recipe)
+    os.kill(worker._process.pid, signal.SIGKILL)
+    assert worker.prepare([job]) == [expected]
+    worker._closed = True
+    worker._stop()
+
+
+def test_a_file_that_kills_every_worker_costs_itself(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = workers._Worker(recipe)
+    ask = worker._ask
+
+    def deadly(todo: list[Job]) -> list[object] | None:
+        if any(job.file.path == "m01.py" for job in todo):
+            os.kill(worker._process.pid, signal.SIGKILL)
+            worker._process.wait()
+        return ask(todo)
+
+    monkeypatch.setattr(worker, "_ask", deadly)
+    outcomes = worker.prepare(jobs(recipe))
+    assert [item.path for item in outcomes if isinstance(item, Failure)] == ["m01.py"]
+    assert len(outcomes) == N_FILES + 1
+    worker._closed = True
+    worker._stop()
+
+
+def test_a_reader_that_goes_away_leaves_no_process(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[int] = []
+    start = workers._Worker._start
+
+    def noted(self: workers._Worker) -> object:
+        process = start(self)
+        started.append(process.pid)
+        return process
+
+    monkeypatch.setattr(workers._Worker, "_start", noted)
+    batches = prepare_all(jobs(recipe), recipe, 2)
+    next(batches)
+    batches.close()
+    assert started
+    for pid in started:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            continue
+        assert Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"  # dead, not yet collected
