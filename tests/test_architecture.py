@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -30,7 +32,15 @@ MODULES_THAT_SAY_NOTHING = {"utils", "helpers", "common", "core", "managers", "s
 CLASSES_THAT_SAY_NOTHING = ("Manager", "Helper", "Handler", "Service")
 
 # Imported where used: a search pays only for what it needs, and a lock only for its platform.
-MAY_IMPORT_INSIDE = {"__init__.py", "engine.py", "opening.py", "settings.py", "stores/vectors.py", "stores/lock.py"}
+MAY_IMPORT_INSIDE = {
+    "__init__.py",
+    "engine.py",
+    "opening.py",
+    "plan.py",
+    "settings.py",
+    "stores/lock.py",
+    "stores/vectors.py",
+}
 
 # Values in, values out: neither files nor clock nor chance nor network.
 PURE = [
@@ -43,9 +53,23 @@ PURE = [
     "search/explain.py",
     "search/query.py",
     "search/filters.py",
+    "search/filter_options.py",
     "search/filter_parser.py",
+    "search/imports.py",
+    "search/context.py",
+    "search/levels.py",
+    "source/languages.py",
 ]
 WORLD = {"os", "pathlib", "time", "random", "socket"}
+
+# Each library outside the standard one, and the only modules that may import it.
+LIBRARIES = {
+    "numpy": {"providers/bundled.py", "stores/vectors.py"},
+    "semble_grammars": {"parse/grammars.py"},
+    "simsimd": {"stores/vectors.py"},
+    "tantivy": {"stores/lexical.py"},
+    "tree_sitter": {"parse/grammars.py", "parse/margins.py", "parse/outline.py", "parse/treesitter.py"},
+}
 
 
 @cache
@@ -130,6 +154,21 @@ def test_own_imports_stand_on_top() -> None:
 def test_pure_modules_do_not_touch_the_world(name: str) -> None:
     modules = {module.split(".")[0] for node in ast.walk(tree(SOURCE / name)) for module in imported(node)}
     assert modules & WORLD == set()
+
+
+def test_libraries_are_imported_by_their_own_adapter_only() -> None:
+    uses: dict[str, set[str]] = {}
+    for path in FILES:
+        for module in (module.split(".")[0] for node in ast.walk(tree(path)) for module in imported(node)):
+            if module not in sys.stdlib_module_names and module != "codefathom":
+                uses.setdefault(module, set()).add(name_of(path))
+    assert uses == LIBRARIES
+
+
+def test_every_dependency_is_used() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = (re.split(r"[^\w-]", requirement)[0] for requirement in project["dependencies"])
+    assert {name.replace("-", "_") for name in names} == LIBRARIES.keys()
 
 
 def test_nothing_below_the_engine_reads_the_environment() -> None:

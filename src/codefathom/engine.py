@@ -106,7 +106,7 @@ class Engine:
             self._looked_at, self._behind = time.monotonic(), False
 
     def plan(self) -> IndexReport:
-        """Say what `index` would do, without doing it or opening any file."""
+        """Say what `index` would do, without doing it."""
         from codefathom.indexing import dry_run
 
         opened = self._open()

@@ -91,7 +91,7 @@ def run(stages: Stages, *, full: bool = False) -> Iterator[Progress | IndexRepor
 
 
 def dry_run(catalog: Catalog, recipe: Recipe) -> IndexReport:
-    """Say what a run would do, without opening any file; `n_chunks` is an estimate from the sizes."""
+    """Say what a run would do, from names, sizes and time stamps; `n_chunks` is an estimate from the sizes."""
     started = time.perf_counter()
     todo = plan(catalog, recipe)
     n_bytes = sum(job.file.size for job in todo.jobs)

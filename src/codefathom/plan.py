@@ -1,6 +1,7 @@
-"""What has to be done: the tree as it is against the catalogue as it is. Reads no file, imports no parser.
+"""What has to be done: the tree as it is against the catalogue as it is. Imports no parser.
 
-Every search looks here first, so this stays cheap: one walk over the tree, by size and time stamp.
+Every search looks here first, so this stays cheap: one walk over the tree, by size and time stamp. Only files that were
+stamped while the index was made are read.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from codefathom.source.changes import FileStat, Known, compare
 from codefathom.source.scan import Scan, ScanRules, scan
 from codefathom.stores.catalog import Catalog
 from codefathom.stores.records import Entry
+from codefathom.types import Document
 from codefathom.versions import CHUNKER_VERSION, PARSER_VERSION
 
 
@@ -70,6 +72,7 @@ def plan(catalog: Catalog, recipe: Recipe, *, full: bool = False) -> Plan:
     seen.update({item.path: Known(item.size, item.mtime_ns, "") for item in catalog.rejected()})
     changes = compare(seen, found, indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")))
     suspects = {file.path for file in changes.suspect}
+    suspects.update(file.path for file in changes.unsure if _differs(file, seen[file.path], recipe))
     jobs = tuple(
         Job(file, "" if full else _fingerprint(entries.get(file.path), recipe))
         for file in found.files
@@ -77,6 +80,14 @@ def plan(catalog: Catalog, recipe: Recipe, *, full: bool = False) -> Plan:
     )
     removed = tuple(path for path in changes.removed if path in entries)
     return Plan(found, jobs, removed, len(found.files) - len(jobs), entries)
+
+
+def _differs(file: FileStat, before: Known, recipe: Recipe) -> bool:
+    """Whether a file has other bytes than the index remembers; one that was left out and still is, has not."""
+    from codefathom.source.documents import read
+
+    document = read(recipe.root, file, include_generated=recipe.rules.include_generated)
+    return (document.fingerprint if isinstance(document, Document) else "") != before.fingerprint
 
 
 def _is_outdated(entry: Entry | None, recipe: Recipe) -> bool:

@@ -40,28 +40,25 @@ class Known(NamedTuple):
 class Changes(NamedTuple):
     """What to look at again."""
 
-    suspect: tuple[FileStat, ...]  # new, or with another size or time stamp, or changed too late to be sure
+    suspect: tuple[FileStat, ...]  # new, or with another size or time stamp
+    unsure: tuple[FileStat, ...]  # with the same, but stamped so late that a second write could have it too
     removed: tuple[str, ...]  # sorted
-    n_unchanged: int
 
 
 def compare(known: Mapping[str, Known], found: Scan, indexed_at_ns: int) -> Changes:
     """Compare a scan with the index.
 
     `indexed_at_ns` is the clock just before the scan that the index was made from. A file stamped at that time or later
-    could have been written once more after it was read, with the same stamp, so it is looked at again; an index run
-    that finds nothing new should store its own start as the new `indexed_at_ns`.
+    could have been written once more after it was read, with the same stamp: only its bytes can tell.
     """
     suspect: list[FileStat] = []
+    unsure: list[FileStat] = []
     missing = set(known)
     for file in found.files:
         missing.discard(file.path)
         before = known.get(file.path)
-        if (
-            before is None
-            or before.mtime_ns != file.mtime_ns
-            or before.size != file.size
-            or file.mtime_ns >= indexed_at_ns - (_TICK_NS if file.mtime_ns % _SECOND_NS else _COARSE_TICK_NS)
-        ):
+        if before is None or before.mtime_ns != file.mtime_ns or before.size != file.size:
             suspect.append(file)
-    return Changes(tuple(suspect), tuple(sorted(missing)), len(found.files) - len(suspect))
+        elif file.mtime_ns >= indexed_at_ns - (_TICK_NS if file.mtime_ns % _SECOND_NS else _COARSE_TICK_NS):
+            unsure.append(file)
+    return Changes(tuple(suspect), tuple(unsure), tuple(sorted(missing)))
