@@ -6,24 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.search.fuse import reciprocal_rank, scaled, weighted_sum
+from codefathom.search.fuse import cut, reciprocal_rank, scaled, weighted_sum
 
 SIDES = st.lists(st.dictionaries(st.integers(0, 9), st.floats(-5, 5), max_size=6), max_size=3)
 
 
 def test_reciprocal_rank_is_the_documented_sum() -> None:
-    scores = reciprocal_rank([["a", "b"], ["b", "c"]], [1.0, 0.5], k=60)
+    scores = reciprocal_rank([{"a": 9.0, "b": 8.0}, {"c": 0.1, "b": 0.2}], [1.0, 0.5], k=60)
     assert scores == {"a": 1 / 61, "b": 1 / 62 + 0.5 / 61, "c": 0.5 / 62}
     assert list(scores) == ["b", "a", "c"]
 
 
 def test_without_weights_each_ranking_counts_one() -> None:
-    assert reciprocal_rank([[3], [3]], k=1) == {3: 1.0}
+    assert reciprocal_rank([{3: 9.0}, {3: 1.0}], k=1) == {3: 1.0}
     assert weighted_sum([{3: 9.0}, {3: 1.0, 4: 0.0}]) == {3: 2.0, 4: 0.0}
 
 
-def test_a_key_that_a_ranking_names_twice_counts_at_its_first_place() -> None:
-    assert reciprocal_rank([[1, 1, 2]], k=0) == {1: 1.0, 2: 0.5}
+def test_equal_scores_have_equal_ranks() -> None:
+    assert reciprocal_rank([{1: 7.0, 2: 7.0, 3: 5.0}], k=0) == {1: 1.0, 2: 1.0, 3: 1 / 3}
 
 
 def test_weighted_sum_scales_each_side_over_its_own_candidates() -> None:
@@ -38,7 +38,7 @@ def test_a_side_without_preference_gives_all_it_found_one(side: dict[int, float]
 
 
 def test_equal_scores_are_ordered_by_key_whatever_the_order_of_the_sides() -> None:
-    assert list(reciprocal_rank([[9, 1], [1, 9]])) == [1, 9]
+    assert list(reciprocal_rank([{9: 2.0, 1: 1.0}, {1: 2.0, 9: 1.0}])) == [1, 9]
     assert list(weighted_sum([{"b": 1.0, "a": 1.0}])) == ["a", "b"]
 
 
@@ -50,7 +50,7 @@ def test_weights_must_fit_the_sides() -> None:
     with pytest.raises(ValueError, match=r"shorter|longer"):
         weighted_sum([{1: 1.0}, {2: 1.0}], [1.0])
     with pytest.raises(ValueError, match=r"shorter|longer"):
-        reciprocal_rank([[1]], [1.0, 2.0])
+        reciprocal_rank([{1: 1.0}], [1.0, 2.0])
 
 
 @given(SIDES)
@@ -61,9 +61,24 @@ def test_every_candidate_is_kept_best_first_and_within_the_weights(sides: list[d
     assert all(0 <= score <= len(sides) + 1e-9 for score in scores.values())
 
 
-@given(st.lists(st.permutations(range(5)), min_size=1, max_size=3))
-def test_what_all_rank_first_is_first(rankings: list[list[int]]) -> None:
-    rankings = [[7, *ranking] for ranking in rankings]
-    scores = reciprocal_rank(rankings)
-    assert next(iter(scores)) == 7
-    assert len(scores) == 6
+@given(SIDES.filter(bool))
+def test_what_all_rank_first_is_first(sides: list[dict[int, float]]) -> None:
+    scores = reciprocal_rank([{**side, 77: 9.0} for side in sides])
+    assert next(iter(scores)) == 77
+    assert set(scores) == {77, *(key for side in sides for key in side)}
+
+
+@pytest.mark.parametrize(
+    ("scores", "k", "n_kept"),
+    [
+        ([5, 4, 3, 2], 4, 4),
+        ([5, 4, 3, 2], 3, 3),
+        ([5, 4, 3, 3], 3, 2),
+        ([5, 3, 3, 3], 3, 3),
+        ([3, 3], 1, 1),
+        ([], 3, 0),
+    ],
+)
+def test_a_cut_does_not_part_equals_unless_they_are_half(scores: list[int], k: int, n_kept: int) -> None:
+    ranking = list(enumerate(scores))
+    assert cut(ranking, k) == ranking[:n_kept]

@@ -189,7 +189,16 @@ def test_the_view_of_another_catalogue_is_not_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "state", ["", "lexical 1 -\n1\n1\n", "lexical 2 -\n1\n", "lexical 2 -\n1\n1", "\0" * 30, "ä\n"]
+    "state",
+    [
+        "",
+        "lexical 1 -\n1\n1\n",
+        "lexical 3 -\n1\n1\n0\n",
+        "lexical 3 -\n1\n1\n0\n0",
+        "lexical 3 -\n1\nx\n0\n0\n",
+        "\0" * 30,
+        "ä\n",
+    ],
 )
 def test_a_state_that_cannot_be_read_means_no_view(tmp_path: Path, state: str) -> None:
     build(tmp_path, {1: "word"})

@@ -8,15 +8,18 @@ from typing import TypeVar
 K = TypeVar("K", int, str)
 
 
-def reciprocal_rank(rankings: Sequence[Sequence[K]], weights: Sequence[float] = (), k: int = 60) -> dict[K, float]:
-    """Return sum of weight / (k + rank) over the rankings that hold a key; rank counts from 1, its first place counts.
+def reciprocal_rank(scored: Sequence[Mapping[K, float]], weights: Sequence[float] = (), k: int = 60) -> dict[K, float]:
+    """Return sum of weight / (k + rank) over the sides that hold a key; rank is 1 + the number of better ones.
 
-    Without weights each ranking counts 1.
+    Equal scores so have equal ranks, whatever the order in which they came. Without weights each side counts 1.
     """
     scores: dict[K, float] = {}
-    for ranking, weight in zip(rankings, _weights(weights, len(rankings)), strict=True):
-        for rank, key in enumerate(dict.fromkeys(ranking), start=1):
-            scores[key] = scores.get(key, 0.0) + weight / (k + rank)
+    for side, weight in zip(scored, _weights(weights, len(scored)), strict=True):
+        rank_of: dict[float, int] = {}
+        for place, score in enumerate(sorted(side.values(), reverse=True), start=1):
+            rank_of.setdefault(score, place)
+        for key, score in side.items():
+            scores[key] = scores.get(key, 0.0) + weight / (k + rank_of[score])
     return _best_first(scores)
 
 
@@ -31,6 +34,18 @@ def weighted_sum(scored: Sequence[Mapping[K, float]], weights: Sequence[float] =
         for key, value in scaled(side).items():
             scores[key] = scores.get(key, 0.0) + weight * value
     return _best_first(scores)
+
+
+def cut(ranking: Sequence[tuple[K, float]], k: int) -> Sequence[tuple[K, float]]:
+    """Keep the k first of a ranking, best first, without parting equals: those that the cut would part go too.
+
+    Which of them comes first is chance, and a search must not depend on it. Where they are half of the k, they stay.
+    """
+    if len(ranking) <= k:
+        return ranking
+    last = ranking[k][1]
+    n_better = next(place for place, (_, score) in enumerate(ranking) if score == last)
+    return ranking[: n_better if 2 * n_better > k else k]
 
 
 def scaled(side: Mapping[K, float]) -> dict[K, float]:

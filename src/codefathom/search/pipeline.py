@@ -9,7 +9,7 @@ from codefathom.search import fuse
 from codefathom.search.filters import combine, to_sql
 from codefathom.search.levels import hits as to_hits
 from codefathom.search.query import Query
-from codefathom.search.rank import WEIGHTS, Candidate, Ranked, Wanted, rank
+from codefathom.search.rank import WEIGHTS, Candidate, Ranked, Wanted, by_score_and_place, rank
 from codefathom.search.retrieve import (
     Evidence,
     Sources,
@@ -109,24 +109,21 @@ def _fused(found: Evidence, fusion: Fusion) -> Mapping[int, float]:
     vector = {key: score for key, score in found.vector.items() if score > fusion.min_similarity}
     weights = (fusion.lexical_weight, fusion.vector_weight)
     if fusion.method == "rrf":
-        scores = fuse.reciprocal_rank([_order(lexical), _order(vector)], weights, k=fusion.rrf_k)
+        scores = fuse.reciprocal_rank((lexical, vector), weights, k=fusion.rrf_k)
     else:
         scores = fuse.weighted_sum((lexical, vector), weights)
     top = max(scores.values(), default=0.0) or 1.0
     return {key: score / top for key, score in scores.items()}
 
 
-def _order(scores: Mapping[int, float]) -> list[int]:
-    return sorted(scores, key=lambda key: (-scores[key], key))
-
-
 def _in_order(signal: str, ranking: Sequence[tuple[int, float]], sources: Sources) -> list[Ranked]:
-    """Keep the order of one source; scores are scaled by the best."""
+    """Rank by one source alone, then by path and line; scores are scaled by the best."""
     chunks = sources.catalog.chunks([key for key, _ in ranking])
     top = max((score for _, score in ranking), default=0.0) or 1.0
-    return [
-        Ranked(Candidate(key, chunks[key]), score / top, {signal: score}) for key, score in ranking if key in chunks
-    ]
+    return sorted(
+        (Ranked(Candidate(key, chunks[key]), score / top, {signal: score}) for key, score in ranking if key in chunks),
+        key=by_score_and_place,
+    )
 
 
 def _by_definition(request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None) -> list[Ranked]:
@@ -142,12 +139,13 @@ def _by_matches(request: Request, sources: Sources, allowed: Collection[int] | N
     """Rank chunks by the number of their matches, then by path and line."""
     matches = list(regex_matches(request.query.text, sources.catalog, allowed))
     top = max((match.n_matches for match in matches), default=1)
-    ranked = [
-        Ranked(Candidate(match.key, match.chunk), match.n_matches / top, {"matches": float(match.n_matches)})
-        for match in matches
-    ]
-    ranked.sort(key=lambda item: (-item.score, item.candidate.chunk.path, item.candidate.chunk.start_line))
-    return ranked
+    return sorted(
+        (
+            Ranked(Candidate(match.key, match.chunk), match.n_matches / top, {"matches": float(match.n_matches)})
+            for match in matches
+        ),
+        key=by_score_and_place,
+    )
 
 
 def _confidence(want: Wanted, hits: Sequence[Hit], weight_of: Mapping[str, float]) -> float:

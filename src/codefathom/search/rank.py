@@ -148,8 +148,14 @@ def _add_file_evidence(rows: list[dict[str, float]], base: list[float], candidat
 
 def _sorted(candidates: Sequence[Candidate], rows: list[dict[str, float]], scores: list[float]) -> list[Ranked]:
     ranked = [Ranked(*item) for item in zip(candidates, scores, rows, strict=True)]
-    ranked.sort(key=lambda item: (-item.score, item.candidate.chunk.path, item.candidate.chunk.start_line))
+    ranked.sort(key=by_score_and_place)
     return ranked
+
+
+def by_score_and_place(item: Ranked) -> tuple[float, str, int]:
+    """Return what a ranking is sorted by: best first, then by path and line."""
+    chunk = item.candidate.chunk
+    return -item.score, chunk.path, chunk.start_line
 
 
 def _saturate(ranked: Iterable[Ranked], decay: float) -> list[Ranked]:

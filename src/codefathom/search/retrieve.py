@@ -6,11 +6,11 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
 from typing import NamedTuple
 
 from codefathom.errors import UsageError
 from codefathom.providers.base import Embedder
+from codefathom.search.fuse import cut
 from codefathom.search.query import Query
 from codefathom.search.rank import Candidate, Wanted
 from codefathom.stores.base import VectorStore
@@ -85,26 +85,28 @@ def evidence(want: Wanted, query: Query, sources: Sources, k: int, allowed: Coll
 
 
 def candidates(found: Evidence, fused: Mapping[int, float], catalog: Catalog, n_ranked: int) -> list[Candidate]:
-    """Return the n_ranked best of the fused order, and every definition that was asked for, with their chunks."""
-    best = nsmallest(n_ranked, fused, key=lambda key: (-fused[key], key))
-    chunks = catalog.chunks({*best, *found.defined})
+    """Return the n_ranked first of `fused`, best first, and every definition that was asked for, with their chunks."""
+    best = cut(list(fused.items()), n_ranked)
+    chunks = catalog.chunks({*(key for key, _ in best), *found.defined})
     return [
         Candidate(key, chunk, found.lexical.get(key, 0.0), found.vector.get(key, 0.0))
-        for key, chunk in sorted(chunks.items())
+        for key, chunk in sorted(chunks.items(), key=lambda item: (item[1].path, item[1].start_line))
     ]
 
 
-def lexical_ranking(want: Wanted, sources: Sources, k: int, allowed: Collection[int] | None) -> list[tuple[int, float]]:
+def lexical_ranking(
+    want: Wanted, sources: Sources, k: int, allowed: Collection[int] | None
+) -> Sequence[tuple[int, float]]:
     """Return (key, BM25 over weighted fields), best first."""
-    return sources.lexical.search(want.terms, k, FIELD_WEIGHTS, allowed) if want.terms else []
+    return cut(sources.lexical.search(want.terms, k + 1, FIELD_WEIGHTS, allowed), k) if want.terms else ()
 
 
-def vector_ranking(text: str, sources: Sources, k: int, allowed: Collection[int] | None) -> list[tuple[int, float]]:
+def vector_ranking(text: str, sources: Sources, k: int, allowed: Collection[int] | None) -> Sequence[tuple[int, float]]:
     """Return (key, cosine similarity), best first; nothing when there is no embedder."""
     if sources.embedder is None or sources.vectors is None or not text.strip():
-        return []
+        return ()
     row = quantise_query(sources.embedder.embed([text], "query"))
-    return sources.vectors.nearest(row, k, allowed) if any(row) else []
+    return cut(sources.vectors.nearest(row, k + 1, allowed), k) if any(row) else ()
 
 
 def definitions(

@@ -158,8 +158,9 @@ class Catalog:
         """Return the keys of chunks in which a symbol of this name stands, in any case; a part of a name, if asked."""
         condition, value = ("s.name LIKE ? ESCAPE '\\'", f"%{_like(name)}%") if partial else ("s.name = ?", name)
         rows = self._read(
-            "SELECT DISTINCT c.key FROM symbols s JOIN chunks c ON c.document_id = s.document_id "
-            f"AND s.name_line BETWEEN c.start_line AND c.end_line WHERE {condition} ORDER BY c.key LIMIT ?",
+            "SELECT DISTINCT c.key FROM symbols s JOIN chunks c ON c.document_id = s.document_id AND s.name_line "
+            "BETWEEN c.start_line AND c.end_line JOIN documents d ON d.id = s.document_id "
+            f"WHERE {condition} ORDER BY d.path, c.start_line LIMIT ?",
             (value, limit),
         )
         return [row[0] for row in rows]

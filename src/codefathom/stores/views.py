@@ -44,6 +44,11 @@ class Views:
 
     def commit(self) -> None:
         """Make what was applied visible, as the catalogue's present generation."""
+        if self.lexical.is_worn:
+            self.lexical.clear()
+            self._catch_up_lexical()
+            self.catalog.prune(self.catalog.generation)
+        self.catalog.flush()  # a view must not survive a power cut that its catalogue did not
         self.lexical.commit(self.catalog.generation)
         self.vectors.commit(self.catalog.generation)
 
@@ -67,6 +72,9 @@ class Views:
         if since == self.catalog.generation:
             return
         changes = self.catalog.changes(max(since, 0))
+        if not changes.complete:
+            self.lexical.clear()
+            changes = self.catalog.changes(0)
         self.lexical.update(((key, fields_of(chunk)) for key, chunk, _ in changes.added), changes.removed)
 
     def _catch_up_vectors(self) -> None:
@@ -74,5 +82,10 @@ class Views:
         if since == self.catalog.generation:
             return
         if since > 0:
-            self.vectors.delete(self.catalog.changes(since).removed)
+            changes = self.catalog.changes(since)
+            if changes.complete:
+                self.vectors.delete(changes.removed)
+            else:
+                self.vectors.clear()
+                since = 0
         self.vectors.upsert(self.catalog.vectors(self.model, max(since, 0)))
