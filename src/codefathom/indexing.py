@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from codefathom.chunk import TARGET_CHARS
 from codefathom.errors import ProviderError
+from codefathom.memory import give_back
 from codefathom.plan import Plan, Recipe, plan
 from codefathom.prepare import Outcome, Prepared, embedded_text, prepare_document, store_parses
 from codefathom.providers.base import Embedder
@@ -26,6 +27,8 @@ from codefathom.stores.vectors import quantise
 from codefathom.stores.views import Views
 from codefathom.types import Document, Failure, IndexReport, Progress, Skipped
 from codefathom.workers import prepare_all
+
+_MUCH = 1_000_000  # bytes of text after which memory is worth giving back; takes some milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +247,8 @@ def _finish(stages: Stages, todo: Plan, tally: _Tally, looked_at_ns: int) -> Non
         )
     )
     stages.views.commit()
+    if tally.n_bytes >= _MUCH:
+        give_back()
 
 
 def _embed_missing(stages: Stages, tally: _Tally) -> None:

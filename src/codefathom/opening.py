@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -100,12 +100,13 @@ class Opened:
         from codefathom.stores.cache import Cache
 
         settings = self.place.settings
-        with writer_lock(self.place.index_dir, wait_s=wait_s):
+        cache = Cache.open(self.place.cache_dir)
+        with writer_lock(self.place.index_dir, wait_s=wait_s), closing(cache):
             yield Stages(
                 catalog=self.catalog,
                 views=self.views,
                 embedder=self.embedder,
-                cache=Cache.open(self.place.cache_dir),
+                cache=cache,
                 recipe=self.recipe,
                 n_workers=settings.index.workers or os.cpu_count() or 1,
                 embed_batch=settings.embed.batch,

@@ -1,0 +1,38 @@
+"""A file that is not what its name says costs seconds, not minutes, and what can be found in it is found."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from codefathom.parse.treesitter import parse
+from codefathom.types import Document, ParsedDocument
+
+
+def parsed(language: str, text: str) -> ParsedDocument:
+    document = parse(Document(f"src/a.{language}", language, text, "f1", len(text.encode())))
+    assert document is not None
+    return document
+
+
+@pytest.mark.parametrize(("language", "sign"), [("bash", "("), ("scala", "`"), ("csharp", "x<"), ("haskell", "\\\n")])
+def test_a_file_of_one_sign_is_not_parsed(language: str, sign: str) -> None:
+    assert parsed(language, sign * 100_000).problems == ("repeats itself too much to be code",)
+
+
+@pytest.mark.parametrize("language", ["lua", "kotlin"])
+def test_data_under_the_name_of_code_is_given_up(language: str) -> None:
+    text = json.dumps([{f"a{number}": [number, str(number)]} for number in range(14_000)], indent=1)
+    assert parsed(language, text).problems == ("too broken to be parsed in time",)
+
+
+def test_one_broken_place_in_a_large_file_hides_nothing_behind_it() -> None:
+    chance = random.Random(3)
+    names = [f"f{chance.getrandbits(64):x}" for _ in range(1_200)]
+    parts = [f"def {name}(a):\n    return {chance.getrandbits(200)} + a\n\n" for name in names]
+    document = parsed("python", "".join([*parts[:600], "x = = )\n", *parts[600:]]))
+    assert len(document.document.text) > 64_000  # parsed by the clock
+    assert {symbol.name for symbol in document.symbols} >= {*names[:599], *names[602:]}
+    assert document.problems == ("syntax error at line 1801",)
