@@ -37,7 +37,7 @@ MAY_IMPORT_INSIDE = {
     "engine.py",
     "opening.py",
     "plan.py",
-    "settings.py",
+    "configuration.py",
     "stores/lock.py",
     "stores/vectors.py",
 }
@@ -172,7 +172,7 @@ def test_every_dependency_is_used() -> None:
 
 
 def test_nothing_below_the_engine_reads_the_environment() -> None:
-    # settings.py is handed the variables by opening.py; workers.py passes them on to its processes.
+    # configuration.py is handed the variables by opening.py; workers.py passes them on to its processes.
     reads = {
         name_of(path)
         for path in FILES

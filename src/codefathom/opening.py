@@ -10,12 +10,13 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from codefathom.chunk import Limits
+from codefathom.configuration import find_root, load_settings, user_file
 from codefathom.errors import IndexingError, SettingsError, SourceError
 from codefathom.plan import Recipe
 from codefathom.providers.base import Embedder
 from codefathom.providers.bundled import BundledEmbedder
 from codefathom.search.retrieve import Sources
-from codefathom.settings import Settings, find_root, load_settings, user_file
+from codefathom.settings import Settings
 from codefathom.source.scan import ScanRules
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog import Catalog

@@ -1,21 +1,13 @@
-"""All settings as one frozen tree: defaults < user file < project file < environment < arguments.
-
-Only the engine and the faces read it; everything below gets plain arguments. The value of a setting is known together
-with the place it comes from (`Settings.origins`), and a wrong key or value is an error that names both.
-"""
+"""All settings as one frozen tree. Only the engine and the faces read it; everything below gets plain arguments."""
 
 # Without `from __future__ import annotations`: the texts would be compiled again for each named tuple, 2 ms in all.
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
-from codefathom.errors import SettingsError
 from codefathom.types import LEVELS, MODES
 
-PROJECT_FILE = "fathom.toml"
-ROOT_MARKS = (".fathom", PROJECT_FILE, ".git")
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Rule(NamedTuple):
@@ -26,6 +18,7 @@ class Rule(NamedTuple):
     low: float | None = None
     high: float | None = None
     local: bool = False  # a path which a project file must keep inside the project
+    remote: bool = False  # where text may be sent: a project file must not set it
 
 
 class SourceSettings(NamedTuple):
@@ -145,6 +138,48 @@ class LimitsSettings(NamedTuple):
     """How hard remote services are used."""
 
     min_interval_ms: Annotated[int, Rule("Least time between two calls of a remote provider.", low=0)] = 250
+    requests_per_minute: Annotated[int, Rule("Most calls of a remote provider in a minute; 0: no limit.", low=0)] = 0
+    tokens_per_minute: Annotated[int, Rule("Most tokens sent and received in a minute; 0: no limit.", low=0)] = 0
+    attempts: Annotated[int, Rule("How often a call is tried that fails for a passing reason.", low=1)] = 5
+
+
+_MODEL = "Model for this, such as ollama:qwen2.5-coder:14b; empty means llm.model."
+
+
+class LlmSettings(NamedTuple):
+    """Which language models are asked. Keys come from the environment only, such as OPENAI_API_KEY."""
+
+    model: Annotated[
+        str, Rule("Provider and model, such as openai:gpt-5-mini or ollama:qwen2.5-coder:14b; empty: none.")
+    ] = ""
+    base_url: Annotated[str, Rule("Address of the provider; empty means its usual one.", remote=True)] = ""
+    connect_timeout_s: Annotated[float, Rule("Seconds to wait for a connection.", low=0.1)] = 10.0
+    read_timeout_s: Annotated[float, Rule("Seconds to wait for the next piece of a reply.", low=0.1)] = 600.0
+    window: Annotated[int, Rule("Tokens that the model takes; 0 means that it is not known.", low=0)] = 0
+    select: Annotated[str, Rule(_MODEL)] = ""
+    judge: Annotated[str, Rule(_MODEL)] = ""
+    excerpt: Annotated[str, Rule(_MODEL)] = ""
+    answer: Annotated[str, Rule(_MODEL)] = ""
+    agent: Annotated[str, Rule(_MODEL)] = ""
+
+
+class AnswerSettings(NamedTuple):
+    """How answers are made."""
+
+    max_tokens: Annotated[int, Rule("Most tokens of an answer.", low=1)] = 2_048
+    least_confidence: Annotated[
+        float, Rule("Below this confidence of the search no model is asked.", low=0.0, high=1.0)
+    ] = 0.2
+    filter_hint: Annotated[str, Rule("A sentence on what matters here, given to the judging model.")] = ""
+    mask_secrets: Annotated[bool, Rule("Mask secrets in everything that goes to a remote provider.")] = True
+
+
+class AgentSettings(NamedTuple):
+    """How long an agent may work."""
+
+    rounds: Annotated[int, Rule("Rounds of one question; in the last one there are no tools.", low=1)] = 6
+    max_tokens: Annotated[int, Rule("Tokens of all rounds together, after which it must answer.", low=1)] = 200_000
+    max_seconds: Annotated[float, Rule("Seconds after which it must answer.", low=1)] = 900.0
 
 
 class IndexSettings(NamedTuple):
@@ -172,8 +207,11 @@ class Settings(NamedTuple):
     judge: JudgeSettings = JudgeSettings()
     context: ContextSettings = ContextSettings()
     limits: LimitsSettings = LimitsSettings()
+    llm: LlmSettings = LlmSettings()
+    answer: AnswerSettings = AnswerSettings()
+    agent: AgentSettings = AgentSettings()
     index: IndexSettings = IndexSettings()  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
-    origins: Mapping[str, str] = _NOTHING
+    origins: Mapping[str, str] = NOTHING
 
 
 # The names of the first document, accepted in settings files and as arguments.
@@ -201,7 +239,7 @@ ALIASES: Mapping[str, str] = {
     "tokenizer_path": "context.tokenizer_path",
 }
 # Those of them that were switches, and what on and off mean now.
-_SWITCHES: Mapping[str, tuple[object, object]] = {
+SWITCHES: Mapping[str, tuple[object, object]] = {
     "skip_build_index": ("never", "auto"),
     "skip_filter_index": (0, -1),
     "enable_hybrid_index": ("hybrid", "lexical"),
@@ -216,12 +254,6 @@ class Known(NamedTuple):
     rule: Rule
 
 
-class _Given(NamedTuple):
-    key: str  # as written
-    value: object
-    origin: str
-
-
 SECTIONS = tuple(name for name in Settings._fields if name != "origins")
 
 
@@ -233,162 +265,3 @@ def known_settings() -> tuple[Known, ...]:
         hints = get_type_hints(kind, include_extras=True)
         found += [Known(f"{section}.{name}", kind._field_defaults[name], hints[name].__metadata__[0]) for name in hints]
     return tuple(found)
-
-
-def find_root(path: str) -> str:
-    """Return the nearest folder at or above `path` that holds .fathom, fathom.toml or .git, else `path` itself."""
-    start = folder = os.path.realpath(path)
-    while True:
-        if any(os.path.exists(os.path.join(folder, mark)) for mark in ROOT_MARKS):
-            return folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return start
-        folder = parent
-
-
-def user_file(environ: Mapping[str, str]) -> str:
-    """Return the path of the user's settings file, which need not exist."""
-    if environ.get("FATHOM_CONFIG"):
-        return environ["FATHOM_CONFIG"]
-    home = os.path.expanduser("~")
-    if os.name == "nt":
-        base = environ.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
-    else:
-        base = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-    return os.path.join(base, "codefathom", PROJECT_FILE)
-
-
-def load_settings(
-    root: str,
-    *,
-    overrides: Mapping[str, object] = _NOTHING,
-    environ: Mapping[str, str] = _NOTHING,
-    user_file: str = "",
-) -> Settings:
-    """Return the settings of the project at `root`; later layers win over earlier ones."""
-    project_file = os.path.join(root, PROJECT_FILE)
-    given = [*_from_file(user_file), *_from_file(project_file), *_from_environment(environ)]
-    given += [_Given(key, value, "argument") for key, value in overrides.items()]
-    if not given:
-        return Settings()
-    known = {item.key: item for item in known_settings()}
-    settings = Settings()
-    origins: dict[str, str] = {}
-    for item in given:
-        key, value = _resolve(item, known)
-        if known[key].rule.local and item.origin == project_file:
-            _check_inside(item, value, root)
-        section, _, name = key.partition(".")
-        settings = settings._replace(**{section: getattr(settings, section)._replace(**{name: value})})
-        origins[key] = item.origin
-    settings = settings._replace(origins=MappingProxyType(origins))
-    _check_together(settings)
-    return settings
-
-
-def _from_file(path: str) -> Iterator[_Given]:
-    if not path or not os.path.isfile(path):
-        return
-    import tomllib  # noqa: PLC0415  12 ms, and most projects have no such file
-
-    try:
-        with open(path, "rb") as file:
-            content = tomllib.load(file)
-    except (OSError, ValueError) as error:  # not readable, not TOML, or not UTF-8
-        raise SettingsError(f"cannot read {path}: {error}", hint="correct the file or move it away") from error
-    for name, value in content.items():
-        if isinstance(value, dict):
-            yield from (_Given(f"{name}.{key}", inner, path) for key, inner in value.items())
-        else:
-            yield _Given(name, value, path)
-
-
-def _from_environment(environ: Mapping[str, str]) -> Iterator[_Given]:
-    for name, value in environ.items():
-        if not name.startswith("FATHOM_"):
-            continue
-        section, mark, key = name.removeprefix("FATHOM_").lower().partition("__")
-        if mark:
-            yield _Given(f"{section}.{key}", value, f"environment {name}")
-        elif (
-            section.partition("_")[0] in SECTIONS and name != "FATHOM_INDEX_DIR"
-        ):  # that one is a place for all projects
-            right = name.replace("_", "__", 2).replace("__", "_", 1)
-            raise SettingsError(f"environment {name} is not a setting", hint=f"with two underscores: {right}?")
-
-
-def _resolve(given: _Given, known: Mapping[str, Known]) -> tuple[str, Any]:
-    key = ALIASES.get(given.key, given.key)
-    if key not in known:
-        nearest = _nearest(key, [*known, *ALIASES])
-        raise SettingsError(f"{given.origin}: {given.key} = {given.value!r} is not a setting", hint=nearest)
-    if given.key in _SWITCHES:
-        on, off = _SWITCHES[given.key]
-        return key, on if _convert(given, Known(key, True, Rule(""))) else off
-    return key, _convert(given, known[key])
-
-
-def _nearest(key: str, names: Iterable[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  only for a wrong key
-
-    near = get_close_matches(key, list(names), n=1, cutoff=0.6)
-    remedy = f"did you mean {near[0]}? " if near else ""
-    return f"{remedy}`fathom config show` lists all settings"
-
-
-_TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list of texts"}
-_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-
-
-def _convert(given: _Given, known: Known) -> Any:
-    wanted = type(known.default)
-    value: Any = _parse_text(given.value, wanted) if isinstance(given.value, str) else given.value
-    if isinstance(value, list):
-        value = tuple(value)
-    if wanted is float and type(value) is int:
-        value = float(value)
-    # type() and not isinstance(): a bool is an int, but `limit = true` is a mistake.
-    if type(value) is not wanted or (wanted is tuple and not all(isinstance(part, str) for part in value)):
-        raise _wrong(given, known.key, f"give {_TYPES[wanted]}")
-    _, choices, low, high, _ = known.rule
-    if choices and value not in choices:
-        raise _wrong(given, known.key, f"choose one of {', '.join(choices)}")
-    # Written so that NaN is outside.
-    if (low is not None and not value >= low) or (high is not None and not value <= high):
-        raise _wrong(given, known.key, f"give a number from {low}" + ("" if high is None else f" to {high}"))
-    return value
-
-
-def _parse_text(text: str, wanted: type) -> object:
-    if wanted is bool:
-        return _WORDS.get(text.strip().lower(), text)
-    if wanted is tuple:
-        return tuple(part.strip() for part in text.split(",") if part.strip())
-    try:
-        return wanted(text)
-    except ValueError:
-        return text
-
-
-def _wrong(given: _Given, key: str, remedy: str) -> SettingsError:
-    name = given.key if given.key == key else f"{given.key} ({key})"
-    return SettingsError(f"{given.origin}: {name} cannot be {given.value!r}", hint=remedy)
-
-
-def _check_inside(given: _Given, value: str, root: str) -> None:
-    """A project file comes with the repository: it must not point the program at other places of the machine."""
-    top = os.path.join(os.path.realpath(root), "")
-    if not os.path.join(os.path.realpath(os.path.join(top, value)), "").startswith(top):
-        raise _wrong(given, given.key, "name a place inside the project, or set it in your own file or environment")
-
-
-def _check_together(settings: Settings) -> None:
-    full, segment = settings.context.full_text_ratio, settings.context.segment_ratio
-    # In thousandths: 0.9 + 0.1 is more than 1 in binary fractions.
-    if round(full * 1000) + round(segment * 1000) > 1000:
-        places = {settings.origins.get(f"context.{name}", "default") for name in ("full_text_ratio", "segment_ratio")}
-        raise SettingsError(
-            f"{', '.join(sorted(places))}: context.full_text_ratio {full} + context.segment_ratio {segment} is above 1",
-            hint="make them add up to at most 1",
-        )

@@ -73,6 +73,7 @@ OURS = {
     "codefathom.search.rank",
     "codefathom.search.retrieve",
     "codefathom.search.scope",
+    "codefathom.configuration",
     "codefathom.settings",
     "codefathom.source",
     "codefathom.source.changes",

@@ -24,8 +24,8 @@ from codefathom.cli.options import (
     StatusOptions,
     SymbolsOptions,
 )
+from codefathom.configuration import load_settings
 from codefathom.errors import UsageError
-from codefathom.settings import load_settings
 
 NOTHING = Common()
 

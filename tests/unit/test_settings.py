@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codefathom import chunk
+from codefathom.configuration import find_root, load_settings, user_file
 from codefathom.errors import SettingsError
-from codefathom.settings import ALIASES, Settings, find_root, known_settings, load_settings, user_file
+from codefathom.settings import ALIASES, Settings, known_settings
 from codefathom.types import LEVELS, MODES
 
 
@@ -233,3 +234,14 @@ def test_without_a_mark_the_folder_itself_is_the_root(tmp_path: Path) -> None:
 )
 def test_the_users_file(environment: dict[str, str], expected: str) -> None:
     assert user_file(environment) == expected
+
+
+def test_a_project_file_cannot_say_where_text_is_sent(tmp_path: Path) -> None:
+    (tmp_path / "fathom.toml").write_text('[llm]\nbase_url = "https://example.org/v1"\n', encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"llm\.base_url cannot be 'https://example\.org/v1'") as caught:
+        load_settings(str(tmp_path))
+    assert "your own file" in caught.value.hint
+    own = tmp_path / "own.toml"
+    own.write_text('[llm]\nbase_url = "https://example.org/v1"\n', encoding="utf-8")
+    (tmp_path / "fathom.toml").unlink()
+    assert load_settings(str(tmp_path), user_file=str(own)).llm.base_url == "https://example.org/v1"

@@ -9,9 +9,10 @@ from typing import TextIO
 from codefathom.cli.options import Common
 from codefathom.cli.progress import ProgressLine
 from codefathom.cli.render import Style
+from codefathom.configuration import find_root, load_settings, user_file
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
-from codefathom.settings import Settings, find_root, load_settings, user_file
+from codefathom.settings import Settings
 
 
 class Face:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
 
 from codefathom.types import Matrix
+
+Role = Literal["system", "user", "assistant", "tool"]
+Finish = Literal["stop", "length", "tool_calls", "refused"]
 
 
 class Embedder(Protocol):
@@ -27,3 +30,109 @@ class Embedder(Protocol):
         A text without any known token gives a zero row.
         """
         ...
+
+
+class ToolSpec(NamedTuple):
+    """A tool that a model may call."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]  # JSON schema of an object
+
+
+class ToolCall(NamedTuple):
+    """A call that a model asks for. `arguments` is JSON text as the model wrote it: validate before use."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Message(NamedTuple):
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()  # of an assistant
+    tool_call_id: str = ""  # of a tool: the call that this answers
+
+
+class Usage(NamedTuple):
+    """Tokens, as the provider counted them; 0 where it does not say."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: object) -> Usage:
+        """Sum both counts."""
+        if not isinstance(other, Usage):
+            return NotImplemented
+        return Usage(self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens)
+
+
+NO_USAGE = Usage()
+
+
+class Delta(NamedTuple):
+    """A piece of a reply as it streams in. `reasoning` is what a model thinks aloud; it is no part of the text."""
+
+    text: str = ""
+    reasoning: str = ""
+
+
+class Reply(NamedTuple):
+    """A whole reply, the last item of every stream."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = NO_USAGE
+    finish: Finish = "stop"
+    model: str = ""
+
+
+class Ask(NamedTuple):
+    """What is asked of a chat model."""
+
+    messages: Sequence[Message]
+    tools: Sequence[ToolSpec] = ()
+    schema: Mapping[str, Any] | None = None  # JSON schema that the text must follow, where the provider can enforce it
+    temperature: float = 0.0
+    max_tokens: int = 2_048  # of the reply
+
+
+class ChatModel(Protocol):
+    """Answers conversations. Safe to use from several threads."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, such as "ollama:qwen2.5-coder:14b"."""
+        ...
+
+    def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
+        """Yield the reply in pieces, then whole.
+
+        Closing the iterator ends the call at once. Retries what may pass (429, 5xx, a lost connection) before the first
+        piece, never after it. Raises ProviderError, with the remedy, when there is no reply.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """Grades how well texts answer a question."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model."""
+        ...
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return one score for each text, in their order; larger is better."""
+        ...
+
+
+def whole(model: ChatModel, ask: Ask) -> Reply:
+    """Return the reply without its pieces. Raises ProviderError."""
+    for item in model.stream(ask):
+        if isinstance(item, Reply):
+            return item
+    raise AssertionError(f"{model.name} ended a stream without a reply")  # against the protocol

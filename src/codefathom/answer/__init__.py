@@ -1,0 +1,1 @@
+"""Stage 7: what was found → a context in a budget → an answer with checked citations."""

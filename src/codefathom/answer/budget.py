@@ -1,0 +1,174 @@
+"""What was found → numbered sources that fit a window of tokens. Pure; nothing here ever passes the window.
+
+Whole files come first, in order of relevance, as long as they fit their share of the window. What does not fit whole
+gives excerpts around its hits, in line order, each line once, within the other share. The rest of the window is kept
+for the question and the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from codefathom.answer.types import Source
+
+CountTokens = Callable[[str], int]
+# Lines shown before and after a hit, and the gap between two excerpts that is not worth a heading of its own.
+_LINES_AROUND = 8
+_MAX_GAP = 4
+
+
+class Shares(NamedTuple):
+    """A window of tokens, divided."""
+
+    full: int  # for whole files
+    segment: int  # for excerpts
+    reserve: int  # for the question and the answer
+
+
+class Material(NamedTuple):
+    """A file that was found. `spans` are the lines of its hits, best first; empty: no place in it is better."""
+
+    path: str
+    text: str
+    spans: tuple[tuple[int, int], ...] = ()
+    symbol: str = ""  # of the best hit
+    score: float = 0.0
+    reason: str = ""
+
+
+class Packed(NamedTuple):
+    """What fits."""
+
+    sources: tuple[Source, ...]
+    n_tokens: int
+    left_out: tuple[str, ...]  # paths of which nothing fitted
+    cut: tuple[str, ...]  # paths of which only excerpts fitted
+
+
+def shares(window: int, full_ratio: float, segment_ratio: float) -> Shares:
+    """Divide a window in whole tokens. Raises ValueError when the ratios add up to more than 1."""
+    # In thousandths: 0.9 + 0.1 is more than 1 in binary fractions.
+    full, segment = round(full_ratio * 1000), round(segment_ratio * 1000)
+    if full < 0 or segment < 0 or full + segment > 1000:
+        raise ValueError(
+            f"the shares {full_ratio} and {segment_ratio} must lie between 0 and 1 and add up to at most 1"
+        )
+    whole = Shares(window * full // 1000, window * segment // 1000, 0)
+    return whole._replace(reserve=window - whole.full - whole.segment)
+
+
+def pack(found: Sequence[Material], budget: Shares, count: CountTokens, *, in_line_order: bool = True) -> Packed:
+    """Pack what was found, best first. Sources are numbered in the order in which they are shown."""
+    room = _Room(budget, count)
+    wholes = {index: _whole(item) for index, item in enumerate(found)}
+    if sum(room.cost(source) for source in wholes.values()) <= budget.full + budget.segment:
+        room.full += room.segment
+        room.segment = 0
+    chosen: dict[int, list[Source]] = {}
+    for index, source in wholes.items():
+        if room.take_full(source):
+            chosen[index] = [source]
+    for index, item in enumerate(found):
+        if index not in chosen:
+            parts = [source for source in _excerpts(item) if room.take_segment(source)]
+            parts = parts or [source for source in _beginning(item, room) if room.take_segment(source)]
+            chosen[index] = sorted(parts, key=lambda source: source.start_line) if in_line_order else parts
+    ordered = [source for index in range(len(found)) for source in chosen[index]]
+    return Packed(
+        tuple(replace(source, number=number) for number, source in enumerate(ordered, start=1)),
+        sum(room.cost(source) for source in ordered),
+        tuple(item.path for index, item in enumerate(found) if not chosen[index]),
+        tuple(item.path for index, item in enumerate(found) if chosen[index] and not chosen[index][0].is_whole),
+    )
+
+
+def shown(source: Source) -> str:
+    """Return a source as a model sees it: its number and place, then its lines with their numbers."""
+    name = f" ({source.symbol})" if source.symbol else ""
+    lines = enumerate(source.text.split("\n"), start=source.start_line)
+    body = "\n".join(f"{number}\t{line}" for number, line in lines)
+    return f"[{source.number}] {source.path}:{source.start_line}-{source.end_line}{name}\n{body}\n"
+
+
+def merged(spans: Iterable[tuple[int, int]], n_lines: int, *, around: int = 0, gap: int = 0) -> list[tuple[int, int]]:
+    """Return spans in order, widened by `around`, kept inside 1 … n_lines, joined over a gap of at most `gap` lines.
+
+    Spans outside the file, or upside down, are left out.
+    """
+    inside = sorted(
+        (max(start - around, 1), min(end + around, n_lines)) for start, end in spans if 1 <= start <= min(end, n_lines)
+    )
+    result: list[tuple[int, int]] = []
+    for start, end in inside:
+        if result and start <= result[-1][1] + 1 + gap:
+            result[-1] = (result[-1][0], max(result[-1][1], end))
+        else:
+            result.append((start, end))
+    return result
+
+
+def lines_of(text: str, start_line: int, end_line: int) -> str:
+    """Return some lines of a text, without the last line end."""
+    return "\n".join(text.split("\n")[start_line - 1 : end_line])
+
+
+class _Room:
+    """What is left of both shares."""
+
+    def __init__(self, budget: Shares, count: CountTokens) -> None:
+        self.full = budget.full
+        self.segment = budget.segment
+        self._count = count
+        self._known: dict[Source, int] = {}
+
+    def cost(self, source: Source) -> int:
+        # With the widest number that is likely, so that numbering later cannot make it longer.
+        if source not in self._known:
+            self._known[source] = self._count(shown(replace(source, number=9_999)))
+        return self._known[source]
+
+    def take_full(self, source: Source) -> bool:
+        fits = self.cost(source) <= self.full
+        self.full -= self.cost(source) if fits else 0
+        return fits
+
+    def take_segment(self, source: Source) -> bool:
+        fits = self.cost(source) <= self.segment
+        self.segment -= self.cost(source) if fits else 0
+        return fits
+
+
+def _whole(item: Material) -> Source:
+    text = item.text.removesuffix("\n")
+    return Source(0, item.path, 1, text.count("\n") + 1, text, item.symbol, item.score, item.reason, is_whole=True)
+
+
+def _part(item: Material, start_line: int, end_line: int) -> Source:
+    text = lines_of(item.text, start_line, end_line)
+    return Source(0, item.path, start_line, end_line, text, item.symbol, item.score, item.reason)
+
+
+def _excerpts(item: Material) -> Iterator[Source]:
+    """Yield the excerpts around the hits, that of the best hit first."""
+    n_lines = item.text.removesuffix("\n").count("\n") + 1
+    parts = merged(item.spans, n_lines, around=_LINES_AROUND, gap=_MAX_GAP)
+    starts = [start for start, _ in item.spans]
+
+    def rank(part: tuple[int, int]) -> int:
+        return next((place for place, start in enumerate(starts) if part[0] <= start <= part[1]), len(starts))
+
+    yield from (_part(item, *part) for part in sorted(parts, key=rank))
+
+
+def _beginning(item: Material, room: _Room) -> Iterator[Source]:
+    """Yield the longest beginning of the best excerpt, or of the file, that fits; halving finds it."""
+    best = next(_excerpts(item), None) or _whole(item)
+    start, end = best.start_line, best.end_line
+    while end >= start:
+        part = _part(item, start, end)
+        if room.cost(part) <= room.segment:
+            yield part
+            return
+        end = start + (end - start) // 2 if end > start else start - 1

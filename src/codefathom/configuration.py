@@ -1,0 +1,185 @@
+"""Where settings come from: defaults < user file < project file < environment < arguments.
+
+The value of a setting is known together with the place it comes from (`Settings.origins`), and a wrong key or value is
+an error that names both.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from codefathom.errors import SettingsError
+from codefathom.settings import ALIASES, NOTHING, SECTIONS, SWITCHES, Known, Rule, Settings, known_settings
+
+PROJECT_FILE = "fathom.toml"
+ROOT_MARKS = (".fathom", PROJECT_FILE, ".git")
+
+
+class _Given(NamedTuple):
+    key: str  # as written
+    value: object
+    origin: str
+
+
+def find_root(path: str) -> str:
+    """Return the nearest folder at or above `path` that holds .fathom, fathom.toml or .git, else `path` itself."""
+    start = folder = os.path.realpath(path)
+    while True:
+        if any(os.path.exists(os.path.join(folder, mark)) for mark in ROOT_MARKS):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return start
+        folder = parent
+
+
+def user_file(environ: Mapping[str, str]) -> str:
+    """Return the path of the user's settings file, which need not exist."""
+    if environ.get("FATHOM_CONFIG"):
+        return environ["FATHOM_CONFIG"]
+    home = os.path.expanduser("~")
+    if os.name == "nt":
+        base = environ.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
+    else:
+        base = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    return os.path.join(base, "codefathom", PROJECT_FILE)
+
+
+def load_settings(
+    root: str,
+    *,
+    overrides: Mapping[str, object] = NOTHING,
+    environ: Mapping[str, str] = NOTHING,
+    user_file: str = "",
+) -> Settings:
+    """Return the settings of the project at `root`; later layers win over earlier ones."""
+    project_file = os.path.join(root, PROJECT_FILE)
+    given = [*_from_file(user_file), *_from_file(project_file), *_from_environment(environ)]
+    given += [_Given(key, value, "argument") for key, value in overrides.items()]
+    if not given:
+        return Settings()
+    known = {item.key: item for item in known_settings()}
+    settings = Settings()
+    origins: dict[str, str] = {}
+    for item in given:
+        key, value = _resolve(item, known)
+        if known[key].rule.local and item.origin == project_file:
+            _check_inside(item, value, root)
+        if known[key].rule.remote and item.origin == project_file:
+            raise _wrong(item, key, "a repository must not say where text is sent: set it in your own file")
+        section, _, name = key.partition(".")
+        settings = settings._replace(**{section: getattr(settings, section)._replace(**{name: value})})
+        origins[key] = item.origin
+    settings = settings._replace(origins=MappingProxyType(origins))
+    _check_together(settings)
+    return settings
+
+
+def _from_file(path: str) -> Iterator[_Given]:
+    if not path or not os.path.isfile(path):
+        return
+    import tomllib  # noqa: PLC0415  12 ms, and most projects have no such file
+
+    try:
+        with open(path, "rb") as file:
+            content = tomllib.load(file)
+    except (OSError, ValueError) as error:  # not readable, not TOML, or not UTF-8
+        raise SettingsError(f"cannot read {path}: {error}", hint="correct the file or move it away") from error
+    for name, value in content.items():
+        if isinstance(value, dict):
+            yield from (_Given(f"{name}.{key}", inner, path) for key, inner in value.items())
+        else:
+            yield _Given(name, value, path)
+
+
+def _from_environment(environ: Mapping[str, str]) -> Iterator[_Given]:
+    for name, value in environ.items():
+        if not name.startswith("FATHOM_"):
+            continue
+        section, mark, key = name.removeprefix("FATHOM_").lower().partition("__")
+        if mark:
+            yield _Given(f"{section}.{key}", value, f"environment {name}")
+        elif (
+            section.partition("_")[0] in SECTIONS and name != "FATHOM_INDEX_DIR"
+        ):  # that one is a place for all projects
+            right = name.replace("_", "__", 2).replace("__", "_", 1)
+            raise SettingsError(f"environment {name} is not a setting", hint=f"with two underscores: {right}?")
+
+
+def _resolve(given: _Given, known: Mapping[str, Known]) -> tuple[str, Any]:
+    key = ALIASES.get(given.key, given.key)
+    if key not in known:
+        nearest = _nearest(key, [*known, *ALIASES])
+        raise SettingsError(f"{given.origin}: {given.key} = {given.value!r} is not a setting", hint=nearest)
+    if given.key in SWITCHES:
+        on, off = SWITCHES[given.key]
+        return key, on if _convert(given, Known(key, True, Rule(""))) else off
+    return key, _convert(given, known[key])
+
+
+def _nearest(key: str, names: Iterable[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  only for a wrong key
+
+    near = get_close_matches(key, list(names), n=1, cutoff=0.6)
+    remedy = f"did you mean {near[0]}? " if near else ""
+    return f"{remedy}`fathom config show` lists all settings"
+
+
+_TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list of texts"}
+_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+def _convert(given: _Given, known: Known) -> Any:
+    wanted = type(known.default)
+    value: Any = _parse_text(given.value, wanted) if isinstance(given.value, str) else given.value
+    if isinstance(value, list):
+        value = tuple(value)
+    if wanted is float and type(value) is int:
+        value = float(value)
+    # type() and not isinstance(): a bool is an int, but `limit = true` is a mistake.
+    if type(value) is not wanted or (wanted is tuple and not all(isinstance(part, str) for part in value)):
+        raise _wrong(given, known.key, f"give {_TYPES[wanted]}")
+    choices, low, high = known.rule.choices, known.rule.low, known.rule.high
+    if choices and value not in choices:
+        raise _wrong(given, known.key, f"choose one of {', '.join(choices)}")
+    # Written so that NaN is outside.
+    if (low is not None and not value >= low) or (high is not None and not value <= high):
+        raise _wrong(given, known.key, f"give a number from {low}" + ("" if high is None else f" to {high}"))
+    return value
+
+
+def _parse_text(text: str, wanted: type) -> object:
+    if wanted is bool:
+        return _WORDS.get(text.strip().lower(), text)
+    if wanted is tuple:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    try:
+        return wanted(text)
+    except ValueError:
+        return text
+
+
+def _wrong(given: _Given, key: str, remedy: str) -> SettingsError:
+    name = given.key if given.key == key else f"{given.key} ({key})"
+    return SettingsError(f"{given.origin}: {name} cannot be {given.value!r}", hint=remedy)
+
+
+def _check_inside(given: _Given, value: str, root: str) -> None:
+    """A project file comes with the repository: it must not point the program at other places of the machine."""
+    top = os.path.join(os.path.realpath(root), "")
+    if not os.path.join(os.path.realpath(os.path.join(top, value)), "").startswith(top):
+        raise _wrong(given, given.key, "name a place inside the project, or set it in your own file or environment")
+
+
+def _check_together(settings: Settings) -> None:
+    full, segment = settings.context.full_text_ratio, settings.context.segment_ratio
+    # In thousandths: 0.9 + 0.1 is more than 1 in binary fractions.
+    if round(full * 1000) + round(segment * 1000) > 1000:
+        places = {settings.origins.get(f"context.{name}", "default") for name in ("full_text_ratio", "segment_ratio")}
+        raise SettingsError(
+            f"{', '.join(sorted(places))}: context.full_text_ratio {full} + context.segment_ratio {segment} is above 1",
+            hint="make them add up to at most 1",
+        )

@@ -1,0 +1,151 @@
+"""A context never passes its window, shows each line once, and says what it left out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codefathom.answer.budget import Material, Shares, lines_of, merged, pack, shares, shown
+from codefathom.answer.types import Source
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def file(path: str, n_lines: int, *spans: tuple[int, int]) -> Material:
+    return Material(path, "".join(f"{path}{line}\n" for line in range(1, n_lines + 1)), spans)
+
+
+def cost(n_lines: int) -> int:
+    """Tokens of an excerpt: number and place, and for each line its number and its word."""
+    return 2 + 2 * n_lines
+
+
+@pytest.mark.parametrize(
+    ("window", "full", "segment", "expected"),
+    [
+        (1000, 0.6, 0.35, Shares(600, 350, 50)),
+        (1000, 0.9, 0.1, Shares(900, 100, 0)),  # refused where fractions are binary
+        (1000, 0.8, 0.2, Shares(800, 200, 0)),
+        (1001, 0.9, 0.1, Shares(900, 100, 1)),
+        (7, 0.5, 0.5, Shares(3, 3, 1)),
+        (0, 0.6, 0.4, Shares(0, 0, 0)),
+        (1000, 0.0, 0.0, Shares(0, 0, 1000)),
+        (1000, 1.0, 0.0, Shares(1000, 0, 0)),
+    ],
+)
+def test_shares_are_whole_tokens_and_never_above_the_window(
+    window: int, full: float, segment: float, expected: Shares
+) -> None:
+    assert shares(window, full, segment) == expected
+    assert sum(expected) == window
+
+
+@pytest.mark.parametrize(("full", "segment"), [(0.9, 0.101), (1.1, 0.0), (-0.1, 0.5), (0.5, -0.1)])
+def test_shares_that_make_no_sense_are_refused(full: float, segment: float) -> None:
+    with pytest.raises(ValueError, match="at most 1"):
+        shares(1000, full, segment)
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        ([], []),
+        ([(5, 6)], [(3, 8)]),
+        ([(1, 1)], [(1, 3)]),  # not before the first line
+        ([(20, 20)], [(18, 20)]),  # not after the last one
+        ([(5, 5), (12, 12)], [(3, 7), (10, 14)]),
+        ([(5, 5), (10, 10)], [(3, 12)]),  # the widened ones touch
+        ([(5, 5), (11, 11)], [(3, 13)]),  # a gap of one line
+        ([(10, 12), (5, 5), (11, 11)], [(3, 14)]),  # in any order, one inside the other
+        ([(0, 4), (5, 3), (21, 22), (-3, -1)], []),  # nothing that can be shown
+        ([(19, 40)], [(17, 20)]),  # beyond the last line is cut
+    ],
+)
+def test_spans_are_merged(spans: list[tuple[int, int]], expected: list[tuple[int, int]]) -> None:
+    assert merged(spans, 20, around=2, gap=1) == expected
+
+
+def test_a_source_is_shown_with_its_place_and_line_numbers() -> None:
+    source = Source(3, "a/b.py", 9, 10, "def f():\n    pass", "f")
+    assert shown(source) == "[3] a/b.py:9-10 (f)\n9\tdef f():\n10\t    pass\n"
+
+
+def test_everything_is_whole_when_everything_fits() -> None:
+    found = [file("a", 3, (2, 2)), file("b", 4)]
+    packed = pack(found, Shares(cost(3), cost(4), 0), words)
+    assert [(source.number, source.path, source.is_whole) for source in packed.sources] == [
+        (1, "a", True),
+        (2, "b", True),
+    ]
+    assert (packed.n_tokens, packed.left_out, packed.cut) == (cost(3) + cost(4), (), ())
+
+
+@pytest.mark.parametrize(("missing", "n_whole"), [(0, 2), (1, 1)])
+def test_the_last_token_decides(missing: int, n_whole: int) -> None:
+    packed = pack([file("a", 3), file("b", 4)], Shares(cost(3) + cost(4) - missing, 0, 9), words)
+    assert [source.is_whole for source in packed.sources] == [True] * n_whole
+    assert packed.left_out == ("b",) * (2 - n_whole)
+
+
+def test_a_large_file_does_not_keep_small_ones_out() -> None:
+    found = [file("large", 500, (100, 102)), file("small", 5)]
+    packed = pack(found, Shares(60, 100, 0), words)
+    assert [(source.path, source.start_line, source.end_line, source.is_whole) for source in packed.sources] == [
+        ("large", 92, 110, False),
+        ("small", 1, 5, True),
+    ]
+    assert packed.cut == ("large",)
+    assert packed.sources[0].text == lines_of(found[0].text, 92, 110)
+
+
+def test_excerpts_stand_in_line_order_unless_they_are_wanted_as_found() -> None:
+    found = [file("a", 300, (200, 200), (50, 50), (210, 210))]
+    in_order = pack(found, Shares(0, 500, 0), words)
+    as_found = pack(found, Shares(0, 500, 0), words, in_line_order=False)
+    assert [source.start_line for source in in_order.sources] == [42, 192]
+    assert [source.start_line for source in as_found.sources] == [192, 42]
+    assert [source.number for source in as_found.sources] == [1, 2]
+
+
+def test_the_best_excerpt_is_taken_first_and_cut_when_even_that_is_too_long() -> None:
+    found = [file("a", 300, (200, 200), (50, 50))]
+    assert [s.start_line for s in pack(found, Shares(0, cost(17), 0), words).sources] == [192]
+    short = pack(found, Shares(0, cost(17) - 1, 0), words)
+    assert [(s.start_line, s.end_line) for s in short.sources] == [(192, 200)]
+    assert pack(found, Shares(0, 1, 9), words).left_out == ("a",)
+
+
+def test_a_long_line_that_does_not_fit_is_left_out() -> None:
+    packed = pack([Material("a", "x " * 5_000, ((1, 1),))], Shares(10, 10, 0), words)
+    assert (packed.sources, packed.left_out) == ((), ("a",))
+
+
+SIGNS = st.text(st.sampled_from(["a", " ", "\n", "中", "文", "😀", "\t", "{", "é"]), max_size=200)
+SPANS = st.lists(st.tuples(st.integers(-2, 30), st.integers(-2, 30)), max_size=4).map(tuple)
+FOUND = st.lists(st.builds(Material, st.sampled_from("abcd"), SIGNS, SPANS), max_size=5)
+
+
+def by_bytes(text: str) -> int:
+    return -(-len(text.encode()) // 3)
+
+
+@given(FOUND, st.integers(0, 300), st.sampled_from([(0.6, 0.35), (0.9, 0.1), (0.0, 1.0), (1.0, 0.0), (0.3, 0.3)]))
+def test_the_window_is_never_passed_and_no_line_is_shown_twice(
+    found: list[Material], window: int, ratios: tuple[float, float]
+) -> None:
+    found = list({item.path: item for item in found}.values())
+    budget = shares(window, *ratios)
+    packed = pack(found, budget, by_bytes)
+    assert sum(by_bytes(shown(source)) for source in packed.sources) <= packed.n_tokens <= window - budget.reserve
+    assert [source.number for source in packed.sources] == list(range(1, len(packed.sources) + 1))
+    text_of = {item.path: item.text for item in found}
+    seen: set[tuple[str, int]] = set()
+    for source in packed.sources:
+        assert source.text == lines_of(text_of[source.path].removesuffix("\n"), source.start_line, source.end_line)
+        lines = {(source.path, line) for line in range(source.start_line, source.end_line + 1)}
+        assert not seen & lines
+        seen |= lines
+    assert {source.path for source in packed.sources} | set(packed.left_out) == {item.path for item in found}
