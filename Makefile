@@ -5,7 +5,7 @@ INSTALLED := $(VENV)/.installed
 BENCH_VENV := .bench-venv
 PEERS := $(BENCH_VENV)/.installed
 
-.PHONY: test test-long check format docs bench bench-scale model
+.PHONY: test test-long check format docs demo bench bench-scale model
 
 test: check
 	$(BIN)/pytest -n 2 -m "not long"
@@ -22,6 +22,11 @@ check: $(INSTALLED)
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+demo: $(INSTALLED)
+	$(BIN)/fathom index
+	$(BIN)/fathom search -n 3 "how are ignore rules applied"
+	$(BIN)/fathom related src/codefathom/source/ignore.py
 
 docs: $(INSTALLED)
 	$(BIN)/python docs/generate.py
