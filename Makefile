@@ -32,11 +32,14 @@ docs: $(INSTALLED)
 	$(BIN)/python docs/generate.py
 
 # BENCH_DIR: the annotated questions (../shared/bench). BENCH_CORPORA: the trees they are about (.bench-corpora).
-# ripgrep is measured where it is installed.
-# BENCH_DIR: the annotated questions; BENCH_CORPORA: the checked-out trees; PEER_PYTHON: an interpreter with semble 0.7.0
-# and bm25s, to measure them in the same run.
+# PEER_PYTHON: an interpreter with semble 0.7.0 and bm25s, to measure them in the same run; ripgrep is measured where it
+# is installed. What is not there is named on the page.
 bench: $(INSTALLED)
 	$(BIN)/python -m evals --peer-python "$(or $(PEER_PYTHON),$(BIN)/python)" --page docs/benchmarks.md
+
+# BENCH_CORPORA: more trees to take files from, beside the standard library and the installed packages (.bench-corpora).
+bench-scale: $(INSTALLED)
+	$(BIN)/python -m evals.scale --page docs/benchmarks-scale.md
 
 # Mining, training in its own environment with torch, scoring: the commands are in training/README.md.
 model: $(INSTALLED)

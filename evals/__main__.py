@@ -27,13 +27,14 @@ def main(words: Sequence[str] | None = None) -> int:
     except MissingCorpusError as error:
         print(error, file=sys.stderr)
         return 2
-    runs = run_tools(arguments.tool or TOOLS, corpora, peer_python=arguments.peer_python, repeat=arguments.repeat)
+    measured = run_tools(arguments.tool or TOOLS, corpora, peer_python=arguments.peer_python, repeat=arguments.repeat)
+    runs = measured.runs
     for run in runs:
         print(f"{run.version}: NDCG@10 {headline(run):.4f}; corpora measured: {len(run.outcomes)}")
     if arguments.results:
         write_results(runs, Path(arguments.results))
     if arguments.page and runs:
-        Path(arguments.page).write_text(page(runs), encoding="utf-8")
+        Path(arguments.page).write_text(page(measured), encoding="utf-8")
     return 0 if runs else 2
 
 

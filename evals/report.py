@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from evals.benchmark import CHINESE, STANDARD_LIBRARY
 from evals.metrics import Scores, mean, mean_of_groups, percentile
-from evals.run import Run, Scored
+from evals.run import Comparison, Run, Scored
 from evals.worker import PROCESS_RUNS, Outcome
 
 NOTHING = "–"
@@ -24,17 +24,22 @@ its answers, so they say what was reached, not what to expect elsewhere. NDCG@10
 mean over questions; places in one file are not joined.
 
 {tools}
-
-semble runs without its embedding model, which cannot be had offline; with it, its authors publish 0.851 on these
-repositories. Its process time leaves out loading that model.
 """
+N_REPOSITORIES = 21
+SEMBLE = """\
+semble runs without its embedding model, which cannot be had offline. Its process time leaves out loading that model.\
+"""
+PUBLISHED = "With the model, its authors publish 0.851 on these repositories."
 Row = Sequence[str]
 
 
-def page(runs: Sequence[Run]) -> str:
+def page(measured: Comparison) -> str:
     """Return the page for runs over the same corpora, Codefathom first."""
+    runs = measured.runs
     development = [_without(run, STANDARD_LIBRARY) for run in runs]
-    parts = [_head(development), "## At a glance", _glance(development)]
+    missing = [f"{one.tool}: not measured ({one.reason})" for one in measured.missing]
+    parts = [_head(development), *missing, *_about_semble(development), "## At a glance"]
+    parts += [*_goals(development), _glance(development)]
     categories = sorted({scored.category for run in development for scored in run.scored})
     languages = sorted({scored.language for run in development for scored in run.scored})
     parts += [
@@ -87,6 +92,31 @@ def _head(runs: Sequence[Run]) -> str:
     )
 
 
+def _about_semble(runs: Sequence[Run]) -> list[str]:
+    ours = [run for run in runs if run.tool == "semble"]
+    return [f"{SEMBLE} {PUBLISHED}" if len(run.outcomes) == N_REPOSITORIES else SEMBLE for run in ours]
+
+
+def _goals(runs: Sequence[Run]) -> list[str]:
+    """Return the goals that this run can judge as a table, or nothing."""
+    by_tool = {run.tool: run for run in runs}
+    run = by_tool.get("fathom")
+    if run is None or not _asked(run):
+        return []
+    semble_s = _index_seconds(by_tool["semble"]) if "semble" in by_tool else None
+    ratio = _ratio(_index_seconds(run), semble_s)
+    process_ms = _mean(run, lambda outcome: outcome.process_ms)
+    latencies = _latencies(run)
+    goals: list[tuple[str, bool | None]] = [
+        ("NDCG@10 ≥ 0.83", ndcg(_asked(run)) >= 0.83),
+        ("index ≤ 2 × semble", None if ratio is None else ratio <= 2),
+        ("query p50 ≤ 5 ms", percentile(latencies, 50) <= 5),
+        ("query p95 ≤ 20 ms", percentile(latencies, 95) <= 20),
+        ("whole process ≤ 350 ms", None if process_ms is None else process_ms <= 350),
+    ]
+    return [table(("goal", "reached"), [(goal, "met" if met else "missed") for goal, met in goals if met is not None])]
+
+
 def _glance(runs: Sequence[Run]) -> str:
     base = next((_index_seconds(run) for run in runs if run.tool == "semble"), None)
     rows: list[Row] = [
@@ -103,7 +133,7 @@ def _glance(runs: Sequence[Run]) -> str:
             f"whole process, median of {PROCESS_RUNS}, mean (ms)",
             *(number(_mean(run, lambda outcome: outcome.process_ms), ".0f") for run in runs),
         ),
-        ("peak memory (MB)", *(number(_megabytes(run.peak_bytes), ".0f") for run in runs)),
+        ("peak memory, one process over everything (MB)", *(number(_megabytes(run.peak_bytes), ".0f") for run in runs)),
         (
             "index on disk (MB)",
             *(number(_megabytes(_sum(run, lambda outcome: outcome.n_bytes)), ".0f") for run in runs),
@@ -124,12 +154,18 @@ def _quality(runs: Sequence[Run], name: str, value: Callable[[Scores], float]) -
 
 
 def _by(runs: Sequence[Run], names: Sequence[str], key: Callable[[Scored], str]) -> str:
-    def figure(run: Run, name: str) -> str:
+    def chosen(run: Run, name: str) -> list[Scored]:
         # A language is scored by the annotated questions only; the Chinese wording is a row among the categories.
-        chosen = [one for one in run.scored if key(one) == name and (name == one.category or one.category != CHINESE)]
-        return number(ndcg(chosen), ".3f")
+        return [one for one in run.scored if key(one) == name and (name == one.category or one.category != CHINESE)]
 
-    return table(("", *(run.tool for run in runs)), [(name, *(figure(run, name) for run in runs)) for name in names])
+    def figure(run: Run, name: str) -> str:
+        return number(ndcg(chosen(run, name)), ".3f")
+
+    def n_questions(name: str) -> str:
+        return str(len(chosen(runs[0], name)))
+
+    rows = [(name, n_questions(name), *(figure(run, name) for run in runs)) for name in names]
+    return table(("", "questions", *(run.tool for run in runs)), rows)
 
 
 def _library(runs: Sequence[Run]) -> str:

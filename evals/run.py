@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -42,20 +43,38 @@ class Run:
     scored: tuple[Scored, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A tool that was asked for and not measured."""
+
+    tool: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The tools that were measured, and those that were not."""
+
+    runs: tuple[Run, ...]
+    missing: tuple[Missing, ...] = ()
+
+
 class ToolFailedError(Exception):
-    """A tool's process ended with an error; what it wrote to stderr says why."""
+    """A tool cannot be started, or its process ended with an error."""
 
 
-def run_tools(tools: Iterable[str], corpora: Sequence[Corpus], *, peer_python: str, repeat: int) -> list[Run]:
-    """Run tools one after another, each over fresh copies of all corpora. A tool that fails is named and left out."""
-    runs = []
+def run_tools(tools: Iterable[str], corpora: Sequence[Corpus], *, peer_python: str, repeat: int) -> Comparison:
+    """Run tools one after another, each over fresh copies of all corpora."""
+    runs: list[Run] = []
+    missing: list[Missing] = []
     for tool in tools:
         print(f"{tool}:", file=sys.stderr, flush=True)
         try:
             runs.append(run_tool(tool, corpora, python=_python(tool, peer_python), repeat=repeat))
         except ToolFailedError as error:
-            print(f"{error}; left out", file=sys.stderr)
-    return runs
+            print(f"{tool}: not measured ({error})", file=sys.stderr)
+            missing.append(Missing(tool, str(error)))
+    return Comparison(tuple(runs), tuple(missing))
 
 
 def run_tool(tool: str, corpora: Sequence[Corpus], *, python: str, repeat: int) -> Run:
@@ -66,13 +85,14 @@ def run_tool(tool: str, corpora: Sequence[Corpus], *, python: str, repeat: int) 
         tasks = [asdict(_task(corpus, trees)) for corpus in corpora]
         job, result = Path(folder, "job.json"), Path(folder, "result.json")
         job.write_text(json.dumps({"tasks": tasks, "repeat": repeat}), encoding="utf-8")
-        command = [python, "-m", "evals.worker", tool, str(job), str(result), str(scratch)]
+        command = [_absolute(python), "-m", "evals.worker", tool, str(job), str(result), str(scratch)]
         # A peer's interpreter finds the adapters here; nothing of this environment reaches it otherwise.
         env = dict(os.environ, PYTHONPATH=str(REPOSITORY), HOME=str(scratch))
         code, peak = run_watched(command, env=env, cwd=Path(folder))
-        if code or not result.exists():
-            raise ToolFailedError(f"{tool} ended with exit code {code}")
-        return read_run(json.loads(result.read_text(encoding="utf-8")), corpora, peak)
+        said = json.loads(result.read_text(encoding="utf-8")) if result.exists() else {}
+        if code or not said:
+            raise ToolFailedError(said.get("failed", f"{tool} ended with exit code {code}"))
+        return read_run(said, corpora, peak)
 
 
 def read_run(said: dict[str, Any], corpora: Sequence[Corpus], peak_bytes: int | None) -> Run:
@@ -93,6 +113,14 @@ def score_corpus(corpus: Corpus, answers: Sequence[Answer]) -> list[Scored]:
 
 def _python(tool: str, peer_python: str) -> str:
     return peer_python if tool in {"semble", "bm25s"} else sys.executable
+
+
+def _absolute(python: str) -> str:
+    """Return the interpreter's path for any working folder; links stay, because an environment is known by its own."""
+    found = shutil.which(python)
+    if found is None:
+        raise ToolFailedError(f"no interpreter {python}")
+    return str(Path(found).absolute())
 
 
 def _task(corpus: Corpus, trees: Path) -> Task:

@@ -27,11 +27,13 @@ HEAD = """\
 Trees copied together from Python's standard library, installed packages and the repositories of the development
 benchmark, on {machine}. Every build starts from nothing, without any
 cache. "Edit → found" is one changed file, taken in and found. "Process" is a whole `search` command, the median of
-{n_runs}. Memory is that of all processes together.
+{n_runs}. Memory is that of all processes together. Where there are fewer distinct files than files, the same files were
+copied again into other folders, with empty lines in front.
 """
 COLUMNS = (
     "tool",
     "files",
+    "distinct files",
     "chunks",
     "build (s)",
     "edit → found (ms)",
@@ -49,6 +51,7 @@ class Measured:
 
     tool: str
     n_files: int
+    n_distinct: int
     peak_bytes: int | None
     outcome: Outcome
 
@@ -82,12 +85,10 @@ def _measure(tool: str, n_files: int, python: str) -> Measured:
     with TemporaryDirectory(prefix="fathom-scale-") as folder:
         small, tree = _corpus("warm-up", Path(folder, "small")), _corpus("tree", Path(folder, "tree"))
         copy_tree(roots, small.source, WARM_UP_FILES)
-        n_copied = copy_tree(roots, tree.source, n_files)
-        if n_copied < n_files:
-            print(f"only {n_copied} files were found for a tree of {n_files}", file=sys.stderr)
+        n_distinct = copy_tree(roots, tree.source, n_files)
         corpora = [_with_target(small), _with_target(tree)]
         run = run_tool(tool, corpora, python=python, repeat=3)
-    return Measured(run.version, n_copied, run.peak_bytes, run.outcomes[1])
+    return Measured(run.version, n_files, n_distinct, run.peak_bytes, run.outcomes[1])
 
 
 def _corpus(name: str, source: Path) -> Corpus:
@@ -108,6 +109,7 @@ def _row(measured: Measured) -> Sequence[str]:
     return (
         measured.tool,
         str(measured.n_files),
+        str(measured.n_distinct),
         number(outcome.n_chunks, "d"),
         number(outcome.index_s),
         number(outcome.fresh_ms, ".0f"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sysconfig
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -27,18 +26,34 @@ def source_roots(corpora: Path) -> list[Path]:
 
 
 def copy_tree(roots: Sequence[Path], folder: Path, n_files: int) -> int:
-    """Copy the first `n_files` files of the roots, a folder for each root, and return how many there were."""
+    """Copy `n_files` files of the roots, a folder for each root, and return how many of them are distinct.
+
+    Where the roots hold fewer, they are copied again into other folders.
+    """
+    n_distinct = n_copied = n_rounds = 0
+    while n_copied < n_files:
+        n_more = _copy_round(roots, folder, n_files - n_copied, n_rounds)
+        if not n_more:  # the roots are empty
+            break
+        n_copied += n_more
+        n_distinct = n_distinct or n_more
+        n_rounds += 1
+    return n_distinct
+
+
+def _copy_round(roots: Sequence[Path], folder: Path, n_files: int, n_before: int) -> int:
     n_copied = 0
-    for source, target in islice(_files(roots, folder), n_files):
+    for source, target in islice(_files(roots, folder, f"again{n_before}-" if n_before else ""), n_files):
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
+        # Empty lines in front change the content, so that no cache knows a repeated file.
+        target.write_bytes(b"\n" * n_before + source.read_bytes())
         n_copied += 1
     return n_copied
 
 
-def _files(roots: Sequence[Path], folder: Path) -> Iterator[tuple[Path, Path]]:
+def _files(roots: Sequence[Path], folder: Path, prefix: str) -> Iterator[tuple[Path, Path]]:
     """Take files from the roots in turn, so that a small tree is as mixed as a large one."""
-    left = [(f"part{number}", root, _walk(root)) for number, root in enumerate(roots)]
+    left = [(f"{prefix}part{number}", root, _walk(root)) for number, root in enumerate(roots)]
     while left:
         for entry in list(left):
             name, root, files = entry

@@ -133,7 +133,11 @@ def _timed(call: Callable[[], _Value]) -> tuple[float, _Value]:
 def main(name: str, job: Path, result: Path, scratch: Path) -> None:
     """Measure each task of the job; written to a file, because a tool may print."""
     asked = json.loads(job.read_text(encoding="utf-8"))
-    tool = load_tool(name, scratch)
+    try:
+        tool = load_tool(name, scratch)
+    except (ImportError, OSError) as error:  # not installed; the runner says so
+        result.write_text(json.dumps({"failed": str(error)}), encoding="utf-8")
+        sys.exit(1)
     outcomes = []
     tasks = [Task(**{**task, "questions": tuple(task["questions"])}) for task in asked["tasks"]]
     tool.index(Path(tasks[0].root))  # imports, grammars and models are loaded once, before the clock starts

@@ -6,13 +6,14 @@ import json
 import shutil
 import sys
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from evals.benchmark import Corpus, MissingCorpusError, development, edited_file, lay, standard_library
 from evals.metrics import Found, Scores, Target, mean
-from evals.report import page, table
-from evals.run import Run, Scored, ToolFailedError, run_tool
+from evals.report import headline, page, table
+from evals.run import Comparison, Missing, Run, Scored, ToolFailedError, run_tool, run_tools
 from evals.trees import copy_tree
 from evals.worker import Answer, Outcome
 
@@ -43,7 +44,7 @@ def test_known_places_of_the_standard_library_are_found(small_library: Corpus) -
     assert outcome.fresh_ms is not None
     assert outcome.process_ms is not None
     assert (outcome.n_bytes or 0) > 100_000
-    assert "| recall@10 | " in page([run])
+    assert "| recall@10 | " in page(Comparison((run,)))
     assert sorted(small_library.source.rglob("*")) == before
 
 
@@ -56,6 +57,28 @@ def test_every_expected_file_is_in_this_python() -> None:
 def test_a_tool_that_cannot_start_is_named(small_library: Corpus) -> None:
     with pytest.raises(ToolFailedError, match="nothing-like-this"):
         run_tool("nothing-like-this", [small_library], python=sys.executable, repeat=1)
+
+
+def test_a_tool_that_fails_is_named_on_the_page(small_library: Corpus) -> None:
+    measured = run_tools(["nothing-like-this"], [small_library], peer_python=sys.executable, repeat=1)
+    assert measured.runs == ()
+    ((tool, reason),) = [(one.tool, one.reason) for one in measured.missing]
+    assert tool == "nothing-like-this"
+    assert reason == "No module named 'evals.adapters.nothing-like-this'"
+    text = page(Comparison((run_of("fathom", {"gin": 0.5}, 1.0),), (Missing("semble", "no module"),)))
+    assert "\nsemble: not measured (no module)\n" in text
+
+
+def test_an_interpreter_may_be_named_from_here(
+    small_library: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ToolFailedError, match="no interpreter bin/python"):
+        run_tool("nothing-like-this", [small_library], python="bin/python", repeat=1)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    with pytest.raises(ToolFailedError, match="No module named"):  # it was started, and the adapter is missing
+        run_tool("nothing-like-this", [small_library], python="bin/python", repeat=1)
 
 
 @pytest.fixture
@@ -101,21 +124,49 @@ def run_of(tool: str, ndcg: dict[str, float], index_s: float | None, *, category
 
 
 def test_page_compares_tools() -> None:
-    text = page([run_of("fathom", {"gin": 0.5, "shop": 1.0}, 3.0), run_of("semble", {"gin": 0.25, "shop": 0.25}, 2.0)])
+    ours = run_of("fathom", {"gin": 0.5, "shop": 1.0}, 3.0)
+    text = page(Comparison((ours, run_of("semble", {"gin": 0.25, "shop": 0.25}, 2.0))))
     assert "| NDCG@10 | 0.750 | 0.250 |" in text
     assert "| index, all repositories (s) | 6.0 | 4.0 |" in text
     assert "| index, times semble's | 1.50 | 1.00 |" in text
     assert "| query p50 (ms) | 2.00 | 2.00 |" in text
     assert "| edit → found, mean (ms) | – | – |" in text
     assert "| index on disk (MB) | 4 | 4 |" in text
-    assert "| go | 0.750 | 0.250 |" in text
+    assert "| go | 2 | 0.750 | 0.250 |" in text
     assert "Python's standard library" not in text
 
 
 def test_page_works_without_semble_and_index() -> None:
-    text = page([run_of("ripgrep", {"gin": 0.5}, None)])
+    text = page(Comparison((run_of("ripgrep", {"gin": 0.5}, None),)))
     assert "| index, all repositories (s) | – |" in text
     assert "| index, times semble's | – |" in text
+    assert "| goal |" not in text
+
+
+def test_the_published_figure_needs_all_repositories() -> None:
+    few, all_of_them = ({str(n): 0.5 for n in range(n_corpora)} for n_corpora in (20, 21))
+    assert "0.851" not in page(Comparison((run_of("semble", few, 1.0),)))
+    assert "0.851" in page(Comparison((run_of("semble", all_of_them, 1.0),)))
+    assert "0.851" not in page(Comparison((run_of("fathom", all_of_them, 1.0),)))
+
+
+def test_goals_are_judged_by_the_run() -> None:
+    ours = run_of("fathom", {"gin": 0.9}, 3.0)
+    text = page(Comparison((ours, run_of("semble", {"gin": 0.5}, 1.0))))
+    assert "| NDCG@10 ≥ 0.83 | met |" in text
+    assert "| index ≤ 2 × semble | missed |" in text
+    assert "| whole process ≤ 350 ms | met |" in text
+    assert "≤ 2 × semble" not in page(Comparison((ours,)))
+
+
+def test_the_headline_is_the_figure_of_the_page() -> None:
+    english = run_of("fathom", {"gin": 0.5}, 3.0)
+    chinese = run_of("fathom", {"gin": 0.1}, 3.0, category="Chinese wording")
+    library = run_of("fathom", {"python-stdlib": 1.0}, 3.0)
+    scored = (*english.scored, *chinese.scored, *library.scored)
+    run = replace(english, outcomes=(*english.outcomes, *library.outcomes), scored=scored)
+    assert headline(run) == 0.5
+    assert "| NDCG@10 | 0.500 |" in page(Comparison((run,)))
 
 
 def test_table_names_columns_first() -> None:
@@ -135,4 +186,7 @@ def test_a_tree_takes_from_every_root_in_turn(tmp_path: Path) -> None:
         return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
     assert copied(2) == ["part0/a.py", "part1/d.go"]
-    assert copied(9) == ["part0/a.py", "part0/b.py", "part1/d.go"]
+    assert copied(3) == ["part0/a.py", "part0/b.py", "part1/d.go"]
+    assert copied(5) == ["again1-part0/a.py", "again1-part1/d.go", "part0/a.py", "part0/b.py", "part1/d.go"]
+    assert (tmp_path / "5" / "again1-part0" / "a.py").read_text() == "\nx"
+    assert copy_tree([], tmp_path / "none", 5) == 0
