@@ -1,0 +1,1 @@
+"""A model that looks for itself: tools, a loop of rounds with a forced last one, a final answer by schema."""
