@@ -2,45 +2,73 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from tree_sitter import Node
 
+_BLANK_LINES = re.compile(rb"[ \t]*\r?\n((?:[ \t]*\r?\n)*)")
+
 
 class Margin(NamedTuple):
-    """Comments and attributes without a blank line between them."""
+    """Comments and attributes without a blank line between them, but below an attribute."""
 
     row: int
     column: int
     doc_start: int  # bytes of the comments among them; equal when there are only attributes
     doc_end: int
+    is_told: bool = False  # an attribute gives the doc; no comment adds to it
 
 
 Margins = Mapping[int, Margin]  # by the last row of each margin, and of each beginning of one
 
 
-def margins_of(comments: Iterable[Node], attributes: Iterable[Node], data: bytes) -> Margins:
-    """Return the margins of a document."""
+def margins_of(comments: Iterable[Node], attributes: Iterable[Node], docs: Iterable[Node], data: bytes) -> Margins:
+    """Return the margins of a document; `docs` are texts in attributes that say what the definition below is."""
     found: dict[int, Margin] = {}
+    told = _told(docs)
     nodes = [(node.start_byte, node, True) for node in comments]
     nodes += [(node.start_byte, node, False) for node in attributes]
     nodes.sort(key=lambda item: item[0])
     for start, node, is_comment in nodes:
         row, column = node.start_point
-        if not opens_line(data, start, column):
+        if not opens_line(data, start, column) or (start == 0 and data[:2] == b"#!"):
             continue
         end = node.end_byte
         if not _closes_line(data, end):
             continue
-        doc_start, doc_end = (start, end) if is_comment else (start, start)
+        doc_start, doc_end = (start, end) if is_comment else told.get(start, (start, start))
+        is_told = not is_comment and doc_end > doc_start
         above = found.get(row - 1)
         if above is not None and above.column == column:
             row = above.row
-            if above.doc_end > above.doc_start:
-                doc_start, doc_end = above.doc_start, max(doc_end, above.doc_end) if is_comment else above.doc_end
-        found[last_row(node)] = Margin(row, column, doc_start, doc_end)
+            if above.doc_end > above.doc_start and not is_told:
+                adds = is_comment and not above.is_told
+                doc_start, doc_end = above.doc_start, max(doc_end, above.doc_end) if adds else above.doc_end
+                is_told = above.is_told
+        last = last_row(node) if is_comment else last_row(node) + _n_blank_lines(data, end)
+        found[last] = Margin(row, column, doc_start, doc_end, is_told)
     return found
+
+
+def _told(docs: Iterable[Node]) -> dict[int, tuple[int, int]]:
+    """Return the bytes of the text in an attribute, in however many parts, by where the attribute begins."""
+    found: dict[int, tuple[int, int]] = {}
+    for node in docs:
+        outer = node.parent
+        while outer is not None and outer.type != "unary_operator":
+            outer = outer.parent
+        if outer is not None:
+            start, end = found.get(outer.start_byte, (node.start_byte, node.end_byte))
+            found[outer.start_byte] = min(start, node.start_byte), max(end, node.end_byte)
+    return found
+
+
+def _n_blank_lines(data: bytes, end: int) -> int:
+    """Return how many stand below; an attribute belongs to what follows it over blank lines too, unlike a comment."""
+    found = _BLANK_LINES.match(data, end)
+    return found[1].count(b"\n") if found is not None else 0
 
 
 def above(margins: Margins, row: int, column: int) -> Margin | None:

@@ -32,11 +32,12 @@ _GROUPS = frozenset(
 )
 _CLASS_LIKE = frozenset({"class", "interface", "struct", "enum", "trait", "type"})
 _LOCAL = frozenset({"variable", "constant"})
-_CALLABLE = frozenset({"function", "method", "macro"})
+_CALLABLE = frozenset({"function", "method", "macro", "friend"})
+_MEMBERS = frozenset({"object", "table_constructor"})  # what a variable may hold functions in
 
 # Marks of comments in all the languages at once: // /// //! /* /** * # -- --- --| ;; % <!-- """ '''
 _OPEN = re.compile(
-    r"\s*(?:<!--|/\*\*?!?|\{-\s?\|?|--\[=*\[|///?!?|//!?|#+!?|--+\s?[|^]?|;+|%+|\*(?!/)|\"{3}|'{3}|[rRbBuU]\"{3})\s?"
+    r"^\s*(?:<!--|/\*\*?!?|\{-\s?\|?|--\[=*\[|///?!?|//!?|#+!?|--+\s?[|^]?|;+|%+|\*(?!/)|\"{3}|'{3}|[rRbBuU]\"{3})\s?"
 )
 _CLOSE = re.compile(r"(?:\*+/|-->|-\}|\]=*\]|\"{3}|'{3})$")
 _TAIL = re.compile(r"(?:\s|\{|=>|=|(?<!:):(?!:))+$")
@@ -61,6 +62,7 @@ class Source(NamedTuple):
     data: bytes
     title: str  # the name of what has no name of its own
     margins: Margins
+    is_indented: bool = False  # nodes may reach beyond their last word
 
 
 class _Found(NamedTuple):
@@ -77,9 +79,10 @@ class _Around(NamedTuple):
     qualified_name: str
     in_callable: bool
     is_class: bool
+    is_local: bool
 
 
-_MODULE = _Around(-1, -1, "", False, False)
+_MODULE = _Around(-1, -1, "", False, False, False)
 
 
 def symbols_of(definitions: Iterable[Definition], source: Source) -> list[Symbol]:
@@ -90,11 +93,23 @@ def symbols_of(definitions: Iterable[Definition], source: Source) -> list[Symbol
         known = best.get(place)
         if known is None or definition.pattern < known.pattern:
             best[place] = definition
-    found = [_Found(item.node.start_byte, item.node.end_byte, item) for item in best.values()]
+    found = []
+    for item in best.values():
+        node = _declarator(item) if item.kind in _LOCAL else item.node
+        found.append(_Found(node.start_byte, node.end_byte, item))
     found.sort(key=lambda item: (item.start, -item.end))
     symbols = list(_nested(found, source))
     symbols.sort(key=lambda symbol: (symbol.start_line, -symbol.end_line))  # stable: outer before inner
     return symbols
+
+
+def _declarator(definition: Definition) -> Node:
+    """Return what a variable reaches over: of several in one declaration each has its own value."""
+    node, name = definition.node, definition.name
+    if name is None or node.type not in _GROUPS:
+        return node
+    declarator = name.parent
+    return declarator if declarator is not None and declarator.type == "variable_declarator" else node
 
 
 def _nested(found: list[_Found], source: Source) -> Iterator[Symbol]:
@@ -104,9 +119,11 @@ def _nested(found: list[_Found], source: Source) -> Iterator[Symbol]:
         # Several names of one node, such as `a, b = 1, 2`, do not lie in each other.
         while len(stack) > 1 and (stack[-1].end < end or (stack[-1].start, stack[-1].end) == (start, end)):
             stack.pop()
-        around = stack[-1]
-        if len(stack) > MAX_DEPTH or (around.in_callable and definition.kind in _LOCAL):
+        around, kind = stack[-1], definition.kind
+        if len(stack) > MAX_DEPTH or kind == "prototype" or (kind in _LOCAL and _is_local(definition, around)):
             continue
+        if around.is_local or kind == "friend":
+            around = _owner(definition, stack)
         symbol = _symbol(definition, around, source)
         if symbol.name:
             is_class = symbol.kind in _CLASS_LIKE or (symbol.kind == "component" and "class" in definition.node.type)
@@ -114,8 +131,26 @@ def _nested(found: list[_Found], source: Source) -> Iterator[Symbol]:
                 symbol.kind == "component" and "function" in definition.node.type
             )
             in_callable = is_callable or (around.in_callable and not is_class)
-            stack.append(_Around(start, end, symbol.qualified_name, in_callable, is_class))
+            stack.append(_Around(start, end, symbol.qualified_name, in_callable, is_class, kind in _LOCAL))
             yield symbol
+
+
+def _is_local(definition: Definition, around: _Around) -> bool:
+    """Return whether a variable is one of a function or of the code in another variable; not so b in `a = b = 1`."""
+    if around.in_callable or not around.is_local:
+        return around.in_callable
+    outer = definition.node.parent
+    return outer is None or (outer.start_byte, outer.end_byte) != (around.start, around.end)
+
+
+def _owner(definition: Definition, stack: list[_Around]) -> _Around:
+    """Return what is around a definition: no variable, unless it holds functions, and not the class of a friend."""
+    if definition.kind == "friend":
+        return next(around for around in reversed(stack) if not around.is_class)
+    parent = definition.node.parent
+    if definition.kind in _CALLABLE and parent is not None and parent.type in _MEMBERS:
+        return stack[-1]
+    return next(around for around in reversed(stack) if not around.is_local)
 
 
 def _symbol(definition: Definition, around: _Around, source: Source) -> Symbol:
@@ -124,24 +159,63 @@ def _symbol(definition: Definition, around: _Around, source: Source) -> Symbol:
     margin = above(source.margins, row, column)
     doc = definition.doc
     if doc is not None:
-        comment = _text(doc, source.data)
+        comment = _text(doc, source.data).strip('"')
     else:
         comment = _slice(source.data, margin.doc_start, margin.doc_end) if margin is not None else ""
     name, name_row = source.title, row
     if definition.name is not None:
-        name, name_row = _text(definition.name, source.data).strip("\"'`"), definition.name.start_point[0]
+        name, name_row = _name(definition.name, source.data), definition.name.start_point[0]
     is_method = definition.kind == "function" and (around.is_class or bool(definition.scopes))
     first = min(margin.row if margin is not None else row, name_row)
+    kind = "method" if is_method else "function" if definition.kind == "friend" else definition.kind
     return Symbol(
-        "method" if is_method else definition.kind,
+        kind,
         name,
         _qualified(name, definition.scopes, around.qualified_name, source.data),
         first + 1,
-        max(last_row(node), name_row, first) + 1,
+        max(_last_word_row(node, source.data) if source.is_indented else last_row(node), name_row, first) + 1,
         name_row + 1,
         _signature(definition, source.data),
         clean(comment) if comment else "",
     )
+
+
+def _name(node: Node, data: bytes) -> str:
+    """Return a name; that of a conversion operator ends where its parameters begin."""
+    if node.type != "operator_cast":
+        return _text(node, data).strip("\"'`")
+    declarator = node.child_by_field_name("declarator")
+    while declarator is not None and declarator.type != "abstract_function_declarator":
+        declarator = next(reversed(declarator.named_children), None)
+    end = declarator.start_byte if declarator is not None else node.end_byte
+    return " ".join(_slice(data, node.start_byte, end).split())
+
+
+def _last_word_row(node: Node, data: bytes) -> int:
+    """Return the last row of a node that may reach to the next word, because only indentation ends its body."""
+    end = node.end_byte
+    if end < len(data) and not data[end - 1 : end].isspace():
+        return last_row(node)
+    end = _last_leaf(node).end_byte
+    while data[end - 1 : end].isspace():
+        end -= 1
+    return node.end_point[0] - data.count(b"\n", end, node.end_byte)
+
+
+def _last_leaf(node: Node) -> Node:
+    """Return the last word of a definition, or the comment behind it when that is indented as a body is."""
+    column = node.start_point[1]
+    while node.child_count:
+        inner = (child for child in reversed(node.children) if not _is_outside(child, column))
+        child = next(inner, None)
+        if child is None:
+            break
+        node = child
+    return node
+
+
+def _is_outside(node: Node, column: int) -> bool:
+    return node.start_byte == node.end_byte or ("comment" in node.type and node.start_point[1] <= column)
 
 
 def _whole(node: Node) -> Node:

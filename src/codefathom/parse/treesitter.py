@@ -3,7 +3,8 @@
 Captures: `@definition.<kind>` on a definition with `@name` inside (without one it is named after the file); `@scope`
 (its owner, when it stands elsewhere), `@doc` and `@body` where they help; `@reference.call`, `@reference.type` and
 `@reference.import` on names; `@import.module` and `@import.name` where names of a module are imported;
-`@embedded.<language>` on code in another language, such as a script in a page.
+`@embedded.<language>` on code in another language, such as a script in a page; `@margin.attribute` on what stands above
+a definition and belongs to it, and `@margin.doc` on the text in it that says what is defined.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ _MAX_REFERENCES = 50_000
 _MAX_NAME_BYTES = 200
 _MAX_IMPORT_BYTES = 1_000
 
+_INDENTED = frozenset({"scala"})
+
 _Kind = Literal["import", "call", "type"]
 _KINDS: tuple[_Kind, ...] = ("import", "call", "type")
 _Captures = Mapping[str, list[Node]]
@@ -82,8 +85,9 @@ def _given_up(document: Document, problem: str) -> ParsedDocument:
 
 
 def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDocument:
-    margins = margins_of(_captured(trees, "margin.comment"), _captured(trees, "margin.attribute"), data)
-    source = Source(data, _title(document.path), margins)
+    comments, attributes, docs = (_captured(trees, f"margin.{kind}") for kind in ("comment", "attribute", "doc"))
+    margins = margins_of(comments, attributes, docs, data)
+    source = Source(data, _title(document.path), margins, document.language in _INDENTED)
     definitions = [definition for tree in trees for definition in _definitions(tree)]
     names = {definition.name.start_byte for definition in definitions if definition.name is not None}
     symbols = symbols_of(definitions, source)
@@ -236,11 +240,13 @@ def _imported_names(trees: Sequence[_Tree], data: bytes) -> Iterator[tuple[int, 
         text = _folded(data[node.start_byte : min(node.end_byte, node.start_byte + _MAX_NAME_BYTES)])
         if not is_module:
             n_names += 1
-            yield node.start_point[0] + 1, module + text if module.endswith(".") else f"{module}.{text}"
+            if text:  # nothing stands behind the last comma
+                yield node.start_point[0] + 1, module + text if module.endswith((".", "\\")) else f"{module}.{text}"
             continue
         if not n_names:
             yield line, module
-        module, line, n_names = text, node.start_point[0] + 1, 0
+        module = f"{text}\\" if node.type == "namespace_name" else text
+        line, n_names = node.start_point[0] + 1, 0
     if not n_names:
         yield line, module
 

@@ -4,6 +4,22 @@
 (compound_statement
   (declaration declarator: (function_declarator declarator: (identifier) @name)) @definition.variable)
 
+; A friend lies in what is around the class; only one with a body is defined there.
+(friend_declaration
+  (declaration declarator: [
+    (identifier) @name
+    (function_declarator declarator: [(identifier) (operator_name)] @name)
+    (_ (function_declarator declarator: [(identifier) (operator_name)] @name))
+  ])) @definition.prototype
+(friend_declaration
+  (function_definition
+    declarator: [
+      (function_declarator declarator: [(identifier) (operator_name)] @name)
+      (_ (function_declarator declarator: [(identifier) (operator_name)] @name))
+      (_ (_ (function_declarator declarator: [(identifier) (operator_name)] @name)))
+    ]
+    body: (_)? @body)) @definition.friend
+
 (namespace_definition name: (_) @name body: (_) @body) @definition.module
 
 (class_specifier name: [(type_identifier) @name (template_type name: (_) @name)] body: (_) @body) @definition.class
@@ -71,9 +87,18 @@
           name: [(identifier) (operator_name)] @name))))
   body: (_)? @body) @definition.method
 
-(function_definition declarator: (operator_cast type: (_) @name) body: (_)? @body) @definition.method
+(function_definition declarator: (operator_cast) @name body: (_)? @body) @definition.method
 (function_definition
-  declarator: (qualified_identifier scope: (_) @scope name: (operator_cast type: (_) @name))
+  declarator: (qualified_identifier
+    scope: [(namespace_identifier) @scope (template_type name: (_) @scope)]
+    name: (operator_cast) @name)
+  body: (_)? @body) @definition.method
+(function_definition
+  declarator: (qualified_identifier
+    scope: (_) @scope
+    name: (qualified_identifier
+      scope: [(namespace_identifier) @scope (template_type name: (_) @scope)]
+      name: (operator_cast) @name))
   body: (_)? @body) @definition.method
 
 (declaration
@@ -81,7 +106,7 @@
   @definition.function
 (declaration
   declarator: (_ (function_declarator declarator: [(identifier) (operator_name)] @name))) @definition.function
-(declaration declarator: (operator_cast type: (_) @name)) @definition.method
+(declaration declarator: (operator_cast) @name) @definition.method
 (field_declaration
   declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name)) @definition.method
 (field_declaration

@@ -6,7 +6,9 @@
   (do_block
     (unary_operator
       operator: "@"
-      operand: (call target: (identifier) @_attribute (arguments (string) @doc)))) @body
+      operand: (call
+        target: (identifier) @_attribute
+        (arguments [(string) @doc (sigil (quoted_content) @doc)])))) @body
   (#any-of? @_keyword "defmodule" "defprotocol")
   (#eq? @_attribute "moduledoc")) @definition.module
 (call
@@ -28,27 +30,6 @@
   target: (identifier) @name
   (#any-of? @name "defstruct" "defexception")) @definition.struct
 
-; With the @doc above it, between which and the definition stand at most two other attributes.
-((unary_operator
-    operator: "@"
-    operand: (call target: (identifier) @_attribute (arguments . [(string) (sigil)] @doc)))
-  .
-  (unary_operator)?
-  .
-  (unary_operator)?
-  .
-  (call
-    target: (identifier) @_keyword
-    (arguments . [
-      (identifier) @name
-      (call target: (identifier) @name)
-      (binary_operator left: (call target: (identifier) @name) operator: "when")
-      (binary_operator left: (identifier) @name operator: "when")
-      (binary_operator operator: ["+" "-" "*" "/" "==" "<>" "|>" "++" "--" "and" "or" "=~" ">>>" "<<<" "~>"] @name)
-    ])
-    (do_block)? @body) @definition.function
-  (#eq? @_attribute "doc")
-  (#any-of? @_keyword "def" "defp" "defdelegate"))
 (call
   target: (identifier) @_keyword
   (arguments . [
@@ -60,25 +41,6 @@
   ])
   (do_block)? @body
   (#any-of? @_keyword "def" "defp" "defdelegate")) @definition.function
-((unary_operator
-    operator: "@"
-    operand: (call target: (identifier) @_attribute (arguments . [(string) (sigil)] @doc)))
-  .
-  (unary_operator)?
-  .
-  (unary_operator)?
-  .
-  (call
-    target: (identifier) @_keyword
-    (arguments . [
-      (identifier) @name
-      (call target: (identifier) @name)
-      (binary_operator left: (call target: (identifier) @name) operator: "when")
-      (binary_operator left: (identifier) @name operator: "when")
-    ])
-    (do_block)? @body) @definition.macro
-  (#eq? @_attribute "doc")
-  (#any-of? @_keyword "defmacro" "defmacrop" "defguard" "defguardp"))
 (call
   target: (identifier) @_keyword
   (arguments . [
@@ -123,6 +85,19 @@
   (unary_operator operator: "@" operand: (call target: (identifier) @name (arguments))) @definition.constant
   (#not-match? @name
     "^((module|type)?doc|spec|typep?|opaque|(macro)?callback|impl|behaviour|derive|deprecated|enforce_keys|optional_callbacks|dialyzer|compile|(before|after)_compile|on_(load|definition)|external_resource|(module|describe)?tag|since|shortdoc|fallback_to_any)$"))
+
+; What stands above a definition and says something of it.
+(unary_operator
+  operator: "@"
+  operand: (call target: (identifier) @_attribute)
+  (#any-of? @_attribute
+    "doc" "typedoc" "spec" "impl" "deprecated" "since" "dialyzer" "derive" "enforce_keys" "tag")) @margin.attribute
+(unary_operator
+  operator: "@"
+  operand: (call
+    target: (identifier) @_attribute
+    (arguments . [(string (quoted_content) @margin.doc) (sigil (quoted_content) @margin.doc)]))
+  (#any-of? @_attribute "doc" "typedoc"))
 
 (call
   target: (identifier) @_keyword

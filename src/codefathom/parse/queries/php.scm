@@ -17,7 +17,9 @@
 (property_declaration (property_element name: (variable_name (name) @name))) @definition.variable
 
 (namespace_use_declaration (namespace_use_clause . [(name) (qualified_name)] @reference.import))
-(namespace_use_declaration (namespace_name) body: (_)) @reference.import
+(namespace_use_declaration
+  (namespace_name) @import.module
+  body: (namespace_use_group (namespace_use_clause . (_) @import.name)))
 (include_expression (_) @reference.import)
 (include_once_expression (_) @reference.import)
 (require_expression (_) @reference.import)
