@@ -30,6 +30,7 @@ _GROUPS = frozenset(
         "variable_declaration",
     }
 )
+_LISTS = frozenset({"lexical_declaration", "variable_declaration"})  # of names with values that may hold functions
 _CLASS_LIKE = frozenset({"class", "interface", "struct", "enum", "trait", "type"})
 _LOCAL = frozenset({"variable", "constant"})
 _CALLABLE = frozenset({"function", "method", "macro", "friend"})
@@ -106,7 +107,7 @@ def symbols_of(definitions: Iterable[Definition], source: Source) -> list[Symbol
 def _declarator(definition: Definition) -> Node:
     """Return what a variable reaches over: of several in one declaration each has its own value."""
     node, name = definition.node, definition.name
-    if name is None or node.type not in _GROUPS:
+    if name is None or node.type not in _LISTS:
         return node
     declarator = name.parent
     return declarator if declarator is not None and declarator.type == "variable_declarator" else node
@@ -120,7 +121,9 @@ def _nested(found: list[_Found], source: Source) -> Iterator[Symbol]:
         while len(stack) > 1 and (stack[-1].end < end or (stack[-1].start, stack[-1].end) == (start, end)):
             stack.pop()
         around, kind = stack[-1], definition.kind
-        if len(stack) > MAX_DEPTH or kind == "prototype" or (kind in _LOCAL and _is_local(definition, around)):
+        if len(stack) > MAX_DEPTH or (around.in_callable and kind in _LOCAL) or kind == "prototype":
+            continue
+        if around.is_local and kind in _LOCAL and not _is_chained(definition, around):
             continue
         if around.is_local or kind == "friend":
             around = _owner(definition, stack)
@@ -135,12 +138,10 @@ def _nested(found: list[_Found], source: Source) -> Iterator[Symbol]:
             yield symbol
 
 
-def _is_local(definition: Definition, around: _Around) -> bool:
-    """Return whether a variable is one of a function or of the code in another variable; not so b in `a = b = 1`."""
-    if around.in_callable or not around.is_local:
-        return around.in_callable
+def _is_chained(definition: Definition, around: _Around) -> bool:
+    """Return whether a variable in another is as b in `a = b = 1`, not one of the code that gives the value."""
     outer = definition.node.parent
-    return outer is None or (outer.start_byte, outer.end_byte) != (around.start, around.end)
+    return outer is not None and (outer.start_byte, outer.end_byte) == (around.start, around.end)
 
 
 def _owner(definition: Definition, stack: list[_Around]) -> _Around:
