@@ -1,0 +1,268 @@
+"""A conversation → its final answer: by schema, else read tolerantly, else repaired once, else the text as it is.
+
+A source that the model was never shown is dropped and counted. With none left, the sources are what was shown last.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from codefathom.agent.tools import Place
+from codefathom.answer.budget import merged
+from codefathom.answer.types import Citation, Label
+from codefathom.errors import ProviderError
+from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, Usage
+
+LABELS: tuple[Label, ...] = ("low", "medium", "high")
+_MAX_TOKENS = 4_096
+_MAX_FALLBACK_SOURCES = 5
+_MAX_LINE = 9_999_999
+# Text that only looks like JSON is given up after this many braces: each costs a look at all that follows.
+_MAX_BRACES = 200
+
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "answer": {"type": "string"},
+        "confidence": {"type": "string", "enum": list(LABELS)},
+        "sources": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string"},
+                    "start_line": {"type": "integer"},
+                    "end_line": {"type": "integer"},
+                },
+                "required": ["path", "start_line", "end_line"],
+                "additionalProperties": False,
+            },
+        },
+        "reasoning": {"type": "string"},
+    },
+    "required": ["answer", "confidence", "sources", "reasoning"],
+    "additionalProperties": False,
+}
+DEMAND = (
+    "Answer the question now, from what you have seen; no tool can be called any more. Write one JSON object and "
+    'nothing else: {"answer": text in the language of the question, "confidence": "high", "medium" or "low", '
+    '"sources": [{"path", "start_line", "end_line"}] with only lines that you were shown, "reasoning": how they lead '
+    "to the answer}. Say in the answer what you did not find."
+)
+_REPAIR = "That cannot be used: {problem}. Write the whole JSON object again, shorter if it was cut, and nothing else."
+
+
+@dataclass(frozen=True, slots=True)
+class FinalAnswer:
+    """What an agent found out. Every source lies in lines that it was shown."""
+
+    answer: str
+    confidence: Label
+    sources: tuple[Citation, ...]
+    reasoning: str = ""
+    n_dropped: int = 0  # sources that it named and was never shown
+
+
+class Finished(NamedTuple):
+    """A final answer and what it cost."""
+
+    answer: FinalAnswer
+    usage: Usage
+
+
+Trace = Sequence[Sequence[Place]]  # what each observation showed, oldest first
+
+
+def final(model: ChatModel, messages: Sequence[Message], trace: Trace, demand: str = DEMAND) -> Finished:
+    """Return the final answer of a conversation; see `stream_final`."""
+    steps = stream_final(model, messages, trace, demand)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            finished: Finished = end.value
+            return finished
+
+
+def stream_final(
+    model: ChatModel, messages: Sequence[Message], trace: Trace, demand: str = DEMAND
+) -> Generator[Delta, None, Finished]:
+    """Yield the pieces of the final answer and return it.
+
+    When the last message is an answer of the model, nothing more is asked of it if that follows the schema already.
+    Raises ProviderError when there is neither an answer nor a reply.
+    """
+    draft = messages[-1].content if messages and messages[-1].role == "assistant" else ""
+    parsed, text, usage = _parsed(draft), draft, NO_USAGE
+    talk = [*messages, Message("user", demand)]
+    for _ in range(2):
+        if not parsed.problem:
+            break
+        try:
+            reply = yield from replied(model, Ask(tuple(talk), schema=SCHEMA, max_tokens=_MAX_TOKENS))
+        except ProviderError:
+            if not text.strip():
+                raise
+            break
+        usage += reply.usage
+        parsed, text = _parsed(reply.text), draft or reply.text or text
+        talk += [Message("assistant", reply.text), Message("user", _REPAIR.format(problem=parsed.problem))]
+    return Finished(_answer(parsed, text, trace), usage)
+
+
+def replied(model: ChatModel, ask: Ask) -> Generator[Delta, None, Reply]:
+    """Yield the pieces of a reply and return it whole. Closing this, or leaving it by an error, ends the call."""
+    stream = model.stream(ask)
+    try:
+        for item in stream:
+            if isinstance(item, Reply):
+                return item
+            yield item
+    finally:
+        close = getattr(stream, "close", None)  # an iterator need not have one
+        if close is not None:
+            close()
+    raise AssertionError(f"{model.name} ended a stream without a reply")  # against the protocol
+
+
+def objects_in(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects in a text, outermost only, whatever stands around them."""
+    decoder = json.JSONDecoder(strict=False)  # models write line ends inside strings
+    index = text.find("{")
+    for _ in range(_MAX_BRACES):
+        if index < 0:
+            return
+        try:
+            value, end = decoder.raw_decode(text, index)
+        except (ValueError, RecursionError):
+            end = index + 1
+        else:
+            yield value
+        index = text.find("{", end)
+
+
+# ---- reading a reply
+
+
+class _Parsed(NamedTuple):
+    """What a reply holds, and what is wrong with it."""
+
+    fields: Mapping[str, Any]
+    problem: str
+
+
+def _parsed(text: str) -> _Parsed:
+    found = [value for value in objects_in(text) if "answer" in value]
+    if not found:
+        return _Parsed({}, "there is no JSON object with an answer in it")
+    fields = found[-1]
+    problems = []
+    if not isinstance(fields["answer"], str) or not fields["answer"].strip():
+        problems.append("answer must be a text that is not empty")
+    if _label(fields.get("confidence")) is None:
+        problems.append(f"confidence must be one of {', '.join(LABELS)}")
+    if not isinstance(fields.get("sources"), list):
+        problems.append("sources must be a list")
+    return _Parsed(fields, "; ".join(problems))
+
+
+def _label(value: object) -> Label | None:
+    """Return a confidence as its label; a share from 0 to 1 is understood too."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return LABELS[min(int(value * len(LABELS)), len(LABELS) - 1)]
+    wanted = value.strip().lower() if isinstance(value, str) else ""
+    return next((label for label in LABELS if label == wanted), None)
+
+
+def _answer(parsed: _Parsed, text: str, trace: Trace) -> FinalAnswer:
+    """Return what a reply says, or when it cannot be used, the text itself, with low confidence."""
+    fields = parsed.fields
+    said = fields.get("answer")
+    is_usable = isinstance(said, str) and bool(said.strip())
+    label = (_label(fields.get("confidence")) if is_usable else None) or "low"
+    named = fields.get("sources")
+    sources, n_dropped = _checked(named if isinstance(named, list) else [], trace)
+    if not sources:
+        sources = _shown_last(trace)
+        label = min(label, "medium" if sources else "low", key=LABELS.index)
+    reasoning = fields.get("reasoning")
+    if not isinstance(reasoning, str):
+        reasoning = "" if is_usable else f"The reply did not follow the schema: {parsed.problem}."
+    answer = said if isinstance(said, str) and is_usable else _salvaged(text)
+    return FinalAnswer(_clean(answer), label, sources, _clean(reasoning), n_dropped)
+
+
+def _salvaged(text: str) -> str:
+    """Return the answer inside JSON that broke off, or the text itself."""
+    match = re.match(r'\s*(?:```\w*\s*)?\{\s*"answer"\s*:\s*"((?:[^"\\]|\\[^u]|\\u[0-9a-fA-F]{4})*)', text, re.DOTALL)
+    if not match:
+        return text
+    found = next(objects_in(f'{{"answer": "{match[1]}"}}'), {})
+    return str(found.get("answer", text))
+
+
+def _clean(text: str) -> str:
+    # JSON can write half a surrogate pair, which no file or terminal takes.
+    return text.encode("utf-8", "replace").decode("utf-8").strip()
+
+
+# ---- sources
+
+
+def _checked(named: Sequence[object], trace: Trace) -> tuple[tuple[Citation, ...], int]:
+    """Return the sources that lie in lines that were shown, each once, and how many do not."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for place in (place for places in trace for place in places):
+        spans.setdefault(place.path, []).append((place.start_line, place.end_line))
+    shown = {path: merged(found, _MAX_LINE) for path, found in spans.items()}
+    kept: dict[Citation, None] = {}
+    n_dropped = 0
+    for item in named:
+        source = _source(item, shown)
+        if source is None:
+            n_dropped += 1
+        else:
+            kept[source] = None
+    return tuple(kept), n_dropped
+
+
+def _source(item: object, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Citation | None:
+    """Return a source as a citation; None when it is no place, or one that was not shown."""
+    place = _place(item)
+    if place is None:
+        return None
+    given = place.path.strip().removeprefix("./")
+    paths = [given] if given in shown else [path for path in shown if path.endswith(f"/{given}")]
+    if len(paths) != 1:
+        return None
+    inside = any(start <= place.start_line <= place.end_line <= end for start, end in shown[paths[0]])
+    return Citation(paths[0], place.start_line, place.end_line) if inside else None
+
+
+def _place(item: object) -> Place | None:
+    """Return the place that a model means by an object, or by a text such as "src/app.py:3-9"."""
+    if isinstance(item, str):
+        match = re.fullmatch(r"\[?`?(.+?):L?([0-9]{1,7})(?:\s*[-–]\s*L?([0-9]{1,7}))?`?\]?", item.strip())
+        return Place(match[1], int(match[2]), int(match[3] or match[2])) if match else None
+    if not isinstance(item, Mapping):
+        return None
+    path, start = item.get("path", item.get("file_path")), _line(item.get("start_line"))
+    end = start if item.get("end_line") is None else _line(item["end_line"])
+    return Place(path, start, end) if isinstance(path, str) and path and start and end else None
+
+
+def _line(value: object) -> int:
+    """Return a line number, 0 when it is none."""
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,7}", value.strip()):
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _shown_last(trace: Trace) -> tuple[Citation, ...]:
+    """Return what the last observation that showed anything showed first."""
+    last = next((places for places in reversed(trace) if places), ())
+    return tuple(dict.fromkeys(Citation(*place) for place in last[:_MAX_FALLBACK_SOURCES]))

@@ -1,0 +1,299 @@
+"""A conversation → its final answer, whatever the model writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codefathom.agent.final import DEMAND, SCHEMA, FinalAnswer, final, objects_in, replied, stream_final
+from codefathom.agent.tools import Place
+from codefathom.answer.types import Citation
+from codefathom.errors import ProviderError
+from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
+
+QUESTION = (Message("system", "Look."), Message("user", "Where are orders stored?"))
+TRACE = (
+    (Place("shop/orders.py", 1, 20), Place("shop/orders.py", 21, 28), Place("web/cart.ts", 3, 9, "Cart")),
+    (),
+    (Place("shop/store/database.py", 6, 23, "Database"), Place("shop/orders.py", 26, 28, "place")),
+    (),
+)
+GOOD = {
+    "answer": "In `place`.",
+    "confidence": "high",
+    "sources": [{"path": "shop/orders.py", "start_line": 26, "end_line": 28}],
+    "reasoning": "It inserts a row.",
+}
+ANSWER = FinalAnswer("In `place`.", "high", (Citation("shop/orders.py", 26, 28),), "It inserts a row.")
+
+
+class Scripted:
+    """Says what it was told to say, one reply for each ask, and remembers the asks."""
+
+    name = "scripted"
+
+    def __init__(self, *script: str | ProviderError) -> None:
+        self.script = list(script)
+        self.asks: list[Ask] = []
+        self.n_closed = 0
+
+    def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
+        self.asks.append(ask)
+        said = self.script.pop(0)
+        if isinstance(said, ProviderError):
+            raise said
+        try:
+            yield Delta(said[:5])
+            yield Delta(said[5:])
+            yield Reply(said, usage=Usage(100, 10))
+        finally:
+            self.n_closed += 1
+
+
+def good(**changes: Any) -> str:
+    return json.dumps(GOOD | changes)
+
+
+def answered(*script: str | ProviderError, draft: str | None = None, trace: Any = TRACE) -> FinalAnswer:
+    model = Scripted(*script)
+    messages = QUESTION if draft is None else (*QUESTION, Message("assistant", draft))
+    answer = final(model, messages, trace).answer
+    assert model.script == []
+    return answer
+
+
+# ---- form
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        good(),
+        json.dumps(GOOD, indent=2),
+        f"```json\n{good()}\n```",
+        f"Here it is:\n{good()}\nI hope that {{helps}}.",
+        f'{{"note": 1}} {{ not json }} {good()}',
+        f"{good(answer='a first try')}\n{good()}",
+        good(confidence=" HIGH "),
+        good(confidence=0.9),
+        good(answer=" In `place`. "),
+        good(sources=["shop/orders.py:26-28"]),
+        good(sources=["[shop/orders.py:26-28]", "shop/orders.py:L26-L28"]),
+        good(sources=[{"file_path": "./orders.py", "start_line": "26", "end_line": 28}]),
+    ],
+)
+def test_forms_of_one_answer(text: str) -> None:
+    assert answered(text) == ANSWER
+    assert answered(draft=text) == ANSWER  # an early answer: nothing more is asked
+    assert answered("no", text) == ANSWER
+    assert answered(text, draft="It is in place().") == ANSWER
+
+
+def test_the_schema_is_demanded() -> None:
+    model = Scripted(good())
+    finished = final(model, QUESTION, TRACE)
+    (ask,) = model.asks
+    assert ask.schema == SCHEMA
+    assert ask.tools == ()
+    assert ask.messages == (*QUESTION, Message("user", DEMAND))
+    assert finished.usage == Usage(100, 10)
+    assert set(SCHEMA["required"]) == set(SCHEMA["properties"]) == set(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("It is in place().", "there is no JSON object with an answer"),
+        ("", "there is no JSON object with an answer"),
+        (good()[:-9], "there is no JSON object with an answer"),
+        ("[1, 2]", "there is no JSON object with an answer"),
+        (good(answer=" "), "answer must be a text"),
+        (good(answer=["a"]), "answer must be a text"),
+        (good(confidence="sure"), "confidence must be one of low, medium, high"),
+        (good(confidence=7), "confidence must be one of"),
+        (good(confidence=True), "confidence must be one of"),
+        (good(sources="shop/orders.py"), "sources must be a list"),
+        (json.dumps({"answer": "a"}), "confidence must be one of low, medium, high; sources must be a list"),
+    ],
+)
+def test_repair(text: str, says: str) -> None:
+    model = Scripted(text, good())
+    finished = final(model, QUESTION, TRACE)
+    assert finished.answer == ANSWER
+    assert finished.usage == Usage(200, 20)
+    assert model.asks[1].schema == SCHEMA
+    assert model.asks[1].messages[-2] == Message("assistant", text)
+    assert says in model.asks[1].messages[-1].content
+
+
+WRAPPED = [
+    (("It is there.", "It is there!"), None, "It is there!"),
+    (("{", "It is there."), "An early answer.", "An early answer."),
+    ((good()[:30], '{"answer": "It is \\"there\\" and'), None, 'It is "there" and'),
+    (("", "```json\n" + '{"answer": "cut \\u'), None, "cut"),
+    (("one", ""), None, "one"),
+    (("", ""), None, ""),
+    ((good(confidence="sure"),) * 2, None, "In `place`."),
+]
+
+
+@pytest.mark.parametrize(("script", "draft", "expected"), WRAPPED)
+def test_what_cannot_be_repaired_is_wrapped(script: tuple[str, ...], draft: str | None, expected: str) -> None:
+    answer = answered(*script, draft=draft)
+    assert answer.answer == expected
+    assert answer.confidence == "low"
+    assert answer.sources != ()
+    assert answer.reasoning == GOOD["reasoning"] or "did not follow the schema" in answer.reasoning
+
+
+def test_half_characters_can_be_written_out() -> None:
+    answer = answered(good(answer="half \ud83d", reasoning="\ud800"))
+    assert (answer.answer, answer.reasoning) == ("half ?", "?")
+
+
+# ---- sources
+
+
+def place(path: Any, start: Any, end: Any) -> dict[str, Any]:
+    return {"path": path, "start_line": start, "end_line": end}
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        (place("shop/orders.py", 1, 28), Citation("shop/orders.py", 1, 28)),  # shown in two parts
+        (place("shop/orders.py", 28, 28), Citation("shop/orders.py", 28, 28)),
+        (place("shop/orders.py", 3, None), Citation("shop/orders.py", 3, 3)),
+        (place("database.py", 6, 23), Citation("shop/store/database.py", 6, 23)),
+        ("web/cart.ts:9", Citation("web/cart.ts", 9, 9)),
+        (place("shop/orders.py", 28, 29), None),
+        (place("shop/orders.py", 0, 5), None),
+        (place("shop/orders.py", 9, 5), None),
+        (place("shop/orders.py", -1, 5), None),
+        (place("shop/orders.py", "x", 5), None),
+        (place("shop/orders.py", True, 5), None),
+        (place("shop/store/database.py", 5, 23), None),
+        (place("shop/pricing.py", 1, 2), None),
+        (place("../shop/orders.py", 1, 2), None),
+        (place("", 1, 2), None),
+        (place(None, 1, 2), None),
+        ("shop/orders.py", None),
+        ("shop/orders.py:99999999999", None),
+        ({"start_line": 1, "end_line": 2}, None),
+        (7, None),
+        (None, None),
+        ([], None),
+    ],
+)
+def test_only_what_was_shown_is_a_source(named: Any, expected: Citation | None) -> None:
+    answer = answered(good(sources=[*GOOD["sources"], named]))
+    assert answer.sources == ANSWER.sources + ((expected,) if expected else ())
+    assert answer.n_dropped == (expected is None)
+    assert answer.confidence == "high"
+
+
+def test_a_name_of_two_shown_files_is_no_source() -> None:
+    two = ((Place("a/x.py", 1, 5), Place("b/x.py", 1, 5)),)
+    assert answered(good(sources=[place("x.py", 1, 2), place("a/x.py", 1, 2)]), trace=two).n_dropped == 1
+
+
+@pytest.mark.parametrize(("confidence", "expected"), [("high", "medium"), ("medium", "medium"), ("low", "low")])
+@pytest.mark.parametrize("sources", [[], [place("nowhere.py", 1, 2)]])
+def test_without_a_source_what_was_shown_last_is_one(confidence: str, expected: str, sources: list[Any]) -> None:
+    answer = answered(good(confidence=confidence, sources=sources))
+    assert answer.sources == (
+        Citation("shop/store/database.py", 6, 23, "Database"),
+        Citation("shop/orders.py", 26, 28, "place"),
+    )
+    assert answer.confidence == expected
+    assert answer.n_dropped == len(sources)
+
+
+def test_no_more_than_five_are_taken_over() -> None:
+    many = (tuple(Place(f"{number}.py", 1, 2) for number in range(9)),)
+    assert [source.path for source in answered(good(sources=[]), trace=many).sources] == [f"{n}.py" for n in range(5)]
+
+
+@pytest.mark.parametrize("trace", [(), ((), ())])
+def test_an_answer_from_nothing_is_worth_little(trace: Any) -> None:
+    answer = answered(good(), trace=trace)
+    assert (answer.sources, answer.confidence, answer.n_dropped) == ((), "low", 1)
+
+
+# ---- failures
+
+
+def test_no_reply_at_all_is_an_error() -> None:
+    with pytest.raises(ProviderError, match="gone"):
+        answered(ProviderError("gone"))
+
+
+@pytest.mark.parametrize(
+    ("script", "draft", "expected"),
+    [
+        ((ProviderError("gone"),), "An early answer.", "An early answer."),
+        (("A late answer.", ProviderError("gone")), None, "A late answer."),
+    ],
+)
+def test_a_failure_leaves_what_there_is(script: Any, draft: str | None, expected: str) -> None:
+    answer = answered(*script, draft=draft)
+    assert (answer.answer, answer.confidence) == (expected, "low")
+
+
+def test_pieces_come_as_they_are_written_and_closing_ends_the_call() -> None:
+    model = Scripted(good())
+    steps = stream_final(model, QUESTION, TRACE)
+    assert next(steps) == Delta(good()[:5])
+    assert model.n_closed == 0
+    steps.close()
+    assert model.n_closed == 1
+
+
+def test_a_stream_without_a_reply_is_told_from_a_failure() -> None:
+    class Broken(Scripted):
+        def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
+            return iter([Delta("a")])
+
+    with pytest.raises(AssertionError, match="ended a stream without a reply"):
+        list(replied(Broken(), Ask(QUESTION)))
+
+
+# ---- JSON in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("no braces", []),
+        ('{"a": 1}{"b": {"c": 2}}', [{"a": 1}, {"b": {"c": 2}}]),
+        ('{ {"a": 1}', [{"a": 1}]),
+        ('{"a": "line\nend"}', [{"a": "line\nend"}]),
+        ('{"a": ' * 50_000, []),
+        ("{" * 100_000, []),
+    ],
+)
+def test_objects(text: str, expected: list[Any]) -> None:
+    assert list(objects_in(text)) == expected
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*GOOD, "path"]), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=100)
+@given(st.dictionaries(st.sampled_from(list(GOOD)), JSON), st.text(max_size=20))
+def test_whatever_is_written_there_is_an_answer(fields: dict[str, Any], around: str) -> None:
+    text = around + json.dumps(fields) + around
+    model = Scripted(text, text)
+    answer = final(model, QUESTION, TRACE).answer
+    assert answer.sources != ()
+    answer.answer.encode()
