@@ -1,0 +1,392 @@
+"""Rounds of a model with the real tools over the real index of a small project."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codefathom import Engine
+from codefathom.agent.loop import Briefing, Call, Event, Final, Limits, Observed, Thought, run
+from codefathom.agent.tools import Place, Project, Tool, tools
+from codefathom.answer.types import Citation
+from codefathom.errors import ProviderError
+from codefathom.providers.base import Ask, Delta, Message, Reply, ToolCall, Usage
+
+SHOP = Path(__file__).parent.parent / "repos" / "shop"
+QUESTION = "How are prices computed?"
+PRICING = ("read_file", {"file_path": "shop/pricing.py"})
+ORDERS = ("read_file", {"file_path": "shop/orders.py", "start_line": 1, "end_line": 9})
+
+
+@pytest.fixture(scope="module")
+def kit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tool, ...]]:
+    folder = tmp_path_factory.mktemp("agent")
+    shutil.copytree(SHOP, folder / "shop")
+    (folder / "shop" / "fathom.toml").write_text("")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("FATHOM_")]:
+            patch.delenv(name)
+        patch.setenv("FATHOM_CACHE_DIR", str(folder / "cache"))
+        patch.setenv("XDG_CONFIG_HOME", str(folder))
+        with Engine.open(str(folder / "shop")) as engine:
+            engine.index()
+            catalog = engine._open().catalog
+            paths = [document.path for document in catalog.documents()]
+            yield tools(
+                Project(
+                    search=lambda question, level, limit: engine.search(question, level=level, limit=limit),
+                    text=lambda path: catalog.text(path) if path in paths else None,
+                    symbols=engine.symbols,
+                    related=engine.related,
+                    paths=lambda: paths,
+                )
+            )
+
+
+class Clock:
+    """Time that passes only when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Scripted:
+    """Says what it was told to say, one reply for each ask, and remembers the asks."""
+
+    name = "scripted"
+
+    def __init__(self, *script: Reply | ProviderError, clock: Clock | None = None, seconds: float = 0.0) -> None:
+        self.script = list(script)
+        self.asks: list[Ask] = []
+        self.n_closed = 0
+        self._clock = clock or Clock()
+        self._seconds = seconds  # that each piece takes
+
+    def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
+        self.asks.append(ask)
+        reply = self.script.pop(0)
+        try:
+            for piece in ("thinking ", "aloud"):
+                self._clock.now += self._seconds
+                yield Delta(reasoning=piece)
+            if isinstance(reply, ProviderError):
+                raise reply
+            yield reply
+        finally:
+            self.n_closed += 1
+
+
+def calls(*asked: tuple[str, Any], text: str = "", usage: Usage = Usage(100, 10)) -> Reply:  # noqa: B008
+    made = [ToolCall(f"id{index}", name, json.dumps(arguments)) for index, (name, arguments) in enumerate(asked)]
+    return Reply(text, tuple(made), usage, "tool_calls")
+
+
+def says(text: str, usage: Usage = Usage(100, 10)) -> Reply:  # noqa: B008
+    return Reply(text, usage=usage)
+
+
+def answer(start: int = 6, end: int = 8, **changes: Any) -> Reply:
+    source = {"path": "shop/pricing.py", "start_line": start, "end_line": end}
+    fields = {"answer": "They are summed.", "confidence": "high", "sources": [source], "reasoning": "Read."}
+    return says(json.dumps(fields | changes))
+
+
+def ran(model: Scripted, kit: tuple[Tool, ...], **options: Any) -> list[Event]:
+    events = [event for event in run(QUESTION, model, kit, **options) if not isinstance(event, Delta)]
+    assert model.script == []
+    assert model.n_closed == len(model.asks)
+    assert [event for event in events if isinstance(event, Final)] == events[-1:]
+    return events
+
+
+def final_of(events: list[Event]) -> Final:
+    assert isinstance(events[-1], Final)
+    return events[-1]
+
+
+def observed(events: list[Event]) -> list[Observed]:
+    return [event for event in events if isinstance(event, Observed)]
+
+
+# ---- a whole run
+
+
+def test_a_run(kit: tuple[Tool, ...]) -> None:
+    model = Scripted(calls(PRICING, text="I read the prices."), answer())
+    events = ran(model, kit)
+    thought, said, call, seen, thought_again, final = events
+    assert thought == thought_again == Thought("thinking aloud")
+    assert said == Thought("I read the prices.")
+    assert call == Call("read_file", '{"file_path": "shop/pricing.py"}')
+    assert isinstance(seen, Observed) and seen.places == (Place("shop/pricing.py", 1, 13),)
+    assert isinstance(final, Final)
+    assert final.answer.sources == (Citation("shop/pricing.py", 6, 8),)
+    assert (final.usage, final.rounds, final.stopped_by) == (Usage(200, 20), 2, "")
+    assert final.answer.confidence == "high"
+
+
+def test_what_the_model_is_told(kit: tuple[Tool, ...]) -> None:
+    earlier = (Message("user", "Hello"), Message("assistant", "Hello."))
+    model = Scripted(calls(PRICING), answer())
+    ran(model, kit, briefing=Briefing(system="Be brief.", history=earlier))
+    first, second = model.asks
+    assert [spec.name for spec in first.tools] == [tool.spec.name for tool in kit]
+    system, *rest = first.messages
+    assert system.role == "system" and system.content.startswith("Be brief.\n")
+    assert all(f"- {tool.spec.name} takes " in system.content for tool in kit)
+    assert rest == [*earlier, Message("user", QUESTION)]
+    asked, result = second.messages[len(first.messages) :]
+    assert asked == Message("assistant", "", calls(PRICING).tool_calls)
+    assert (result.role, result.tool_call_id) == ("tool", "id0")
+    assert result.content.startswith("shop/pricing.py, lines 1 to 13 of 13\n")
+
+
+def test_an_early_answer_without_form_is_asked_for_its_form(kit: tuple[Tool, ...]) -> None:
+    model = Scripted(calls(PRICING), says("They are summed."), answer())
+    final = final_of(ran(model, kit, briefing=Briefing(demand="As JSON!")))
+    assert (final.rounds, final.stopped_by, final.usage) == (2, "", Usage(300, 30))
+    assert model.asks[2].messages[-2:] == (Message("assistant", "They are summed."), Message("user", "As JSON!"))
+    assert model.asks[2].schema is not None
+    assert final.answer.answer == "They are summed."
+
+
+def test_an_answer_without_a_look_is_worth_little(kit: tuple[Tool, ...]) -> None:
+    final = final_of(ran(Scripted(answer()), kit))
+    assert (final.rounds, final.answer.confidence, final.answer.n_dropped) == (1, "low", 1)
+
+
+# ---- limits
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 6])
+def test_the_last_round_has_no_tools_and_demands_the_answer(kit: tuple[Tool, ...], rounds: int) -> None:
+    looks = [calls(("find_symbol", {"name": f"name{number}"})) for number in range(rounds - 1)]
+    model = Scripted(*looks, answer())
+    final = final_of(ran(model, kit, limits=Limits(rounds=rounds), briefing=Briefing(demand="Now!")))
+    assert [bool(ask.tools) for ask in model.asks] == [True] * (rounds - 1) + [False]
+    assert [ask.schema is None for ask in model.asks] == [True] * (rounds - 1) + [False]
+    assert model.asks[-1].messages[-1] == Message("user", "Now!")
+    assert (final.rounds, final.stopped_by) == (rounds, "rounds")
+
+
+@pytest.mark.parametrize(
+    ("usage", "max_tokens", "n_looks"),
+    [
+        (Usage(90, 10), 1_000, 5),  # rounds end it first
+        (Usage(90, 10), 300, 2),  # 200 used, and the answer costs about 100
+        (Usage(90, 10), 301, 3),
+        (Usage(90, 10), 100, 1),
+        (Usage(90, 10), 0, 0),
+        (Usage(), 100, 1),  # not counted by the provider: by the length of the text
+    ],
+)
+def test_tokens(kit: tuple[Tool, ...], usage: Usage, max_tokens: int, n_looks: int) -> None:
+    looks = [calls(("find_symbol", {"name": f"name{number}"}), usage=usage) for number in range(n_looks)]
+    model = Scripted(*looks, answer())
+    final = final_of(ran(model, kit, limits=Limits(max_tokens=max_tokens)))
+    assert final.stopped_by == ("rounds" if n_looks == 5 else "tokens")
+    assert final.rounds == n_looks + 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "n_looks"),
+    [(1.0, 5), (30.0, 2), (20.0, 2), (0.0, 5)],  # each look takes twice as long; 100 seconds in all
+)
+def test_time(kit: tuple[Tool, ...], seconds: float, n_looks: int) -> None:
+    clock = Clock()
+    is_late = seconds * 10 >= 100
+    # The look during which the time ends is broken off.
+    looks = [calls(("find_symbol", {"name": f"name{number}"})) for number in range(n_looks)]
+    broken = [calls(PRICING)] if seconds == 30.0 else []
+    model = Scripted(*looks[: n_looks - len(broken)], *broken, answer(), clock=clock, seconds=seconds)
+    final = final_of(ran(model, kit, limits=Limits(max_seconds=100.0), clock=clock))
+    assert final.stopped_by == ("time" if is_late else "rounds")
+
+
+def test_tools_are_timed(kit: tuple[Tool, ...]) -> None:
+    clock = Clock()
+
+    def slow(arguments: Any) -> Any:
+        clock.now += 0.25
+        return kit[1].run(arguments)
+
+    (seen,) = observed(ran(Scripted(calls(PRICING), answer()), (kit[1]._replace(run=slow),), clock=clock))
+    assert seen.milliseconds == 250.0
+
+
+# ---- calls
+
+
+def test_several_calls_in_a_round(kit: tuple[Tool, ...]) -> None:
+    model = Scripted(calls(PRICING, ORDERS, ("search", {"question": "discount"})), answer())
+    seen = observed(ran(model, kit))
+    assert [event.name for event in seen] == ["read_file", "read_file", "search"]
+    assert not any(event.is_error for event in seen)
+    results = (
+        model.asks[1].messages[-4:-1] if model.asks[1].messages[-1].role == "user" else model.asks[1].messages[-3:]
+    )
+    assert [(message.role, message.tool_call_id) for message in results] == [
+        ("tool", "id0"),
+        ("tool", "id1"),
+        ("tool", "id2"),
+    ]
+    assert [message.content for message in results] == [event.text for event in seen]
+
+
+def test_too_many_calls_in_a_round(kit: tuple[Tool, ...]) -> None:
+    many = [("find_symbol", {"name": f"name{number}"}) for number in range(10)]
+    seen = observed(ran(Scripted(calls(*many), answer()), kit))
+    assert [event.is_error for event in seen] == [False] * 8 + [True] * 2
+    assert "no more than 8 calls" in seen[-1].text
+
+
+@pytest.mark.parametrize(
+    ("again", "is_repeated"),
+    [
+        (PRICING, True),
+        (("list_file_content", {"file_path": "shop/pricing.py"}), True),
+        (("read_file", {"file_path": "shop/pricing.py", "start_line": 2}), False),
+        (("find_symbol", {"name": "discount"}), False),
+    ],
+)
+def test_repeated_calls(kit: tuple[Tool, ...], again: tuple[str, Any], is_repeated: bool) -> None:
+    first, other, second = observed(ran(Scripted(calls(PRICING), calls(ORDERS, again), answer()), kit))
+    assert not first.text.startswith("Already") and not other.text.startswith("Already")
+    assert (second.text == "Already asked in round 1; its result stands above.") == is_repeated
+    assert (second.places == ()) == is_repeated
+
+
+def test_a_mistake_may_be_repeated(kit: tuple[Tool, ...]) -> None:
+    wrong = ("read_file", {"file_path": "nowhere.py"})
+    seen = observed(ran(Scripted(calls(wrong), calls(wrong), answer()), kit))
+    assert seen[0].is_error and seen[1].is_error
+    assert seen[0].text == seen[1].text
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "says"),
+    [
+        ("delete_file", "{}", "there is no tool 'delete_file'. The tools are search_code, read_file,"),
+        ("", "{}", "there is no tool ''"),
+        ("read_file", "{", "the arguments are not a JSON object"),
+        ("read_file", "[1]", "the arguments are not a JSON object"),
+        ("read_file", "", "file_path is missing"),
+        ("read_file", '{"file_path": "../x.py"}', "no path from the project's root"),
+        ("read_file", '{"a":' * 5_000, "the arguments are not a JSON object"),
+    ],
+)
+def test_wrong_calls_are_answered(kit: tuple[Tool, ...], name: str, arguments: str, says: str) -> None:
+    model = Scripted(Reply("", (ToolCall("x", name, arguments),)), answer())
+    (seen,) = observed(ran(model, kit))
+    assert seen.is_error
+    assert says in seen.text
+
+
+def test_arguments_that_were_written_as_text_twice(kit: tuple[Tool, ...]) -> None:
+    twice = json.dumps(json.dumps(PRICING[1]))
+    (seen,) = observed(ran(Scripted(Reply("", (ToolCall("x", "read_file", twice),)), answer()), kit))
+    assert seen.places == (Place("shop/pricing.py", 1, 13),)
+
+
+@pytest.mark.parametrize("ids", [("", ""), ("same", "same"), ("a", "")])
+def test_every_call_has_an_id_of_its_own(kit: tuple[Tool, ...], ids: tuple[str, str]) -> None:
+    made = tuple(ToolCall(one, "find_symbol", f'{{"name": "n{index}"}}') for index, one in enumerate(ids))
+    model = Scripted(Reply("", made), answer())
+    ran(model, kit)
+    asked = next(message for message in model.asks[1].messages if message.tool_calls)
+    given = [call.id for call in asked.tool_calls]
+    assert len(set(given)) == 2 and all(given)
+    assert [message.tool_call_id for message in model.asks[1].messages if message.role == "tool"] == given
+
+
+# ---- calls in text
+
+
+PRICING_IN_TEXT = '"arguments": {"file_path": "shop/pricing.py"}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "n_calls", "thought"),
+    [
+        ('{"tool": "read_file", ' + PRICING_IN_TEXT, 1, ""),
+        ('I look.\n```json\n{"tool": "read_file", ' + PRICING_IN_TEXT + "\n```", 1, "I look."),
+        ('<tool_call>{"name": "read_file", ' + PRICING_IN_TEXT + "</tool_call>", 1, ""),
+        ('{"tool": "list_file_content", ' + PRICING_IN_TEXT + ' {"tool": "list_files"}', 2, ""),
+        ('{"tool": "read_file", "arguments": "{\\"file_path\\": \\"shop/pricing.py\\"}"}', 1, ""),
+    ],
+)
+def test_calls_in_text(kit: tuple[Tool, ...], text: str, n_calls: int, thought: str) -> None:
+    model = Scripted(says(text), answer())
+    events = ran(model, kit)
+    seen = observed(events)
+    assert len(seen) == n_calls
+    assert seen[0].places == (Place("shop/pricing.py", 1, 13),)
+    assert [event.text for event in events if isinstance(event, Thought)][1:-1] == [thought] * bool(thought)
+    asked, result = model.asks[1].messages[-2:]
+    assert asked == Message("assistant", text)  # what follows is no answer to a native call
+    assert result.role == "user" and result.tool_call_id == ""
+    assert all(event.text in result.content for event in seen)
+
+
+def test_an_unknown_tool_in_text(kit: tuple[Tool, ...]) -> None:
+    (seen,) = observed(ran(Scripted(says('{"tool": "rm", "arguments": {}}'), answer()), kit))
+    assert "there is no tool 'rm'" in seen.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "shop", "arguments": {"a": 1}}',  # data of the project, not a call
+        '{"name": "read_file"}',
+        '{"tool": 7}',
+        '{"tool": null, "arguments": {}}',
+    ],
+)
+def test_other_json_in_text_is_no_call(kit: tuple[Tool, ...], text: str) -> None:
+    assert observed(ran(Scripted(says(text), answer()), kit)) == []
+
+
+# ---- failures and cancelling
+
+
+def test_a_failure_in_the_first_round_is_raised(kit: tuple[Tool, ...]) -> None:
+    with pytest.raises(ProviderError, match="gone"):
+        list(run(QUESTION, Scripted(ProviderError("gone")), kit))
+
+
+def test_a_later_failure_leads_to_the_answer(kit: tuple[Tool, ...]) -> None:
+    model = Scripted(calls(PRICING), ProviderError("gone"), answer())
+    final = final_of(ran(model, kit))
+    assert (final.stopped_by, final.rounds, final.usage) == ("provider", 2, Usage(200, 20))
+    assert final.answer.sources == (Citation("shop/pricing.py", 6, 8),)
+    assert model.asks[2].tools == ()
+
+
+def test_two_failures_are_raised(kit: tuple[Tool, ...]) -> None:
+    model = Scripted(calls(PRICING), ProviderError("gone"), ProviderError("gone for good"))
+    with pytest.raises(ProviderError, match="gone for good"):
+        list(run(QUESTION, model, kit))
+    assert model.n_closed == 3
+
+
+@pytest.mark.parametrize("n_pieces", [1, 2, 3, 4])
+def test_closing_ends_the_call(kit: tuple[Tool, ...], n_pieces: int) -> None:
+    model = Scripted(says("An early answer."), answer())
+    events = run(QUESTION, model, kit)
+    pieces = 0
+    while pieces < n_pieces:
+        pieces += isinstance(next(events), Delta)
+    n_open = len(model.asks)
+    assert model.n_closed == n_open - 1
+    events.close()  # type: ignore[attr-defined]
+    assert model.n_closed == n_open
+    assert len(model.asks) == n_open
