@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from codefathom.search.explain import best_line, reason
+from codefathom.search.filters import matches
 from codefathom.search.rank import Ranked, Wanted, same_word
 from codefathom.stores.catalog import Catalog
 from codefathom.stores.tokens import terms
-from codefathom.types import Chunk, Hit, Level, Symbol
+from codefathom.types import Chunk, FilterGroup, Hit, Level, Symbol, Where
 
 
-def hits(want: Wanted, ranked: Sequence[Ranked], catalog: Catalog, level: Level, limit: int) -> list[Hit]:
+class Cut(NamedTuple):
+    """What a hit is, how many there may be, and the condition that their lines have passed."""
+
+    level: Level
+    limit: int
+    where: Where | None = None
+
+
+def hits(want: Wanted, ranked: Sequence[Ranked], catalog: Catalog, cut: Cut) -> list[Hit]:
     """Return at most `limit` hits, best first, each place once."""
-    if level == "file":
-        places = _files(ranked, catalog, limit)
-    elif level == "symbol":
-        places = _symbols(want, ranked, catalog, limit)
+    if cut.level == "file":
+        places = _files(ranked, catalog, cut.limit)
+    elif cut.level == "symbol":
+        places = _symbols(want, ranked, catalog, cut)
     else:
-        places = _joined(ranked, limit)
+        places = _joined(ranked, cut.limit)
     return [_hit(want, chunk, item) for chunk, item in places]
 
 
@@ -92,28 +102,52 @@ def _first_of_each(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
     return list(best.values())
 
 
-def _symbols(want: Wanted, ranked: Sequence[Ranked], catalog: Catalog, limit: int) -> list[tuple[Chunk, Ranked]]:
+def _symbols(want: Wanted, ranked: Sequence[Ranked], catalog: Catalog, cut: Cut) -> list[tuple[Chunk, Ranked]]:
+    about_kind = list(_about_kind(cut.where))
     places: dict[tuple[str, int, int], tuple[Chunk, Ranked]] = {}
     for item in ranked:
         chunk = item.candidate.chunk
-        for symbol in _best_symbols(want, chunk, catalog):
+        inside = [
+            symbol
+            for symbol in catalog.symbols_of(chunk.path)
+            if _touches(symbol, chunk) and all(matches(part, {"kind": symbol.kind}) for part in about_kind)
+        ]
+        for symbol in _best_symbols(want, chunk, inside):
             place = (chunk.path, symbol.start_line, symbol.end_line)
             if place not in places:
                 places[place] = (_symbol_chunk(symbol, chunk, catalog), item)
-        if len(places) >= limit:
+        if len(places) >= cut.limit:
             break
-    return list(places.values())[:limit]
+    return list(places.values())[: cut.limit]
 
 
-def _best_symbols(want: Wanted, chunk: Chunk, catalog: Catalog) -> list[Symbol]:
+def _about_kind(where: Where | None) -> Iterator[Where]:
+    """Yield the parts of a condition that must hold and speak of the kind only: a chunk has several symbols."""
+    if isinstance(where, FilterGroup):
+        if where.operator == "AND":
+            for part in where.filters:
+                yield from _about_kind(part)
+        elif all(any(True for _ in _about_kind(part)) for part in where.filters):
+            yield where
+    elif where is not None and where.field == "kind":
+        yield where
+
+
+def _best_symbols(want: Wanted, chunk: Chunk, inside: Sequence[Symbol]) -> list[Symbol]:
     """Return the symbols of a chunk that the question is about, or the one that it lies in."""
-    inside = [symbol for symbol in catalog.symbols_of(chunk.path) if _touches(symbol, chunk)]
     starting = [symbol for symbol in inside if symbol.start_line >= chunk.start_line]
     named = [symbol for symbol in starting if _is_named(want, symbol)]
     if named:
         return named
     whole = [symbol for symbol in inside if symbol.qualified_name == chunk.symbol]
-    return (starting or whole)[:1] if not chunk.names else starting[:1] or whole[:1]
+    # Stable: the first of equals stays the first.
+    starting.sort(key=lambda symbol: -_n_shared(want, f"{symbol.signature} {symbol.doc}"))
+    return starting[:1] or whole[:1]
+
+
+def _n_shared(want: Wanted, text: str) -> int:
+    words = terms(text)
+    return sum(any(same_word(term, word) for word in words) for term in want.terms)
 
 
 def _touches(symbol: Symbol, chunk: Chunk) -> bool:
@@ -124,8 +158,7 @@ def _is_named(want: Wanted, symbol: Symbol) -> bool:
     lasts = {name.replace("::", ".").rpartition(".")[2].lower() for name in want.symbols}
     if symbol.name.lower() in lasts:
         return True
-    words = terms(symbol.name)
-    return any(same_word(term, word) for term in want.terms for word in words)
+    return _n_shared(want, symbol.name) > 0
 
 
 def _symbol_chunk(symbol: Symbol, chunk: Chunk, catalog: Catalog) -> Chunk:

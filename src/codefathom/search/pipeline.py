@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from codefathom.search import fuse
 from codefathom.search.filters import combine, to_sql
+from codefathom.search.levels import Cut
 from codefathom.search.levels import hits as to_hits
 from codefathom.search.query import Query
 from codefathom.search.rank import WEIGHTS, Candidate, Ranked, Wanted, by_score_and_place, rank
@@ -74,7 +75,7 @@ def search(request: Request, sources: Sources) -> Found:
             return Found((), 0.0, "no indexed lines pass the filter; widen it or leave it out")
     want = wanted(request.query)
     ranked = _ranked(request, want, sources, allowed)
-    found = to_hits(want, ranked, sources.catalog, request.level, request.limit)
+    found = to_hits(want, ranked, sources.catalog, Cut(request.level, request.limit, where))
     kept = tuple(hit for hit in found if hit.score >= request.min_score)
     weight_of = rarity(sources.lexical, want.terms)
     suggestion = "" if kept else _suggestion(want, weight_of, sources, found_any=bool(found))
