@@ -198,18 +198,24 @@ def test_tokens(kit: tuple[Tool, ...], usage: Usage, max_tokens: int, n_looks: i
 
 
 @pytest.mark.parametrize(
-    ("seconds", "n_looks"),
-    [(1.0, 5), (30.0, 2), (20.0, 2), (0.0, 5)],  # each look takes twice as long; 100 seconds in all
+    ("seconds", "max_seconds", "n_looks", "stopped_by"),
+    [
+        (1.0, 100.0, 5, "rounds"),
+        (0.0, 100.0, 5, "rounds"),
+        (30.0, 100.0, 2, "time"),  # a look takes twice as long; the last one is broken off
+        (25.0, 100.0, 2, "time"),
+        (20.0, 100.0, 3, "time"),
+        (0.0, 0.0, 0, "time"),
+    ],
 )
-def test_time(kit: tuple[Tool, ...], seconds: float, n_looks: int) -> None:
+def test_time(kit: tuple[Tool, ...], seconds: float, max_seconds: float, n_looks: int, stopped_by: str) -> None:
     clock = Clock()
-    is_late = seconds * 10 >= 100
-    # The look during which the time ends is broken off.
     looks = [calls(("find_symbol", {"name": f"name{number}"})) for number in range(n_looks)]
-    broken = [calls(PRICING)] if seconds == 30.0 else []
-    model = Scripted(*looks[: n_looks - len(broken)], *broken, answer(), clock=clock, seconds=seconds)
-    final = final_of(ran(model, kit, limits=Limits(max_seconds=100.0), clock=clock))
-    assert final.stopped_by == ("time" if is_late else "rounds")
+    model = Scripted(*looks, answer(), clock=clock, seconds=seconds)
+    events = ran(model, kit, limits=Limits(max_seconds=max_seconds), clock=clock)
+    n_broken = stopped_by == "time" and n_looks > 0
+    assert final_of(events).stopped_by == stopped_by
+    assert len(observed(events)) == n_looks - n_broken
 
 
 def test_tools_are_timed(kit: tuple[Tool, ...]) -> None:
@@ -231,9 +237,7 @@ def test_several_calls_in_a_round(kit: tuple[Tool, ...]) -> None:
     seen = observed(ran(model, kit))
     assert [event.name for event in seen] == ["read_file", "read_file", "search"]
     assert not any(event.is_error for event in seen)
-    results = (
-        model.asks[1].messages[-4:-1] if model.asks[1].messages[-1].role == "user" else model.asks[1].messages[-3:]
-    )
+    results = model.asks[1].messages[-3:]
     assert [(message.role, message.tool_call_id) for message in results] == [
         ("tool", "id0"),
         ("tool", "id1"),
