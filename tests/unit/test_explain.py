@@ -1,0 +1,78 @@
+"""A hit says why it is there, in one sentence, and which line to look at first."""
+
+from __future__ import annotations
+
+import pytest
+
+from codefathom.search.explain import best_line, best_name, reason
+from codefathom.search.rank import Wanted
+from codefathom.types import Chunk
+
+TEXT = """\
+# Orders: price them, then keep them.
+
+
+class Order:
+    def add(self, cents):
+        self.items.append(cents)
+
+    def price(
+        self,
+    ) -> int:
+        return sum(self.items)
+"""
+CHUNK = Chunk(
+    "1", "shop/orders.py", "python", "class", "", ("Order", "Order.add", "Order.price"), 1, 11, TEXT,
+    "class Order\ndef add(self, cents)\ndef price( self, ) -> int",
+)  # fmt: skip
+
+
+def want(words: str, *symbols: str) -> Wanted:
+    return Wanted(tuple(words.split()), symbols, False)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "line"),
+    [
+        (want("price"), 8),  # the definition, though an earlier line has the word
+        (want("", "price"), 8),
+        (want("", "Order.add"), 5),
+        (want("", "Order"), 4),
+        (want("items"), 6),
+        (want("orders price keep"), 1),  # three words count more than a definition
+        (want("zebra"), 1),
+        (want(""), 1),
+    ],
+)
+def test_the_line_to_look_at(wanted: Wanted, line: int) -> None:
+    assert best_line(wanted, CHUNK) == line
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name"),
+    [
+        (want("price"), "Order.price"),
+        (want("", "add"), "Order.add"),
+        (want("price", "add"), "Order.add"),
+        (want("zebra"), "Order"),
+    ],
+)
+def test_the_symbol_that_is_shown(wanted: Wanted, name: str) -> None:
+    assert best_name(wanted, CHUNK) == name
+
+
+@pytest.mark.parametrize(
+    ("wanted", "signals", "expected"),
+    [
+        (want("price"), {"matches": 1.0}, "1 match"),
+        (want("price"), {"matches": 3.0}, "3 matches"),
+        (want("", "add"), {"scope": 1.0}, "defines Order.add"),
+        (want(""), {"scope": 1.0}, "inside what was asked for"),
+        (want("price"), {"lexical": 0.5}, "named Order.price; mentions price"),
+        (want("cents", "add"), {"definition": 1.0, "vector": 0.9}, "defines Order.add; close in meaning"),
+        (want("orders"), {}, "named Order; file orders.py"),
+        (want("zebra"), {}, "weak evidence only"),
+    ],
+)
+def test_the_reason(wanted: Wanted, signals: dict[str, float], expected: str) -> None:
+    assert reason(wanted, CHUNK, signals) == expected
