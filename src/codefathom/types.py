@@ -121,6 +121,7 @@ class Hit:
     signals: Mapping[str, float]  # what each ranking signal gave; shown by --explain
     reason: str = ""  # one short sentence: why it ranks here
     line: int = 0  # the line to look at first, inside the chunk
+    name: str = ""  # the symbol that it shows: the one it lies in, or one it holds that the question names
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ PLAIN = Style()
 COLOUR = Style(colour=True)
 TEXT = "def retry(call):\n    for n in range(3):\n        if call():\n            return True\n    return False\n"
 CHUNK = Chunk("1", "net/http/retry.py", "python", "function", "retry", ("retry",), 8, 12, TEXT)
-HIT = Hit(CHUNK, 0.914, {"lexical": 0.71234}, "named retry", 9)
+HIT = Hit(CHUNK, 0.914, {"lexical": 0.71234}, "named retry", 9, "retry")
 RESULT = SearchResult("retry", (HIT,), "chunk", "hybrid", 0.81239, 7)
 LONG = replace(HIT, chunk=replace(CHUNK, start_line=1, end_line=40, text="".join(f"line {n}\n" for n in range(1, 41))))
 
@@ -285,10 +285,10 @@ def test_module_and_sub_module_are_the_first_two_folders(path: str, module: str,
     assert (hit["module"], hit["sub_module"]) == (module, sub_module)
 
 
-@pytest.mark.parametrize(("symbol", "names", "name"), [("A.b", ("c",), "A.b"), ("", ("c", "d"), "c"), ("", (), "")])
-def test_the_name_of_a_hit(symbol: str, names: tuple[str, ...], name: str) -> None:
-    hit = replace(HIT, chunk=replace(CHUNK, symbol=symbol, names=names))
-    assert search_shape(replace(RESULT, hits=(hit,)))["hits"][0]["name"] == name
+def test_the_kind_is_shown_only_of_the_symbol_that_it_belongs_to() -> None:
+    several = replace(CHUNK, kind="class", symbol="", names=("Order", "Order.price"))
+    for name, wanted in (("Order", "class Order"), ("Order.price", "  Order.price"), ("", "class  ")):
+        assert wanted in shown(replace(HIT, chunk=several, name=name)).splitlines()[0]
 
 
 def test_other_results_are_json_by_their_fields() -> None:

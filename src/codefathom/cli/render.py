@@ -57,12 +57,9 @@ def search_text(
 def _header(hit: Hit, style: Style) -> str:
     chunk = hit.chunk
     place = style.strong(safe(f"{chunk.path}:{chunk.start_line}-{chunk.end_line}"))
-    return f"{place}  {safe(' '.join(part for part in (chunk.kind, name_of(hit)) if part))}  {hit.score:.2f}"
-
-
-def name_of(hit: Hit) -> str:
-    """Return the symbol a hit shows: the one it lies in, else the first that it holds."""
-    return hit.chunk.symbol or next(iter(hit.chunk.names), "")
+    # The kind is that of the first symbol; of another one that is shown instead it is not known.
+    kind = chunk.kind if hit.name in (chunk.symbol, *chunk.names[:1], "") else ""
+    return f"{place}  {safe(' '.join(part for part in (kind, hit.name) if part))}  {hit.score:.2f}"
 
 
 def _excerpt(hit: Hit, style: Style, *, whole: bool) -> list[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from codefathom.cli.render import name_of
 from codefathom.types import Check, Context, FoundSymbol, Hit, IndexReport, RelatedResult, SearchResult, Status
+
+if TYPE_CHECKING:
+    from codefathom.answer.types import Answer
 
 
 def to_json(value: object) -> str:
@@ -38,7 +40,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "end_line": chunk.end_line,
         "line": hit.line,
         "kind": chunk.kind,
-        "name": name_of(hit),
+        "name": hit.name,
         "language": chunk.language,
         "score": round(hit.score, 4),
         "signals": {name: round(value, 4) for name, value in hit.signals.items()},
@@ -46,6 +48,28 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "module": folders[0] if folders else "",
         "sub_module": folders[1] if len(folders) > 1 else "",
         "reason": hit.reason,
+    }
+
+
+def answer_shape(answer: Answer) -> dict[str, Any]:
+    """Return what `fathom ask --json` prints."""
+    return {
+        "question": answer.question,
+        "answer": answer.text,
+        "citations": [asdict(citation) for citation in answer.citations],
+        "verified_share": answer.verified_share,
+        "dropped_citations": [asdict(dropped) for dropped in answer.dropped],
+        "confidence": answer.confidence,
+        "label": answer.label,
+        "model": answer.model,
+        "usage": answer.usage._asdict(),
+        "sources": [
+            {"number": source.number, "path": source.path, "start_line": source.start_line, "end_line": source.end_line}
+            for source in answer.sources
+        ],
+        "degraded": list(answer.degraded),
+        "stale": answer.stale,
+        "generation": answer.generation,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from codefathom.search.rank import SIGNALS, Wanted, same_word
@@ -11,6 +12,11 @@ from codefathom.types import Chunk
 
 def reason(want: Wanted, chunk: Chunk, signals: Mapping[str, float]) -> str:
     """Return one short sentence: the strongest evidence for this chunk."""
+    if "matches" in signals:
+        return f"{signals['matches']:.0f} matches" if signals["matches"] > 1 else "1 match"
+    if "scope" in signals:
+        defined = _asked_for(want, chunk)
+        return f"defines {defined[0]}" if defined else "inside what was asked for"
     parts = [part for part in (_definition(want, chunk, signals), _names(want, chunk), _path(want, chunk)) if part]
     if signals.get("lexical", 0.0) > 0.25:
         parts.append(_words(want, chunk))
@@ -20,14 +26,37 @@ def reason(want: Wanted, chunk: Chunk, signals: Mapping[str, float]) -> str:
 
 
 def best_line(want: Wanted, chunk: Chunk) -> int:
-    """Return the line of a chunk that mentions most of the question, the first of equals."""
+    """Return the line of a chunk that mentions most of the question, the first of equals.
+
+    The line in which a symbol is defined that the question names counts as much as two words.
+    """
+    heads = _heads(want, chunk)
     best, most = chunk.start_line, 0
     for number, line in enumerate(chunk.text.split("\n"), chunk.start_line):
         lowered = line.lower()
         n_found = sum(term in lowered for term in want.terms)
+        folded = " ".join(line.split())
+        n_found += 2 if folded and any(folded.startswith(head) or head.startswith(folded) for head in heads) else 0
         if n_found > most:
             best, most = number, n_found
     return min(best, chunk.end_line)
+
+
+def best_name(want: Wanted, chunk: Chunk) -> str:
+    """Return the symbol to show for a chunk: the one it lies in, else the one it holds that the question names."""
+    if chunk.symbol:
+        return chunk.symbol
+    return next(iter((*_asked_for(want, chunk), *_named(want, chunk), *chunk.names)), "")
+
+
+def _heads(want: Wanted, chunk: Chunk) -> list[str]:
+    """Return the signatures in a chunk of the symbols that the question names."""
+    names = {name.rpartition(".")[2] for name in (*_asked_for(want, chunk), *_named(want, chunk))}
+    return [
+        signature
+        for signature in chunk.signature.split("\n")
+        if any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", signature) for name in names)
+    ]
 
 
 def lines(signals: Mapping[str, float]) -> list[str]:
@@ -37,15 +66,21 @@ def lines(signals: Mapping[str, float]) -> list[str]:
 
 
 def _definition(want: Wanted, chunk: Chunk, signals: Mapping[str, float]) -> str:
-    if not signals.get("definition"):
-        return ""
-    lasts = {symbol.replace("::", ".").rpartition(".")[2].lower() for symbol in want.symbols}
-    defined = [name for name in chunk.names if name.rpartition(".")[2].lower() in lasts]
+    defined = _asked_for(want, chunk) if signals.get("definition") else []
     return f"defines {defined[0]}" if defined else ""
 
 
+def _asked_for(want: Wanted, chunk: Chunk) -> list[str]:
+    lasts = {symbol.replace("::", ".").rpartition(".")[2].lower() for symbol in want.symbols}
+    return [name for name in chunk.names if name.rpartition(".")[2].lower() in lasts]
+
+
+def _named(want: Wanted, chunk: Chunk) -> list[str]:
+    return [name for name in chunk.names if _shared(want, terms(name.rpartition(".")[2]))]
+
+
 def _names(want: Wanted, chunk: Chunk) -> str:
-    matching = [name for name in chunk.names if _shared(want, terms(name.rpartition(".")[2]))]
+    matching = _named(want, chunk)
     return f"named {', '.join(matching[:2])}" if matching else ""
 
 

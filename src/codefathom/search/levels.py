@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from codefathom.search.explain import best_line, reason
+from codefathom.search.explain import best_line, best_name, reason
 from codefathom.search.filters import matches
 from codefathom.search.rank import Ranked, Wanted, same_word
 from codefathom.stores.catalog import Catalog
@@ -35,7 +35,8 @@ def hits(want: Wanted, ranked: Sequence[Ranked], catalog: Catalog, cut: Cut) -> 
 
 def _hit(want: Wanted, chunk: Chunk, item: Ranked) -> Hit:
     best = item.candidate.chunk if chunk.kind == "file" else chunk
-    return Hit(chunk, item.score, item.signals, reason(want, best, item.signals), best_line(want, best))
+    line = item.candidate.line or best_line(want, best)
+    return Hit(chunk, item.score, item.signals, reason(want, best, item.signals), line, best_name(want, chunk))
 
 
 def _joined(ranked: Sequence[Ranked], limit: int) -> list[tuple[Chunk, Ranked]]:

@@ -140,13 +140,15 @@ def _by_matches(request: Request, sources: Sources, allowed: Collection[int] | N
     """Rank chunks by the number of their matches, then by path and line."""
     matches = list(regex_matches(request.query.text, sources.catalog, allowed))
     top = max((match.n_matches for match in matches), default=1)
-    return sorted(
-        (
-            Ranked(Candidate(match.key, match.chunk), match.n_matches / top, {"matches": float(match.n_matches)})
-            for match in matches
-        ),
-        key=by_score_and_place,
-    )
+    ranked = [
+        Ranked(
+            Candidate(match.key, match.chunk, line=match.line),
+            match.n_matches / top,
+            {"matches": float(match.n_matches)},
+        )
+        for match in matches
+    ]
+    return sorted(ranked, key=by_score_and_place)
 
 
 def _confidence(want: Wanted, hits: Sequence[Hit], weight_of: Mapping[str, float]) -> float:

@@ -61,6 +61,7 @@ class Candidate:
     chunk: Chunk
     lexical: float = 0.0  # BM25
     vector: float = 0.0  # cosine similarity
+    line: int = 0  # where the evidence stands; 0: not known
 
 
 @dataclass(frozen=True, slots=True)
