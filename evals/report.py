@@ -27,7 +27,8 @@ mean over questions; places in one file are not joined.
 """
 N_REPOSITORIES = 21
 SEMBLE = """\
-semble runs without its embedding model, which cannot be had offline. Its process time leaves out loading that model.\
+semble runs without its embedding model, which cannot be had offline. Its process time leaves out loading that
+model.\
 """
 PUBLISHED = "With the model, its authors publish 0.851 on these repositories."
 Row = Sequence[str]
