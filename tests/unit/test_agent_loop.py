@@ -375,6 +375,18 @@ def test_a_later_failure_leads_to_the_answer(kit: tuple[Tool, ...]) -> None:
     assert model.asks[2].tools == ()
 
 
+def test_after_a_failure_the_conversation_is_shorter(kit: tuple[Tool, ...]) -> None:
+    whole = ("search_code", {"question": "orders", "top_k": 20})
+    history = (Message("user", "x" * 2_000), Message("assistant", "Yes."))
+    model = Scripted(calls(whole, PRICING), ProviderError("too long"), answer())
+    ran(model, kit, briefing=Briefing(history=history))
+    before, after = model.asks[1].messages, model.asks[2].messages
+    assert after[: len(before) - 2] == before[:-2]  # the question and what was said earlier stay as they are
+    assert len(before[-2].content) > 2_000
+    assert after[len(before) - 2].content == f"{before[-2].content[:1_000]}\n(cut)"
+    assert after[len(before) - 1] == before[-1]
+
+
 def test_two_failures_are_raised(kit: tuple[Tool, ...]) -> None:
     model = Scripted(calls(PRICING), ProviderError("gone"), ProviderError("gone for good"))
     with pytest.raises(ProviderError, match="gone for good"):

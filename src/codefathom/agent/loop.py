@@ -21,6 +21,8 @@ StoppedBy = Literal["", "rounds", "tokens", "time", "provider"]
 
 # More calls in one round are a loop of the model's own.
 _MAX_CALLS = 8
+# What is left of each result after a failure, which may have come from a conversation that was too long.
+_MAX_CHARS_AFTER_FAILURE = 1_000
 # For a provider that counts no tokens; rather too many than too few.
 _CHARS_PER_TOKEN = 3
 
@@ -96,15 +98,24 @@ def run(
 
     Raises ProviderError when the model fails in the first round, or when it fails later and then once more.
     """
-    talk = _Talk(model, tools, limits, clock, _opening(question, tools, briefing))
+    opening = _opening(question, tools, briefing)
+    talk = _Talk(model, tools, limits, clock, list(opening))
     stopped_by = yield from talk.rounds()
-    finished = yield from stream_final(model, talk.messages, talk.trace, briefing.demand)
+    looked = talk.messages[len(opening) :]
+    messages = [*opening, *(map(_shortened, looked) if stopped_by == "provider" else looked)]
+    finished = yield from stream_final(model, messages, talk.trace, briefing.demand)
     yield Final(finished.answer, talk.usage + finished.usage, talk.n_rounds + bool(stopped_by), stopped_by)
 
 
 def _opening(question: str, tools: Sequence[Tool], briefing: Briefing) -> list[Message]:
     lines = [briefing.system, "", "Tools:", *(f"- {usage(tool.spec)}" for tool in tools), _IN_TEXT]
     return [Message("system", "\n".join(lines)), *briefing.history, Message("user", question)]
+
+
+def _shortened(message: Message) -> Message:
+    if len(message.content) <= _MAX_CHARS_AFTER_FAILURE:
+        return message
+    return message._replace(content=f"{message.content[:_MAX_CHARS_AFTER_FAILURE]}\n(cut)")
 
 
 class _Talk:
