@@ -264,7 +264,9 @@ def test_related(project: Project) -> None:
     observation = ask(project, "related_files", {"target": "shop/pricing.py"})
     assert "imported by shop/orders.py:5" in observation.text
     assert Place("shop/orders.py", 5, 5) in [place._replace(symbol="") for place in observation.places]
-    assert "called by shop/accounts.py" in ask(project, "related_files", {"target": "@@password_digest"}).text
+    around = ask(project, "related_files", {"target": "@@password_digest"}).text
+    assert "called by shop/accounts.py" in around
+    assert around.endswith(project.related("@@password_digest").completeness)
 
 
 @pytest.mark.parametrize(
@@ -299,6 +301,7 @@ def test_a_long_file_is_read_to_its_end(project: Project, max_chars: int) -> Non
         observation = ask(project, "read_file", {"file_path": "shop/long.py", "start_line": line}, max_chars)
         (place,) = observation.places
         assert place.start_line == line
+        assert observation.text.startswith(f"shop/long.py, lines {line} to {place.end_line} of 3000\n")
         seen += [text.partition("\t")[2] for text in observation.text.split("\n") if "\t" in text]
         line = place.end_line + 1
         if "continue at line" not in observation.text:

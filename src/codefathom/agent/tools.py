@@ -1,8 +1,7 @@
 """What a model may ask of a project: the one list of tools, for the agent's loop and for MCP.
 
-What a model writes is input. Arguments are checked against the tool's JSON schema, only what is indexed can be read,
-and every mistake is answered with a text that says what is allowed. No result is longer than its budget: it is cut at
-a line, and says how to go on.
+What a model writes is input: arguments are checked against the JSON schema, only what is indexed can be read, and
+a mistake is answered with what is allowed. No result is longer than its budget: cut at a line, it says how to go on.
 """
 
 from __future__ import annotations
@@ -290,10 +289,11 @@ def _read_file(project: Project, values: Mapping[str, Any], max_chars: int) -> O
     start, end = values["start_line"], min(values.get("end_line", len(lines)), len(lines))
     if end < start:
         return _error(f"{path} has lines 1 to {len(lines)}; {start} to {values.get('end_line', 'its end')} is no part.")
-    title = f"{path}, lines {start} to {end} of {len(lines)}"
-    body = _numbered(path, lines[start - 1 : end], start, max_chars - len(title) - 1)
-    places = (Place(path, start, start + body.n_lines - 1),) * bool(body.n_lines)
-    return Observation(f"{title}\n{body.text}", places)
+    room = max_chars - len(f"{path}, lines {start} to {end} of {len(lines)}\n")
+    body = _numbered(path, lines[start - 1 : end], start, room)
+    last = start + body.n_lines - 1
+    title = f"{path}, lines {start} to {last} of {len(lines)}"
+    return Observation(f"{title}\n{body.text}", (Place(path, start, last),) * bool(body.n_lines))
 
 
 def _leaves_project(path: str) -> bool:
@@ -338,7 +338,7 @@ def _related_files(project: Project, values: Mapping[str, Any], max_chars: int) 
     if not target.startswith("@@") and _leaves_project(target.removeprefix("@")):
         return _error(f"{_short(target)} is neither a path from the project's root nor @@ and a name.")
     result = project.related(target)
-    end = f"{result.completeness}."
+    end = result.completeness
     if not result.edges:
         return Observation(f"Nothing is known to be connected with {target}. {end}")
     edges = [(item, f" in {item.symbol}" * bool(item.symbol)) for item in result.edges]
