@@ -1,0 +1,49 @@
+"""The JSON in what a model wrote: bare, fenced, between sentences, cut off, or with a comma too many. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+_START = re.compile(r"[{\[]")
+_COMMA_TOO_MANY = re.compile(r",(\s*[}\]])")
+# A reply of nothing but brackets would be tried from each of them.
+_MAX_FAILURES = 1_000
+
+
+def items(text: str, key: str, sign: str) -> list[Any] | None:
+    """Return the list under `key`, None when the text holds no such thing.
+
+    A list without the object around it counts too, and so do single objects that have `sign`: what is left of a reply
+    that was cut off. Of several lists the last one counts: what came before was thought aloud.
+    """
+    values = list(_values(text)) or list(_values(_COMMA_TOO_MANY.sub(r"\1", text)))
+    objects = [value for value in values if isinstance(value, Mapping)]
+    under_key: list[list[Any]] = [value[key] for value in objects if isinstance(value.get(key), list)]
+    if under_key:
+        return under_key[-1]
+    bare: list[list[Any]] = [value for value in values if isinstance(value, list) and _all_like(value, sign)]
+    single = [value for value in objects if sign in value]
+    # An empty list may be no reply at all: code in a sentence has such brackets.
+    return next((found for found in reversed(bare) if found), None) or single or (bare[-1] if bare else None)
+
+
+def _all_like(found: Sequence[Any], sign: str) -> bool:
+    return all(isinstance(item, str | list) or (isinstance(item, Mapping) and sign in item) for item in found)
+
+
+def _values(text: str) -> Iterator[Any]:
+    """Yield each JSON object and list that is whole and does not lie in another one that is."""
+    decoder = json.JSONDecoder()
+    failures = 0
+    start = _START.search(text)
+    while start and failures < _MAX_FAILURES:
+        end = start.start() + 1
+        try:
+            value, end = decoder.raw_decode(text, start.start())
+            yield value
+        except (ValueError, RecursionError):
+            failures += 1
+        start = _START.search(text, end)
