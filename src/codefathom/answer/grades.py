@@ -23,30 +23,36 @@ class Grade(NamedTuple):
 UNJUDGED = Grade()
 
 _NO = {"no", "false", "否", "不是", "不相关", "无关"}
+# Every repetition is bounded, so that no reply takes long to read.
+_SPACE = r"\s{0,9}"
+_MARKS = r"[\"'*`<\[(]{0,4}"  # before a value, and behind a name
+_GAP = r"[\s\"'*`<]{0,9}"
 _VERDICT = r"(?P<verdict>(?<![A-Za-z])(?:yes|no|true|false)|不是|不相关|无关|是|否|相关)"
 # At most nine digits are read: the score is cut to 10 in any case, and a float of 400 digits is infinite.
 _NUMBER = r"(?P<number>-?\d{1,9}(?:\.\d{1,9})?)"
-_OUT_OF = r"(?:\s*[/／]\s*(?P<out_of>5|10|100)(?!\d))?"
+_OUT_OF = rf"(?:{_SPACE}[/／]{_SPACE}(?P<out_of>5|10|100)(?!\d))?"
+_SCORE = r"(?:score|grade|rating|relevance|评分|得分|分数|打分)"
 _STRICT = re.compile(r"(?P<verdict>yes|no)/(?P<number>[0-9]|10)")
 # Each is tried in turn; the last match of the first that matches counts, since a model may think aloud before.
 _TOLERANT = (
-    re.compile(rf"{_VERDICT}[\"'*`]*\s*[/／]\s*[<\[(*`]*{_NUMBER}{_OUT_OF}", re.IGNORECASE),
+    re.compile(rf"{_VERDICT}{_MARKS}{_SPACE}[/／]{_SPACE}{_MARKS}{_NUMBER}{_OUT_OF}", re.IGNORECASE),
     re.compile(
-        rf"(?:score|grade|rating|relevance|评分|得分|分数|打分)[\"'*`]*\s*(?:[:：=]|\b(?:is|of)\b|为|是)[\s\"'*`<]*{_NUMBER}{_OUT_OF}",
+        rf"{_SCORE}{_MARKS}{_SPACE}(?:[:：=]|\b(?:is|of)\b|为|是){_GAP}{_NUMBER}{_OUT_OF}",
         re.IGNORECASE,
     ),
-    re.compile(rf"(?<![\d.\-/]){_NUMBER}\s*[/／]\s*(?P<out_of>10|100)(?![\d/])"),
-    re.compile(rf"^[\s\"'*`<]*{_NUMBER}[\s\"'*`>.,)\]}}]*$"),
+    re.compile(rf"(?<![\d.\-/]){_NUMBER}{_SPACE}[/／]{_SPACE}(?P<out_of>10|100)(?![\d/])"),
+    re.compile(rf"^{_GAP}{_NUMBER}[\s\"'*`>.,)\]}}]{{0,9}}$"),
 )
 _RELEVANT = re.compile(
-    r"(?:relevant|relevance|相关)[\"'*`]*\s*[:：=][\s\"'*`]*(?P<verdict>yes|no|true|false|是|否)", re.IGNORECASE
+    rf"(?:relevant|relevance|相关){_MARKS}{_SPACE}[:：=]{_GAP}(?P<verdict>yes|no|true|false|是|否)", re.IGNORECASE
 )
 # Where a reply begins to speak of one document: "1:", "[1]", "Document 1 -", `"id": 1`, `{"1":`.
 _HEAD = re.compile(
-    r"^[ \t>*#`\-\[{(]*(?:(?:document|doc|file|candidate|文档|文件)[ \t]*)?[#\[(\"*]*(?P<line>\d{1,3})[\])\"*`]*[ \t]*"
+    r"^[ \t>*#`\-\[{(]{0,20}(?:(?:document|doc|file|candidate|文档|文件)[ \t]{0,4})?"
+    r"[#\[(\"*]{0,4}(?P<line>\d{1,3})[\])\"*`]{0,4}[ \t]{0,4}"
     r"(?:[:：)、=]|[.\-–](?!\d)|(?<=\])|(?=[ \t](?:yes|no|是|否)))"
-    r"|\"(?:id|number|index|doc|document)\"\s*:\s*\"?(?P<field>\d{1,3})\b\"?"
-    r"|\"(?P<key>\d{1,3})\"\s*:",
+    rf"|\"(?:id|number|index|doc|document)\"{_SPACE}:{_SPACE}\"?(?P<field>\d{{1,3}})\b\"?"
+    rf"|\"(?P<key>\d{{1,3}})\"{_SPACE}:",
     re.MULTILINE | re.IGNORECASE,
 )
 
