@@ -5,20 +5,22 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from operator import mul
 from pathlib import Path
 from random import Random
+from threading import Lock
 from typing import Literal, cast
 from zlib import crc32
 
-from codefathom.errors import MismatchError
-from codefathom.providers.base import Embedder
+from codefathom.errors import FathomError, MismatchError
+from codefathom.providers.base import Ask, Delta, Embedder, Reply
 from codefathom.stores.base import Row, VectorStore
 from codefathom.types import Matrix
 
 KINDS: tuple[Literal["document"], Literal["query"]] = ("document", "query")
 _WORD = re.compile(r"\w+")
+_PIECE = re.compile(r"\S+|\s+")
 
 
 class FakeEmbedder:
@@ -48,6 +50,33 @@ class FakeEmbedder:
             row[crc32(word.encode("utf-8", "surrogatepass")) % self._dimensions] += 1.0
         length = math.hypot(*row)
         return [value / length for value in row] if length else row
+
+
+class ScriptedChat:
+    """A chat model for tests: gives the replies it was given, one after another, and remembers what it was asked.
+
+    A reply may be an error, which is raised, or a function of what is asked.
+    """
+
+    name = "scripted:model"
+
+    def __init__(self, replies: Sequence[Reply | FathomError | Callable[[Ask], Reply]]) -> None:
+        self._replies = list(replies)
+        self._lock = Lock()
+        self.asks: list[Ask] = []
+
+    def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
+        """See `ChatModel`; the text comes word by word."""
+        with self._lock:
+            self.asks.append(ask)
+            if not self._replies:
+                raise AssertionError(f"there is no reply left for {ask.messages[-1].content[:200]!r}")
+            reply = self._replies.pop(0)
+        if isinstance(reply, FathomError):
+            raise reply
+        given = reply if isinstance(reply, Reply) else reply(ask)
+        yield from (Delta(piece) for piece in _PIECE.findall(given.text))
+        yield given
 
 
 class EmbedderContract:

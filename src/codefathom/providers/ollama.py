@@ -1,0 +1,96 @@
+"""Chat by Ollama's own protocol: one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from codefathom.errors import ProviderError
+from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, ToolCall, Usage
+from codefathom.providers.http import Http
+
+_FINISH: Mapping[str, Finish] = {"stop": "stop", "length": "length"}
+
+
+class OllamaChat:
+    """A chat model behind /api/chat."""
+
+    def __init__(self, model: str, http: Http) -> None:
+        self._model = model
+        self._http = http
+
+    @property
+    def name(self) -> str:
+        """Provider and model."""
+        return f"ollama:{self._model}"
+
+    def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
+        """See `ChatModel`."""
+        texts: list[str] = []
+        calls: list[ToolCall] = []
+        for line in self._http.lines("/api/chat", _body(self._model, ask)):
+            if not line.strip():
+                continue
+            event = _object(line, self.name)
+            message = event.get("message") or {}
+            text, reasoning = message.get("content") or "", message.get("thinking") or ""
+            calls += (_call(call, len(calls) + place) for place, call in enumerate(message.get("tool_calls") or []))
+            if text or reasoning:
+                texts.append(text)
+                yield Delta(text, reasoning)
+            if event.get("done"):
+                usage = Usage(int(event.get("prompt_eval_count") or 0), int(event.get("eval_count") or 0))
+                finish = "tool_calls" if calls else _FINISH.get(event.get("done_reason") or "stop", "stop")
+                yield Reply("".join(texts), tuple(calls), usage, finish, event.get("model") or "")
+                return
+        raise ProviderError(f"{self.name} broke off in the middle of a reply", hint="ask again")
+
+
+def _body(model: str, ask: Ask) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [_message(message) for message in ask.messages],
+        "stream": True,
+        "options": {"temperature": ask.temperature, "num_predict": ask.max_tokens},
+    }
+    if ask.tools:
+        body["tools"] = [{"type": "function", "function": tool._asdict()} for tool in ask.tools]
+    if ask.schema is not None:
+        body["format"] = ask.schema
+    return body
+
+
+def _message(message: Message) -> dict[str, Any]:
+    shape: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        shape["tool_calls"] = [
+            {"function": {"name": call.name, "arguments": _arguments(call.arguments)}} for call in message.tool_calls
+        ]
+    return shape
+
+
+def _arguments(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:  # what a model wrote and nobody could read goes back to it as it is
+        return {"text": text}
+
+
+def _call(call: Mapping[str, Any], place: int) -> ToolCall:
+    function = call.get("function") or {}
+    arguments = function.get("arguments")
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+    return ToolCall(call.get("id") or f"call_{place}", function.get("name") or "", text)
+
+
+def _object(line: str, name: str) -> Mapping[str, Any]:
+    try:
+        event = json.loads(line)
+    except ValueError as error:
+        raise ProviderError(f"{name} sent what is no JSON: {line[:100]!r}", hint="ask again") from error
+    if not isinstance(event, Mapping):
+        raise ProviderError(f"{name} sent what is no event: {line[:100]!r}", hint="ask again")
+    if event.get("error"):
+        raise ProviderError(f"{name} failed: {event['error']}", hint="`ollama pull MODEL` if it is not there yet")
+    return event

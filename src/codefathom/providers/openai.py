@@ -1,0 +1,157 @@
+"""Chat and embeddings by the protocol of OpenAI, which vLLM, LM Studio, llama.cpp and most clouds speak too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from codefathom.errors import ProviderError
+from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, ToolCall, Usage
+from codefathom.providers.http import Http, StatusError
+
+_FINISH: Mapping[str, Finish] = {
+    "stop": "stop",
+    "length": "length",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "content_filter": "refused",
+}
+
+
+class OpenAIChat:
+    """A chat model behind /chat/completions."""
+
+    def __init__(self, model: str, http: Http) -> None:
+        self._model = model
+        self._http = http
+
+    @property
+    def name(self) -> str:
+        """Provider and model."""
+        return f"openai:{self._model}"
+
+    def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
+        """See `ChatModel`."""
+        gathered = _Gathered()
+        for line in self._lines(ask):
+            # Lines that begin with a colon keep the connection alive; others carry events that we do not know.
+            data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
+            if data == "[DONE]":
+                break
+            if data:
+                yield from gathered.take(_object(data, self.name))
+        yield gathered.reply(self.name)
+
+    def _lines(self, ask: Ask) -> Iterator[str]:
+        """Ask; what a server does not know (usage, schemas) is left out when it refuses the request for it."""
+        body = _body(self._model, ask)
+        for extra in _extras(ask.schema):
+            lines = self._http.lines("/chat/completions", {**body, **extra})
+            try:
+                first = next(lines, None)
+            except StatusError as error:
+                if error.status not in {400, 422} or extra == {}:
+                    raise
+                continue
+            if first is not None:
+                yield first
+            yield from lines
+            return
+
+
+def _extras(schema: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
+    """Yield what to add to a request, the best first, and nothing last."""
+    usage = {"stream_options": {"include_usage": True}}
+    if schema is not None:
+        strict = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema, "strict": True}}
+        yield {**usage, "response_format": strict}
+        yield {**usage, "response_format": {"type": "json_object"}}
+    yield usage
+    yield {}
+
+
+def _body(model: str, ask: Ask) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [_message(message) for message in ask.messages],
+        "stream": True,
+        "temperature": ask.temperature,
+        "max_tokens": ask.max_tokens,
+    }
+    if ask.tools:
+        body["tools"] = [{"type": "function", "function": tool._asdict()} for tool in ask.tools]
+    return body
+
+
+def _message(message: Message) -> dict[str, Any]:
+    shape: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        shape["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    if message.tool_call_id:
+        shape["tool_call_id"] = message.tool_call_id
+    return shape
+
+
+class _Gathered:
+    """The pieces of one reply."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._calls: dict[int, list[str]] = {}  # id, name, arguments by index
+        self._usage = Usage()
+        self._finish = ""
+        self._model = ""
+        self._is_refusal = False
+
+    def take(self, event: Mapping[str, Any]) -> Iterator[Delta]:
+        """Take one event and yield what is new."""
+        if event.get("error"):
+            raise ProviderError(f"the model failed: {event['error']}")
+        self._model = event.get("model") or self._model
+        if isinstance(usage := event.get("usage"), Mapping):
+            self._usage = Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+        for choice in (event.get("choices") or [])[:1]:
+            self._finish = choice.get("finish_reason") or self._finish
+            delta = choice.get("delta") or choice.get("message") or {}
+            self._take_calls(delta.get("tool_calls") or [])
+            refusal = delta.get("refusal") or ""
+            self._is_refusal = self._is_refusal or bool(refusal)
+            text = (delta.get("content") or "") + refusal
+            reasoning = delta.get("reasoning_content") or delta.get("reasoning") or ""
+            if text or reasoning:
+                self._texts.append(text)
+                yield Delta(text, reasoning if isinstance(reasoning, str) else "")
+
+    def _take_calls(self, fragments: Sequence[Mapping[str, Any]]) -> None:
+        for place, fragment in enumerate(fragments):
+            function = fragment.get("function") or {}
+            call = self._calls.setdefault(fragment.get("index", place), ["", "", ""])
+            call[0] = fragment.get("id") or call[0]
+            call[1] += function.get("name") or ""
+            arguments = function.get("arguments") or ""
+            call[2] += arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+    def reply(self, name: str) -> Reply:
+        """Return the whole reply. Raises ProviderError when the stream ended before its end."""
+        if not self._finish:
+            raise ProviderError(f"{name} broke off in the middle of a reply", hint="ask again")
+        calls = tuple(
+            ToolCall(call[0] or f"call_{index}", call[1], call[2] or "{}")
+            for index, call in sorted(self._calls.items())
+        )
+        finish = "refused" if self._is_refusal else _FINISH.get(self._finish, "stop")
+        return Reply("".join(self._texts), calls, self._usage, finish, self._model)
+
+
+def _object(data: str, name: str) -> Mapping[str, Any]:
+    try:
+        event = json.loads(data)
+    except ValueError as error:
+        raise ProviderError(f"{name} sent what is no JSON: {data[:100]!r}", hint="ask again") from error
+    if not isinstance(event, Mapping):
+        raise ProviderError(f"{name} sent what is no event: {data[:100]!r}", hint="ask again")
+    return event

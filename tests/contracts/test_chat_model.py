@@ -1,0 +1,368 @@
+"""Every chat model keeps one contract; the remote ones against a real server, faults included."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from tests.protocols.server import Served, Turn, serving
+
+from codefathom.errors import ProviderError
+from codefathom.providers.base import Ask, ChatModel, Delta, Message, Reply, ToolCall, ToolSpec, Usage, whole
+from codefathom.providers.http import Http, Server, Timeouts
+from codefathom.providers.ollama import OllamaChat
+from codefathom.providers.openai import OpenAIChat
+from codefathom.testing import ScriptedChat
+
+ASK = Ask([Message("system", "be brief"), Message("user", "hello")])
+TOOL = ToolSpec("look", "looks", {"type": "object", "properties": {"path": {"type": "string"}}})
+SCHEMA = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+TEXT = "Grüße, 世界 😀."
+CALLS = (ToolCall("c1", "look", '{"path": "a.py"}'), ToolCall("c2", "look", '{"path": "b.py"}'))
+
+
+def sse(*events: object, done: bool = True) -> bytes:
+    lines = [f"data: {json.dumps(event, ensure_ascii=False)}\n\n" for event in events]
+    return ("".join(lines) + ("data: [DONE]\n\n" if done else "")).encode()
+
+
+def delta(finish: str | None = None, **parts: object) -> dict[str, Any]:
+    return {"model": "m-1", "choices": [{"index": 0, "delta": parts, "finish_reason": finish}]}
+
+
+def fragment(index: int, **function: str) -> dict[str, Any]:
+    name = {"id": f"c{index + 1}"} if "name" in function else {}
+    return delta(tool_calls=[{"index": index, **name, "function": function}])
+
+
+USAGE = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}
+
+
+class OpenAI:
+    """How OpenAI's protocol says things."""
+
+    path = "/v1/chat/completions"
+    text = sse(delta(role="assistant"), *(delta(content=sign) for sign in TEXT), delta("stop"), USAGE)
+    calls = sse(
+        *(fragment(0, name="look", arguments=""), fragment(0, arguments='{"path": '), fragment(1, name="look")),
+        *(fragment(0, arguments='"a.py"}'), fragment(1, arguments='{"path": "b.py"}'), delta("tool_calls")),
+    )
+    refusal = sse(delta(refusal="I will not."), delta("stop"))
+    thought = sse(delta(reasoning_content="hm"), delta(content="so"), delta("stop"))
+    cut = sse(delta(content="so"), delta("length"))
+    truncated = sse(delta(content="so"), done=False)
+    no_json = b"data: {broken\n\n"
+    no_event = b"data: [1, 2]\n\n"
+    error = sse({"error": {"message": "out of memory"}})
+    empty = sse(delta("stop"))
+    comments = b": keep-alive\r\n\r\n" + text.replace(b"\n", b"\r\n")
+
+    @staticmethod
+    def model(http: Http) -> ChatModel:
+        return OpenAIChat("m", http)
+
+    @staticmethod
+    def address(served: Served) -> str:
+        return f"{served.base_url}/v1"
+
+
+def lines(*events: object) -> bytes:
+    return "".join(json.dumps(event, ensure_ascii=False) + "\n" for event in events).encode()
+
+
+def message(content: str = "", **parts: object) -> dict[str, Any]:
+    return {"model": "m-1", "message": {"role": "assistant", "content": content, **parts}, "done": False}
+
+
+def done(reason: str = "stop") -> dict[str, Any]:
+    end = {"done": True, "done_reason": reason, "prompt_eval_count": 7, "eval_count": 3}
+    return {**message(), **end}
+
+
+class Ollama:
+    """How Ollama's protocol says things."""
+
+    path = "/api/chat"
+    text = lines(*(message(sign) for sign in TEXT), done())
+    calls = lines(
+        message(tool_calls=[{"id": "c1", "function": {"name": "look", "arguments": {"path": "a.py"}}}]),
+        message(tool_calls=[{"id": "c2", "function": {"name": "look", "arguments": {"path": "b.py"}}}]),
+        done(),
+    )
+    refusal = b""
+    thought = lines(message(thinking="hm"), message("so"), done())
+    cut = lines(message("so"), done("length"))
+    truncated = lines(message("so"))
+    no_json = b"{broken\n"
+    no_event = b"[1, 2]\n"
+    error = lines({"error": "out of memory"})
+    empty = lines(done())
+    comments = b"\r\n\r\n" + text.replace(b"\n", b"\r\n")
+
+    @staticmethod
+    def model(http: Http) -> ChatModel:
+        return OllamaChat("m", http)
+
+    @staticmethod
+    def address(served: Served) -> str:
+        return served.base_url
+
+
+Protocol = type[OpenAI] | type[Ollama]
+
+
+@pytest.fixture(params=[OpenAI, Ollama], ids=["openai", "ollama"])
+def protocol(request: pytest.FixtureRequest) -> Protocol:
+    chosen: Protocol = request.param
+    return chosen
+
+
+def asked(
+    protocol: Protocol, *turns: Turn, ask: Ask = ASK, **server: Any
+) -> tuple[list[Delta | Reply], Served, list[float]]:
+    """Ask one question and return all that came, the server, and the waits between attempts."""
+    waits: list[float] = []
+    with serving(*turns) as served:
+        server.setdefault("timeouts", Timeouts(2.0, 5.0))
+        model = protocol.model(Http(Server(protocol.address(served), **server), sleep=waits.append))
+        return list(model.stream(ask)), served, waits
+
+
+def failed(protocol: Protocol, *turns: Turn, **server: Any) -> tuple[ProviderError, list[float], int]:
+    waits: list[float] = []
+    with serving(*turns) as served:
+        server.setdefault("timeouts", Timeouts(2.0, 5.0))
+        model = protocol.model(Http(Server(protocol.address(served), **server), sleep=waits.append))
+        with pytest.raises(ProviderError) as caught:
+            list(model.stream(ASK))
+        return caught.value, waits, len(served.asked)
+
+
+# ---- what all do
+
+
+def models(protocol: Protocol, served: Served) -> list[ChatModel]:
+    return [protocol.model(Http(Server(protocol.address(served)))), ScriptedChat([Reply(TEXT, usage=Usage(7, 3))] * 9)]
+
+
+def test_text_comes_in_pieces_and_whole(protocol: Protocol) -> None:
+    with serving(Turn([protocol.text])) as served:
+        for model in models(protocol, served):
+            *pieces, reply = model.stream(ASK)
+            assert isinstance(reply, Reply)
+            assert len(pieces) > 1
+            assert "".join(piece.text for piece in pieces if isinstance(piece, Delta)) == reply.text == TEXT
+            assert (reply.usage, reply.finish, reply.tool_calls) == (Usage(7, 3), "stop", ())
+            assert whole(model, ASK).text == TEXT
+
+
+def test_several_threads_at_once(protocol: Protocol) -> None:
+    with serving(Turn([protocol.text], pause_s=0.01)) as served, ThreadPoolExecutor(4) as threads:
+        for model in models(protocol, served):
+            assert [reply.text for reply in threads.map(whole, [model] * 4, [ASK] * 4)] == [TEXT] * 4
+
+
+# ---- what is sent
+
+
+def test_the_conversation_is_sent_as_it_is(protocol: Protocol) -> None:
+    talk = [
+        *ASK.messages,
+        Message("assistant", "", CALLS[:1]),
+        Message("tool", "found", tool_call_id="c1"),
+    ]
+    _, served, _ = asked(protocol, Turn([protocol.text]), ask=Ask(talk, [TOOL], max_tokens=99, temperature=0.5))
+    [request] = served.asked
+    assert request.path == protocol.path
+    assert [item["role"] for item in request.body["messages"]] == ["system", "user", "assistant", "tool"]
+    assert request.body["messages"][1]["content"] == "hello"
+    function = request.body["messages"][2]["tool_calls"][0]["function"]
+    arguments = function["arguments"]
+    assert (json.loads(arguments) if isinstance(arguments, str) else arguments) == {"path": "a.py"}
+    assert request.body["tools"][0]["function"]["name"] == "look"
+    assert 99 in {request.body.get("max_tokens"), request.body.get("options", {}).get("num_predict")}
+
+
+def test_a_schema_is_sent(protocol: Protocol) -> None:
+    _, served, _ = asked(protocol, Turn([protocol.text]), ask=ASK._replace(schema=SCHEMA))
+    assert SCHEMA in (
+        served.asked[0].body.get("format"),
+        served.asked[0].body.get("response_format", {}).get("json_schema", {}).get("schema"),
+    )
+
+
+REFUSED = [("json_schema",), ("json_schema", "json_object"), ("json_schema", "json_object", "stream_options")]
+
+
+@pytest.mark.parametrize("refused", REFUSED)
+def test_openai_leaves_out_what_a_server_refuses(refused: tuple[str, ...]) -> None:
+    def accepts(body: dict[str, Any]) -> bool:
+        return not any(word in json.dumps(body) for word in refused)
+
+    events, served, _ = asked(OpenAI, Turn([OpenAI.text], when=accepts), ask=ASK._replace(schema=SCHEMA))
+    assert isinstance(events[-1], Reply)
+    assert events[-1].text == TEXT
+    assert len(served.asked) == len(refused) + 1
+
+
+def test_a_key_is_sent_and_never_said() -> None:
+    headers = {"Authorization": "Bearer sk-very-secret"}
+    _, served, _ = asked(OpenAI, Turn([OpenAI.text]), headers=headers)
+    assert served.asked[0].headers["authorization"] == "Bearer sk-very-secret"
+    error, _, _ = failed(OpenAI, Turn([b"bad key"], 401), headers=headers)
+    assert "secret" not in f"{error} {error.hint}"
+    assert "OPENAI_API_KEY" in error.hint
+
+
+# ---- what comes
+
+
+def test_tool_calls(protocol: Protocol) -> None:
+    *_, reply = asked(protocol, Turn([protocol.calls]))[0]
+    assert isinstance(reply, Reply)
+    assert [(call.id, call.name, json.loads(call.arguments)) for call in reply.tool_calls] == [
+        (call.id, call.name, json.loads(call.arguments)) for call in CALLS
+    ]
+    assert reply.finish == "tool_calls"
+
+
+def test_what_a_model_thinks_is_no_text(protocol: Protocol) -> None:
+    events = asked(protocol, Turn([protocol.thought]))[0]
+    assert events[:2] == [Delta("", "hm"), Delta("so")]
+    assert isinstance(events[-1], Reply)
+    assert events[-1].text == "so"
+
+
+def test_a_reply_that_was_cut_says_so(protocol: Protocol) -> None:
+    *_, reply = asked(protocol, Turn([protocol.cut]))[0]
+    assert isinstance(reply, Reply)
+    assert (reply.text, reply.finish) == ("so", "length")
+
+
+def test_a_refusal_says_so() -> None:
+    *_, reply = asked(OpenAI, Turn([OpenAI.refusal]))[0]
+    assert isinstance(reply, Reply)
+    assert (reply.text, reply.finish) == ("I will not.", "refused")
+
+
+def test_an_empty_reply_is_a_reply(protocol: Protocol) -> None:
+    [reply] = asked(protocol, Turn([protocol.empty]))[0]
+    assert isinstance(reply, Reply)
+    assert reply.text == ""
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_packets_may_end_anywhere(protocol: Protocol, size: int) -> None:
+    pieces = [protocol.text[start : start + size] for start in range(0, len(protocol.text), size)]
+    *_, reply = asked(protocol, Turn(pieces))[0]
+    assert isinstance(reply, Reply)
+    assert reply.text == TEXT
+
+
+def test_comments_and_other_line_ends(protocol: Protocol) -> None:
+    *_, reply = asked(protocol, Turn([protocol.comments]))[0]
+    assert isinstance(reply, Reply)
+    assert reply.text == TEXT
+
+
+# ---- faults
+
+
+def test_too_many_requests_are_waited_for(protocol: Protocol) -> None:
+    events, served, waits = asked(protocol, Turn([b"slow down"], 429, {"retry-after": "7"}), Turn([protocol.text]))
+    assert isinstance(events[-1], Reply)
+    assert (len(served.asked), waits) == (2, [7.0])
+
+
+@pytest.mark.parametrize("turn", [Turn([b"oops"], 500), Turn([b"busy"], 503), Turn(reset="first")])
+def test_what_passes_is_tried_again(protocol: Protocol, turn: Turn) -> None:
+    events, served, waits = asked(protocol, turn, turn, Turn([protocol.text]))
+    assert isinstance(events[-1], Reply)
+    assert len(served.asked) == 3
+    assert 0.25 <= waits[0] <= 0.5 <= waits[1] <= 1.0
+
+
+def test_what_does_not_pass_is_an_error_after_all_attempts(protocol: Protocol) -> None:
+    error, waits, n_asked = failed(protocol, Turn([b"oops, all   broken"], 500), attempts=3)
+    assert "answered 500: oops, all broken" in str(error)
+    assert (n_asked, len(waits)) == (3, 2)
+
+
+@pytest.mark.parametrize(("status", "word"), [(401, "key"), (404, "ollama pull"), (403, "key")])
+def test_a_refused_request_is_not_tried_again(protocol: Protocol, status: int, word: str) -> None:
+    error, _, n_asked = failed(protocol, Turn([b"no"], status))
+    assert n_asked == 1
+    assert word in error.hint
+
+
+def test_a_server_that_is_not_there(protocol: Protocol) -> None:
+    with serving(Turn()) as served:
+        address = protocol.address(served)
+    model = protocol.model(Http(Server(address, attempts=2), sleep=lambda _: None))
+    with pytest.raises(ProviderError, match="cannot be reached") as caught:
+        list(model.stream(ASK))
+    assert "is the server running?" in caught.value.hint
+
+
+def test_a_server_that_says_nothing_is_given_up_once(protocol: Protocol) -> None:
+    error, _, n_asked = failed(protocol, Turn([protocol.text], silent_s=1.0), timeouts=Timeouts(2.0, 0.1))
+    assert "said nothing for 0.1 s" in str(error)
+    assert "llm.read_timeout_s" in error.hint
+    assert n_asked == 1
+
+
+@pytest.mark.parametrize(
+    ("what", "word"),
+    [
+        ("truncated", "broke off"),
+        ("no_json", "no JSON"),
+        ("no_event", "no event"),
+        ("error", "out of memory"),
+    ],
+)
+def test_a_stream_that_breaks_is_an_error_and_not_an_answer(protocol: Protocol, what: str, word: str) -> None:
+    error, _, n_asked = failed(protocol, Turn([getattr(protocol, what)]))
+    assert word in str(error)
+    assert n_asked == 1
+
+
+def test_a_connection_that_is_lost_in_the_middle_is_not_tried_again(protocol: Protocol) -> None:
+    error, _, n_asked = failed(protocol, Turn([protocol.truncated], pause_s=0.05, reset="middle"))
+    assert "lost" in str(error) or "broke off" in str(error)
+    assert n_asked == 1
+
+
+def test_a_server_that_keeps_failing_is_left_alone_for_a_while(protocol: Protocol) -> None:
+    with serving(Turn([b"oops"], 500)) as served:
+        model = protocol.model(Http(Server(protocol.address(served), attempts=5), sleep=lambda _: None))
+        for _ in range(2):
+            with pytest.raises(ProviderError) as caught:
+                list(model.stream(ASK))
+        assert "failed 5 times in a row" in str(caught.value)
+        assert len(served.asked) == 5
+
+
+def test_closing_the_iterator_hangs_up(protocol: Protocol) -> None:
+    first = protocol.text.split(b"\n")[2 if protocol is OpenAI else 0] + b"\n\n"
+    with serving(Turn([first], pause_s=0.01, repeat=10_000)) as served:
+        stream = protocol.model(Http(Server(protocol.address(served)))).stream(ASK)
+        assert isinstance(next(stream), Delta)
+        stream.close()  # type: ignore[attr-defined]
+        assert served.asked[0].is_closed.wait(timeout=10)
+
+
+def test_an_address_that_is_none() -> None:
+    model = OpenAIChat("m", Http(Server("http://[bad"), sleep=lambda _: None))
+    with pytest.raises(ProviderError, match=r"\[bad"):
+        list(model.stream(ASK))
+
+
+def test_json_answers() -> None:
+    with serving(Turn([b'{"a": ', b"1}"]), Turn([b"nope"])) as served:
+        http = Http(Server(served.base_url))
+        assert http.post("/x", {"b": 2}) == {"a": 1}
+        with pytest.raises(ProviderError, match="did not answer with JSON: 'nope'"):
+            http.post("/x", {})
+        assert served.asked[0].body == {"b": 2}

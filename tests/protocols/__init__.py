@@ -1,0 +1,1 @@
+"""Servers that speak the protocols of providers, for the contract tests."""
