@@ -34,6 +34,7 @@ CLASSES_THAT_SAY_NOTHING = ("Manager", "Helper", "Handler", "Service")
 # Imported where used: a search pays only for what it needs, and a lock only for its platform.
 MAY_IMPORT_INSIDE = {
     "__init__.py",
+    "asking.py",
     "engine.py",
     "opening.py",
     "plan.py",
@@ -56,7 +57,11 @@ PURE = [
     "search/filter_options.py",
     "search/filter_parser.py",
     "search/imports.py",
-    "search/context.py",
+    "answer/budget.py",
+    "answer/cite.py",
+    "answer/extract.py",
+    "answer/gather.py",
+    "answer/stream.py",
     "search/levels.py",
     "source/languages.py",
 ]
@@ -64,6 +69,7 @@ WORLD = {"os", "pathlib", "time", "random", "socket"}
 
 # Each library outside the standard one, and the only modules that may import it.
 LIBRARIES = {
+    "httpx": {"providers/http.py"},
     "numpy": {"providers/bundled.py", "stores/vectors.py"},
     "semble_grammars": {"parse/grammars.py"},
     "simsimd": {"stores/vectors.py"},

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import RLock
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from codefathom.errors import LockedError, UsageError
 from codefathom.opening import Opened, Place, locate
@@ -39,6 +39,10 @@ from codefathom.types import (
 )
 
 if TYPE_CHECKING:
+    from codefathom.agent.loop import Event
+    from codefathom.answer.ask import Found, Text
+    from codefathom.answer.types import Answer
+    from codefathom.providers.base import Message
     from codefathom.types import Check
 
 OnProgress = Callable[[Progress], None]
@@ -173,11 +177,65 @@ class Engine:
         self, query: str, *, max_files: int | None = None, max_tokens: int | None = None, where: Where | None = None
     ) -> Context:
         """Return the files a prompt about `query` needs, most relevant first, within a budget of tokens."""
-        from codefathom.search.context import gather
+        from codefathom import asking
 
-        settings = self.settings.context
-        result = self.search(query, limit=max_files or settings.max_files, level="file", where=where)
-        return gather(result, max_tokens=max_tokens or settings.window)
+        context = self.settings.context
+        n_files = max_files or context.max_files
+        result = self.search(query, limit=asking.HITS_PER_FILE * n_files, level="chunk", where=where)
+        return asking.context(self._open(), result, n_files, max_tokens or context.window)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        where: Where | None = None,
+        pinned: Sequence[str] = (),
+        documents: Mapping[str, str] | None = None,
+        history: Sequence[Message] = (),
+    ) -> Answer:
+        """Return the answer to a question, every citation checked. See `ask_events`."""
+        *_, answer = self.ask_events(question, where=where, pinned=pinned, documents=documents, history=history)
+        return cast("Answer", answer)
+
+    def ask_events(
+        self,
+        question: str,
+        *,
+        where: Where | None = None,
+        pinned: Sequence[str] = (),
+        documents: Mapping[str, str] | None = None,
+        history: Sequence[Message] = (),
+    ) -> Iterator[Found | Text | Answer]:
+        """Yield the sources of an answer, its text in checked pieces, and the whole answer last.
+
+        Without a language model in the settings the answer consists of excerpts. `pinned` are paths that must be among
+        the sources, `documents` further texts by name, `history` the turns before. Closing the iterator ends the call.
+        Raises UsageError for an empty question, ProviderError when the model cannot be reached.
+        """
+        from codefathom import asking
+        from codefathom.answer.ask import ask
+
+        self._refresh()
+        request = asking.Request(question, tuple(history), tuple(pinned), documents or {})
+
+        def look(query: str, limit: int) -> SearchResult:
+            return self.search(query, limit=limit, level="chunk", where=where)
+
+        return ask(*asking.prepare(request, self._open(), look))
+
+    def investigate(self, question: str, *, history: Sequence[Message] = ()) -> Iterator[Event | Answer]:
+        """Let the configured model look for itself with tools; yield what happens, and the answer last.
+
+        Raises SettingsError without a model, ProviderError when it cannot be reached.
+        """
+        from codefathom import asking
+
+        self._refresh()
+
+        def look(query: str, level: Level, limit: int) -> SearchResult:
+            return self.search(query, limit=limit, level=level)
+
+        return asking.investigate(asking.Request(question, tuple(history)), self._open(), look)
 
     def status(self) -> Status:
         """Say what the index holds and how far it is from the tree."""

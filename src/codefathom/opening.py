@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -39,6 +39,7 @@ class Place:
     index_dir: str
     cache_dir: str
     settings: Settings
+    variables: Mapping[str, str]  # of the environment, where the keys of providers are
 
 
 def locate(path: str, settings: Settings | None = None) -> Place:
@@ -48,7 +49,7 @@ def locate(path: str, settings: Settings | None = None) -> Place:
     root = find_root(os.path.realpath(path))
     settings = settings or load_settings(root, environ=os.environ, user_file=user_file(os.environ))
     cache_dir = user_cache_dir()
-    return Place(root, _index_dir(root, settings, cache_dir), cache_dir, settings)
+    return Place(root, _index_dir(root, settings, cache_dir), cache_dir, settings, os.environ)
 
 
 def user_cache_dir() -> str:

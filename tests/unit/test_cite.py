@@ -89,6 +89,8 @@ def test_lines_that_changed_are_not_cited() -> None:
         "```python\ndef price(order):\n    # ...\n    return sum(order) * 2\n```\n[2:1-2]",
         "[2:1-2]:\n```\ndef price(order):\n```",
         "`price` [2] is called by `tax` [2:5-6], as `main()` [1] does not.",
+        "- [1]: main\n\n```\ndef main():\n```\n\n- [2:5-6]: tax",
+        "1. [2:5-6] first\n```\ndef tax(order):\n```\n2. [1] second",
         "It never does `return sum(order) * 3 + 1`. Prices come from there [2:2].",
     ],
 )

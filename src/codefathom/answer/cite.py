@@ -24,6 +24,8 @@ _PATHS = re.compile(
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)[^\n]*\n(.*?)(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`([^`\n]+)`")
 _MAX_BETWEEN = 40  # characters
+# The end of a sentence, and the beginning of the next item of a list.
+_PARTS = re.compile(r"[.;!?。；]\s|\n\s*(?:[-*+]|\d+[.)])\s")
 # A span of code and not a name or a command: white space inside and a sign that no prose has.
 _IS_CODE = re.compile(r"^(?=.*\s)(?=.*[(){}=;<>\[\]]).{12,}$")
 
@@ -140,7 +142,7 @@ def _lines(block: str) -> list[str]:
 def _belongs(quote: _Quote, named: _Named, text: str) -> bool:
     """Whether a quotation stands right before or after a citation: no more than a few words of one sentence between."""
     between = text[quote.end : named.start] if quote.end <= named.start else text[named.end : quote.start]
-    return len(between) <= _MAX_BETWEEN and not re.search(r"\n\s*\n|[.;!?。；]\s", between.strip())
+    return len(between) <= _MAX_BETWEEN and not _PARTS.search(between) and "\n\n" not in between.strip()
 
 
 def _missing(quotes: Sequence[_Quote], found: Citation, text: str) -> str:

@@ -62,24 +62,11 @@ def translate(common: Common, values: Mapping[str, Any]) -> tuple[str, Any]:
         return "index", IndexOptions(common)
     if "rag" not in values:
         raise UsageError(f"say what to do: one of {', '.join(_MODES)}", hint="fathom --help lists the commands too")
-    query, only_contexts = _unwrap(prompt)
+    from codefathom.search.query import unwrap  # what it imports is not needed before
+
+    query, only_contexts = unwrap(prompt)
     if not query.strip():
         raise UsageError("--rag needs a question", hint='fathom --rag "how are users authenticated?"')
     if only_contexts or "contexts_only" in values:
         return "context", ContextOptions(common, query, format="json")
     return "context", ContextOptions(common, query, notice=NO_MODEL)
-
-
-def _unwrap(prompt: str) -> tuple[str, bool]:
-    """A prompt may be {"query": …, "only_contexts": true}; anything else, JSON or not, is the question itself."""
-    if not prompt.lstrip().startswith("{"):
-        return prompt, False
-    import json  # only for a question in JSON
-
-    try:
-        request = json.loads(prompt)
-    except ValueError:
-        return prompt, False
-    if not isinstance(request, dict) or not isinstance(request.get("query"), str):
-        return prompt, False
-    return request["query"], bool(request.get("only_contexts"))

@@ -102,6 +102,13 @@ def context(options: given.ContextOptions, face: Face) -> int:
     return FOUND if result.files else NOTHING
 
 
+def ask(options: given.AskOptions, face: Face) -> int:
+    """Answer in words, or with excerpts where no language model is configured."""
+    from codefathom.cli.ask import run
+
+    return run(options, face)
+
+
 def _context_text(result: Context, format_name: str) -> str:
     if format_name == "json":
         from codefathom.cli.shapes import plain_shape, to_json
@@ -225,6 +232,7 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "symbols": symbols,
     "related": related,
     "context": context,
+    "ask": ask,
     "status": status,
     "doctor": doctor,
     "config": config,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from codefathom.cli.options import ContextOptions, SearchOptions
+from codefathom.cli.options import AskOptions, ContextOptions, SearchOptions
 from codefathom.errors import UsageError
 from codefathom.search.filter_options import one_of, split_values
 from codefathom.search.filters import combine
 from codefathom.types import Where
 
 
-def where(options: SearchOptions | ContextOptions, root: str) -> Where | None:
+def where(options: SearchOptions | ContextOptions | AskOptions, root: str) -> Where | None:
     """Return the condition that the options mean: repeated ones are alternatives, different ones must all hold."""
     folders = tuple(_folder(folder, root) for folder in _values(options.dir))
     conditions = [one_of("dir", folders)] if folders else []

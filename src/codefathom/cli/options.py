@@ -91,6 +91,21 @@ class ContextOptions(NamedTuple):
     notice: str = ""  # said on stderr before the context
 
 
+class AskOptions(NamedTuple):
+    """`fathom ask`."""
+
+    common: Common
+    query: str
+    dir: tuple[str, ...] = ()
+    lang: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    filter: tuple[str, ...] = ()
+    pin: tuple[str, ...] = ()
+    doc: tuple[str, ...] = ()
+    agent: bool = False
+    trace: str = ""
+
+
 class StatusOptions(NamedTuple):
     """`fathom status`."""
 
@@ -237,6 +252,29 @@ COMMANDS = (
         ),
         ContextOptions,
         ("fathom context 'how are users authenticated' --format markdown",),
+    ),
+    Command(
+        "ask",
+        "answer a question, with citations that were checked",
+        (_QUERY,),
+        (
+            Option(("--model",), "provider and model, such as ollama:qwen2.5-coder:14b", "NAME", setting="llm.model"),
+            Option(
+                ("--filter-level",),
+                "0 as found, 1 judged by the model, 2 with related files",
+                "N",
+                setting="select.filter_level",
+            ),
+            Option(("--pin",), "a file of the project that must be among the sources", "PATH", repeat=True),
+            Option(("--doc",), "a further text, - for stdin", "FILE", repeat=True),
+            Option(("-n", "--max-sources"), "most files that the model is shown", "N", setting="rerank.top_n"),
+            *_FILTERS,
+            Option(("--agent",), "let the model look for itself, in rounds of tool calls"),
+            Option(("--trace",), "write every stage, its time and tokens to this file", "FILE"),
+            _REFRESH,
+        ),
+        AskOptions,
+        ("fathom ask where are orders priced", "git diff | fathom ask --doc - 'what could this break?'"),
     ),
     Command(
         "status",

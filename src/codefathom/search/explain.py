@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from codefathom.search.rank import SIGNALS, Wanted, same_word
 from codefathom.stores.tokens import terms
@@ -51,7 +51,8 @@ def best_name(want: Wanted, chunk: Chunk) -> str:
 
 def _heads(want: Wanted, chunk: Chunk) -> list[str]:
     """Return the signatures in a chunk of the symbols that the question names."""
-    names = {name.rpartition(".")[2] for name in (*_asked_for(want, chunk), *_named(want, chunk))}
+    asked, named = _asked_for(want, chunk), _named(want, chunk)
+    names = {name.rpartition(".")[2] for name in (*asked, *named[:1])}
     return [
         signature
         for signature in chunk.signature.split("\n")
@@ -76,7 +77,9 @@ def _asked_for(want: Wanted, chunk: Chunk) -> list[str]:
 
 
 def _named(want: Wanted, chunk: Chunk) -> list[str]:
-    return [name for name in chunk.names if _shared(want, terms(name.rpartition(".")[2]))]
+    """Return the names whose last part is a word of the question; those first that have most of its words."""
+    named = [name for name in chunk.names if _n_shared(want, terms(name.rpartition(".")[2]))]
+    return sorted(named, key=lambda name: -_n_shared(want, terms(name)))
 
 
 def _names(want: Wanted, chunk: Chunk) -> str:
@@ -86,7 +89,7 @@ def _names(want: Wanted, chunk: Chunk) -> str:
 
 def _path(want: Wanted, chunk: Chunk) -> str:
     file_name = chunk.path.rpartition("/")[2]
-    return f"file {file_name}" if _shared(want, terms(file_name.partition(".")[0])) else ""
+    return f"file {file_name}" if _n_shared(want, terms(file_name.partition(".")[0])) else ""
 
 
 def _words(want: Wanted, chunk: Chunk) -> str:
@@ -95,5 +98,5 @@ def _words(want: Wanted, chunk: Chunk) -> str:
     return f"mentions {', '.join(found[:4])}" if found else ""
 
 
-def _shared(want: Wanted, words: list[str]) -> bool:
-    return any(same_word(term, word) for term in want.terms for word in words)
+def _n_shared(want: Wanted, words: Sequence[str]) -> int:
+    return sum(any(same_word(term, word) for word in words) for term in want.terms)

@@ -1,0 +1,310 @@
+"""A question → an answer: search, select, related, judge, limit, pack, write. Reads in that order.
+
+Without a model every stage that needs one is left out, and the answer is made of excerpts. One bad reply never ends a
+question: the stage is left out too, and the answer says so (`degraded`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from codefathom.answer import extract
+from codefathom.answer.budget import CountTokens, Material, Packed, Shares, pack, shown
+from codefathom.answer.gather import materials
+from codefathom.answer.judge import JudgeOptions, judge
+from codefathom.answer.prompting import fenced, language_of_question, prompt
+from codefathom.answer.select import Listed, select
+from codefathom.answer.stream import CheckedStream
+from codefathom.answer.types import Answer, Checked, Label, Source, StageTrace
+from codefathom.errors import ProviderError
+from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, Usage
+from codefathom.types import RelatedResult, SearchResult
+
+# Hits asked for, for each file that is shown: several hits lie in one file.
+_HITS_PER_SOURCE = 4
+_MAX_RELATED = 5
+_HIGH, _MEDIUM = 0.66, 0.33
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What an answer asks of a project."""
+
+    search: Callable[[str, int], SearchResult]  # question, most hits → hits that are chunks
+    text: Callable[[str], str]  # path → the indexed text, "" when there is none
+    on_disk: Callable[[str], str | None]  # path → the text as it is now, None when the file is gone
+    related: Callable[[str], RelatedResult]  # path → what it imports and what imports it
+    outline: Callable[[Sequence[str]], Sequence[Listed]]  # candidates → these, or all files of a small project
+
+
+class Models(NamedTuple):
+    """The model of each role; None: that stage is left out."""
+
+    answer: ChatModel | None = None
+    select: ChatModel | None = None
+    judge: ChatModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked and within which limits."""
+
+    text: str
+    budget: Shares
+    judging: JudgeOptions
+    history: tuple[Message, ...] = ()
+    queries: tuple[str, ...] = ()  # further searches, made of the question and its history
+    pinned: tuple[Material, ...] = ()  # never judged away, only budgeted
+    filter_level: int = 0  # 0: as found; 1: selected and judged by a model; 2: with related files
+    n_sources: int = 8
+    max_tokens: int = 2_048
+    least_confidence: float = 0.2
+    in_line_order: bool = True
+    max_input_tokens: int = 32_000  # of one call of the selecting model
+
+
+class Found(NamedTuple):
+    """The sources of an answer, before it is written."""
+
+    sources: tuple[Source, ...]
+    left_out: tuple[str, ...]  # paths that did not fit
+
+
+class Text(NamedTuple):
+    """A piece of the answer, its citations checked."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class _Course:
+    """One question on its way: what happened so far."""
+
+    question: Question
+    project: Project
+    models: Models
+    trace: list[StageTrace] = field(default_factory=list)
+    degraded: list[str] = field(default_factory=list)
+    usage: Usage = NO_USAGE
+
+    @contextmanager
+    def stage(self, name: str, n_in: int) -> Iterator[_Stage]:
+        started = time.perf_counter()
+        stage = _Stage()
+        yield stage
+        milliseconds = (time.perf_counter() - started) * 1000
+        self.trace.append(StageTrace(name, milliseconds, n_in, stage.n_out, stage.usage, stage.detail))
+        self.usage += stage.usage
+
+    def lack(self, problem: str) -> None:
+        if problem:
+            self.degraded.append(problem)
+
+
+@dataclass(slots=True)
+class _Stage:
+    n_out: int = 0
+    usage: Usage = NO_USAGE
+    detail: str = ""
+
+
+def ask(question: Question, project: Project, models: Models, count: CountTokens) -> Iterator[Found | Text | Answer]:
+    """Yield the sources, the answer in checked pieces, and the whole answer last.
+
+    Closing the iterator ends the model's call. Raises ProviderError when the answering model cannot be reached at all.
+    """
+    course = _Course(question, project, models)
+    result = _search(course)
+    found = _judge(course, _select(course, result))
+    packed = _pack(course, found, count)
+    yield Found(packed.sources, packed.left_out)
+    if models.answer is None:
+        yield from _excerpts(course, result)
+    elif not packed.sources or (result.confidence < question.least_confidence and not question.pinned):
+        yield from _not_found(course, result)
+    else:
+        yield from _write(course, packed.sources, result, models.answer)
+
+
+def _search(course: _Course) -> SearchResult:
+    question = course.question
+    limit = question.n_sources * _HITS_PER_SOURCE
+    with course.stage("search", 1 + len(question.queries)) as stage:
+        results = [course.project.search(query, limit) for query in (question.text, *question.queries)]
+        best = results[0]
+        hits = {hit.chunk.id: hit for result in reversed(results) for hit in reversed(result.hits)}
+        ordered = sorted(hits.values(), key=lambda hit: -hit.score)[:limit]
+        stage.n_out = len(ordered)
+    course.degraded += best.degraded
+    most = max(result.confidence for result in results)
+    return SearchResult(
+        question.text, tuple(ordered), best.level, best.mode, most, best.generation, best.degraded, best.stale
+    )
+
+
+def _select(course: _Course, result: SearchResult) -> list[Material]:
+    """Add what a model chooses from the outline (level 1) and what is connected with the best files (level 2)."""
+    question, project, models = course.question, course.project, course.models
+    found = materials(result, project.text)
+    if question.filter_level >= 1 and models.select is not None:
+        with course.stage("select", len(found)) as stage:
+            chosen = select(
+                question.text,
+                project.outline([item.path for item in found]),
+                models.select,
+                question.judging.count,
+                question.max_input_tokens,
+                pinned=[item.path for item in question.pinned],
+            )
+            found = _with_paths(found, chosen.paths, project, "selected by the model")
+            stage.n_out, stage.usage = len(found), chosen.usage
+        course.lack(chosen.problem)
+    if question.filter_level >= 2:
+        with course.stage("related", len(found)) as stage:
+            near = {edge.path: "" for item in found[:_MAX_RELATED] for edge in project.related(item.path).edges}
+            found = _with_paths(found, dict(list(near.items())[: question.n_sources]), project, "connected with a hit")
+            stage.n_out = len(found)
+    return found
+
+
+def _with_paths(found: list[Material], paths: Mapping[str, str], project: Project, reason: str) -> list[Material]:
+    known = {item.path for item in found}
+    added = (
+        Material(path, project.text(path), reason=why or reason) for path, why in paths.items() if path not in known
+    )
+    return [*found, *(item for item in added if item.text)]
+
+
+def _judge(course: _Course, found: list[Material]) -> list[Material]:
+    """Let a model grade what was found (from level 1 on), then limit once; pinned sources come first and stay."""
+    question, models = course.question, course.models
+    pinned = {item.path for item in question.pinned}
+    found = [item for item in found if item.path not in pinned]
+    if question.filter_level >= 1 and models.judge is not None and found:
+        with course.stage("judge", len(found)) as stage:
+            judged = judge(question.text, question.history, found, models.judge, question.judging)
+            found = [*judged.kept, *judged.unjudged]
+            stage.n_out, stage.usage = len(found), judged.usage
+            stage.detail = f"{len(judged.dropped)} dropped, {len(judged.unjudged)} not judged"
+        for problem in judged.problems[:3]:
+            course.lack(problem)
+    with course.stage("limit", len(found)) as stage:
+        found = found[: max(question.n_sources - len(question.pinned), 0)]
+        stage.n_out = len(found) + len(question.pinned)
+    return [*question.pinned, *found]
+
+
+def _pack(course: _Course, found: Sequence[Material], count: CountTokens) -> Packed:
+    with course.stage("pack", len(found)) as stage:
+        packed = pack(found, course.question.budget, count, in_line_order=course.question.in_line_order)
+        stage.n_out, stage.detail = len(packed.sources), f"{packed.n_tokens} tokens"
+    return packed
+
+
+def _write(
+    course: _Course, sources: tuple[Source, ...], result: SearchResult, model: ChatModel
+) -> Iterator[Text | Answer]:
+    """Stream the model's answer, checked block by block."""
+    question = course.question
+    stream = CheckedStream(sources, lambda: _as_they_are_now(sources, course.project))
+    reply: Reply | None = None
+    with course.stage("answer", len(sources)) as stage:
+        for item in model.stream(Ask(_messages(question, sources), max_tokens=question.max_tokens)):
+            if isinstance(item, Delta):
+                yield from (Text(text) for text in stream.feed(item.text))
+            else:
+                reply = item
+        yield from (Text(text) for text in stream.finish())
+        stage.n_out, stage.usage = len(stream.result.citations), reply.usage if reply else NO_USAGE
+    if reply is None or not stream.result.text.strip():
+        raise ProviderError(f"{model.name} gave an empty answer", hint="ask again, or use another model")
+    if reply.finish == "length":
+        course.lack(f"the answer was cut at {question.max_tokens} tokens")
+    if reply.finish == "refused":
+        course.lack("the model refused to answer")
+    if stream.result.dropped:
+        course.lack(f"{len(stream.result.dropped)} citations could not be verified and were removed")
+    yield _answer(course, stream.result, sources, result, model.name)
+
+
+def _messages(question: Question, sources: Sequence[Source]) -> list[Message]:
+    language = language_of_question(question.text)
+    documents = fenced("\n".join(shown(source) for source in sources), "sources")
+    return [
+        Message("system", prompt("answer", language)),
+        *question.history,
+        Message("user", f"{documents}\n\n{question.text}"),
+    ]
+
+
+def _excerpts(course: _Course, result: SearchResult) -> Iterator[Text | Answer]:
+    """Answer with the best excerpts."""
+    sources = extract.excerpts(result.hits)
+    course.lack("no language model is configured: the answer consists of excerpts")
+    with course.stage("answer", len(sources)) as stage:
+        checked = _checked(extract.answer_of(sources), sources, course.project)
+        stage.n_out = len(checked.citations)
+    yield Text(checked.text)
+    yield _answer(course, checked, sources, result)
+
+
+_NOT_FOUND = {
+    "en": "This was not found here. The nearest places:\n\n{places}",
+    "zh": "这里没有找到答案。最接近的位置：\n\n{places}",
+}
+
+
+def _not_found(course: _Course, result: SearchResult) -> Iterator[Text | Answer]:
+    """Say so instead of letting a model guess."""
+    sources = extract.excerpts(result.hits)
+    text = _NOT_FOUND[language_of_question(course.question.text)].format(places=extract.nearest(sources))
+    checked = _checked(text, sources, course.project)
+    yield Text(checked.text)
+    yield _answer(course, checked, sources, result)
+
+
+def _checked(text: str, sources: Sequence[Source], project: Project) -> Checked:
+    stream = CheckedStream(sources, lambda: _as_they_are_now(sources, project))
+    for _ in (*stream.feed(text), *stream.finish()):
+        pass
+    return stream.result
+
+
+def _as_they_are_now(sources: Sequence[Source], project: Project) -> dict[str, str]:
+    texts = {path: project.on_disk(path) for path in dict.fromkeys(source.path for source in sources)}
+    return {path: text for path, text in texts.items() if text is not None}
+
+
+def _answer(
+    course: _Course, checked: Checked, sources: tuple[Source, ...], result: SearchResult, model: str = ""
+) -> Answer:
+    confidence = round(_confidence(checked, result.confidence, written=bool(model)), 3)
+    return Answer(
+        question=course.question.text,
+        text=checked.text,
+        citations=checked.citations,
+        dropped=checked.dropped,
+        verified_share=round(checked.verified_share, 3),
+        confidence=confidence,
+        label=_label(confidence),
+        model=model,
+        usage=course.usage,
+        sources=sources,
+        generation=result.generation,
+        degraded=tuple(dict.fromkeys(course.degraded)),
+        stale=result.stale,
+        trace=tuple(course.trace),
+    )
+
+
+def _confidence(checked: Checked, of_search: float, *, written: bool) -> float:
+    """How much of the question the sources cover, less what a model claimed without a place that holds."""
+    return of_search * (0.3 + 0.7 * checked.verified_share) if written else of_search
+
+
+def _label(confidence: float) -> Label:
+    return "high" if confidence >= _HIGH else "medium" if confidence >= _MEDIUM else "low"

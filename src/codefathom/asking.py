@@ -1,0 +1,187 @@
+"""From an opened index and its settings to what `answer` and `agent` take: plain values and functions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from codefathom.agent.loop import Briefing, Event, Final, Limits, Observed, run
+from codefathom.agent.report import report
+from codefathom.agent.tools import Place as Seen
+from codefathom.agent.tools import Project as ToolsProject
+from codefathom.agent.tools import tools, usage
+from codefathom.answer.ask import Models, Project, Question
+from codefathom.answer.budget import CountTokens, Material, Shares, shares
+from codefathom.answer.gather import gather, materials
+from codefathom.answer.judge import JudgeOptions
+from codefathom.answer.prompting import language_of_question, prompt
+from codefathom.answer.select import Listed
+from codefathom.answer.tokens import counter
+from codefathom.answer.types import Answer
+from codefathom.errors import SettingsError, SourceError, UsageError
+from codefathom.opening import Opened, Place
+from codefathom.providers.base import ChatModel, Message
+from codefathom.search.related import related
+from codefathom.settings import Settings
+from codefathom.source.changes import FileStat
+from codefathom.source.documents import read
+from codefathom.types import Context, Document, Level, SearchResult
+
+# Hits asked for, for each file of a context: several lie in one file.
+HITS_PER_FILE = 4
+# A model that does not say how much it takes gets no more than small local ones do.
+_SMALL_WINDOW = 24_000
+# A project of no more files is shown to the selecting model as a whole.
+_SMALL_PROJECT = 400
+
+
+class Request(NamedTuple):
+    """A question as a face puts it."""
+
+    text: str
+    history: tuple[Message, ...] = ()
+    pinned: tuple[str, ...] = ()  # paths in the project
+    documents: Mapping[str, str] = {}  # further texts by name, such as a file outside the project
+
+
+def prepare(
+    request: Request, opened: Opened, search: Callable[[str, int], SearchResult]
+) -> tuple[Question, Project, Models, CountTokens]:
+    """Return what `answer.ask.ask` takes. Raises UsageError, SourceError and SettingsError."""
+    settings = opened.place.settings
+    count = counter(settings.context.tokenizer_path)
+    question = _question(request, opened, count)
+    return question, _project(opened, search, request.documents), models(opened.place), count
+
+
+def investigate(
+    request: Request, opened: Opened, search: Callable[[str, Level, int], SearchResult]
+) -> Iterator[Event | Answer]:
+    """Let a model look for itself; yield what happens, the answer last. Raises SettingsError without a model."""
+    chosen = model(opened.place, "agent")
+    if chosen is None:
+        raise SettingsError("an agent needs a language model", hint="set FATHOM_LLM__MODEL, such as ollama:qwen3:8b")
+    limits = Limits(*opened.place.settings.agent)
+    known = tools(_tools_project(opened, search))
+    language = language_of_question(request.text)
+    listed = "\n".join(f"- {usage(tool.spec)}" for tool in known)
+    system = prompt("agent", language, tools=listed, rounds=str(limits.rounds))
+    seen: list[Seen] = []
+    for event in run(request.text, chosen, known, limits, Briefing(system, history=request.history)):
+        if isinstance(event, Observed):
+            seen += event.places
+        yield event
+        if isinstance(event, Final):
+            answer = report(request.text, event, seen, opened.catalog.text, lambda path: _on_disk(path, opened))
+            yield replace(answer, model=chosen.name, generation=opened.catalog.generation)
+
+
+def _tools_project(opened: Opened, search: Callable[[str, Level, int], SearchResult]) -> ToolsProject:
+    catalog = opened.catalog
+    return ToolsProject(
+        search=search,
+        text=lambda path: catalog.text(path) or None,
+        symbols=catalog.symbols,
+        related=lambda target: related(catalog, target),
+        paths=lambda: [document.path for document in catalog.documents()],
+    )
+
+
+def context(opened: Opened, result: SearchResult, max_files: int, max_tokens: int) -> Context:
+    """Return the files of a prompt within a window of tokens."""
+    settings = opened.place.settings.context
+    found = materials(result, opened.catalog.text)[:max_files]
+    # Nothing is kept back: the window is all that this context may take.
+    full = shares(max_tokens, settings.full_text_ratio, 0.0).full
+    return gather(result.query, found, Shares(full, max_tokens - full, 0), counter(settings.tokenizer_path))
+
+
+def models(place: Place) -> Models:
+    """Return the models of the answering roles; none where none is configured."""
+    return Models(*(model(place, role) for role in ("answer", "select", "judge")))
+
+
+def window(settings: Settings) -> int:
+    """Return the tokens of a context: as set, but no more than the model takes unless that is switched off."""
+    if settings.context.disable_auto_window:
+        return settings.context.window
+    room = settings.llm.window - settings.answer.max_tokens if settings.llm.window else _SMALL_WINDOW
+    return max(min(settings.context.window, room), 1)
+
+
+def _question(request: Request, opened: Opened, count: CountTokens) -> Question:
+    """Return the question within the limits of the settings. Raises UsageError and SourceError."""
+    if not request.text.strip():
+        raise UsageError("the question is empty", hint='such as fathom ask "where are orders priced"')
+    settings = opened.place.settings
+    most = window(settings)
+    return Question(
+        text=request.text,
+        budget=shares(most, settings.context.full_text_ratio, settings.context.segment_ratio),
+        judging=JudgeOptions(
+            threshold=settings.judge.relevance_threshold,
+            workers=settings.judge.workers,
+            hint=settings.answer.filter_hint,
+            max_input_tokens=settings.select.max_input_tokens or most,
+            count=count,
+        ),
+        history=request.history,
+        pinned=tuple(_pinned(request, opened)),
+        filter_level=max(settings.select.filter_level, 0),
+        n_sources=settings.rerank.top_n,
+        max_tokens=settings.answer.max_tokens,
+        least_confidence=settings.answer.least_confidence,
+        in_line_order=not settings.context.disable_segment_reorder,
+        max_input_tokens=settings.select.max_input_tokens or most,
+    )
+
+
+def model(place: Place, role: str) -> ChatModel | None:
+    """Return the model of a role, None when none is configured."""
+    name = getattr(place.settings.llm, role) or place.settings.llm.model
+    if not name:
+        return None
+    from codefathom.chatting import chat_model  # with all that speaks to other machines
+
+    return chat_model(name, place.settings, place.variables)
+
+
+def _project(opened: Opened, search: Callable[[str, int], SearchResult], documents: Mapping[str, str]) -> Project:
+    """Return what an answer asks of this project."""
+    catalog = opened.catalog
+    return Project(
+        search=search,
+        text=lambda path: documents.get(path) or catalog.text(path),
+        on_disk=lambda path: documents[path] if path in documents else _on_disk(path, opened),
+        related=lambda path: related(catalog, path),
+        outline=lambda candidates: _outline(candidates, opened),
+    )
+
+
+def _pinned(request: Request, opened: Opened) -> list[Material]:
+    found = [Material(name, text, reason="given") for name, text in request.documents.items()]
+    for path in request.pinned:
+        text = opened.catalog.text(path)
+        if not text:
+            raise SourceError(f"{path!r} is not in the index", hint="`fathom status --skipped` tells why")
+        found.append(Material(path, text, reason="pinned"))
+    return found
+
+
+def _on_disk(path: str, opened: Opened) -> str | None:
+    """Read a file as the index would; None when it is gone, or no longer a text."""
+    recipe = opened.recipe
+    if not os.path.isfile(os.path.join(recipe.root, path)):
+        return None
+    document = read(recipe.root, FileStat(path, 0, 0), include_generated=True)
+    return document.text if isinstance(document, Document) else None
+
+
+def _outline(candidates: Sequence[str], opened: Opened) -> list[Listed]:
+    documents = [document.path for document in opened.catalog.documents()]
+    paths = documents if len(documents) <= _SMALL_PROJECT else list(candidates)
+    return [
+        Listed(path, tuple(symbol.qualified_name for symbol in opened.catalog.symbols_of(path)), "") for path in paths
+    ]

@@ -1,0 +1,98 @@
+"""`fathom ask`: the answer as it is written, then what it rests on."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from codefathom.agent.loop import Call, Event, Observed
+from codefathom.answer.ask import Found, Text
+from codefathom.answer.types import Answer
+from codefathom.cli.face import Face
+from codefathom.cli.filters import inside_project, where
+from codefathom.cli.options import AskOptions
+from codefathom.cli.shapes import answer_shape, to_json
+from codefathom.engine import Engine
+from codefathom.errors import SourceError
+
+FOUND, NOTHING = 0, 1
+_STDIN = "-"
+
+
+def run(options: AskOptions, face: Face) -> int:
+    """Answer one question. 1 when nothing was found."""
+    with face.open() as engine:
+        events = engine.investigate(options.query) if options.agent else _asked(options, engine)
+        answer = _show(events, face)
+    _conclude(answer, face)
+    if options.trace:
+        _write_trace(answer, options.trace)
+    return FOUND if answer.sources else NOTHING
+
+
+def _asked(options: AskOptions, engine: Engine) -> Iterator[Found | Text | Answer]:
+    return engine.ask_events(
+        options.query,
+        where=where(options, engine.root),
+        pinned=[inside_project(path, engine.root) for path in options.pin],
+        documents=dict(_documents(options)),
+    )
+
+
+def _show(events: Iterator[Found | Text | Event | Answer], face: Face) -> Answer:
+    """Write the pieces as they come; as JSON, the whole at the end. What an agent does is said on stderr."""
+    is_streamed = False
+    for event in events:
+        if isinstance(event, Found):
+            face.note_indexing()
+        elif isinstance(event, Text) and not face.common.json:
+            is_streamed = True
+            face.write(event.text)
+            face.flush()
+        elif isinstance(event, Call):
+            face.note(f"{event.name} {event.arguments}")
+        elif isinstance(event, Observed) and event.is_error:
+            face.note(event.text)
+        elif isinstance(event, Answer):
+            if face.common.json:
+                face.write(to_json(answer_shape(event)))
+            elif not is_streamed:
+                face.write(event.text)
+            return event
+    raise AssertionError("an answer ended without its last event")  # against the protocol of ask_events
+
+
+def _conclude(answer: Answer, face: Face) -> None:
+    if not face.common.json:
+        face.write("" if answer.text.endswith("\n") else "\n")
+    face.notes(answer.degraded)
+    if answer.model:
+        n_verified, n_dropped = len(answer.citations), len(answer.dropped)
+        confidence = f"confidence {answer.label} ({answer.confidence:.2f})"
+        tokens = f", {sum(answer.usage)} tokens" if sum(answer.usage) else ""
+        face.note(f"{confidence}, {n_verified} of {n_verified + n_dropped} citations verified, {answer.model}{tokens}")
+    else:
+        face.note("for answers in words: set FATHOM_LLM__MODEL, such as ollama:qwen2.5-coder:14b or openai:gpt-5-mini")
+
+
+def _documents(options: AskOptions) -> Iterator[tuple[str, str]]:
+    """Yield the texts given with --doc, by name."""
+    for path in options.doc:
+        if path == _STDIN:
+            yield "stdin", sys.stdin.read()
+            continue
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                yield path, file.read()
+        except OSError as error:
+            raise SourceError(f"cannot read {path!r}: {error.strerror}", hint="give a file, or - for stdin") from error
+
+
+def _write_trace(answer: Answer, path: str) -> None:
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump([asdict(stage) for stage in answer.trace], file, indent=2)
+    except OSError as error:
+        raise SourceError(f"cannot write {path!r}: {error.strerror}", hint="give a file that can be written") from error

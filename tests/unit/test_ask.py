@@ -1,0 +1,240 @@
+"""From a question to an answer: which stages run, what they lose, and that no claim is shown unchecked."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from codefathom import Engine, asking
+from codefathom.answer.ask import Found, Models, Text, ask
+from codefathom.answer.types import Answer
+from codefathom.errors import ProviderError, SourceError, UsageError
+from codefathom.providers.base import Message, Reply, Usage
+from codefathom.settings import AnswerSettings, ContextSettings, LlmSettings, SelectSettings, Settings
+from codefathom.testing import ScriptedChat
+from codefathom.types import SearchResult
+
+SHOP = Path(__file__).parent.parent / "repos" / "shop"
+QUESTION = "how is the price of an order computed"
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    project = tmp_path / "shop"
+    shutil.copytree(SHOP, project)
+    (project / ".fathom").mkdir()
+    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("FATHOM_CONFIG", str(tmp_path / "none.toml"))
+    return project
+
+
+def events_of(
+    project: Path, models: Models, request: asking.Request, settings: Settings | None = None
+) -> list[Found | Text | Answer]:
+    with Engine.open(str(project), settings=settings or Settings()) as engine:
+        engine.index()
+
+        def look(query: str, limit: int) -> SearchResult:
+            return engine.search(query, limit=limit)
+
+        question, access, _, count = asking.prepare(request, engine._open(), look)
+        return list(ask(question, access, models, count))
+
+
+def answered(project: Path, *replies: str, settings: Settings | None = None, **given: object) -> Answer:
+    models = Models(answer=ScriptedChat([Reply(text, usage=Usage(100, 10)) for text in replies]))
+    *_, answer = events_of(project, models, asking.Request(QUESTION, **given), settings)  # type: ignore[arg-type]
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def number_of(answer_or_sources: Sequence[object], path: str) -> int:
+    return next(source.number for source in answer_or_sources if source.path == path)  # type: ignore[attr-defined]
+
+
+def test_the_model_sees_numbered_sources_and_the_question_last(shop: Path) -> None:
+    model = ScriptedChat([Reply("It is summed up.")])
+    found, *_ = events_of(shop, Models(answer=model), asking.Request(QUESTION))
+    assert isinstance(found, Found)
+    system, user = model.asks[0].messages
+    assert system.role == "system"
+    assert user.content.endswith(QUESTION)
+    for source in found.sources:
+        assert f"[{source.number}] {source.path}:{source.start_line}-{source.end_line}" in user.content
+    assert "13\t" in user.content  # lines carry their numbers
+
+
+def test_citations_are_resolved_and_the_others_removed_and_counted(shop: Path) -> None:
+    answer = answered(shop, "Prices are summed [shop/pricing.py:6-8].\n\nAnd taxed [shop/tax.py:1-2]. And [99].")
+    assert answer.text == "Prices are summed [shop/pricing.py:6-8].\n\nAnd taxed. And."
+    assert [(item.path, item.start_line, item.end_line) for item in answer.citations] == [("shop/pricing.py", 6, 8)]
+    assert (len(answer.dropped), answer.verified_share) == (2, 0.333)
+    assert "2 citations could not be verified and were removed" in answer.degraded
+    assert answer.usage == Usage(100, 10)
+    assert 0.0 < answer.confidence < 0.66
+    assert answer.label in ("medium", "low")
+
+
+def test_a_file_that_changes_while_the_model_writes_is_not_cited(shop: Path) -> None:
+    def reply(_: object) -> Reply:
+        (shop / "shop/pricing.py").write_text("# all new\n")
+        return Reply("Prices are summed [shop/pricing.py:6-8].")
+
+    model = ScriptedChat([reply])
+    *_, answer = events_of(shop, Models(answer=model), asking.Request(QUESTION))
+    assert isinstance(answer, Answer)
+    assert answer.citations == ()
+    assert [item.reason for item in answer.dropped] == ["the file has changed there"]
+
+
+def test_without_a_model_the_answer_consists_of_checked_excerpts(shop: Path) -> None:
+    *_, answer = events_of(shop, Models(), asking.Request(QUESTION))
+    assert isinstance(answer, Answer)
+    assert answer.verified_share == 1.0
+    assert len(answer.citations) == len(answer.sources) > 1
+    assert "shop/pricing.py" in answer.text
+    assert answer.model == ""
+    assert any("no language model" in problem for problem in answer.degraded)
+
+
+def test_what_is_not_there_is_not_asked_of_the_model(shop: Path) -> None:
+    model = ScriptedChat([])
+    settings = Settings(answer=AnswerSettings(least_confidence=0.9))
+    *_, answer = events_of(
+        shop, Models(answer=model), asking.Request("quantum chromodynamics of zebras in orders"), settings
+    )
+    assert isinstance(answer, Answer)
+    assert answer.text.startswith("This was not found here.")
+    assert model.asks == []
+
+
+def test_not_found_is_said_in_the_language_of_the_question(shop: Path) -> None:
+    settings = Settings(answer=AnswerSettings(least_confidence=1.0))
+    *_, answer = events_of(shop, Models(answer=ScriptedChat([])), asking.Request("量子色动力学在哪里实现"), settings)
+    assert isinstance(answer, Answer)
+    assert answer.text.startswith("这里没有找到")
+
+
+def test_pinned_files_and_given_texts_come_first_and_stay(shop: Path) -> None:
+    answer = answered(
+        shop, "See [1] and [2].", pinned=("docs/shipping.md",), documents={"diff": "-old\n+new\n"},
+        settings=Settings(answer=AnswerSettings(least_confidence=1.0)),
+    )  # fmt: skip
+    assert [source.path for source in answer.sources][:2] == ["diff", "docs/shipping.md"]
+    assert [citation.path for citation in answer.citations] == ["diff", "docs/shipping.md"]
+
+
+def test_a_pinned_file_that_is_not_there_is_an_error(shop: Path) -> None:
+    with pytest.raises(SourceError, match=r"'shop/none\.py' is not in the index"):
+        answered(shop, pinned=("shop/none.py",))
+
+
+def test_an_empty_question_is_an_error(shop: Path) -> None:
+    with pytest.raises(UsageError, match="empty"):
+        events_of(shop, Models(), asking.Request(" \n"))
+
+
+def test_the_conversation_so_far_goes_along(shop: Path) -> None:
+    model = ScriptedChat([Reply("Yes [1].")])
+    history = (Message("user", "what is sold here?"), Message("assistant", "Articles."))
+    events_of(shop, Models(answer=model), asking.Request(QUESTION, history=history))
+    assert tuple(model.asks[0].messages[1:3]) == history
+
+
+def test_a_judging_model_drops_what_is_beside_the_point(shop: Path) -> None:
+    def grade(question: object) -> Reply:
+        text = question.messages[-1].content  # type: ignore[attr-defined]
+        lines = [line for line in text.splitlines() if "pricing.py" in line or "orders.py" in line]
+        return Reply("yes/9" if lines else "no/1")
+
+    settings = Settings(select=SelectSettings(filter_level=1))
+    models = Models(answer=ScriptedChat([Reply("So [1].")]), judge=ScriptedChat([grade] * 20))
+    *_, answer = events_of(shop, models, asking.Request(QUESTION), settings)
+    assert isinstance(answer, Answer)
+    stages = [stage.stage for stage in answer.trace]
+    assert stages == ["search", "judge", "limit", "pack", "answer"]
+
+
+def test_a_stage_that_fails_is_left_out_and_said(shop: Path) -> None:
+    settings = Settings(select=SelectSettings(filter_level=1))
+    broken = ScriptedChat([ProviderError("no connection")] * 20)
+    models = Models(answer=ScriptedChat([Reply("So [1].")]), select=broken, judge=broken)
+    *_, answer = events_of(shop, models, asking.Request(QUESTION), settings)
+    assert isinstance(answer, Answer)
+    assert answer.citations
+    assert any("no connection" in problem for problem in answer.degraded)
+
+
+def test_connected_files_are_added_at_level_two(shop: Path) -> None:
+    settings = Settings(select=SelectSettings(filter_level=2))
+    *_, answer = events_of(shop, Models(answer=ScriptedChat([Reply("So [1].")])), asking.Request(QUESTION), settings)
+    assert isinstance(answer, Answer)
+    assert "related" in [stage.stage for stage in answer.trace]
+
+
+def test_the_window_is_kept(shop: Path) -> None:
+    settings = Settings(context=ContextSettings(window=300, full_text_ratio=0.5, segment_ratio=0.4))
+    model = ScriptedChat([Reply("So [1].")])
+    found, *_ = events_of(shop, Models(answer=model), asking.Request(QUESTION), settings)
+    assert isinstance(found, Found)
+    with Engine.open(str(shop), settings=settings) as engine:
+        count = asking.prepare(asking.Request(QUESTION), engine._open(), lambda *_: None)[3]  # type: ignore[arg-type,return-value]
+    assert 0 < sum(count(source.text) for source in found.sources) <= 270
+
+
+@pytest.mark.parametrize(("window", "expected"), [(0, 24_000), (8_192, 8_192 - 2_048), (1_000_000, 120_000)])
+def test_the_context_follows_the_model(window: int, expected: int) -> None:
+    assert asking.window(Settings(llm=LlmSettings(window=window))) == expected
+
+
+def test_a_fixed_window_is_used_as_it_is() -> None:
+    assert asking.window(Settings(context=ContextSettings(window=77_000, disable_auto_window=True))) == 77_000
+
+
+def test_an_answer_that_was_cut_or_refused_says_so(shop: Path) -> None:
+    for finish, word in (("length", "was cut"), ("refused", "refused")):
+        models = Models(answer=ScriptedChat([Reply("So [1].", finish=finish)]))  # type: ignore[arg-type]
+        *_, answer = events_of(shop, models, asking.Request(QUESTION))
+        assert isinstance(answer, Answer)
+        assert any(word in problem for problem in answer.degraded)
+
+
+def test_an_empty_reply_is_an_error(shop: Path) -> None:
+    with pytest.raises(ProviderError, match="empty answer"):
+        answered(shop, "  \n")
+
+
+def test_the_text_comes_in_checked_blocks(shop: Path) -> None:
+    models = Models(answer=ScriptedChat([Reply("One [98].\n\nTwo [99].\n\nThree.")]))
+    pieces = [event.text for event in events_of(shop, models, asking.Request(QUESTION)) if isinstance(event, Text)]
+    assert pieces == ["One.\n\n", "Two.\n\n", "Three."]
+
+
+def test_closing_the_events_ends_the_models_call(shop: Path) -> None:
+    closed = []
+
+    class Endless:
+        name = "endless"
+
+        def stream(self, _: object) -> Iterator[object]:
+            from codefathom.providers.base import Delta
+
+            try:
+                while True:
+                    yield Delta("on and on\n\n")
+            finally:
+                closed.append(True)
+
+    with Engine.open(str(shop)) as engine:
+        engine.index()
+        question, project, _, count = asking.prepare(
+            asking.Request(QUESTION), engine._open(), lambda query, limit: engine.search(query, limit=limit)
+        )
+        events = ask(question, project, Models(answer=Endless()), count)  # type: ignore[arg-type]
+        assert isinstance(next(events), Found)
+        assert isinstance(next(events), Text)
+        events.close()  # type: ignore[attr-defined]
+    assert closed == [True]

@@ -1,0 +1,60 @@
+"""A streamed answer is shown block by block, and nothing of it unchecked."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codefathom.answer.stream import CheckedStream
+from codefathom.answer.types import Citation, Source
+
+TEXT = "one\ntwo\nthree\n"
+SOURCES = (Source(1, "a.txt", 1, 3, "one\ntwo\nthree"),)
+
+
+def stream() -> CheckedStream:
+    return CheckedStream(SOURCES, lambda: {"a.txt": TEXT})
+
+
+def shown(pieces: list[str]) -> list[str]:
+    checking = stream()
+    blocks = [block for piece in pieces for block in checking.feed(piece)]
+    return [*blocks, *checking.finish()]
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"),
+    [
+        ("A [1].\n\nB [7].\n\nC", ["A [a.txt:1-3].\n\n", "B.\n\n", "C"]),
+        ("A\nB\n", ["A\nB\n"]),
+        ("", []),
+        ("A:\n```\none\n\ntwo\n```\n\nsee [1]\n\nend", ["A:\n```\none\n\ntwo\n```\n\nsee [a.txt:1-3]\n\n", "end"]),
+        ("```\nnever closed\n\n[1]\n\n", ["```\nnever closed\n\n[1]\n\n"]),
+    ],
+)
+def test_blocks_end_at_blank_lines_outside_code(text: str, blocks: list[str]) -> None:
+    assert shown([text]) == blocks
+    assert shown(list(text)) == blocks
+
+
+def test_a_citation_behind_the_code_it_is_about_is_checked_with_it() -> None:
+    checking = stream()
+    assert list(checking.feed("```\nfour\n```\n\n[1]\n\nnext")) == ["```\nfour\n```\n\n\n\n"]
+    assert [dropped.reason for dropped in checking.result.dropped] == ["the quoted 'four' does not stand there"]
+
+
+def test_the_result_counts_over_all_blocks() -> None:
+    checking = stream()
+    for piece in ("A [1:1] [9].\n\n", "B [1:1] [1:2]."):
+        list(checking.feed(piece))
+    assert checking.result.text == "A [a.txt:1-1].\n\n"
+    list(checking.finish())
+    assert checking.result.citations == (Citation("a.txt", 1, 1), Citation("a.txt", 2, 2))
+    assert len(checking.result.dropped) == 1
+
+
+@given(st.lists(st.sampled_from(["[1]", "[2]", "```\n", "\n", "\n\n", "a", " ", "[1:", "2]", "~~~\n"]), max_size=30))
+def test_the_pieces_in_which_a_text_comes_do_not_matter(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert shown([text]) == shown(parts) == shown(list(text))
