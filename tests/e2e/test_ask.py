@@ -1,0 +1,169 @@
+"""`fathom ask` as a process, against a real server that speaks the protocol of a provider."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.protocols.server import Served, Turn, serving
+
+SHOP = Path(__file__).parent.parent / "repos" / "shop"
+FATHOM = [sys.executable, "-c", "import sys; from codefathom.cli import main; sys.exit(main())"]
+QUESTION = "how is the price of an order computed"
+CLAIM = "Prices are summed [shop/pricing.py:6-8]. And taxed [shop/tax.py:1-3]."
+
+
+def sse(text: str, **parts: Any) -> bytes:
+    events = [{"choices": [{"delta": {"content": word + " ", **parts}}]} for word in text.split(" ")]
+    end = {"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 90, "completion_tokens": 9}}
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in [*events, end]).encode() + b"data: [DONE]\n\n"
+
+
+def call(name: str, **arguments: Any) -> bytes:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    events = [
+        {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c1", "function": function}]}}]},
+        {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]},
+    ]
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    shutil.copytree(SHOP, tmp_path / "shop")
+    (tmp_path / "shop" / ".fathom").mkdir()
+    return tmp_path / "shop"
+
+
+def surroundings(shop: Path, served: Served | None) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FATHOM_", "OPENAI_", "OLLAMA_"))}
+    own = {"FATHOM_CACHE_DIR": str(shop.parent / "cache"), "FATHOM_CONFIG": str(shop.parent / "none.toml")}
+    model = {"FATHOM_LLM__MODEL": "openai:m", "OPENAI_BASE_URL": f"{served.base_url}/v1"} if served else {}
+    return {**kept, **own, **model}
+
+
+def fathom(shop: Path, served: Served | None, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command, environment = [*FATHOM, *words], surroundings(shop, served)
+    return subprocess.run(command, cwd=shop, env=environment, input=stdin, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def answering() -> Iterator[Served]:
+    with serving(Turn([sse(CLAIM)])) as served:
+        yield served
+
+
+def test_an_answer_in_words(shop: Path, answering: Served) -> None:
+    ran = fathom(shop, answering, "ask", QUESTION)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "Prices are summed [shop/pricing.py:6-8]. And taxed. \n"
+    assert "1 citations could not be verified and were removed" in ran.stderr
+    assert "1 of 2 citations verified, openai:m, 99 tokens" in ran.stderr
+
+
+def test_an_answer_as_json(shop: Path, answering: Served) -> None:
+    answer = json.loads(fathom(shop, answering, "ask", "--json", QUESTION).stdout)
+    assert [(item["path"], item["start_line"], item["end_line"]) for item in answer["citations"]] == [
+        ("shop/pricing.py", 6, 8)
+    ]
+    assert (answer["verified_share"], len(answer["dropped_citations"])) == (0.5, 1)
+    assert answer["usage"] == {"prompt_tokens": 90, "completion_tokens": 9}
+    assert (answer["model"], answer["stale"]) == ("openai:m", False)
+
+
+def test_what_is_sent_holds_the_sources_and_no_secret(shop: Path, answering: Served) -> None:
+    key = "AKIA" + "Q3EXAMPLE7HBNDCA"  # in two parts, so that it is none here
+    (shop / "shop" / "pricing.py").write_text(f'"""Prices of orders."""\naws_key = "{key}"\n\ndef price(order): ...\n')
+    environment = {
+        **surroundings(shop, answering),
+        "OPENAI_BASE_URL": answering.base_url.replace("127.0.0.1", "localhost"),
+    }
+    subprocess.run([*FATHOM, "ask", QUESTION], cwd=shop, env=environment, capture_output=True, check=False)
+    sent = json.dumps(answering.asked[0].body)
+    assert "shop/pricing.py" in sent
+    assert key in sent  # a model on this machine may see it
+
+    answering.asked.clear()
+    # The same address under a name that is not known to be this machine's.
+    answering.base_url = answering.base_url.replace("127.0.0.1", "0.0.0.0")
+    fathom(shop, answering, "ask", QUESTION)
+    assert key not in json.dumps(answering.asked[0].body)
+
+
+def test_a_text_from_stdin_is_a_source(shop: Path, answering: Served) -> None:
+    fathom(shop, answering, "ask", "--doc", "-", "what could this break?", stdin="-old line\n+new line\n")
+    assert "+new line" in answering.asked[0].body["messages"][-1]["content"]
+
+
+def test_a_trace_names_every_stage(shop: Path, answering: Served) -> None:
+    fathom(shop, answering, "ask", "--trace", "trace.json", QUESTION)
+    trace = json.loads((shop / "trace.json").read_text())
+    assert [stage["stage"] for stage in trace] == ["search", "limit", "pack", "answer"]
+    assert trace[-1]["usage"] == [90, 9]
+
+
+def test_the_agent_looks_and_then_answers(shop: Path) -> None:
+    final = {
+        "answer": "Prices are summed [shop/pricing.py:6-8].",
+        "confidence": "high",
+        "sources": [{"path": "shop/pricing.py", "start_line": 6, "end_line": 8}],
+        "reasoning": "it says so",
+    }
+    turns = [call("read_file", file_path="shop/pricing.py"), sse("I have seen enough."), sse(json.dumps(final))]
+    with serving(*(Turn([turn]) for turn in turns)) as served:
+        ran = fathom(shop, served, "ask", "--agent", QUESTION)
+    assert ran.returncode == 0, ran.stderr
+    assert "Prices are summed [shop/pricing.py:6-8]." in ran.stdout
+    assert 'read_file {"file_path": "shop/pricing.py"}' in ran.stderr
+    assert "confidence high" in ran.stderr
+
+
+def test_without_a_model_there_are_excerpts(shop: Path) -> None:
+    ran = fathom(shop, None, "ask", QUESTION)
+    assert ran.returncode == 0
+    assert "[shop/pricing.py:" in ran.stdout
+    assert "FATHOM_LLM__MODEL" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("ask", "--agent", "x"), "an agent needs a language model"),
+        (("ask", "--pin", "shop/none.py", "x"), "no such path in the project: 'shop/none.py'"),
+        (("ask", "--doc", "none.txt", "x"), "cannot read 'none.txt'"),
+        (("ask", "--model", "gpt-5", "x"), "llm.model = 'gpt-5' names no provider and model"),
+        (("ask", "--model", "openai:gpt-5", "x"), "openai:gpt-5 needs a key"),
+        (("ask", "--set", "llm.base_url=http://127.0.0.1:9", "--set", "limits.attempts=1", "--model", "ollama:m",
+          "how is the price of an order computed"), "cannot be reached"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_is_said(shop: Path, words: tuple[str, ...], message: str) -> None:
+    ran = fathom(shop, None, *words)
+    assert ran.returncode == 2
+    assert message in ran.stderr
+    assert "hint: " in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_an_interruption_ends_the_models_call(shop: Path) -> None:
+    words = b'data: {"choices": [{"delta": {"content": "word\\n\\n"}}]}\n\n'
+    with serving(Turn([words], pause_s=0.01, repeat=100_000)) as served:
+        fathom(shop, served, "index")
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        environment = surroundings(shop, served)
+        with subprocess.Popen([*FATHOM, "ask", QUESTION], cwd=shop, env=environment, **pipes) as process:
+            assert process.stdout is not None
+            assert process.stdout.read(4) == b"word"
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=10)
+            assert process.returncode == 130
+            assert served.asked[0].is_closed.wait(timeout=10)
