@@ -5,13 +5,19 @@ INSTALLED := $(VENV)/.installed
 BENCH_VENV := .bench-venv
 PEERS := $(BENCH_VENV)/.installed
 
-.PHONY: test test-long check format docs demo bench bench-scale model
+.PHONY: test test-long test-llm check format docs demo bench bench-scale model
 
 test: check
-	$(BIN)/pytest -n 2 -m "not long"
+	$(BIN)/pytest -n 2 -m "not long and not llm"
 
 test-long: $(INSTALLED)
 	$(BIN)/pytest -m long
+
+# Also runs the tests that compare token counts with the libraries that give them.
+test-llm: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --group llm
+	$(BIN)/pytest -m llm
+	$(BIN)/pytest tests/unit/test_answer_tokens.py
 
 check: $(INSTALLED)
 	$(BIN)/ruff check .
