@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -20,15 +21,17 @@ from codefathom.answer.prompting import language_of_question, prompt
 from codefathom.answer.select import Listed
 from codefathom.answer.tokens import counter
 from codefathom.answer.types import Answer
-from codefathom.errors import SettingsError, SourceError, UsageError
+from codefathom.errors import ProviderError, SettingsError, SourceError, UsageError
 from codefathom.opening import Opened, Place
-from codefathom.providers.base import ChatModel, Message
+from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.search.related import related
 from codefathom.settings import Settings
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import read
-from codefathom.types import Context, Document, Level, SearchResult
+from codefathom.types import Check, Context, Document, Level, SearchResult
 
+# Each may have a model of its own.
+ROLES = ("answer", "select", "judge", "agent")
 # Hits asked for, for each file of a context: several lie in one file.
 HITS_PER_FILE = 4
 # A model that does not say how much it takes gets no more than small local ones do.
@@ -158,6 +161,46 @@ def _project(opened: Opened, search: Callable[[str, int], SearchResult], documen
         related=lambda path: related(catalog, path),
         outline=lambda candidates: _outline(candidates, opened),
     )
+
+
+def leaving(place: Place) -> str:
+    """Say in one sentence what leaves this machine, and to where."""
+    names = {role: getattr(place.settings.llm, role) or place.settings.llm.model for role in ROLES}
+    if not any(names.values()):
+        return "nothing leaves this machine: no language model is configured"
+    from codefathom.chatting import named
+
+    chosen = {named(name, place.settings, place.variables) for name in names.values() if name}
+    remote = sorted(f"{one.provider}:{one.model} at {one.base_url}" for one in chosen if one.is_remote)
+    if not remote:
+        return "nothing leaves this machine: the language models run on it"
+    secrets = "secrets masked" if place.settings.answer.mask_secrets else "secrets included"
+    return f"questions and the excerpts they need go to {', '.join(remote)}, {secrets}"
+
+
+def check_models(place: Place) -> tuple[Check, ...]:
+    """Ask the model of each role for one word."""
+    names = {role: getattr(place.settings.llm, role) or place.settings.llm.model for role in ROLES}
+    if not any(names.values()):
+        return (Check("language models", True, "none is configured; answers consist of excerpts"),)
+    by_name: dict[str, list[str]] = {}
+    for role, name in names.items():
+        by_name.setdefault(name, []).append(role)
+    checks = [_check_model(place, name, roles) for name, roles in by_name.items() if name]
+    return (*checks, Check("what leaves", True, leaving(place)))
+
+
+def _check_model(place: Place, name: str, roles: Sequence[str]) -> Check:
+    started = time.perf_counter()
+    label = f"model for {', '.join(roles)}"
+    try:
+        chosen = model(place, roles[0])
+        assert chosen is not None  # it has a name
+        reply = whole(chosen, Ask([Message("user", "Say OK.")], max_tokens=16))
+    except (ProviderError, SettingsError) as error:
+        return Check(label, False, f"{name}: {error}", error.hint)
+    took_s = time.perf_counter() - started
+    return Check(label, True, f"{name} answered in {took_s:.1f} s" + (f" as {reply.model}" if reply.model else ""))
 
 
 def _pinned(request: Request, opened: Opened) -> list[Material]:

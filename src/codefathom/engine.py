@@ -243,11 +243,24 @@ class Engine:
 
         return status(self._open())
 
-    def doctor(self) -> tuple[Check, ...]:
-        """Check index, views, model, grammars and folders, each with what to do when it is not well."""
+    def doctor(self, *, providers: bool = False) -> tuple[Check, ...]:
+        """Check index, views, model, grammars and folders, each with what to do when it is not well.
+
+        With `providers`, every configured language model is asked for one word.
+        """
         from codefathom.inspection import doctor
 
-        return doctor(self._open())
+        if not providers:
+            return doctor(self._open())
+        from codefathom.asking import check_models
+
+        return (*doctor(self._open()), *check_models(self.place))
+
+    def leaving(self) -> str:
+        """Say what leaves this machine when questions are answered, and to where."""
+        from codefathom.asking import leaving
+
+        return leaving(self.place)
 
     def export(self, kind: str) -> Iterator[str]:
         """Yield the index as lines of text, `index-json` or `jsonl`, with paths relative to the project."""

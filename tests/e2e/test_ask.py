@@ -167,3 +167,35 @@ def test_an_interruption_ends_the_models_call(shop: Path) -> None:
             process.communicate(timeout=10)
             assert process.returncode == 130
             assert served.asked[0].is_closed.wait(timeout=10)
+
+
+def test_doctor_asks_every_model_for_one_word(shop: Path, answering: Served) -> None:
+    fathom(shop, answering, "index")
+    ran = fathom(shop, answering, "doctor", "--providers")
+    assert ran.returncode == 0, ran.stdout
+    assert "model for answer, select, judge, agent" in ran.stdout
+    assert "openai:m answered in" in ran.stdout
+    assert "nothing leaves this machine" in ran.stdout
+    assert len(answering.asked) == 1
+
+
+def test_doctor_tells_which_model_does_not_answer(shop: Path) -> None:
+    with serving(Turn([b"no such model"], 404)) as served:
+        ran = fathom(shop, served, "doctor", "--providers")
+    assert ran.returncode == 1
+    assert "answered 404: no such model" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ((), "nothing leaves this machine: no language model is configured"),
+        (("--set", "llm.model=ollama:m"), "nothing leaves this machine: the language models run on it"),
+        (
+            ("--set", "llm.model=ollama:m", "--set", "llm.base_url=http://10.1.2.3:11434"),
+            "questions and the excerpts they need go to ollama:m at http://10.1.2.3:11434, secrets masked",
+        ),
+    ],
+)
+def test_the_settings_tell_what_leaves_the_machine(shop: Path, words: tuple[str, ...], expected: str) -> None:
+    assert expected in fathom(shop, None, "config", "show", *words).stderr

@@ -134,12 +134,12 @@ def status(options: given.StatusOptions, face: Face) -> int:
     return FOUND
 
 
-def doctor(_: given.PlainOptions, face: Face) -> int:
+def doctor(options: given.DoctorOptions, face: Face) -> int:
     """Print what works and what does not; 1 when something does not."""
     from codefathom.cli.render import checks_text
 
     with face.open() as engine:
-        checks = engine.doctor()
+        checks = engine.doctor(providers=options.providers)
     if face.common.json:
         from codefathom.cli.shapes import checks_shape, to_json
 
@@ -153,7 +153,9 @@ def config(_: given.ConfigOptions, face: Face) -> int:
     """Print every setting, its value and its origin."""
     from codefathom.settings import known_settings
 
-    settings = face.settings()
+    with face.open() as engine:
+        settings = engine.settings
+        face.note(engine.leaving())
     rows = []
     for known in known_settings():
         section, name = known.key.split(".")

@@ -113,8 +113,15 @@ class StatusOptions(NamedTuple):
     skipped: bool = False
 
 
+class DoctorOptions(NamedTuple):
+    """`fathom doctor`."""
+
+    common: Common
+    providers: bool = False
+
+
 class PlainOptions(NamedTuple):
-    """Commands that take nothing of their own: doctor, version."""
+    """Commands that take nothing of their own: version."""
 
     common: Common
 
@@ -283,7 +290,13 @@ COMMANDS = (
         (Option(("--skipped",), "list every file that is not indexed, and why"),),
         StatusOptions,
     ),
-    Command("doctor", "check that everything works", (), (), PlainOptions),
+    Command(
+        "doctor",
+        "check that everything works",
+        (),
+        (Option(("--providers",), "ask every configured language model for one word"),),
+        DoctorOptions,
+    ),
     Command(
         "config",
         "show every setting, its value and where that comes from",
