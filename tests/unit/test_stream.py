@@ -30,6 +30,7 @@ def shown(pieces: list[str]) -> list[str]:
         ("A\nB\n", ["A\nB\n"]),
         ("", []),
         ("A:\n```\none\n\ntwo\n```\n\nsee [1]\n\nend", ["A:\n```\none\n\ntwo\n```\n\nsee [a.txt:1-3]\n\n", "end"]),
+        ("~~~~\n```\n\none\n~~~~\n\n[1]\n\nend", ["~~~~\n```\n\none\n~~~~\n\n\n\n", "end"]),
         ("```\nnever closed\n\n[1]\n\n", ["```\nnever closed\n\n[1]\n\n"]),
     ],
 )

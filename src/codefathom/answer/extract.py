@@ -41,7 +41,9 @@ def _excerpt(number: int, hit: Hit) -> Source:
 
 
 def _shown(source: Source) -> str:
-    name = f"`{source.symbol}` " if source.symbol else ""
+    # A heading is no code: between backticks it would be taken for a quotation.
+    mark = "" if " " in source.symbol else "`"
+    name = f"{mark}{source.symbol}{mark} " if source.symbol else ""
     reason = f": {source.reason}" if source.reason else ""
     fence = "```" if "```" not in source.text else "~~~~"
     return f"{source.number}. {name}[{source.number}]{reason}\n\n{fence}\n{source.text}\n{fence}\n"

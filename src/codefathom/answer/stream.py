@@ -56,10 +56,18 @@ def _end_of_block(text: str) -> int:
     """Return where the first whole block ends, 0 when none is whole."""
     for blank in _BLANK.finditer(text):
         before = text[: blank.start() + 1]
-        fences = _FENCE.findall(before)
-        in_fence = len(fences) % 2 == 1
         last_line = before.rstrip("\n").rpartition("\n")[2]
-        ends_with_fence = bool(fences) and _FENCE.match(last_line) is not None
-        if not in_fence and not ends_with_fence:
+        if not _is_in_fence(before) and _FENCE.match(last_line) is None:
             return blank.end()
     return 0
+
+
+def _is_in_fence(text: str) -> bool:
+    """Whether a fence is open at the end; one is closed by its own signs only, and by no fewer."""
+    opened = ""
+    for fence in _FENCE.findall(text):
+        if not opened:
+            opened = fence
+        elif fence.startswith(opened):
+            opened = ""
+    return bool(opened)

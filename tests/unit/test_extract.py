@@ -1,0 +1,48 @@
+"""Without a model the answer consists of excerpts, each with its place, and every one of them stands there."""
+
+from __future__ import annotations
+
+import pytest
+
+from codefathom.answer.cite import check
+from codefathom.answer.extract import answer_of, excerpts, nearest
+from codefathom.types import Chunk, Hit
+
+LINES = [f"line {n}" for n in range(1, 41)]
+
+
+def hit(start: int, end: int, *, line: int = 0, score: float = 1.0, name: str = "f") -> Hit:
+    text = "\n".join(LINES[start - 1 : end]) + "\n"
+    chunk = Chunk(f"{start}", "a.txt", "text", "block", "", (), start, end, text)
+    return Hit(chunk, score, {}, "because", line or start, name)
+
+
+@pytest.mark.parametrize(
+    ("found", "lines"),
+    [
+        (hit(3, 10), (3, 10)),
+        (hit(1, 40), (1, 14)),
+        (hit(1, 40, line=20), (17, 30)),
+        (hit(1, 40, line=39), (27, 40)),
+        (hit(5, 18, line=18), (5, 18)),
+    ],
+)
+def test_the_lines_around_the_best_one_are_shown(found: Hit, lines: tuple[int, int]) -> None:
+    [source] = excerpts([found])
+    assert (source.start_line, source.end_line) == lines
+    assert source.text.split("\n") == LINES[lines[0] - 1 : lines[1]]
+
+
+def test_what_is_far_behind_the_best_is_no_answer() -> None:
+    found = [hit(1, 2, score=1.0), hit(3, 4, score=0.26), hit(5, 6, score=0.24)]
+    assert [source.start_line for source in excerpts(found)] == [1, 3]
+    assert excerpts([]) == ()
+
+
+@pytest.mark.parametrize("name", ["f", "", "Guide > a = b(c)", "operator<<(x)"])
+def test_every_excerpt_cites_itself_and_holds(name: str) -> None:
+    sources = excerpts([hit(1, 9, name=name), hit(11, 19, name=name), hit(21, 40, name=name)])
+    for text in (answer_of(sources), nearest(sources)):
+        checked = check(text, sources, {"a.txt": "\n".join(LINES)})
+        assert checked.dropped == ()
+        assert len(checked.citations) == 3
