@@ -143,7 +143,7 @@ def _convert(given: _Given, known: Known) -> Any:
     if type(value) is not wanted or (wanted is tuple and not all(isinstance(part, str) for part in value)):
         raise _wrong(given, known.key, f"give {_TYPES[wanted]}")
     choices, low, high = known.rule.choices, known.rule.low, known.rule.high
-    if choices and value not in choices:
+    if choices and not set(value if wanted is tuple else (value,)) <= set(choices):
         raise _wrong(given, known.key, f"choose one of {', '.join(choices)}")
     # Written so that NaN is outside.
     if (low is not None and not value >= low) or (high is not None and not value <= high):

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from codefathom.chunk import TARGET_CHARS
 from codefathom.errors import ProviderError
 from codefathom.memory import give_back
-from codefathom.plan import Plan, Recipe, plan
+from codefathom.parse import grammars, is_for_model
+from codefathom.plan import Job, Plan, Recipe, plan
 from codefathom.prepare import Outcome, Prepared, embedded_text, prepare_document, store_parses
 from codefathom.providers.base import Embedder
+from codefathom.reparse import ModelParser, Reparsing
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import fingerprint
 from codefathom.source.languages import language_of
@@ -25,9 +27,12 @@ from codefathom.stores.catalog import Catalog
 from codefathom.stores.records import Batch, DocumentRecord, Entry, Rejected, Touched
 from codefathom.stores.vectors import quantise
 from codefathom.stores.views import Views
-from codefathom.types import Document, Failure, IndexReport, Progress, Skipped
+from codefathom.types import Document, Failure, ForModel, IndexReport, Progress, Skipped
 from codefathom.workers import prepare_all
 
+# Of source with a number before each line.
+_BYTES_PER_TOKEN = 3
+_PROMPT_TOKENS = 400
 _MUCH = 1_000_000  # bytes of text after which memory is worth giving back; takes some milliseconds
 
 
@@ -51,6 +56,7 @@ class Stages:
     n_workers: int = 0
     embed_batch: int = 1_024
     patience: Patience = field(default_factory=Patience)
+    model_parser: ModelParser | None = None  # there when the chain of the recipe asks a model
 
 
 @dataclass(slots=True)
@@ -63,6 +69,8 @@ class _Tally:
     removed: list[str] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    unfinished: list[Failure] = field(default_factory=list)  # indexed, but not by the model; no reason to pause
+    seen: set[str] = field(default_factory=set)
     n_touched: int = 0
     n_done: int = 0
     n_chunks: int = 0
@@ -70,25 +78,28 @@ class _Tally:
     paused: str = ""
 
 
-def run(stages: Stages, *, full: bool = False) -> Iterator[Progress | IndexReport]:
+def run(stages: Stages, *, full: bool = False, retry: bool = True) -> Iterator[Progress | IndexReport]:
     """Bring the index up to date with the tree, yielding progress; the report comes last. Needs the writer lock.
 
-    With `full`, every file is read, parsed and embedded again, and both views are built anew.
+    With `full`, every file is read, parsed and embedded again, and both views are built anew. Without `retry`, a model
+    is not asked again about unchanged files on which it failed.
     """
-    tally = _Tally(time.perf_counter())
+    reparsing = Reparsing(stages.model_parser, stages.recipe)
+    tally = _Tally(time.perf_counter(), unfinished=reparsing.failures)
     yield Progress("scan", 0, 0)
     looked_at_ns = time.time_ns()
     todo = plan(stages.catalog, stages.recipe, full=full)
+    jobs = (*todo.jobs, *todo.unfinished) if retry else todo.jobs
     stages.views.begin(full=full)
     _remove(stages, todo.removed, tally)
-    for outcomes in prepare_all(todo.jobs, stages.recipe, stages.n_workers):
+    for outcomes in reparsing.steps(prepare_all(jobs, stages.recipe, stages.n_workers)):
         _store(stages, outcomes, todo.known, tally)
-        yield Progress("index", tally.n_done, len(todo.jobs), outcomes[-1].path if outcomes else "", tally.n_chunks)
+        yield Progress("index", tally.n_done, len(jobs), outcomes[-1].path if outcomes else "", tally.n_chunks)
         tally.paused = _reason_to_pause(tally, stages.patience)
         if tally.paused:
-            yield Progress("paused", tally.n_done, len(todo.jobs), message=tally.paused)
+            yield Progress("paused", tally.n_done, len(jobs), message=tally.paused)
             break
-    yield Progress("write", tally.n_done, len(todo.jobs), n_chunks=tally.n_chunks)
+    yield Progress("write", tally.n_done, len(jobs), n_chunks=tally.n_chunks)
     _finish(stages, todo, tally, looked_at_ns)
     yield _report(stages, todo, tally)
 
@@ -97,33 +108,48 @@ def dry_run(catalog: Catalog, recipe: Recipe) -> IndexReport:
     """Say what a run would do, from names, sizes and time stamps; `n_chunks` is an estimate from the sizes."""
     started = time.perf_counter()
     todo = plan(catalog, recipe)
-    n_bytes = sum(job.file.size for job in todo.jobs)
+    jobs = (*todo.jobs, *todo.unfinished)
+    n_bytes = sum(job.file.size for job in jobs)
     return IndexReport(
-        added=tuple(job.file.path for job in todo.jobs if job.file.path not in todo.known),
-        changed=tuple(job.file.path for job in todo.jobs if job.file.path in todo.known),
+        added=tuple(job.file.path for job in jobs if job.file.path not in todo.known),
+        changed=tuple(job.file.path for job in jobs if job.file.path in todo.known),
         removed=todo.removed,
         n_unchanged=todo.n_unchanged,
         n_touched=0,
         failures=(),
         skipped=todo.scan.skipped,
-        n_chunks=n_bytes // TARGET_CHARS + len(todo.jobs),
+        n_chunks=n_bytes // TARGET_CHARS + len(jobs),
         n_bytes=n_bytes,
         seconds=time.perf_counter() - started,
         generation=catalog.generation,
         dry_run=True,
+        for_model=_for_model(jobs, recipe),
     )
+
+
+def _for_model(jobs: Sequence[Job], recipe: Recipe) -> ForModel:
+    """Count what a model would be asked, at most: what the cache knows is not sent."""
+    answering = dict.fromkeys(grammars.languages(), "treesitter")
+    languages = [(job, language_of(job.file.path)) for job in jobs]
+    sizes = [
+        job.file.size
+        for job, language in languages
+        if is_for_model(language, answering.get(language, "text"), recipe.chain)
+    ]
+    return ForModel(len(sizes), sum(sizes) // _BYTES_PER_TOKEN + len(sizes) * _PROMPT_TOKENS)
 
 
 def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
     """Index these texts as they are, and return how many; the next run compares them with the tree."""
     known = stages.catalog.entries()
     tally = _Tally(time.perf_counter())
+    reparsing = Reparsing(stages.model_parser, stages.recipe)
     stages.views.begin()
     for path, text in texts.items():
         data = text.encode("utf-8", "replace")
         document = Document(path, language_of(path), text, fingerprint(data), len(data))
         prepared = prepare_document(document, FileStat(path, len(data), 0), stages.recipe)
-        _store(stages, [prepared], known, tally)
+        _store(stages, reparsing.apply([prepared]), known, tally)
     stages.views.commit()
     return len(texts)
 
@@ -167,7 +193,7 @@ def _record(stages: Stages, item: Prepared, vectors: Mapping[str, bytes]) -> Doc
         chunks=item.chunks,
         text_hashes=item.text_hashes,
         mtime_ns=item.file.mtime_ns,
-        parser=stages.recipe.parser,
+        parser=stages.recipe.parser if item.is_finished else stages.recipe.unfinished_parser,
         chunker=stages.recipe.chunker,
         vectors={digest: vectors[digest] for digest in item.text_hashes if digest in vectors},
         model=stages.embedder.name,
@@ -206,6 +232,7 @@ def _embed(stages: Stages, texts: Mapping[str, str]) -> dict[str, bytes]:
 
 def _count(tally: _Tally, outcomes: list[Outcome], known: Mapping[str, Entry]) -> None:
     tally.n_done += len(outcomes)
+    tally.seen.update(item.path for item in outcomes)
     for item in outcomes:
         if isinstance(item, Prepared):
             path = item.parsed.document.path
@@ -240,7 +267,7 @@ def _finish(stages: Stages, todo: Plan, tally: _Tally, looked_at_ns: int) -> Non
         meta["indexed_at_ns"] = str(looked_at_ns)
     stages.catalog.write(
         Batch(
-            failures=tuple(tally.failures),
+            failures=_failures(stages, todo, tally),
             skipped=todo.scan.skipped,
             rejected=(*kept, *tally.rejected),
             meta=meta,
@@ -249,6 +276,17 @@ def _finish(stages: Stages, todo: Plan, tally: _Tally, looked_at_ns: int) -> Non
     stages.views.commit()
     if tally.n_bytes >= _MUCH:
         give_back()
+
+
+def _failures(stages: Stages, todo: Plan, tally: _Tally) -> tuple[Failure, ...]:
+    """Return what failed now, and what failed before of the unfinished files that this run left alone."""
+    waiting = _waiting(todo, tally)
+    before = (failure for failure in stages.catalog.failures() if failure.path in waiting)
+    return (*before, *tally.failures, *tally.unfinished)
+
+
+def _waiting(todo: Plan, tally: _Tally) -> set[str]:
+    return {job.file.path for job in todo.unfinished} - tally.seen
 
 
 def _embed_missing(stages: Stages, tally: _Tally) -> None:
@@ -271,9 +309,9 @@ def _report(stages: Stages, todo: Plan, tally: _Tally) -> IndexReport:
         added=tuple(tally.added),
         changed=tuple(tally.changed),
         removed=tuple(tally.removed),
-        n_unchanged=todo.n_unchanged,
+        n_unchanged=todo.n_unchanged + len(_waiting(todo, tally)),
         n_touched=tally.n_touched,
-        failures=tuple(tally.failures),
+        failures=(*tally.failures, *tally.unfinished),
         skipped=(*todo.scan.skipped, *rejected),
         n_chunks=stages.catalog.counts().chunks,
         n_bytes=tally.n_bytes,

@@ -27,6 +27,7 @@ from codefathom.stores.views import Views
 
 if TYPE_CHECKING:
     from codefathom.indexing import Stages
+    from codefathom.reparse import ModelParser
 
 INDEX_FOLDER = ".fathom"
 
@@ -113,6 +114,7 @@ class Opened:
                 n_workers=settings.index.workers or os.cpu_count() or 1,
                 embed_batch=settings.embed.batch,
                 patience=Patience(settings.index.error_share, settings.index.error_minimum),
+                model_parser=_model_parser(self.place),
             )
 
     def close(self) -> None:
@@ -152,6 +154,41 @@ def _vector_store(place: Place, embedder: Embedder, owner: str) -> VectorStore:
     return FlatVectorStore(os.path.join(place.index_dir, f"vectors-{name}"), embedder.dimensions, owner)
 
 
+def _model_parser(place: Place) -> ModelParser | None:
+    """Return the model that parses; None when the chain asks none. Raises SettingsError."""
+    settings = place.settings
+    if "llm" not in settings.parse.chain:
+        return None
+    from codefathom.chatting import chat_model  # with all that speaks to other machines
+    from codefathom.reparse import model_parser
+    from codefathom.source.secrets import mask
+
+    model = chat_model(_parsing_model(settings), settings, place.variables)
+    return model_parser(model, settings.judge.workers, mask=lambda text: mask(text).text)
+
+
+def _parsing_model(settings: Settings) -> str:
+    name = settings.llm.index or settings.llm.model
+    if not name:
+        raise SettingsError(
+            "parse.chain holds llm, and no language model is set",
+            hint="set FATHOM_LLM__MODEL, such as ollama:qwen2.5-coder:14b, or take llm out of parse.chain",
+        )
+    return name
+
+
+def _chain(settings: Settings) -> tuple[str, ...]:
+    """Return the chain with the model's name and a hash of what it is told: another one parses anew."""
+    chain = settings.parse.chain
+    if "llm" not in chain:
+        return chain
+    from codefathom.parse import llm
+
+    told = blake2b(f"{llm.VERSION}\n{llm.PROMPT}\n{llm.SCHEMA}".encode(), digest_size=4).hexdigest()
+    own = f"llm:{_parsing_model(settings)}:{told}"
+    return tuple(own if name == "llm" else name for name in chain)
+
+
 def _recipe(place: Place) -> Recipe:
     settings = place.settings
     return Recipe(
@@ -163,7 +200,7 @@ def _recipe(place: Place) -> Recipe:
             max_bytes=settings.source.max_file_bytes,
             include_generated=settings.source.include_generated,
         ),
-        chain=settings.parse.chain,
+        chain=_chain(settings),
         limits=Limits(settings.chunk.target_chars, settings.chunk.max_lines),
         cache_folder=place.cache_dir,
     )

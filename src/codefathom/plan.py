@@ -35,6 +35,11 @@ class Recipe:
         return f"{PARSER_VERSION}:{','.join(self.chain)}"
 
     @property
+    def unfinished_parser(self) -> str:
+        """The same, of a document that the model of the chain did not parse."""
+        return f"{self.parser} unfinished"
+
+    @property
     def chunker(self) -> str:
         """Version of the chunk stage, as stored with each document."""
         return f"{CHUNKER_VERSION}:{self.limits.target_chars}:{self.limits.max_lines}"
@@ -56,10 +61,11 @@ class Plan:
     removed: tuple[str, ...]
     n_unchanged: int
     known: Mapping[str, Entry]
+    unfinished: tuple[Job, ...] = ()  # unchanged files that a model is to be asked about once more
 
     @property
     def n_pending(self) -> int:
-        """Files that are new, changed or gone."""
+        """Files that are new, changed or gone. No search waits for a model: unfinished ones do not count."""
         return len(self.jobs) + len(self.removed)
 
 
@@ -79,7 +85,11 @@ def plan(catalog: Catalog, recipe: Recipe, *, full: bool = False) -> Plan:
         if full or file.path in suspects or _is_outdated(entries.get(file.path), recipe)
     )
     removed = tuple(path for path in changes.removed if path in entries)
-    return Plan(found, jobs, removed, len(found.files) - len(jobs), entries)
+    due = {job.file.path for job in jobs}
+    unfinished = tuple(
+        Job(file, "") for file in found.files if file.path not in due and _is_unfinished(entries.get(file.path), recipe)
+    )
+    return Plan(found, jobs, removed, len(found.files) - len(jobs) - len(unfinished), entries, unfinished)
 
 
 def _differs(file: FileStat, before: Known, recipe: Recipe) -> bool:
@@ -91,8 +101,15 @@ def _differs(file: FileStat, before: Known, recipe: Recipe) -> bool:
 
 
 def _is_outdated(entry: Entry | None, recipe: Recipe) -> bool:
-    return entry is not None and (entry.parser, entry.chunker) != (recipe.parser, recipe.chunker)
+    if entry is None:
+        return False
+    return entry.parser not in (recipe.parser, recipe.unfinished_parser) or entry.chunker != recipe.chunker
+
+
+def _is_unfinished(entry: Entry | None, recipe: Recipe) -> bool:
+    return entry is not None and entry.parser == recipe.unfinished_parser
 
 
 def _fingerprint(entry: Entry | None, recipe: Recipe) -> str:
-    return "" if entry is None or _is_outdated(entry, recipe) else entry.fingerprint
+    is_done = entry is not None and not _is_outdated(entry, recipe) and not _is_unfinished(entry, recipe)
+    return entry.fingerprint if entry is not None and is_done else ""

@@ -29,6 +29,7 @@ class Prepared(NamedTuple):
     text_hashes: tuple[str, ...]  # of `embedded_text`, parallel to chunks
     fields: tuple[Fields, ...]  # for the lexical view, parallel to chunks
     fresh_parse: bytes  # to be put into the cache; empty when it came from there
+    is_finished: bool = True  # False: a model should have parsed it and did not
 
     @property
     def path(self) -> str:
@@ -57,9 +58,14 @@ def prepare(job: Job, recipe: Recipe) -> Outcome:
 def prepare_document(document: Document, file: FileStat, recipe: Recipe) -> Prepared:
     """Parse, chunk and split a document that was read already."""
     parsed, fresh = _parsed(document, recipe)
+    return prepare_parsed(parsed, file, recipe)._replace(fresh_parse=fresh)
+
+
+def prepare_parsed(parsed: ParsedDocument, file: FileStat, recipe: Recipe) -> Prepared:
+    """Chunk and split a document that was parsed already."""
     chunks = chunk(parsed, recipe.limits)
     hashes = tuple(text_hash(embedded_text(piece)) for piece in chunks)
-    return Prepared(file, parsed, chunks, hashes, tuple(map(fields_of, chunks)), fresh)
+    return Prepared(file, parsed, chunks, hashes, tuple(map(fields_of, chunks)), b"")
 
 
 def embedded_text(piece: Chunk) -> str:

@@ -39,10 +39,10 @@ class SourceSettings(NamedTuple):
 class ParseSettings(NamedTuple):
     """How symbols are found."""
 
-    chain: Annotated[tuple[str, ...], Rule("Parsers to ask, in this order; the first that can, does.")] = (
-        "treesitter",
-        "text",
-    )
+    chain: Annotated[
+        tuple[str, ...],
+        Rule("Parsers to ask, in this order; the first that can, does.", choices=("treesitter", "llm", "text")),
+    ] = ("treesitter", "text")
 
 
 class ChunkSettings(NamedTuple):
@@ -156,6 +156,7 @@ class LlmSettings(NamedTuple):
     connect_timeout_s: Annotated[float, Rule("Seconds to wait for a connection.", low=0.1)] = 10.0
     read_timeout_s: Annotated[float, Rule("Seconds to wait for the next piece of a reply.", low=0.1)] = 600.0
     window: Annotated[int, Rule("Tokens that the model takes; 0 means that it is not known.", low=0)] = 0
+    index: Annotated[str, Rule("Model for parsing, when parse.chain holds llm; empty means llm.model.")] = ""  # type: ignore[assignment]
     select: Annotated[str, Rule(_MODEL)] = ""
     judge: Annotated[str, Rule(_MODEL)] = ""
     excerpt: Annotated[str, Rule(_MODEL)] = ""

@@ -169,6 +169,14 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class ForModel:
+    """What an index run would send to a language model."""
+
+    n_files: int = 0
+    n_tokens: int = 0  # an estimate
+
+
+@dataclass(frozen=True, slots=True)
 class IndexReport:
     """What an index run did, or with dry_run would do."""
 
@@ -185,6 +193,7 @@ class IndexReport:
     generation: int
     dry_run: bool = False
     paused: str = ""  # why the run stopped early; empty when it ended
+    for_model: ForModel = ForModel()  # of a dry run
 
 
 @dataclass(frozen=True, slots=True)

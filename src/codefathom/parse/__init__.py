@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from codefathom.parse import grammars, text, treesitter
+from codefathom.source.languages import CODE
 from codefathom.types import Document, ParsedDocument
 
 Parser = Callable[[Document], ParsedDocument | None]  # None: not my language; a parser never raises
@@ -19,6 +20,7 @@ def parse(
     """Return what the first parser of the chain finds; without any answer the document is plain text.
 
     A parser that gives up (`ParsedDocument.problems` and nothing found) passes its problems on with the next answer.
+    Names without a parser are passed over: a model, "llm:…", is asked elsewhere, see `is_for_model`.
     """
     problems: tuple[str, ...] = ()
     for name in chain:
@@ -30,6 +32,17 @@ def parse(
         problems += parsed.problems
     plain = text.parse(document)
     return replace(plain, problems=problems + plain.problems)
+
+
+def is_for_model(language: str, answered: str, chain: Sequence[str]) -> bool:
+    """Whether the chain has a model that is to be asked although the parser `answered` already did.
+
+    Plain text always comes after the model, a grammar only where the chain says so.
+    """
+    place = next((index for index, name in enumerate(chain) if name.partition(":")[0] == "llm"), -1)
+    if place < 0 or language not in CODE or answered.startswith("llm/"):
+        return False
+    return not (answered.startswith("treesitter") and "treesitter" in chain[:place])
 
 
 def available_languages() -> tuple[list[str], list[str]]:

@@ -1,0 +1,154 @@
+"""Stage 2 by a language model: what the other parsers leave to it is parsed again and cut anew.
+
+It is asked in the main process, after the workers, which have no network and know no keys. A file on which it fails
+keeps what the other parsers found, so that a search finds it, and is marked to be tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Event
+from typing import NamedTuple
+
+from codefathom.errors import ProviderError
+from codefathom.parse import is_for_model
+from codefathom.parse.llm import parser
+from codefathom.plan import Recipe
+from codefathom.prepare import Outcome, Prepared, prepare_parsed
+from codefathom.providers.base import Ask, ChatModel, Delta, Reply
+from codefathom.stores.cache import encode_parsed
+from codefathom.types import Document, Failure, ParsedDocument
+
+# A model that fails on so many files in a row is away: the run goes on without it.
+GIVE_UP_AFTER = 8
+# Files for each call at a time that are asked about before all is stored: what an interrupted run loses.
+_FILES_PER_WORKER = 4
+
+
+class ModelParser(NamedTuple):
+    """A model as parser."""
+
+    name: str
+    parse: Callable[[Document], ParsedDocument | None]
+    workers: int  # calls at the same time
+    stop: Callable[[], None]  # ends the calls that are under way
+
+
+def model_parser(model: ChatModel, workers: int, *, mask: Callable[[str], str]) -> ModelParser:
+    """Return a parser that asks `model`, which never sees what `mask` takes out of a text."""
+    stopped = Event()
+    return ModelParser(model.name, parser(_Stoppable(model, stopped), mask=mask), workers, stopped.set)
+
+
+class _Stoppable:
+    """A model whose calls end at their next piece when they are told to."""
+
+    def __init__(self, model: ChatModel, stopped: Event) -> None:
+        self._model = model
+        self._stopped = stopped
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
+        for item in self._model.stream(ask):
+            if self._stopped.is_set():
+                raise ProviderError("interrupted")
+            yield item
+
+
+class Reparsing:
+    """The model's part in one run; remembers what failed."""
+
+    def __init__(self, model: ModelParser | None, recipe: Recipe) -> None:
+        self.failures: list[Failure] = []
+        self._model = model
+        self._recipe = recipe
+        self._n_failed_in_a_row = 0
+
+    def steps(self, batches: Iterable[list[Outcome]]) -> Iterator[list[Outcome]]:
+        """Yield all outcomes, in their order and in no larger batches."""
+        for batch in batches:
+            for step in self._steps(batch):
+                yield self.apply(step)
+
+    def apply(self, outcomes: list[Outcome]) -> list[Outcome]:
+        """Ask the model about those documents that are for it."""
+        asked = [item for item in outcomes if isinstance(item, Prepared) and self._is_for_model(item)]
+        if self._model is None or not asked:
+            return outcomes
+        answers = self._ask_all(self._model, [item.parsed.document for item in asked])
+        new = {
+            item.path: self._finished(item, answer, self._model.name)
+            for item, answer in zip(asked, answers, strict=True)
+        }
+        return [new.get(item.path, item) for item in outcomes]
+
+    # ---- inside
+
+    def _steps(self, batch: list[Outcome]) -> Iterator[list[Outcome]]:
+        """Cut a batch so that no step takes long."""
+        most = _FILES_PER_WORKER * self._model.workers if self._model else 0
+        step: list[Outcome] = []
+        n_asked = 0
+        for item in batch:
+            if n_asked and n_asked == most:
+                yield step
+                step, n_asked = [], 0
+            step.append(item)
+            n_asked += isinstance(item, Prepared) and self._is_for_model(item)
+        yield step
+
+    def _is_for_model(self, item: Prepared) -> bool:
+        return is_for_model(item.parsed.document.language, item.parsed.parser, self._recipe.chain)
+
+    def _ask_all(self, model: ModelParser, documents: Sequence[Document]) -> list[ParsedDocument | None]:
+        """Return what the model makes of each document. An interruption ends the calls at their next piece."""
+        pool = ThreadPoolExecutor(min(model.workers, len(documents)), thread_name_prefix="parse")
+        try:
+            return list(pool.map(lambda document: self._ask(model, document), documents))
+        except BaseException:
+            model.stop()
+            raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _ask(self, model: ModelParser, document: Document) -> ParsedDocument | None:
+        if self._n_failed_in_a_row >= GIVE_UP_AFTER:
+            return None
+        parsed = model.parse(document)
+        # Several threads count here; that one of them is late by one does not matter.
+        failed = parsed is None or bool(_unanswered(parsed, model.name))
+        self._n_failed_in_a_row = self._n_failed_in_a_row + 1 if failed else 0
+        return parsed
+
+    def _finished(self, item: Prepared, answer: ParsedDocument | None, model: str) -> Prepared:
+        """Put what the model found in the place of what was found before, if it found something."""
+        if answer is None:
+            reason = f"not asked after it failed on {GIVE_UP_AFTER} files in a row"
+            return self._failed(item, reason)._replace(fresh_parse=b"", is_finished=False)
+        parsed = _joined(item.parsed, answer)
+        prepared = prepare_parsed(parsed, item.file, self._recipe)
+        if unanswered := _unanswered(answer, model):
+            return self._failed(prepared, unanswered[0])._replace(is_finished=False)
+        return prepared._replace(fresh_parse=encode_parsed(parsed) if item.fresh_parse else b"")
+
+    def _failed(self, item: Prepared, reason: str) -> Prepared:
+        self.failures.append(Failure(item.path, f"not parsed by the model: {reason}"))
+        return item
+
+
+def _joined(before: ParsedDocument, answer: ParsedDocument) -> ParsedDocument:
+    """Return the answer; when the model gave up, what was found before. The problems of both stay."""
+    gave_up = answer.problems and not answer.symbols
+    problems = (*before.problems, *answer.problems)
+    return replace(before if gave_up else answer, parser=answer.parser, problems=problems)
+
+
+def _unanswered(parsed: ParsedDocument, model: str) -> list[str]:
+    """Return why the model said nothing about the document, or about a part of it."""
+    sign = f"could not be parsed by {model}: "
+    return [problem.removeprefix(sign) for problem in parsed.problems if problem.startswith(sign)]
