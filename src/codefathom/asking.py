@@ -66,7 +66,8 @@ def investigate(
     chosen = model(opened.place, "agent")
     if chosen is None:
         raise SettingsError("an agent needs a language model", hint="set FATHOM_LLM__MODEL, such as ollama:qwen3:8b")
-    limits = Limits(*opened.place.settings.agent)
+    settings = opened.place.settings
+    limits = Limits(*settings.agent, max_reply=settings.answer.max_tokens)
     known = tools(_tools_project(opened, search))
     language = language_of_question(request.text)
     listed = "\n".join(f"- {usage(tool.spec)}" for tool in known)

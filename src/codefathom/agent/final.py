@@ -18,7 +18,7 @@ from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, Usage
 
 LABELS: tuple[Label, ...] = ("low", "medium", "high")
-_MAX_TOKENS = 4_096
+MAX_TOKENS = 4_096
 _MAX_FALLBACK_SOURCES = 5
 _MAX_LINE = 9_999_999
 # Text that only looks like JSON is given up after this many braces: each costs a look at all that follows.
@@ -89,7 +89,7 @@ def final(model: ChatModel, messages: Sequence[Message], trace: Trace, demand: s
 
 
 def stream_final(
-    model: ChatModel, messages: Sequence[Message], trace: Trace, demand: str = DEMAND
+    model: ChatModel, messages: Sequence[Message], trace: Trace, demand: str = DEMAND, max_tokens: int = MAX_TOKENS
 ) -> Generator[Delta, None, Finished]:
     """Yield the pieces of the final answer and return it.
 
@@ -103,7 +103,7 @@ def stream_final(
         if not parsed.problem:
             break
         try:
-            reply = yield from replied(model, Ask(tuple(talk), schema=SCHEMA, max_tokens=_MAX_TOKENS))
+            reply = yield from replied(model, Ask(tuple(talk), schema=SCHEMA, max_tokens=max_tokens))
         except ProviderError:
             if not text.strip():
                 raise

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from codefathom.agent.final import DEMAND, FinalAnswer, objects_in, replied, stream_final
+from codefathom.agent.final import DEMAND, MAX_TOKENS, FinalAnswer, objects_in, replied, stream_final
 from codefathom.agent.tools import Observation, Place, Tool, named, usage
 from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
@@ -40,6 +40,7 @@ class Limits(NamedTuple):
     rounds: int = 6  # turns of the model, the last one without tools
     max_tokens: int = 200_000  # of all prompts and replies
     max_seconds: float = 900.0
+    max_reply: int = MAX_TOKENS  # tokens of one reply
 
 
 class Briefing(NamedTuple):
@@ -103,7 +104,7 @@ def run(
     stopped_by = yield from talk.rounds()
     looked = talk.messages[len(opening) :]
     messages = [*opening, *(map(_shortened, looked) if stopped_by == "provider" else looked)]
-    finished = yield from stream_final(model, messages, talk.trace, briefing.demand)
+    finished = yield from stream_final(model, messages, talk.trace, briefing.demand, limits.max_reply)
     yield Final(finished.answer, talk.usage + finished.usage, talk.n_rounds + bool(stopped_by), stopped_by)
 
 
@@ -175,7 +176,8 @@ class _Talk:
     def _reply(self) -> Generator[Event, None, Reply | None]:
         """Yield the pieces of the model's turn, then its reasoning, and return it; None when the time is over."""
         reasoning = []
-        steps = replied(self._model, Ask(tuple(self.messages), tools=tuple(tool.spec for tool in self._tools)))
+        specs = tuple(tool.spec for tool in self._tools)
+        steps = replied(self._model, Ask(tuple(self.messages), specs, max_tokens=self._limits.max_reply))
         try:
             while True:
                 piece = next(steps)
