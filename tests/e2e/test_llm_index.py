@@ -1,0 +1,139 @@
+"""`fathom index` with a language model as parser, against a real server that speaks the protocol of a provider."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.protocols.server import Served, Turn, serving
+
+FATHOM = [sys.executable, "-c", "import sys; from codefathom.cli import main; sys.exit(main())"]
+KEY = "AKIA" + "Q3EXAMPLE7HBNDCA"  # in two parts, so that it is none here
+LEDGER = f"""\
+program ledger;
+const aws_key = '{KEY}';
+
+procedure PostEntry(amount: integer);
+begin
+  writeln(amount)
+end;
+"""
+FOUND = {
+    "symbols": [
+        {"kind": "constant", "name": "aws_key", "start_line": 2, "end_line": 2, "signature": "", "doc": ""},
+        {"kind": "procedure", "name": "PostEntry", "start_line": 4, "end_line": 7, "signature": "", "doc": ""},
+    ]
+}
+
+
+def sse(text: str) -> bytes:
+    events: list[dict[str, Any]] = [{"choices": [{"delta": {"content": text}}]}]
+    events.append({"choices": [{"delta": {}, "finish_reason": "stop"}]})
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n"
+
+
+LISTS = Turn([sse(json.dumps(FOUND))])
+REFUSES = Turn([b'{"error": {"message": "no such model"}}'], 404)
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> Path:
+    root = tmp_path / "books"
+    (root / ".fathom").mkdir(parents=True)
+    (root / "ledger.pas").write_text(LEDGER)
+    (root / "cart.py").write_text("class Cart:\n    def total(self):\n        return 0\n")
+    return root
+
+
+def surroundings(root: Path, served: Served | None) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FATHOM_", "OPENAI_", "OLLAMA_"))}
+    own = {"FATHOM_CACHE_DIR": str(root.parent / "cache"), "FATHOM_CONFIG": str(root.parent / "none.toml")}
+    chain = {"FATHOM_PARSE__CHAIN": "treesitter,llm,text"}
+    model = {"FATHOM_LLM__MODEL": "openai:m", "OPENAI_BASE_URL": f"{served.base_url}/v1"} if served else {}
+    return {**kept, **own, **chain, **model}
+
+
+def fathom(root: Path, served: Served | None, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = surroundings(root, served)
+    return subprocess.run([*FATHOM, *words], cwd=root, env=environment, capture_output=True, text=True, check=False)
+
+
+def names(root: Path, served: Served) -> list[str]:
+    found = json.loads(fathom(root, served, "symbols", "--json", "--path", "ledger.pas").stdout)
+    return [symbol["name"] for symbol in found["symbols"]]
+
+
+def test_the_model_is_asked_once_about_what_no_grammar_knows(books: Path) -> None:
+    with serving(LISTS) as served:
+        ran = fathom(books, served, "index")
+        assert ran.returncode == 0, ran.stderr
+        assert names(books, served) == ["aws_key", "PostEntry"]
+        found = json.loads(fathom(books, served, "search", "--json", "@@PostEntry").stdout)
+        assert found["hits"][0]["path"] == "ledger.pas"
+        fathom(books, served, "index")
+        fathom(books, served, "index", "--full")  # from the cache
+        assert names(books, served) == ["aws_key", "PostEntry"]
+        (asked,) = served.asked
+    assert "4: procedure PostEntry(amount: integer);" in asked.body["messages"][-1]["content"]
+
+
+def test_no_secret_is_sent(books: Path) -> None:
+    with serving(LISTS) as served:
+        fathom(books, served, "index")
+    sent = json.dumps([asked.body for asked in served.asked])
+    assert "aws_key" in sent
+    assert KEY not in sent
+
+
+def test_another_model_is_asked_anew(books: Path) -> None:
+    with serving(LISTS) as served:
+        fathom(books, served, "index")
+        fathom(books, served, "index", "--set", "llm.index=openai:better")
+    assert [asked.body["model"] for asked in served.asked] == ["m", "better"]
+
+
+def test_a_failing_model_leaves_a_file_that_is_found_and_tried_again(books: Path) -> None:
+    with serving(REFUSES) as served:
+        assert "not parsed by the model" in fathom(books, served, "index").stdout
+        n_asked = len(served.asked)
+        found = json.loads(fathom(books, served, "search", "--json", "--mode", "lexical", "writeln amount").stdout)
+        assert [hit["path"] for hit in found["hits"]] == ["ledger.pas"]
+        assert found["stale"] is False
+        assert len(served.asked) == n_asked  # a search does not try again
+        status = json.loads(fathom(books, served, "status", "--json").stdout)
+        assert [failure["path"] for failure in status["failures"]] == ["ledger.pas"]
+        assert (status["pending"], status["n_documents"]) == (0, 2)
+        served.turns[:] = [LISTS]
+        fathom(books, served, "index")
+        assert names(books, served) == ["aws_key", "PostEntry"]
+        assert json.loads(fathom(books, served, "status", "--json").stdout)["failures"] == []
+
+
+def test_without_a_model_it_is_said_what_to_set(books: Path) -> None:
+    ran = fathom(books, None, "index")
+    assert ran.returncode == 2
+    assert "parse.chain holds llm" in ran.stderr
+    assert "FATHOM_LLM__MODEL" in ran.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_an_interruption_ends_the_models_call(books: Path) -> None:
+    words = b'data: {"choices": [{"delta": {"content": "word"}}]}\n\n'
+    with serving(Turn([words], pause_s=0.01, repeat=100_000)) as served:
+        environment = surroundings(books, served)
+        process = subprocess.Popen([*FATHOM, "index"], cwd=books, env=environment, stderr=subprocess.PIPE)
+        with process:
+            while not served.asked:
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=20)
+        assert process.returncode == 130
+        assert served.asked[0].is_closed.wait(timeout=10)
