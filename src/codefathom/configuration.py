@@ -68,6 +68,8 @@ def load_settings(
         key, value = _resolve(item, known)
         if known[key].rule.local and item.origin == project_file:
             _check_inside(item, value, root)
+        if key == "parse.chain" and "llm" in value and item.origin == project_file:
+            raise _wrong(item, key, "a repository must not spend your model's tokens: set it in your own file")
         if known[key].rule.remote and item.origin == project_file:
             raise _wrong(item, key, "a repository must not say where text is sent: set it in your own file")
         section, _, name = key.partition(".")

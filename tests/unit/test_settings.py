@@ -245,3 +245,12 @@ def test_a_project_file_cannot_say_where_text_is_sent(tmp_path: Path) -> None:
     own.write_text('[llm]\nbase_url = "https://example.org/v1"\n', encoding="utf-8")
     (tmp_path / "fathom.toml").unlink()
     assert load_settings(str(tmp_path), user_file=str(own)).llm.base_url == "https://example.org/v1"
+
+
+def test_a_project_file_cannot_let_a_model_parse(tmp_path: Path) -> None:
+    (tmp_path / "fathom.toml").write_text('[parse]\nchain = ["llm", "text"]\n', encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"parse\.chain cannot be") as caught:
+        load_settings(str(tmp_path))
+    assert "tokens" in caught.value.hint
+    (tmp_path / "fathom.toml").write_text('[parse]\nchain = ["text"]\n', encoding="utf-8")
+    assert load_settings(str(tmp_path)).parse.chain == ("text",)
