@@ -115,15 +115,32 @@ def window(settings: Settings) -> int:
     return max(min(settings.context.window, room), 1)
 
 
+def recent(history: Sequence[Message], settings: Settings) -> tuple[Message, ...]:
+    """Return the latest turns that half of the window takes; the first of them is a question."""
+    count = counter(settings.context.tokenizer_path)
+    left = window(settings) // 2
+    kept: list[Message] = []
+    for message in reversed(history):
+        left -= count(message.content)
+        if left < 0:
+            break
+        kept.insert(0, message)
+    while kept and kept[0].role != "user":
+        del kept[0]
+    return tuple(kept)
+
+
 def _question(request: Request, opened: Opened, count: CountTokens) -> Question:
     """Return the question within the limits of the settings. Raises UsageError and SourceError."""
     if not request.text.strip():
         raise UsageError("the question is empty", hint='such as fathom ask "where are orders priced"')
     settings = opened.place.settings
     most = window(settings)
+    # What was said takes its part of the window, but never so much that no source fits.
+    room = max(most - sum(count(message.content) for message in request.history), most // 2)
     return Question(
         text=request.text,
-        budget=shares(most, settings.context.full_text_ratio, settings.context.segment_ratio),
+        budget=shares(room, settings.context.full_text_ratio, settings.context.segment_ratio),
         judging=JudgeOptions(
             threshold=settings.judge.relevance_threshold,
             workers=settings.judge.workers,

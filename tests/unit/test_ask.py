@@ -138,10 +138,11 @@ def test_an_empty_question_is_an_error(shop: Path) -> None:
 
 
 def test_the_conversation_so_far_goes_along(shop: Path) -> None:
-    model = ScriptedChat([Reply("Yes [1].")])
+    model = ScriptedChat([Reply('{"question": "how are prices computed", "queries": []}'), Reply("Yes [1].")])
     history = (Message("user", "what is sold here?"), Message("assistant", "Articles."))
     events_of(shop, Models(answer=model), asking.Request(QUESTION, history=history))
-    assert tuple(model.asks[0].messages[1:3]) == history
+    assert tuple(model.asks[1].messages[1:3]) == history
+    assert model.asks[1].messages[-1].content.endswith(QUESTION)  # as it was typed
 
 
 def test_a_judging_model_drops_what_is_beside_the_point(shop: Path) -> None:

@@ -1,4 +1,4 @@
-"""A question → an answer: search, select, related, judge, limit, pack, write. Reads in that order.
+"""A question → an answer: rewrite, search, select, related, judge, limit, pack, write. Reads in that order.
 
 Without a model every stage that needs one is left out, and the answer is made of excerpts. One bad reply never ends a
 question: the stage is left out too, and the answer says so (`degraded`).
@@ -17,10 +17,11 @@ from codefathom.answer.budget import CountTokens, Material, Packed, Shares, pack
 from codefathom.answer.gather import materials
 from codefathom.answer.judge import JudgeOptions, judge
 from codefathom.answer.prompting import fenced, language_of_question, prompt
+from codefathom.answer.rewrite import rewrite
 from codefathom.answer.select import Listed, select
 from codefathom.answer.stream import CheckedStream
 from codefathom.answer.types import Answer, Checked, Label, Source, StageTrace
-from codefathom.errors import ProviderError
+from codefathom.errors import ProviderError, UsageError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, Usage
 from codefathom.types import RelatedResult, SearchResult
 
@@ -118,7 +119,7 @@ def ask(question: Question, project: Project, models: Models, count: CountTokens
     Closing the iterator ends the model's call. Raises ProviderError when the answering model cannot be reached at all.
     """
     course = _Course(question, project, models)
-    result = _search(course)
+    result = _search(course, _rewrite(course))
     found = _judge(course, _select(course, result))
     packed = _pack(course, found, count)
     yield Found(packed.sources, packed.left_out)
@@ -130,11 +131,25 @@ def ask(question: Question, project: Project, models: Models, count: CountTokens
         yield from _write(course, packed.sources, result, models.answer)
 
 
-def _search(course: _Course) -> SearchResult:
+def _rewrite(course: _Course) -> tuple[str, ...]:
+    """Return the searches: the question, or what a model makes of it and the turns before."""
+    question, model = course.question, course.models.answer
+    if not question.history or model is None:
+        return (question.text, *question.queries)
+    with course.stage("rewrite", len(question.history)) as stage:
+        rewritten = rewrite(question.text, question.history, model)
+        stage.n_out, stage.usage = 1 + len(rewritten.queries), rewritten.usage
+        stage.detail = rewritten.question
+    course.lack(rewritten.problem)
+    return (rewritten.question, *rewritten.queries, *question.queries)
+
+
+def _search(course: _Course, queries: Sequence[str]) -> SearchResult:
     question = course.question
     limit = question.n_sources * _HITS_PER_SOURCE
-    with course.stage("search", 1 + len(question.queries)) as stage:
-        results = [course.project.search(query, limit) for query in (question.text, *question.queries)]
+    with course.stage("search", len(queries)) as stage:
+        found = [_found(course, query, limit) for query in queries]
+        results = [result for result in found if result] or [course.project.search(question.text, limit)]
         best = results[0]
         hits = {hit.chunk.id: hit for result in reversed(results) for hit in reversed(result.hits)}
         ordered = sorted(hits.values(), key=lambda hit: -hit.score)[:limit]
@@ -144,6 +159,17 @@ def _search(course: _Course) -> SearchResult:
     return SearchResult(
         question.text, tuple(ordered), best.level, best.mode, most, best.generation, best.degraded, best.stale
     )
+
+
+def _found(course: _Course, query: str, limit: int) -> SearchResult | None:
+    """Search; None for a search that a model wrote and that names what is not there."""
+    try:
+        return course.project.search(query, limit)
+    except UsageError as error:
+        if query == course.question.text:
+            raise
+        course.lack(f"a search was left out: {error}")
+        return None
 
 
 def _select(course: _Course, result: SearchResult) -> list[Material]:

@@ -109,6 +109,13 @@ def ask(options: given.AskOptions, face: Face) -> int:
     return run(options, face)
 
 
+def chat(options: given.ChatOptions, face: Face) -> int:
+    """Answer one question after another, until the input ends."""
+    from codefathom.cli.chat import run
+
+    return run(options, face)
+
+
 def _context_text(result: Context, format_name: str) -> str:
     if format_name == "json":
         from codefathom.cli.shapes import plain_shape, to_json
@@ -235,6 +242,7 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "related": related,
     "context": context,
     "ask": ask,
+    "chat": chat,
     "status": status,
     "doctor": doctor,
     "config": config,

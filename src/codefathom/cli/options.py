@@ -106,6 +106,17 @@ class AskOptions(NamedTuple):
     trace: str = ""
 
 
+class ChatOptions(NamedTuple):
+    """`fathom chat`."""
+
+    common: Common
+    dir: tuple[str, ...] = ()
+    lang: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    filter: tuple[str, ...] = ()
+    pin: tuple[str, ...] = ()
+
+
 class StatusOptions(NamedTuple):
     """`fathom status`."""
 
@@ -282,6 +293,20 @@ COMMANDS = (
         ),
         AskOptions,
         ("fathom ask where are orders priced", "git diff | fathom ask --doc - 'what could this break?'"),
+    ),
+    Command(
+        "chat",
+        "answer questions one after another, each with the ones before in mind",
+        (),
+        (
+            Option(("--model",), "provider and model, such as ollama:qwen2.5-coder:14b", "NAME", setting="llm.model"),
+            Option(("--pin",), "a file of the project that must be among the sources", "PATH", repeat=True),
+            Option(("-n", "--max-sources"), "most files that the model is shown", "N", setting="rerank.top_n"),
+            *_FILTERS,
+            _REFRESH,
+        ),
+        ChatOptions,
+        ("fathom chat", "fathom chat --json < questions.txt"),
     ),
     Command(
         "status",

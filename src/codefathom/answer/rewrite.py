@@ -1,0 +1,67 @@
+"""A question that follows on a conversation → one that stands by itself, and searches for its answer.
+
+Whatever goes wrong gives the question as it was typed, and says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from codefathom.answer.loose_json import items
+from codefathom.answer.prompting import fenced, language_of_question, prompt
+from codefathom.errors import ProviderError
+from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Message, Usage, whole
+
+_MAX_QUERIES = 3
+# A longer search is no better one; a model that repeats itself writes such.
+_MAX_CHARACTERS = 1_000
+_MAX_TOKENS = 512
+_QUESTION = {"en": "Question: {question}", "zh": "问题：{question}"}
+_SCHEMA = {
+    "type": "object",
+    "properties": {"question": {"type": "string"}, "queries": {"type": "array", "items": {"type": "string"}}},
+    "required": ["question", "queries"],
+    "additionalProperties": False,
+}
+
+
+class Rewritten(NamedTuple):
+    """A question that can be searched for without its conversation."""
+
+    question: str
+    queries: tuple[str, ...] = ()  # at most three, none of them the question
+    usage: Usage = NO_USAGE
+    problem: str = ""
+
+
+def rewrite(question: str, history: Sequence[Message], model: ChatModel) -> Rewritten:
+    """Return the question by itself and queries for it, as the model writes them. Never raises ProviderError."""
+    language = language_of_question(question)
+    conversation = fenced("\n\n".join(f"{turn.role}: {turn.content}" for turn in history), "the conversation")
+    user = f"{conversation}\n\n{_QUESTION[language].format(question=question)}"
+    messages = (Message("system", prompt("rewrite", language)), Message("user", user))
+    try:
+        reply = whole(model, Ask(messages, schema=_SCHEMA, max_tokens=_MAX_TOKENS))
+    except ProviderError as error:
+        return Rewritten(question, problem=f"the question was not rewritten, the model failed: {error}")
+    written = _written(reply.text)
+    if written is None:
+        return Rewritten(question, usage=reply.usage, problem="the question was not rewritten: the reply is unreadable")
+    return Rewritten(written[0], tuple(written[1:]), reply.usage)
+
+
+def _written(text: str) -> list[str] | None:
+    """Return the question and then the queries of a reply, each once; None without a question."""
+    # No list is wanted from outside an object, so no key is asked for: what has a question is the reply.
+    objects = [item for item in items(text, "", "question") or [] if isinstance(item, Mapping)]
+    question = _line(objects[-1].get("question")) if objects else ""
+    if not question:
+        return None
+    queries = objects[-1].get("queries")
+    lines = map(_line, queries if isinstance(queries, list) else [])
+    return list(dict.fromkeys([question, *filter(None, lines)]))[: 1 + _MAX_QUERIES]
+
+
+def _line(value: Any) -> str:
+    return " ".join(value.split())[:_MAX_CHARACTERS] if isinstance(value, str) else ""
