@@ -66,7 +66,11 @@ def chat_model(name: str, settings: Settings, environ: Mapping[str, str]) -> Cha
     """Return the model, ready to be asked. Nothing is sent yet. Raises SettingsError."""
     chosen = named(name, settings, environ)
     usual = PROVIDERS[chosen.provider]
-    key = environ.get(usual.key_variable, "") if usual.key_variable else ""
+    key = environ.get(usual.key_variable, "").strip() if usual.key_variable else ""
+    if not key.isascii() or not key.isprintable():
+        raise SettingsError(
+            f"{usual.key_variable} holds signs that no key has", hint="set it again, without line breaks"
+        )
     if not key and chosen.base_url == usual.base_url and usual.key_variable:
         raise SettingsError(f"{name} needs a key", hint=f"set {usual.key_variable} in the environment, or llm.base_url")
     limits = settings.limits

@@ -366,3 +366,70 @@ def test_json_answers() -> None:
         with pytest.raises(ProviderError, match="did not answer with JSON: 'nope'"):
             http.post("/x", {})
         assert served.asked[0].body == {"b": 2}
+
+
+def test_openai_learns_once_that_a_model_takes_other_limits() -> None:
+    def accepts(body: dict[str, Any]) -> bool:
+        return "max_tokens" not in body and "temperature" not in body
+
+    refusal = Turn([OpenAI.text], when=accepts)
+    with serving(refusal, refusal, Turn([OpenAI.text])) as served:
+        served.refusal = b'{"error": {"message": "Unsupported parameter: max_tokens"}}'
+        model = OpenAIChat("mine", Http(Server(OpenAI.address(served))))
+        assert whole(model, ASK).text == whole(model, ASK).text == TEXT
+        assert ["max_tokens" in request.body for request in served.asked] == [True, False, False]
+
+
+@pytest.mark.parametrize("model", ["gpt-5-mini", "o3"])
+def test_openai_knows_its_reasoning_models(model: str) -> None:
+    with serving(Turn([OpenAI.text])) as served:
+        assert whole(OpenAIChat(model, Http(Server(OpenAI.address(served)))), ASK._replace(max_tokens=9)).text == TEXT
+        body = served.asked[0].body
+        assert (body["max_completion_tokens"], "temperature" in body, "max_tokens" in body) == (9, False, False)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"choices": "abc"},
+        {"choices": [{"delta": "abc"}]},
+        {"choices": [{"delta": {"tool_calls": [1]}}]},
+        {"choices": [7]},
+    ],
+)
+def test_an_event_of_a_wrong_shape_is_an_error_of_the_provider(event: object) -> None:
+    error, _, _ = failed(OpenAI, Turn([sse(event)]))
+    assert "no event" in str(error)
+
+
+@pytest.mark.parametrize("event", [{"message": "x"}, {"message": {"tool_calls": 3}}, {"message": {"tool_calls": [3]}}])
+def test_a_line_of_a_wrong_shape_is_an_error_of_the_provider(event: object) -> None:
+    error, _, _ = failed(Ollama, Turn([lines(event)]))
+    assert "no event" in str(error)
+
+
+def test_a_key_that_a_server_repeats_is_not_said() -> None:
+    said = b"invalid key sk-very-secret-1234"
+    error, _, _ = failed(OpenAI, Turn([said], 401), headers={"Authorization": "Bearer sk-very-secret-1234"})
+    assert "secret" not in str(error)
+    assert "invalid key ***" in str(error)
+
+
+def test_signs_that_end_lines_elsewhere_are_text() -> None:
+    text = "one\u2028two\x85three\u2029"
+    *_, reply = asked(OpenAI, Turn([sse(delta(content=text), delta("stop"))]))[0]
+    assert isinstance(reply, Reply)
+    assert reply.text == text
+
+
+def test_a_proxy_does_not_lead_to_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    *_, reply = asked(OpenAI, Turn([OpenAI.text]))[0]
+    assert isinstance(reply, Reply)
+
+
+@pytest.mark.parametrize(("n_chars", "window"), [(100, None), (9_000, 8_192), (60_000, 32_768), (9_000_000, 131_072)])
+def test_ollama_is_told_how_much_it_must_take(n_chars: int, window: int | None) -> None:
+    # Beyond its default of 4,096 tokens or less it would cut the prompt and say nothing.
+    _, served, _ = asked(Ollama, Turn([Ollama.text]), ask=Ask([Message("user", "x" * n_chars)]))
+    assert served.asked[0].body["options"].get("num_ctx") == window

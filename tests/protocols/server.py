@@ -45,6 +45,7 @@ class Served:
     base_url: str
     turns: list[Turn]
     asked: list[Asked] = field(default_factory=list)
+    refusal: bytes = b'{"error": "unknown field"}'
 
 
 @contextmanager
@@ -53,6 +54,7 @@ def serving(*turns: Turn) -> Iterator[Served]:
     served = Served("", list(turns))
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(served))
     server.daemon_threads = True
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # a connection that was reset, as the script says
     served.base_url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
@@ -79,7 +81,7 @@ def _handler(served: Served) -> type[BaseHTTPRequestHandler]:
             if not turn.when(body):
                 with lock:
                     served.turns.insert(0, turn)
-                turn = Turn([b'{"error": "unknown field"}'], 400)
+                turn = Turn([served.refusal], 400)
             self._answer(turn, asked)
 
         def _answer(self, turn: Turn, asked: Asked) -> None:

@@ -15,6 +15,7 @@ from codefathom.providers.pace import Breaker, Limits, Pace, backoff_s
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _MAX_SAID = 300  # characters of an error's body
 _CHARS_PER_TOKEN = 3
+_HERE = ("localhost", "127.0.0.1", "[::1]")
 
 
 class Timeouts(NamedTuple):
@@ -58,7 +59,9 @@ class Http:
         self._pace = Pace(server.limits, sleep=sleep)
         self._breaker = Breaker(server.base_url)
         timeouts = httpx.Timeout(server.timeouts.read_s, connect=server.timeouts.connect_s)
-        self._client = httpx.Client(headers=dict(server.headers), timeout=timeouts)
+        # A proxy of the environment does not lead to this machine.
+        is_here = any(server.base_url.startswith(f"http://{host}") for host in _HERE)
+        self._client = httpx.Client(headers=dict(server.headers), timeout=timeouts, trust_env=not is_here)
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Return the JSON that a server answers. Raises ProviderError."""
@@ -77,7 +80,7 @@ class Http:
         """Yield the lines of a streamed answer; closing the iterator closes the connection. Raises ProviderError."""
         with self._answer(path, body) as response:
             try:
-                yield from response.iter_lines()
+                yield from _lines(response.iter_bytes())
             except httpx.HTTPError as error:
                 raise self._lost(error) from error
 
@@ -124,13 +127,19 @@ class Http:
     def _refused(self, response: httpx.Response) -> StatusError:
         try:
             response.read()
-            said = " ".join(response.text.split())[:_MAX_SAID]
+            said = self._without_keys(" ".join(response.text.split()))[:_MAX_SAID]
         except httpx.HTTPError:
             said = ""
         finally:
             response.close()
         message = f"{response.url} answered {response.status_code}" + (f": {said}" if said else "")
         return StatusError(message, response.status_code, hint=_HINTS.get(response.status_code, ""))
+
+    def _without_keys(self, text: str) -> str:
+        """Return what a server said without the keys that it was sent."""
+        for value in self._server.headers.values():
+            text = text.replace(value, "***").replace(value.removeprefix("Bearer "), "***")
+        return text
 
     def _lost(self, error: httpx.HTTPError) -> ProviderError:
         address, timeouts = self._server.base_url, self._server.timeouts
@@ -143,6 +152,16 @@ class Http:
                 f"{address} said nothing for {timeouts.read_s:g} s", hint="set llm.read_timeout_s to wait for longer"
             )
         return ProviderError(f"the connection to {address} was lost: {error}", hint="ask again")
+
+
+def _lines(pieces: Iterator[bytes]) -> Iterator[str]:
+    """Yield lines that end at a line feed only: a model may well write the other signs that end lines for Python."""
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from (line.rstrip(b"\r").decode("utf-8", "replace") for line in whole)
+    if rest:
+        yield rest.rstrip(b"\r").decode("utf-8", "replace")
 
 
 _HINTS: Mapping[int, str] = {

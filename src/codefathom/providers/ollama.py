@@ -10,6 +10,8 @@ from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, ToolCall, Usage
 from codefathom.providers.http import Http
 
+_BYTES_PER_TOKEN = 3  # rather too many tokens than too few
+_OWN_WINDOW, _LARGEST_WINDOW = 4_096, 131_072
 _FINISH: Mapping[str, Finish] = {"stop": "stop", "length": "length"}
 
 
@@ -33,9 +35,12 @@ class OllamaChat:
             if not line.strip():
                 continue
             event = _object(line, self.name)
-            message = event.get("message") or {}
-            text, reasoning = message.get("content") or "", message.get("thinking") or ""
-            calls += (_call(call, len(calls) + place) for place, call in enumerate(message.get("tool_calls") or []))
+            try:
+                message = event.get("message") or {}
+                text, reasoning = str(message.get("content") or ""), str(message.get("thinking") or "")
+                calls += [_call(call, len(calls) + place) for place, call in enumerate(message.get("tool_calls") or [])]
+            except (AttributeError, TypeError) as error:
+                raise ProviderError(f"{self.name} sent what is no event: {line[:100]!r}") from error
             if text or reasoning:
                 texts.append(text)
                 yield Delta(text, reasoning)
@@ -52,13 +57,22 @@ def _body(model: str, ask: Ask) -> dict[str, Any]:
         "model": model,
         "messages": [_message(message) for message in ask.messages],
         "stream": True,
-        "options": {"temperature": ask.temperature, "num_predict": ask.max_tokens},
+        "options": {"temperature": ask.temperature, "num_predict": ask.max_tokens, **_window(ask)},
     }
     if ask.tools:
         body["tools"] = [{"type": "function", "function": tool._asdict()} for tool in ask.tools]
     if ask.schema is not None:
         body["format"] = ask.schema
     return body
+
+
+def _window(ask: Ask) -> dict[str, int]:
+    """Ask for a window that holds prompt and reply; beyond its own, Ollama cuts the prompt and does not say so."""
+    n_bytes = sum(len(message.content.encode()) for message in ask.messages)
+    needed = n_bytes // _BYTES_PER_TOKEN + ask.max_tokens
+    if needed <= _OWN_WINDOW:
+        return {}
+    return {"num_ctx": min(1 << (needed - 1).bit_length(), _LARGEST_WINDOW)}
 
 
 def _message(message: Message) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, ToolCall, Usage
 from codefathom.providers.http import Http, StatusError
 
+_REASONING = ("gpt-5", "o1", "o3", "o4")
 _FINISH: Mapping[str, Finish] = {
     "stop": "stop",
     "length": "length",
@@ -25,6 +27,8 @@ class OpenAIChat:
     def __init__(self, model: str, http: Http) -> None:
         self._model = model
         self._http = http
+        # Reasoning models count what they think too, and take no temperature. Others are found out by being refused.
+        self._is_reasoning = model.startswith(_REASONING)
 
     @property
     def name(self) -> str:
@@ -40,24 +44,37 @@ class OpenAIChat:
             if data == "[DONE]":
                 break
             if data:
-                yield from gathered.take(_object(data, self.name))
+                event = _object(data, self.name)
+                try:
+                    yield from gathered.take(event)
+                except (AttributeError, TypeError, ValueError, KeyError) as error:
+                    raise ProviderError(f"{self.name} sent what is no event: {data[:100]!r}") from error
         yield gathered.reply(self.name)
 
     def _lines(self, ask: Ask) -> Iterator[str]:
         """Ask; what a server does not know (usage, schemas) is left out when it refuses the request for it."""
-        body = _body(self._model, ask)
-        for extra in _extras(ask.schema):
-            lines = self._http.lines("/chat/completions", {**body, **extra})
+        refused: StatusError | None = None
+        extras = deque(_extras(ask.schema))
+        while extras:
+            body = _body(self._model, ask, is_reasoning=self._is_reasoning)
+            lines = self._http.lines("/chat/completions", {**body, **extras[0]})
             try:
                 first = next(lines, None)
             except StatusError as error:
-                if error.status not in {400, 422} or extra == {}:
+                if error.status not in {400, 422} or "context" in str(error):
                     raise
+                refused = refused or error
+                if not self._is_reasoning and ("max_tokens" in str(error) or "temperature" in str(error)):
+                    self._is_reasoning = True
+                else:
+                    extras.popleft()
                 continue
             if first is not None:
                 yield first
             yield from lines
             return
+        assert refused is not None  # the last request was refused too
+        raise refused
 
 
 def _extras(schema: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
@@ -71,13 +88,13 @@ def _extras(schema: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
     yield {}
 
 
-def _body(model: str, ask: Ask) -> dict[str, Any]:
+def _body(model: str, ask: Ask, *, is_reasoning: bool) -> dict[str, Any]:
+    limits = {"temperature": ask.temperature, "max_tokens": ask.max_tokens}
     body: dict[str, Any] = {
         "model": model,
         "messages": [_message(message) for message in ask.messages],
         "stream": True,
-        "temperature": ask.temperature,
-        "max_tokens": ask.max_tokens,
+        **({"max_completion_tokens": ask.max_tokens} if is_reasoning else limits),
     }
     if ask.tools:
         body["tools"] = [{"type": "function", "function": tool._asdict()} for tool in ask.tools]
