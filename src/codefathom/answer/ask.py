@@ -29,6 +29,7 @@ from codefathom.types import RelatedResult, SearchResult
 _HITS_PER_SOURCE = 4
 _MAX_RELATED = 5
 _HIGH, _MEDIUM = 0.66, 0.33
+NO_MODEL = "no language model is configured: the answer consists of excerpts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +271,7 @@ def _messages(question: Question, sources: Sequence[Source]) -> list[Message]:
 def _excerpts(course: _Course, result: SearchResult) -> Iterator[Text | Answer]:
     """Answer with the best excerpts."""
     sources = extract.excerpts(result.hits)
-    course.lack("no language model is configured: the answer consists of excerpts")
+    course.lack(NO_MODEL)
     with course.stage("answer", len(sources)) as stage:
         checked = _checked(extract.answer_of(sources), sources, course.project)
         stage.n_out = len(checked.citations)

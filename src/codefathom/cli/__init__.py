@@ -18,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(words)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        _complain("interrupted")
+        complain("interrupted")
         return _INTERRUPTED
     except BrokenPipeError:
         # Python flushes stdout once more at exit, which would complain again.
@@ -26,11 +26,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _BROKEN_PIPE
     except FathomError as error:
         _trace([])
-        _complain(str(error), error.hint)
+        complain(str(error), error.hint)
         return _ERROR
     except Exception as error:  # the last resort: nobody should have to read a traceback
         _trace(words)
-        _complain(f"unexpected {type(error).__name__}: {error}", "run again with FATHOM_DEBUG=1 to see where")
+        complain(f"unexpected {type(error).__name__}: {error}", "run again with FATHOM_DEBUG=1 to see where")
         return _ERROR
     return code
 
@@ -60,5 +60,5 @@ def _trace(words: Sequence[str]) -> None:
         print_exc()
 
 
-def _complain(message: str, hint: str = "") -> None:
+def complain(message: str, hint: str = "") -> None:
     sys.stderr.write(f"fathom: {message}\n" + (f"  hint: {hint}\n" if hint else ""))

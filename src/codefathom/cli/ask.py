@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from codefathom.agent.loop import Call, Event, Observed
-from codefathom.answer.ask import Found, Text
+from codefathom.answer.ask import NO_MODEL, Found, Text
 from codefathom.answer.types import Answer
 from codefathom.cli.face import Face
 from codefathom.cli.filters import inside_project, where
@@ -25,8 +25,8 @@ def run(options: AskOptions, face: Face) -> int:
     """Answer one question. 1 when nothing was found."""
     with face.open() as engine:
         events = engine.investigate(options.query) if options.agent else _asked(options, engine)
-        answer = _show(events, face)
-    _conclude(answer, face)
+        answer = show(events, face)
+    conclude(answer, face)
     if options.trace:
         _write_trace(answer, options.trace)
     return FOUND if answer.sources else NOTHING
@@ -41,7 +41,7 @@ def _asked(options: AskOptions, engine: Engine) -> Iterator[Found | Text | Answe
     )
 
 
-def _show(events: Iterator[Found | Text | Event | Answer], face: Face) -> Answer:
+def show(events: Iterator[Found | Text | Event | Answer], face: Face) -> Answer:
     """Write the pieces as they come; as JSON, the whole at the end. What an agent does is said on stderr."""
     is_streamed = False
     for event in events:
@@ -64,7 +64,7 @@ def _show(events: Iterator[Found | Text | Event | Answer], face: Face) -> Answer
     raise AssertionError("an answer ended without its last event")  # against the protocol of ask_events
 
 
-def _conclude(answer: Answer, face: Face) -> None:
+def conclude(answer: Answer, face: Face) -> None:
     if not face.common.json:
         face.write("" if answer.text.endswith("\n") else "\n")
     face.notes(answer.degraded)
@@ -73,7 +73,7 @@ def _conclude(answer: Answer, face: Face) -> None:
         confidence = f"confidence {answer.label} ({answer.confidence:.2f})"
         tokens = f", {sum(answer.usage)} tokens" if sum(answer.usage) else ""
         face.note(f"{confidence}, {n_verified} of {n_verified + n_dropped} citations verified, {answer.model}{tokens}")
-    else:
+    elif NO_MODEL in answer.degraded:
         face.note("for answers in words: set FATHOM_LLM__MODEL, such as ollama:qwen2.5-coder:14b or openai:gpt-5-mini")
 
 

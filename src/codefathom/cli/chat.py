@@ -11,8 +11,8 @@ from typing import TextIO, cast
 from codefathom.answer.ask import Found, Text
 from codefathom.answer.types import Answer
 from codefathom.asking import recent
-from codefathom.cli import _complain
-from codefathom.cli.ask import _conclude, _show
+from codefathom.cli import complain
+from codefathom.cli.ask import conclude, show
 from codefathom.cli.face import Face
 from codefathom.cli.filters import inside_project, where
 from codefathom.cli.options import AskOptions, ChatOptions
@@ -79,7 +79,7 @@ class _Conversation:
         except FathomError as error:
             self._n_failed += 1
             self._end_line()
-            _complain(str(error), error.hint)
+            complain(str(error), error.hint)
             return
         finally:
             events.close()
@@ -103,9 +103,9 @@ class _Conversation:
             assert isinstance(answer, Answer)  # the protocol of ask_events
             self._face.write(json.dumps(answer_shape(answer), ensure_ascii=False) + "\n")
         else:
-            answer = _show(events, self._face)
+            answer = show(events, self._face)
         if answer.model or not (self._has_model or self._told):
-            _conclude(answer, self._face)
+            conclude(answer, self._face)
         else:
             self._end_line()
             self._face.notes(problem for problem in answer.degraded if problem not in self._told)
