@@ -61,4 +61,5 @@ def _trace(words: Sequence[str]) -> None:
 
 
 def complain(message: str, hint: str = "") -> None:
+    """Say on stderr what went wrong and what to do about it."""
     sys.stderr.write(f"fathom: {message}\n" + (f"  hint: {hint}\n" if hint else ""))

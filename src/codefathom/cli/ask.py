@@ -65,6 +65,7 @@ def show(events: Iterator[Found | Text | Event | Answer], face: Face) -> Answer:
 
 
 def conclude(answer: Answer, face: Face) -> None:
+    """Say on stderr what the answer lacks and how far to trust it."""
     if not face.common.json:
         face.write("" if answer.text.endswith("\n") else "\n")
     face.notes(answer.degraded)
