@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from codefathom.search.rank import SIGNALS, Wanted, same_word
 from codefathom.stores.tokens import terms
@@ -35,8 +35,7 @@ def best_line(want: Wanted, chunk: Chunk) -> int:
     for number, line in enumerate(chunk.text.split("\n"), chunk.start_line):
         lowered = line.lower()
         n_found = sum(term in lowered for term in want.terms)
-        folded = " ".join(line.split())
-        n_found += 2 if folded and any(folded.startswith(head) or head.startswith(folded) for head in heads) else 0
+        n_found += 2 if any(name in line and _begins(line, head) for name, head in heads) else 0
         if n_found > most:
             best, most = number, n_found
     return min(best, chunk.end_line)
@@ -49,15 +48,17 @@ def best_name(want: Wanted, chunk: Chunk) -> str:
     return next(iter((*_asked_for(want, chunk), *_named(want, chunk), *chunk.names)), "")
 
 
-def _heads(want: Wanted, chunk: Chunk) -> list[str]:
-    """Return the signatures in a chunk of the symbols that the question names."""
+def _begins(line: str, head: str) -> bool:
+    """Whether a line is the beginning of a signature, or the other way round; white space does not count."""
+    folded = " ".join(line.split())
+    return folded.startswith(head) or head.startswith(folded)
+
+
+def _heads(want: Wanted, chunk: Chunk) -> list[tuple[str, str]]:
+    """Return names that the question means, with their signatures in a chunk."""
     asked, named = _asked_for(want, chunk), _named(want, chunk)
     names = {name.rpartition(".")[2] for name in (*asked, *named[:1])}
-    return [
-        signature
-        for signature in chunk.signature.split("\n")
-        if any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", signature) for name in names)
-    ]
+    return [(name, head) for name in sorted(names) for head in chunk.signature.split("\n") if name in head]
 
 
 def lines(signals: Mapping[str, float]) -> list[str]:
@@ -78,8 +79,13 @@ def _asked_for(want: Wanted, chunk: Chunk) -> list[str]:
 
 def _named(want: Wanted, chunk: Chunk) -> list[str]:
     """Return the names whose last part is a word of the question; those first that have most of its words."""
-    named = [name for name in chunk.names if _n_shared(want, terms(name.rpartition(".")[2]))]
-    return sorted(named, key=lambda name: -_n_shared(want, terms(name)))
+    named = [name for name in chunk.names if _n_shared(want, _words_of(name.rpartition(".")[2]))]
+    return sorted(named, key=lambda name: -_n_shared(want, _words_of(name))) if len(named) > 1 else named
+
+
+@lru_cache(maxsize=4_096)
+def _words_of(name: str) -> tuple[str, ...]:
+    return tuple(terms(name))
 
 
 def _names(want: Wanted, chunk: Chunk) -> str:
