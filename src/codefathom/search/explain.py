@@ -30,15 +30,20 @@ def best_line(want: Wanted, chunk: Chunk) -> int:
 
     The line in which a symbol is defined that the question names counts as much as two words.
     """
-    heads = _heads(want, chunk)
-    best, most = chunk.start_line, 0
-    for number, line in enumerate(chunk.text.split("\n"), chunk.start_line):
-        lowered = line.lower()
-        n_found = sum(term in lowered for term in want.terms)
-        n_found += 2 if any(name in line and _begins(line, head) for name, head in heads) else 0
-        if n_found > most:
-            best, most = number, n_found
-    return min(best, chunk.end_line)
+    lines = chunk.text.split("\n")
+    lowered = chunk.text.lower().split("\n")
+    n_found = [0] * len(lines)
+    for term in want.terms:
+        for place in [place for place, line in enumerate(lowered) if term in line]:
+            n_found[place] += 1
+    for place in _defining(_heads(want, chunk), lines):
+        n_found[place] += 2
+    return min(chunk.start_line + n_found.index(max(n_found)), chunk.end_line)
+
+
+def _defining(heads: Sequence[tuple[str, str]], lines: Sequence[str]) -> set[int]:
+    """Return the places of the lines that begin one of these (name, signature)."""
+    return {place for name, head in heads for place, line in enumerate(lines) if name in line and _begins(line, head)}
 
 
 def best_name(want: Wanted, chunk: Chunk) -> str:

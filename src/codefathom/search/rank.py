@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
+from typing import NamedTuple
 
 from codefathom.stores.tokens import terms
 from codefathom.types import Chunk
@@ -53,8 +55,7 @@ class Weights:
 WEIGHTS = Weights()
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A chunk that some source of candidates found; a score of 0 means that this source did not."""
 
     key: int
@@ -73,13 +74,12 @@ class Wanted:
     about_tests: bool = False  # the question itself asks for tests or examples
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate with its final score and the signals behind it."""
 
     candidate: Candidate
     score: float
-    signals: Mapping[str, float]
+    signals: dict[str, float]
 
 
 def rank(
@@ -105,7 +105,7 @@ def rank(
     scores = [
         (value + weights.file * row["file"]) * row["kind"] / possible for row, value in zip(rows, base, strict=True)
     ]
-    return _saturate(_sorted(candidates, rows, scores), weights.repeat)
+    return _saturated(candidates, scores, rows, weights.repeat)
 
 
 def _signals(wanted: Wanted, overlap: _Overlap, candidate: Candidate, fused: Mapping[int, float]) -> dict[str, float]:
@@ -147,28 +147,25 @@ def _add_file_evidence(rows: list[dict[str, float]], base: list[float], candidat
         rows[index]["file"] = total[path] / largest if largest > 0 else 0.0
 
 
-def _sorted(candidates: Sequence[Candidate], rows: list[dict[str, float]], scores: list[float]) -> list[Ranked]:
-    ranked = [Ranked(*item) for item in zip(candidates, scores, rows, strict=True)]
-    ranked.sort(key=by_score_and_place)
-    return ranked
-
-
 def by_score_and_place(item: Ranked) -> tuple[float, str, int]:
     """Return what a ranking is sorted by: best first, then by path and line."""
     chunk = item.candidate.chunk
     return -item.score, chunk.path, chunk.start_line
 
 
-def _saturate(ranked: Iterable[Ranked], decay: float) -> list[Ranked]:
-    """Let each further chunk of a file count less, so that one file does not fill the list."""
+def _saturated(
+    candidates: Sequence[Candidate], scores: Sequence[float], rows: Sequence[dict[str, float]], decay: float
+) -> list[Ranked]:
+    """Order by score; each further chunk of a file counts less, so that one file does not fill the list."""
     seen: dict[str, int] = defaultdict(int)
     result = []
-    for item in ranked:
+    for item in sorted(map(Ranked, candidates, scores, rows), key=by_score_and_place):
         path = item.candidate.chunk.path
         factor = decay ** seen[path]
         seen[path] += 1
-        result.append(Ranked(item.candidate, item.score * factor, {**item.signals, "repeat": factor}))
-    result.sort(key=lambda item: -item.score)  # stable: equal scores keep their order
+        item.signals["repeat"] = factor
+        result.append(Ranked(item.candidate, item.score * factor, item.signals))
+    result.sort(key=attrgetter("score"), reverse=True)  # stable: equal scores keep their order
     return result
 
 
@@ -197,24 +194,39 @@ class _Overlap:
     """The share of the question's weight whose terms stand among some words, in any of their forms."""
 
     def __init__(self, weight_of: Mapping[str, float]) -> None:
-        self._weight_of = weight_of
-        self._total = sum(weight_of.values()) or 1.0
-        self._terms_of: dict[str, frozenset[str]] = {}
-        self._share_of: dict[frozenset[str], float] = {}
+        self._terms_of = _TermsOf(weight_of)
+        self._share_of = _ShareOf(weight_of)
 
     def __call__(self, words: frozenset[str]) -> float:
-        share = self._share_of.get(words)
-        if share is None:
-            found = frozenset().union(*map(self._terms, words)) if words else ()
-            share = self._share_of[words] = sum(self._weight_of[term] for term in found) / self._total
-        return share
+        found, terms_of = 0, self._terms_of
+        for word in words:
+            found |= terms_of[word]
+        return self._share_of[found]
 
-    def _terms(self, word: str) -> frozenset[str]:
-        terms = self._terms_of.get(word)
-        if terms is None:
-            terms = frozenset(term for term in self._weight_of if same_word(term, word))
-            self._terms_of[word] = terms
-        return terms
+
+class _TermsOf(dict[str, int]):
+    """Word → the terms that it is a form of, one bit each; a hundred candidates share most of their words."""
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        super().__init__()
+        self._terms = tuple(terms)
+
+    def __missing__(self, word: str) -> int:
+        self[word] = found = sum(1 << bit for bit, term in enumerate(self._terms) if same_word(term, word))
+        return found
+
+
+class _ShareOf(dict[int, float]):
+    """Terms, one bit each → their share of the whole weight."""
+
+    def __init__(self, weight_of: Mapping[str, float]) -> None:
+        super().__init__()
+        self._weights = tuple(weight_of.values())
+        self._total = sum(self._weights) or 1.0
+
+    def __missing__(self, found: int) -> float:
+        self[found] = share = sum(x for bit, x in enumerate(self._weights) if found >> bit & 1) / self._total
+        return share
 
 
 @lru_cache(maxsize=65_536)

@@ -10,7 +10,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import blake2b
-from itertools import compress
 from typing import NamedTuple, cast
 from zlib import crc32
 
@@ -228,12 +227,10 @@ def _smallest_inside(
 def _smallest(distances: list[float], keys: Sequence[int], k: int) -> list[tuple[float, int]]:
     """Return the pairs with the k smallest distances, and some more; a sample says how far to look."""
     sample = sorted(distances[::_SAMPLE])
-    place = 2 * k // _SAMPLE + 8
-    if place < len(sample):
-        limit = sample[place]
-        # map and compress stay in C: twice as fast as asking in a comprehension.
-        near = compress(range(len(distances)), map(limit.__ge__, distances))
-        pairs = [(distances[index], keys[index]) for index in near]
+    far = 2 * k // _SAMPLE + 8
+    if far < len(sample):
+        limit = sample[far]
+        pairs = [(distance, keys[place]) for place, distance in enumerate(distances) if distance <= limit]
         if len(pairs) >= k:
             return pairs
     return list(zip(distances, keys, strict=True))
