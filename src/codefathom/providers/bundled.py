@@ -15,8 +15,9 @@ import struct
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, repeat
 from math import sqrt
+from operator import add, mul
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from codefathom.errors import ProviderError
@@ -85,7 +86,7 @@ class BundledEmbedder:
         for token, count in sorted(Counter(self._tokens.of(text)).items()):
             weight = model.scales[token] * sqrt(count)
             row = model.rows[token * width : (token + 1) * width]
-            total = [value + weight * step for value, step in zip(total, row, strict=True)]
+            total = list(map(add, total, map(mul, repeat(weight), row)))
         length = sqrt(sum(value * value for value in total))
         return array("f", [value / length for value in total] if length else total).tobytes()
 

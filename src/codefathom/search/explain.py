@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from codefathom.search.rank import SIGNALS, Wanted, same_word
+from codefathom.search.rank import SIGNALS, Wanted, forms_of
 from codefathom.stores.tokens import terms
 from codefathom.types import Chunk
 
@@ -110,4 +110,4 @@ def _words(want: Wanted, chunk: Chunk) -> str:
 
 
 def _n_shared(want: Wanted, words: Sequence[str]) -> int:
-    return sum(any(same_word(term, word) for word in words) for term in want.terms)
+    return forms_of(want.terms).among(words).bit_count()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from codefathom.search.explain import best_line, best_name, reason
 from codefathom.search.filters import matches
-from codefathom.search.rank import Ranked, Wanted, same_word
+from codefathom.search.rank import Ranked, Wanted, forms_of
 from codefathom.stores.catalog import Catalog
 from codefathom.stores.tokens import terms
 from codefathom.types import Chunk, FilterGroup, Hit, Level, Symbol, Where
@@ -147,8 +147,7 @@ def _best_symbols(want: Wanted, chunk: Chunk, inside: Sequence[Symbol]) -> list[
 
 
 def _n_shared(want: Wanted, text: str) -> int:
-    words = terms(text)
-    return sum(any(same_word(term, word) for word in words) for term in want.terms)
+    return forms_of(want.terms).among(terms(text)).bit_count()
 
 
 def _touches(symbol: Symbol, chunk: Chunk) -> bool:

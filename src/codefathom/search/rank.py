@@ -190,52 +190,61 @@ def _definition(symbols: Sequence[str], chunk: Chunk) -> float:
     return min(best, 1.0)
 
 
-class _Overlap:
-    """The share of the question's weight whose terms stand among some words, in any of their forms."""
-
-    def __init__(self, weight_of: Mapping[str, float]) -> None:
-        self._terms_of = _TermsOf(weight_of)
-        self._share_of = _ShareOf(weight_of)
-
-    def __call__(self, words: frozenset[str]) -> float:
-        found, terms_of = 0, self._terms_of
-        for word in words:
-            found |= terms_of[word]
-        return self._share_of[found]
-
-
-class _TermsOf(dict[str, int]):
-    """Word → the terms that it is a form of, one bit each; a hundred candidates share most of their words."""
-
-    def __init__(self, terms: Iterable[str]) -> None:
-        super().__init__()
-        self._terms = tuple(terms)
-
-    def __missing__(self, word: str) -> int:
-        self[word] = found = sum(1 << bit for bit, term in enumerate(self._terms) if same_word(term, word))
-        return found
-
-
-class _ShareOf(dict[int, float]):
-    """Terms, one bit each → their share of the whole weight."""
+class _Overlap(dict[int, float]):
+    """Terms, one bit each → their share of the question's whole weight."""
 
     def __init__(self, weight_of: Mapping[str, float]) -> None:
         super().__init__()
+        self._forms = Forms(tuple(weight_of))
         self._weights = tuple(weight_of.values())
         self._total = sum(self._weights) or 1.0
+
+    def __call__(self, words: Iterable[str]) -> float:
+        """Return the share of the terms that stand among some words, in any of their forms."""
+        return self[self._forms.among(words)]
 
     def __missing__(self, found: int) -> float:
         self[found] = share = sum(x for bit, x in enumerate(self._weights) if found >> bit & 1) / self._total
         return share
 
 
-@lru_cache(maxsize=65_536)
+class Forms(dict[str, int]):
+    """Word → the terms of a question that it is a form of, one bit each. Candidates share most of their words."""
+
+    def __init__(self, terms: Sequence[str]) -> None:
+        super().__init__()
+        self._terms: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        for bit, term in enumerate(terms):
+            self._terms[term[:_SHORTEST_FORM]].append((1 << bit, term))
+
+    def __missing__(self, word: str) -> int:
+        near = self._terms.get(word[:_SHORTEST_FORM], ())
+        self[word] = found = sum(bit for bit, term in near if same_word(term, word))
+        return found
+
+    def among(self, words: Iterable[str]) -> int:
+        """Return the terms that stand among some words, one bit each."""
+        found = 0
+        for word in words:
+            found |= self[word]
+        return found
+
+
+@lru_cache(maxsize=16)
+def forms_of(terms: tuple[str, ...]) -> Forms:
+    """Return the forms of a question's terms; what was learned of them for one hit serves the next."""
+    return Forms(terms)
+
+
+_SHORTEST_FORM = 3
+
+
 def same_word(one: str, other: str) -> bool:
     """Whether two lower-case words are forms of one: equal, or one a beginning of the other ("route", "routing")."""
     if one == other:
         return True
     shorter, longer = sorted((one, other), key=len)
-    if len(shorter) < 3:
+    if len(shorter) < _SHORTEST_FORM:
         return False
     if longer.startswith(shorter):
         return True

@@ -128,13 +128,16 @@ class FlatVectorStore:
         view = self._view
         if k < 1 or not view.keys or not any(vector) or (allowed is not None and not allowed):
             return []
-        if allowed is not None and len(allowed) * _GATHERED < len(view.keys):
+        keys: Sequence[int] = view.keys
+        if allowed is not None and len(allowed) * _GATHERED < len(keys):
             keys, rows = self._gather(view, allowed)
-            pairs = list(zip(self._distances(vector, rows), keys, strict=True))
+            distances = self._distances(vector, rows)
+            places = list(range(len(keys)))
         else:
-            pairs = _smallest_inside(self._distances(vector, view.rows), view.keys, k, allowed)
-        pairs.sort()
-        return [(key, 1.0 - distance) for distance, key in pairs[:k]]
+            distances = self._distances(vector, view.rows)
+            places = _near_inside(distances, keys, k, allowed)
+        places.sort(key=distances.__getitem__)  # stable, and keys ascend: equal distances stay in the order of keys
+        return [(keys[place], 1.0 - distances[place]) for place in places[:k]]
 
     def close(self) -> None:
         """Release the file. Uncommitted changes are dropped."""
@@ -153,7 +156,7 @@ class FlatVectorStore:
     def _gather(self, view: _View, allowed: Collection[int]) -> tuple[list[int], memoryview]:
         keys: list[int] = []
         rows: list[memoryview] = []
-        for key in allowed:
+        for key in sorted(allowed):
             place = bisect_left(view.keys, key)
             if place < len(view.keys) and view.keys[place] == key:
                 keys.append(key)
@@ -210,30 +213,31 @@ class FlatVectorStore:
             yield view.keys[start:], self._rows(view, start, len(view.keys))
 
 
-def _smallest_inside(
-    distances: list[float], keys: Sequence[int], k: int, allowed: Collection[int] | None
-) -> list[tuple[float, int]]:
-    """Return the allowed pairs with the k smallest distances, and some more: look far enough first, then at all."""
+def _near_inside(distances: list[float], keys: Sequence[int], k: int, allowed: Collection[int] | None) -> list[int]:
+    """Return the places of the k smallest allowed distances, and some more: look far enough first, then at all."""
     if allowed is None:
-        return _smallest(distances, keys, k)
+        return _near(distances, k)
     inside = allowed if isinstance(allowed, (set, frozenset)) else set(allowed)
-    near = _smallest(distances, keys, 4 * k * max(len(keys) // len(inside), 1))
-    found = [pair for pair in near if pair[1] in inside]
+    near = _near(distances, 4 * k * max(len(keys) // len(inside), 1))
+    found = [place for place in near if keys[place] in inside]
     if len(found) >= k or len(near) == len(keys):
         return found
-    return [pair for pair in zip(distances, keys, strict=True) if pair[1] in inside]
+    return [place for place, key in enumerate(keys) if key in inside]
 
 
-def _smallest(distances: list[float], keys: Sequence[int], k: int) -> list[tuple[float, int]]:
-    """Return the pairs with the k smallest distances, and some more; a sample says how far to look."""
+def _near(distances: list[float], k: int) -> list[int]:
+    """Return the places of the k smallest distances, and some more, ascending; a sample says how far to look.
+
+    Numbers, not pairs: the garbage collector counts each tuple, and would run in the middle of every search.
+    """
     sample = sorted(distances[::_SAMPLE])
     far = 2 * k // _SAMPLE + 8
     if far < len(sample):
         limit = sample[far]
-        pairs = [(distance, keys[place]) for place, distance in enumerate(distances) if distance <= limit]
-        if len(pairs) >= k:
-            return pairs
-    return list(zip(distances, keys, strict=True))
+        near = [place for place, distance in enumerate(distances) if distance <= limit]
+        if len(near) >= k:
+            return near
+    return list(range(len(distances)))
 
 
 def _content(path: str) -> memoryview:
