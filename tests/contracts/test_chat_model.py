@@ -228,6 +228,45 @@ def test_tool_calls(protocol: Protocol) -> None:
     assert reply.finish == "tool_calls"
 
 
+def part(index: int | None, id_: str | None, name: str | None, arguments: str) -> dict[str, Any]:
+    """A fragment of a call as a server may send it."""
+    return delta(tool_calls=[{"index": index, "id": id_, "function": {"name": name, "arguments": arguments}}])
+
+
+ONE_INDEX = [part(0, "c1", "look", '{"a"'), part(0, None, None, ": 1}"), part(0, "c2", "look", '{"b": 2}')]
+MIXED = [
+    *(part(0, "c1", "look", '{"a"'), part(0, "c2", "look", '{"b"')),
+    *(part(0, "c1", "", ": 1}"), part(0, "c2", "", ": 2}")),
+]
+LATE_ID = [part(0, "", "look", '{"a"'), part(0, "c1", "", ": 1}"), part(1, "c2", "look", '{"b": 2}')]
+ID_AGAIN = [part(0, "c1", "look", '{"a"'), part(0, "c1", "", ": 1}"), part(1, "c2", "look", '{"b": 2}')]
+NO_INDEX = [part(None, "c1", "look", '{"a": 1}'), part(None, "c2", "look", '{"b": 2}')]
+
+
+@pytest.mark.parametrize("events", [ONE_INDEX, MIXED, LATE_ID, ID_AGAIN, NO_INDEX])
+@pytest.mark.parametrize("end", ["tool_calls", "stop"])
+def test_openai_keeps_two_calls_apart(events: list[dict[str, Any]], end: str) -> None:
+    *_, reply = asked(OpenAI, Turn([sse(*events, delta(end))]))[0]
+    assert isinstance(reply, Reply)
+    assert reply.tool_calls == (ToolCall("c1", "look", '{"a": 1}'), ToolCall("c2", "look", '{"b": 2}'))
+    assert reply.finish == "tool_calls"
+
+
+def test_calls_that_were_cut_say_so() -> None:
+    *_, reply = asked(OpenAI, Turn([sse(part(0, "c1", "look", '{"a'), delta("length"))]))[0]
+    assert isinstance(reply, Reply)
+    assert reply.finish == "length"
+
+
+def test_text_may_come_as_parts() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "x"}}
+    parts = [{"type": "text", "text": "Grüße"}, picture, {"type": "text", "text": ", 世界"}]
+    *pieces, reply = asked(OpenAI, Turn([sse(delta(content=parts), delta(content=" 😀."), delta("stop"))]))[0]
+    assert isinstance(reply, Reply)
+    assert pieces == [Delta("Grüße, 世界"), Delta(" 😀.")]
+    assert reply.text == TEXT
+
+
 def test_what_a_model_thinks_is_no_text(protocol: Protocol) -> None:
     events = asked(protocol, Turn([protocol.thought]))[0]
     assert events[:2] == [Delta("", "hm"), Delta("so")]
@@ -394,6 +433,9 @@ def test_openai_knows_its_reasoning_models(model: str) -> None:
         {"choices": "abc"},
         {"choices": [{"delta": "abc"}]},
         {"choices": [{"delta": {"tool_calls": [1]}}]},
+        {"choices": [{"delta": {"content": 7}}]},
+        {"choices": [{"delta": {"content": {"text": "x"}}}]},
+        {"choices": [{"delta": {"content": ["x"]}}]},
         {"choices": [7]},
     ],
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, ToolCall, Usage
@@ -118,7 +119,7 @@ class _Gathered:
 
     def __init__(self) -> None:
         self._texts: list[str] = []
-        self._calls: dict[int, list[str]] = {}  # id, name, arguments by index
+        self._calls: list[_Call] = []
         self._usage = Usage()
         self._finish = ""
         self._model = ""
@@ -137,7 +138,7 @@ class _Gathered:
             self._take_calls(delta.get("tool_calls") or [])
             refusal = delta.get("refusal") or ""
             self._is_refusal = self._is_refusal or bool(refusal)
-            text = (delta.get("content") or "") + refusal
+            text = _text(delta.get("content")) + refusal
             reasoning = delta.get("reasoning_content") or delta.get("reasoning") or ""
             if text or reasoning:
                 self._texts.append(text)
@@ -146,22 +147,53 @@ class _Gathered:
     def _take_calls(self, fragments: Sequence[Mapping[str, Any]]) -> None:
         for place, fragment in enumerate(fragments):
             function = fragment.get("function") or {}
-            call = self._calls.setdefault(fragment.get("index", place), ["", "", ""])
-            call[0] = fragment.get("id") or call[0]
-            call[1] += function.get("name") or ""
+            index = fragment.get("index")
+            call = self._call(index if isinstance(index, int) else place, fragment.get("id") or "")
+            call.name += function.get("name") or ""
             arguments = function.get("arguments") or ""
-            call[2] += arguments if isinstance(arguments, str) else json.dumps(arguments)
+            call.arguments += arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+    def _call(self, index: int, id_: str) -> _Call:
+        """Return the call that a fragment belongs to. Some servers give all calls one index, and each its own id."""
+        same = [call for call in self._calls if call.index == index]
+        for call in same:
+            if id_ and call.id == id_:
+                return call
+        if same and not (id_ and same[-1].id):
+            same[-1].id = same[-1].id or id_
+            return same[-1]
+        self._calls.append(_Call(index, id_))
+        return self._calls[-1]
 
     def reply(self, name: str) -> Reply:
         """Return the whole reply. Raises ProviderError when the stream ended before its end."""
         if not self._finish:
             raise ProviderError(f"{name} broke off in the middle of a reply", hint="ask again")
         calls = tuple(
-            ToolCall(call[0] or f"call_{index}", call[1], call[2] or "{}")
-            for index, call in sorted(self._calls.items())
+            ToolCall(call.id or f"call_{place}", call.name, call.arguments or "{}")
+            for place, call in enumerate(sorted(self._calls, key=lambda call: call.index))
         )
         finish = "refused" if self._is_refusal else _FINISH.get(self._finish, "stop")
+        if calls and finish == "stop":  # so say several servers of calls too
+            finish = "tool_calls"
         return Reply("".join(self._texts), calls, self._usage, finish, self._model)
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call of a tool, as far as it has come in."""
+
+    index: int
+    id: str
+    name: str = ""
+    arguments: str = ""
+
+
+def _text(content: str | Sequence[Mapping[str, Any]] | None) -> str:
+    """Return the text of a message, which some servers send as a list of parts."""
+    if isinstance(content, list):
+        return "".join(part.get("text") or "" for part in content if part.get("type") == "text")
+    return cast(str, content or "")
 
 
 def _object(data: str, name: str) -> Mapping[str, Any]:
