@@ -48,23 +48,49 @@ class Named(NamedTuple):
             return host != "localhost" and not host.endswith(".localhost")
 
 
-def named(name: str, settings: Settings, environ: Mapping[str, str]) -> Named:
-    """Read "provider:model". Raises SettingsError for a provider that is not known."""
+def named(name: str, settings: Settings, environ: Mapping[str, str], *, section: str = "llm") -> Named:
+    """Read "provider:model"; `section` of the settings says where it is asked. Raises SettingsError."""
     provider, _, model = name.partition(":")
     if provider not in PROVIDERS or not model:
         known = ", ".join(f"{known}:…" for known in PROVIDERS)
         raise SettingsError(
-            f"llm.model = {name!r} names no provider and model",
-            hint=f"write one of {known}; openai:… with llm.base_url serves every server that speaks its protocol",
+            f"{section}.model = {name!r} names no provider and model",
+            hint=f"write one of {known}; openai:… with {section}.base_url serves every server that speaks its protocol",
         )
     usual = PROVIDERS[provider]
-    address = settings.llm.base_url or environ.get(usual.address_variable) or usual.base_url
+    address = getattr(settings, section).base_url or environ.get(usual.address_variable) or usual.base_url
     return Named(provider, model, (address if "://" in address else f"http://{address}").rstrip("/"))
 
 
 def chat_model(name: str, settings: Settings, environ: Mapping[str, str]) -> ChatModel:
     """Return the model, ready to be asked. Nothing is sent yet. Raises SettingsError."""
     chosen = named(name, settings, environ)
+    timeouts = Timeouts(settings.llm.connect_timeout_s, settings.llm.read_timeout_s)
+    http = connection(chosen, settings, environ, timeouts, settings.limits.attempts)
+    model: ChatModel = OllamaChat(chosen.model, http) if chosen.provider == "ollama" else OpenAIChat(chosen.model, http)
+    return _Masking(model) if chosen.is_remote and settings.answer.mask_secrets else model
+
+
+def connection(
+    chosen: Named, settings: Settings, environ: Mapping[str, str], timeouts: Timeouts, attempts: int
+) -> Http:
+    """Return the way to a model, with its key and limits. Nothing is sent yet. Raises SettingsError."""
+    limits = settings.limits
+    # A model on this machine has no quota to keep to.
+    interval_s = limits.min_interval_ms / 1000 if chosen.is_remote else 0.0
+    key = _key(chosen, environ)
+    return Http(
+        Server(
+            chosen.base_url,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeouts=timeouts,
+            limits=Limits(interval_s, limits.requests_per_minute, limits.tokens_per_minute),
+            attempts=attempts,
+        )
+    )
+
+
+def _key(chosen: Named, environ: Mapping[str, str]) -> str:
     usual = PROVIDERS[chosen.provider]
     key = environ.get(usual.key_variable, "").strip() if usual.key_variable else ""
     if not key.isascii() or not key.isprintable():
@@ -72,21 +98,11 @@ def chat_model(name: str, settings: Settings, environ: Mapping[str, str]) -> Cha
             f"{usual.key_variable} holds signs that no key has", hint="set it again, without line breaks"
         )
     if not key and chosen.base_url == usual.base_url and usual.key_variable:
-        raise SettingsError(f"{name} needs a key", hint=f"set {usual.key_variable} in the environment, or llm.base_url")
-    limits = settings.limits
-    # A model on this machine has no quota to keep to.
-    interval_s = limits.min_interval_ms / 1000 if chosen.is_remote else 0.0
-    http = Http(
-        Server(
-            chosen.base_url,
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeouts=Timeouts(settings.llm.connect_timeout_s, settings.llm.read_timeout_s),
-            limits=Limits(interval_s, limits.requests_per_minute, limits.tokens_per_minute),
-            attempts=limits.attempts,
+        raise SettingsError(
+            f"{chosen.provider}:{chosen.model} needs a key",
+            hint=f"set {usual.key_variable} in the environment, or llm.base_url",
         )
-    )
-    model: ChatModel = OllamaChat(chosen.model, http) if chosen.provider == "ollama" else OpenAIChat(chosen.model, http)
-    return _Masking(model) if chosen.is_remote and settings.answer.mask_secrets else model
+    return key
 
 
 class _Masking:
