@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from itertools import chain, count, islice
+from math import ceil
 from typing import Any, NamedTuple
 
 import httpx
 
 from codefathom.errors import ProviderError
-from codefathom.providers.pace import Breaker, Limits, Pace, backoff_s
+from codefathom.providers.pace import LONGEST_S, Breaker, Limits, Pace, backoff_s
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _MAX_SAID = 300  # characters of an error's body
 _CHARS_PER_TOKEN = 3
 _HERE = ("localhost", "127.0.0.1", "[::1]")
+
+
+class Hints(NamedTuple):
+    """What a user can do about an error, in the words of the caller, who knows provider and model."""
+
+    unreachable: str = "is the server running? and is llm.base_url right?"
+    key: str = "the key is missing or wrong: set it in the environment, such as OPENAI_API_KEY"
+    unknown: str = "no such model or address: correct llm.model and llm.base_url"
 
 
 class Timeouts(NamedTuple):
@@ -33,6 +43,7 @@ class Server(NamedTuple):
     timeouts: Timeouts = Timeouts()
     limits: Limits = Limits()
     attempts: int = 5
+    hints: Hints = Hints()
 
 
 class StatusError(ProviderError):
@@ -45,9 +56,17 @@ class StatusError(ProviderError):
 
 class _Failed(NamedTuple):
     error: ProviderError
-    is_passing: bool
+    is_passing: bool = False  # another attempt may succeed
+    is_away: bool = False  # nobody is there who could answer
     retry_after: str = ""
-    is_away: bool = False
+
+
+class _Answer(NamedTuple):
+    response: httpx.Response
+    lines: Iterator[str]
+
+
+_Begin = Callable[[httpx.Response], Iterator[str]]
 
 
 class Http:
@@ -58,71 +77,71 @@ class Http:
         self._sleep = sleep
         self._pace = Pace(server.limits, sleep=sleep)
         self._breaker = Breaker(server.base_url)
-        timeouts = httpx.Timeout(server.timeouts.read_s, connect=server.timeouts.connect_s)
-        # A proxy of the environment does not lead to this machine.
-        is_here = any(server.base_url.startswith(f"http://{host}") for host in _HERE)
-        self._client = httpx.Client(headers=dict(server.headers), timeout=timeouts, trust_env=not is_here)
+        self._client = _client(server)
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Return the JSON that a server answers. Raises ProviderError."""
-        with self._answer(path, body) as response:
-            try:
-                response.read()
-                return response.json()
-            except ValueError as error:
-                raise ProviderError(
-                    f"{response.url} did not answer with JSON: {response.text[:_MAX_SAID]!r}"
-                ) from error
-            except httpx.HTTPError as error:
-                raise self._lost(error) from error
-
-    def lines(self, path: str, body: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the lines of a streamed answer; closing the iterator closes the connection. Raises ProviderError."""
-        with self._answer(path, body) as response:
-            try:
-                yield from _lines(response.iter_bytes())
-            except httpx.HTTPError as error:
-                raise self._lost(error) from error
-
-    @contextmanager
-    def _answer(self, path: str, body: Mapping[str, Any]) -> Iterator[httpx.Response]:
-        """Give the first good answer. What may pass is tried again, but never after the first byte of a good one."""
-        response = self._first_good(path, body)
+        response = self._answer(path, body, _whole).response
         try:
-            yield response
+            return response.json()
+        except ValueError as error:
+            said = self._without_keys(response.text)[:_MAX_SAID]
+            raise ProviderError(f"{response.url} did not answer with JSON: {said!r}") from error
         finally:
             response.close()
 
-    def _first_good(self, path: str, body: Mapping[str, Any]) -> httpx.Response:
-        n_tokens = len(repr(body)) // _CHARS_PER_TOKEN
-        for attempt in range(self._server.attempts):
-            self._breaker.check()
-            self._pace.wait(n_tokens)
-            answer = self._attempt(path, body)
-            if isinstance(answer, httpx.Response):
-                self._breaker.succeeded()
-                return answer
-            if answer.is_passing or answer.is_away:
-                self._breaker.failed()
-            if not answer.is_passing or attempt + 1 == self._server.attempts:
-                raise answer.error
-            self._sleep(backoff_s(attempt, answer.retry_after, time.time()))
-        raise AssertionError("there is at least one attempt")  # limits.attempts begins at 1
-
-    def _attempt(self, path: str, body: Mapping[str, Any]) -> httpx.Response | _Failed:
+    def lines(self, path: str, body: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the lines of a streamed answer; closing the iterator closes the connection. Raises ProviderError."""
+        response, lines = self._answer(path, body, _line_by_line)
         try:
-            request = self._client.build_request("POST", self._server.base_url + path, json=body)
+            yield from lines
+        except httpx.HTTPError as error:
+            raise self._lost(error) from error
+        finally:
+            response.close()
+
+    def _answer(self, path: str, body: Mapping[str, Any], begin: _Begin) -> _Answer:
+        """Return the first good answer. Raises ProviderError when no attempt brings one."""
+        with self._breaker.call() as call:
+            answer = self._attempts(path, body, begin)
+            call.is_answered = isinstance(answer, _Answer) or not answer.is_away
+        if isinstance(answer, _Failed):
+            raise answer.error
+        return answer
+
+    def _attempts(self, path: str, body: Mapping[str, Any], begin: _Begin) -> _Answer | _Failed:
+        """What may pass is tried again, but never after something of an answer was handed out."""
+        n_tokens = len(repr(body)) // _CHARS_PER_TOKEN
+        for attempt in count():
+            self._pace.wait(n_tokens)
+            answer = self._attempt(path, body, begin)
+            if isinstance(answer, _Answer) or not answer.is_passing:
+                break
+            wait_s = backoff_s(attempt, answer.retry_after, time.time())
+            if wait_s > LONGEST_S:
+                answer.error.hint = f"the provider asks to wait {ceil(wait_s)} s; ask again after that"
+                break
+            if attempt + 1 >= self._server.attempts:
+                break
+            self._sleep(wait_s)
+        return answer
+
+    def _attempt(self, path: str, body: Mapping[str, Any], begin: _Begin) -> _Answer | _Failed:
+        # Half a character, which file names can hold, is no text that could be sent.
+        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        try:
+            request = self._client.build_request("POST", self._server.base_url + path, content=content)
             response = self._client.send(request, stream=True)
+            if response.is_success:
+                return _Answer(response, _begun(response, begin))
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
+            hint = "correct llm.base_url"
+            return _Failed(ProviderError(f"{self._server.base_url!r} is no address: {error}", hint=hint))
         except httpx.HTTPError as error:
             # A server that was silent for as long as was allowed is not asked for the same once more.
-            return _Failed(self._lost(error), not isinstance(error, httpx.ReadTimeout), is_away=True)
-        except (httpx.InvalidURL, UnicodeError) as error:
-            problem = ProviderError(f"{self._server.base_url!r} is no address: {error}", hint="correct llm.base_url")
-            return _Failed(problem, is_passing=False)
-        if response.is_success:
-            return response
-        retry_after = response.headers.get("retry-after", "")
-        return _Failed(self._refused(response), response.status_code in _PASSING, retry_after)
+            return _Failed(self._lost(error), is_passing=not isinstance(error, httpx.ReadTimeout), is_away=True)
+        is_passing = response.status_code in _PASSING
+        return _Failed(self._refused(response), is_passing, is_passing, response.headers.get("retry-after", ""))
 
     def _refused(self, response: httpx.Response) -> StatusError:
         try:
@@ -133,7 +152,11 @@ class Http:
         finally:
             response.close()
         message = f"{response.url} answered {response.status_code}" + (f": {said}" if said else "")
-        return StatusError(message, response.status_code, hint=_HINTS.get(response.status_code, ""))
+        return StatusError(message, response.status_code, hint=self._hint(response.status_code))
+
+    def _hint(self, status: int) -> str:
+        own = {401: self._server.hints.key, 404: self._server.hints.unknown}
+        return own.get(status) or _HINTS.get(status, "")
 
     def _without_keys(self, text: str) -> str:
         """Return what a server said without the keys that it was sent."""
@@ -144,14 +167,45 @@ class Http:
     def _lost(self, error: httpx.HTTPError) -> ProviderError:
         address, timeouts = self._server.base_url, self._server.timeouts
         if isinstance(error, (httpx.ConnectTimeout, httpx.ConnectError)):
-            return ProviderError(
-                f"{address} cannot be reached: {error}", hint="is the server running? and is llm.base_url right?"
-            )
+            return ProviderError(f"{address} cannot be reached: {error}", hint=self._server.hints.unreachable)
         if isinstance(error, httpx.TimeoutException):
             return ProviderError(
                 f"{address} said nothing for {timeouts.read_s:g} s", hint="set llm.read_timeout_s to wait for longer"
             )
         return ProviderError(f"the connection to {address} was lost: {error}", hint="ask again")
+
+
+def _client(server: Server) -> httpx.Client:
+    headers = {"Content-Type": "application/json", **server.headers}
+    timeouts = httpx.Timeout(server.timeouts.read_s, connect=server.timeouts.connect_s)
+    # A proxy of the environment does not lead to this machine.
+    is_here = any(server.base_url.startswith(f"http://{host}") for host in _HERE)
+    try:
+        return httpx.Client(headers=headers, timeout=timeouts, trust_env=not is_here)
+    except (ValueError, ImportError, OSError, httpx.InvalidURL) as error:
+        raise ProviderError(
+            f"{server.base_url} cannot be asked with the proxy or certificates of the environment: {error}",
+            hint="correct or unset HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE",
+        ) from error
+
+
+def _begun(response: httpx.Response, begin: _Begin) -> Iterator[str]:
+    try:
+        return begin(response)
+    except BaseException:  # an interruption too leaves no connection behind
+        response.close()
+        raise
+
+
+def _whole(response: httpx.Response) -> Iterator[str]:
+    response.read()
+    return iter(())
+
+
+def _line_by_line(response: httpx.Response) -> Iterator[str]:
+    """Return the lines, of which the first has come in."""
+    lines = _lines(response.iter_bytes())
+    return chain(list(islice(lines, 1)), lines)
 
 
 def _lines(pieces: Iterator[bytes]) -> Iterator[str]:
@@ -166,8 +220,6 @@ def _lines(pieces: Iterator[bytes]) -> Iterator[str]:
 
 _HINTS: Mapping[int, str] = {
     400: "the server does not take this request; is the model right?",
-    401: "the key is missing or wrong: set it in the environment, such as OPENAI_API_KEY",
     403: "the key does not allow this",
-    404: "no such model or address: for ollama run `ollama pull MODEL`, else correct llm.model and llm.base_url",
     429: "too many requests: wait, or lower limits.requests_per_minute",
 }

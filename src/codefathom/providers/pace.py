@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from math import isfinite
 from random import random
 from threading import Lock
 from typing import NamedTuple
@@ -13,8 +16,9 @@ from typing import NamedTuple
 from codefathom.errors import ProviderError
 
 _MINUTE_S = 60.0
-_FIRST_S, _LONGEST_S = 0.5, 60.0
-# So many failures in a row mean that the provider is away; after a while one call may try again.
+LONGEST_S = 60.0  # nobody waits for longer between two attempts
+_FIRST_S = 0.5
+# So many failed calls in a row mean that the provider is away; after a while one call may try again.
 _FAILURES, _AWAY_S = 5, 30.0
 
 
@@ -65,49 +69,78 @@ class Pace:
         return free_at
 
 
+@dataclass(slots=True, eq=False)
+class Call:
+    """A call with all its attempts. Whoever makes it says whether the provider answered; None: it was given up."""
+
+    is_answered: bool | None = None
+
+
 class Breaker:
-    """Refuses calls for a while after several failures in a row, so that nobody waits for what is away."""
+    """Refuses calls for a while after several failed in a row, so that nobody waits for what is away.
+
+    When the while is over one call may try; others are refused until it has ended. Safe to use from several threads.
+    """
 
     def __init__(self, name: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._name = name
         self._clock = clock
+        self._lock = Lock()
         self._n_failures = 0
-        self._closed_until = float("-inf")
+        self._away_until = float("-inf")
+        self._trial: Call | None = None
 
-    def check(self) -> None:
-        """Raise ProviderError while calls are refused."""
-        left_s = self._closed_until - self._clock()
-        if left_s > 0:
-            raise ProviderError(
-                f"{self._name} failed {self._n_failures} times in a row and is not asked for {left_s:.0f} s",
-                hint="look at the server, then ask again",
-            )
+    @contextmanager
+    def call(self) -> Iterator[Call]:
+        """Run one call, whose outcome is told on what this gives. Raises ProviderError while calls are refused."""
+        call = Call()
+        with self._lock:
+            self._let_in(call)
+        try:
+            yield call
+        finally:
+            with self._lock:
+                self._note(call)
 
-    def succeeded(self) -> None:
-        """Note a call that was answered."""
-        self._n_failures = 0
+    def _let_in(self, call: Call) -> None:
+        if self._n_failures < _FAILURES:
+            return
+        left_s = self._away_until - self._clock()
+        if left_s <= 0 and self._trial is None:
+            self._trial = call
+            return
+        refused = f"is not asked for {left_s:.0f} s" if left_s > 0 else "is being tried by another call"
+        raise ProviderError(
+            f"{self._name} failed {self._n_failures} times in a row and {refused}",
+            hint="look at the server, then ask again",
+        )
 
-    def failed(self) -> None:
-        """Note a call that was not."""
-        self._n_failures += 1
-        if self._n_failures >= _FAILURES:
-            self._closed_until = self._clock() + _AWAY_S
+    def _note(self, call: Call) -> None:
+        if self._trial is call:
+            self._trial = None
+        if call.is_answered:
+            self._n_failures = 0
+        elif call.is_answered is False:
+            self._n_failures += 1
+            self._away_until = self._clock() + _AWAY_S
 
 
 def backoff_s(attempt: int, retry_after: str = "", now_s: float = 0.0, chance: Callable[[], float] = random) -> float:
     """Return the seconds before the next attempt: what the provider says, else doubling, with some chance in it.
 
     `attempt` counts from 0; `retry_after` is the header, in seconds or as a date, of which `now_s` is the present.
+    Only a provider asks for more than `LONGEST_S`.
     """
     asked = _asked_s(retry_after, now_s)
     if asked is not None:
-        return min(max(asked, 0.0), _LONGEST_S)
-    return min(_FIRST_S * 2.0**attempt, _LONGEST_S) * (0.5 + chance() / 2)
+        return max(asked, 0.0)
+    return min(_FIRST_S * 2.0**attempt, LONGEST_S) * (0.5 + chance() / 2)
 
 
 def _asked_s(retry_after: str, now_s: float) -> float | None:
     try:
-        return float(retry_after)
+        seconds = float(retry_after)
+        return seconds if isfinite(seconds) else None
     except ValueError:
         pass
     try:

@@ -1,0 +1,130 @@
+"""What is sent, tried again, refused and said, whatever the protocol; against a real server."""
+
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+from tests.protocols.server import Served, Turn, serving
+
+from codefathom.errors import ProviderError
+from codefathom.providers.http import Hints, Http, Server, StatusError, Timeouts
+
+GOOD = Turn([b'{"a": ', b"1}\n"])
+
+
+def http(served: Served, waits: list[float] | None = None, **server: Any) -> Http:
+    server.setdefault("timeouts", Timeouts(2.0, 5.0))
+    return Http(Server(served.base_url, **server), sleep=[].append if waits is None else waits.append)
+
+
+@pytest.mark.parametrize("turn", [Turn(reset="first"), Turn(reset="middle"), Turn([b'{"a"'], reset="middle")])
+def test_a_connection_lost_before_anything_was_handed_out_is_tried_again(turn: Turn) -> None:
+    with serving(turn, GOOD) as served:
+        assert http(served).post("/x", {}) == {"a": 1}
+    with serving(turn, GOOD) as served:
+        assert list(http(served).lines("/x", {})) == ['{"a": 1}']
+        assert len(served.asked) == 2
+
+
+def test_a_connection_lost_after_a_line_is_not() -> None:
+    with serving(Turn([b"one\ntw"], reset="middle")) as served:
+        lines = http(served).lines("/x", {})
+        assert next(lines) == "one"
+        with pytest.raises(ProviderError, match="was lost"):
+            next(lines)
+        assert len(served.asked) == 1
+
+
+def test_a_lost_connection_is_an_error_after_all_attempts() -> None:
+    waits: list[float] = []
+    with serving(Turn(reset="middle")) as served:
+        with pytest.raises(ProviderError, match="was lost"):
+            http(served, waits, attempts=3).post("/x", {})
+        assert (len(served.asked), len(waits)) == (3, 2)
+
+
+def test_a_server_that_is_silent_in_the_middle_is_given_up_once() -> None:
+    with serving(Turn([b"{"], pause_s=1.0)) as served:
+        with pytest.raises(ProviderError, match=r"said nothing for 0\.1 s"):
+            http(served, timeouts=Timeouts(2.0, 0.1)).post("/x", {})
+        assert len(served.asked) == 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize(("after", "words"), [("61", "wait 61 s"), ("3599.2", "wait 3600 s")])
+def test_nobody_waits_for_longer_than_a_minute(status: int, after: str, words: str) -> None:
+    waits: list[float] = []
+    with serving(Turn([b"slow down"], status, {"retry-after": after}), GOOD) as served:
+        with pytest.raises(StatusError, match=f"answered {status}: slow down") as caught:
+            http(served, waits).post("/x", {})
+        assert words in caught.value.hint
+        assert (len(served.asked), waits) == (1, [])
+
+
+def test_a_wait_may_be_a_date() -> None:
+    later = formatdate(time.time() + 7_200, usegmt=True)
+    with serving(Turn([b"slow down"], 429, {"retry-after": later})) as served:
+        with pytest.raises(StatusError) as caught:
+            http(served).post("/x", {})
+        assert "wait 7" in caught.value.hint
+
+
+def test_a_minute_is_waited_for() -> None:
+    waits: list[float] = []
+    with serving(Turn([b"slow down"], 429, {"retry-after": "60"}), GOOD) as served:
+        assert http(served, waits).post("/x", {}) == {"a": 1}
+    assert waits == [60.0]
+
+
+def test_a_refused_request_shows_that_the_server_is_there() -> None:
+    with serving(*[Turn([b"oops"], 500)] * 4, Turn([b"no"], 404), *[Turn([b"oops"], 500)] * 4, GOOD) as served:
+        asked = http(served, attempts=1)
+        for _ in range(9):
+            with pytest.raises(StatusError):
+                asked.post("/x", {})
+        assert asked.post("/x", {}) == {"a": 1}
+
+
+def test_the_hints_of_the_caller_are_given() -> None:
+    hints = Hints(unreachable="start it", key="say the word", unknown="fetch m")
+    with serving(Turn([b"no"], 401), Turn([b"no"], 404), Turn([b"no"], 403)) as served:
+        asked = http(served, hints=hints, attempts=1)
+        given = []
+        for _ in range(3):
+            with pytest.raises(StatusError) as caught:
+                asked.post("/x", {})
+            given.append(caught.value.hint)
+    assert given == ["say the word", "fetch m", "the key does not allow this"]
+    with pytest.raises(ProviderError, match="cannot be reached") as lost:
+        http(served, hints=hints, attempts=1).post("/x", {})
+    assert lost.value.hint == "start it"
+
+
+def test_no_hint_holds_a_placeholder() -> None:
+    for hint in Hints():
+        assert "MODEL" not in hint
+
+
+def test_half_a_character_is_replaced() -> None:
+    with serving(GOOD) as served:
+        assert http(served).post("/x", {"text": "a\udc80b世"}) == {"a": 1}
+        assert served.asked[0].body == {"text": "a?b世"}
+        assert served.asked[0].headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("address", ["nothing://here", "http://host:port"])
+def test_an_address_that_is_none_is_asked_once(address: str) -> None:
+    waits: list[float] = []
+    with pytest.raises(ProviderError, match="is no address") as caught:
+        Http(Server(address), sleep=waits.append).post("/x", {})
+    assert (waits, caught.value.hint) == ([], "correct llm.base_url")
+
+
+def test_a_proxy_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "nothing://here")
+    with pytest.raises(ProviderError, match="proxy or certificates") as caught:
+        Http(Server("https://example.com"))
+    assert "HTTPS_PROXY" in caught.value.hint
