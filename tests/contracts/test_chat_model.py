@@ -475,6 +475,39 @@ def test_a_proxy_does_not_lead_to_this_machine(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(reply, Reply)
 
 
+def test_ollama_is_told_which_tool_gave_a_result() -> None:
+    find = ToolCall("c1", "find", "{}")  # some servers number the calls of each round anew
+    talk = [
+        *(Message("user", "hello"), Message("assistant", "", (CALLS[0], CALLS[1]._replace(name="list")))),
+        *(Message("tool", "two", tool_call_id="c2"), Message("tool", "one", tool_call_id="c1")),
+        *(Message("assistant", "", (find,)), Message("tool", "three", tool_call_id="c1")),
+        Message("tool", "whose?", tool_call_id="c9"),
+    ]
+    _, served, _ = asked(Ollama, Turn([Ollama.text]), ask=Ask(talk))
+    sent = served.asked[0].body["messages"]
+    results = [(item["content"], item.get("tool_name")) for item in sent if item["role"] == "tool"]
+    assert results == [("two", "list"), ("one", "look"), ("three", "find"), ("whose?", None)]
+    assert all("tool_call_id" not in item for item in sent)
+    assert [item for item in sent if "tool_name" in item and item["role"] != "tool"] == []
+
+
+def test_openai_is_told_which_call_a_result_answers() -> None:
+    talk = [Message("user", "hello"), Message("assistant", "", CALLS[:1]), Message("tool", "one", tool_call_id="c1")]
+    _, served, _ = asked(OpenAI, Turn([OpenAI.text]), ask=Ask(talk))
+    assert served.asked[0].body["messages"][2] == {"role": "tool", "content": "one", "tool_call_id": "c1"}
+
+
+def test_half_a_character_can_be_asked_about(protocol: Protocol) -> None:
+    events, served, _ = asked(protocol, Turn([protocol.text]), ask=Ask([Message("user", "a\udc80b")]))
+    assert isinstance(events[-1], Reply)
+    assert served.asked[0].body["messages"][0]["content"] == "a?b"
+
+
+def test_what_failed_at_ollama_may_be_a_model_to_pull() -> None:
+    error, _, _ = failed(Ollama, Turn([Ollama.error]))
+    assert error.hint == "`ollama pull m` if it is not there yet"
+
+
 @pytest.mark.parametrize(("n_chars", "window"), [(100, None), (9_000, 8_192), (60_000, 32_768), (9_000_000, 131_072)])
 def test_ollama_is_told_how_much_it_must_take(n_chars: int, window: int | None) -> None:
     # Beyond its default of 4,096 tokens or less it would cut the prompt and say nothing.

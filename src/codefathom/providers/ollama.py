@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from codefathom.errors import ProviderError
@@ -34,7 +34,7 @@ class OllamaChat:
         for line in self._http.lines("/api/chat", _body(self._model, ask)):
             if not line.strip():
                 continue
-            event = _object(line, self.name)
+            event = _object(line, self._model)
             try:
                 message = event.get("message") or {}
                 text, reasoning = str(message.get("content") or ""), str(message.get("thinking") or "")
@@ -55,7 +55,7 @@ class OllamaChat:
 def _body(model: str, ask: Ask) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": model,
-        "messages": [_message(message) for message in ask.messages],
+        "messages": list(_messages(ask.messages)),
         "stream": True,
         "options": {"temperature": ask.temperature, "num_predict": ask.max_tokens, **_window(ask)},
     }
@@ -68,20 +68,27 @@ def _body(model: str, ask: Ask) -> dict[str, Any]:
 
 def _window(ask: Ask) -> dict[str, int]:
     """Ask for a window that holds prompt and reply; beyond its own, Ollama cuts the prompt and does not say so."""
-    n_bytes = sum(len(message.content.encode()) for message in ask.messages)
+    n_bytes = sum(len(message.content.encode("utf-8", "replace")) for message in ask.messages)
     needed = n_bytes // _BYTES_PER_TOKEN + ask.max_tokens
     if needed <= _OWN_WINDOW:
         return {}
     return {"num_ctx": min(1 << (needed - 1).bit_length(), _LARGEST_WINDOW)}
 
 
-def _message(message: Message) -> dict[str, Any]:
-    shape: dict[str, Any] = {"role": message.role, "content": message.content}
-    if message.tool_calls:
-        shape["tool_calls"] = [
-            {"function": {"name": call.name, "arguments": _arguments(call.arguments)}} for call in message.tool_calls
-        ]
-    return shape
+def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
+    """Yield the messages as Ollama takes them: a result says which tool gave it, and not which call asked for it."""
+    names: dict[str, str] = {}
+    for message in messages:
+        shape: dict[str, Any] = {"role": message.role, "content": message.content}
+        if message.tool_calls:
+            names |= {call.id: call.name for call in message.tool_calls}
+            shape["tool_calls"] = [
+                {"function": {"name": call.name, "arguments": _arguments(call.arguments)}}
+                for call in message.tool_calls
+            ]
+        if message.role == "tool" and message.tool_call_id in names:
+            shape["tool_name"] = names[message.tool_call_id]
+        yield shape
 
 
 def _arguments(text: str) -> Any:
@@ -98,13 +105,15 @@ def _call(call: Mapping[str, Any], place: int) -> ToolCall:
     return ToolCall(call.get("id") or f"call_{place}", function.get("name") or "", text)
 
 
-def _object(line: str, name: str) -> Mapping[str, Any]:
+def _object(line: str, model: str) -> Mapping[str, Any]:
     try:
         event = json.loads(line)
     except ValueError as error:
-        raise ProviderError(f"{name} sent what is no JSON: {line[:100]!r}", hint="ask again") from error
+        raise ProviderError(f"ollama:{model} sent what is no JSON: {line[:100]!r}", hint="ask again") from error
     if not isinstance(event, Mapping):
-        raise ProviderError(f"{name} sent what is no event: {line[:100]!r}", hint="ask again")
+        raise ProviderError(f"ollama:{model} sent what is no event: {line[:100]!r}", hint="ask again")
     if event.get("error"):
-        raise ProviderError(f"{name} failed: {event['error']}", hint="`ollama pull MODEL` if it is not there yet")
+        raise ProviderError(
+            f"ollama:{model} failed: {event['error']}", hint=f"`ollama pull {model}` if it is not there yet"
+        )
     return event
