@@ -193,6 +193,51 @@ def test_a_schema_is_sent(protocol: Protocol) -> None:
     )
 
 
+def closed(**properties: object) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+WORD = {"type": "string"}
+OPEN = {"type": "object", "properties": {"a": WORD}, "required": ["a"]}
+SOME = {**closed(a=WORD, b=WORD), "required": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_strict"),
+    [
+        (closed(a=WORD), True),
+        (closed(), True),
+        (closed(properties=WORD, items=WORD, required=WORD), True),
+        (closed(a={"type": "array", "items": closed(b=WORD)}), True),
+        (closed(a={"anyOf": [closed(b=WORD), {"type": "null"}]}), True),
+        ({**closed(a={"$ref": "#/$defs/b"}), "$defs": {"b": closed(c=WORD)}}, True),
+        ({"anyOf": [closed(a=WORD), closed(b=WORD)]}, False),
+        (OPEN, False),
+        (SOME, False),
+        ({"type": "object"}, False),
+        (closed(a=OPEN), False),
+        (closed(a={"properties": {"b": WORD}}), False),
+        (closed(a={"type": ["object", "null"], "properties": {"b": WORD}}), False),
+        (closed(a={"type": "array", "items": SOME}), False),
+        (closed(a={"anyOf": [closed(b=WORD), OPEN]}), False),
+        ({**closed(a={"$ref": "#/$defs/b"}), "$defs": {"b": OPEN}}, False),
+        (closed(a={"oneOf": [WORD, {"type": "null"}]}), False),
+    ],
+)
+def test_openai_is_asked_to_be_strict_where_a_schema_allows_it(schema: dict[str, Any], is_strict: bool) -> None:
+    _, served, _ = asked(OpenAI, Turn([OpenAI.text]), ask=ASK._replace(schema=schema))
+    assert served.asked[0].body["response_format"]["json_schema"] == {
+        "name": "reply",
+        "schema": schema,
+        "strict": is_strict,
+    }
+
+
 REFUSED = [("json_schema",), ("json_schema", "json_object"), ("json_schema", "json_object", "stream_options")]
 
 

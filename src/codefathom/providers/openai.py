@@ -20,6 +20,10 @@ _FINISH: Mapping[str, Finish] = {
     "function_call": "tool_calls",
     "content_filter": "refused",
 }
+# What strict schemas do not know.
+_LOOSE = frozenset(
+    {"allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties"}
+)
 
 
 class OpenAIChat:
@@ -82,11 +86,28 @@ def _extras(schema: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
     """Yield what to add to a request, the best first, and nothing last."""
     usage = {"stream_options": {"include_usage": True}}
     if schema is not None:
-        strict = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema, "strict": True}}
-        yield {**usage, "response_format": strict}
+        named = {"name": "reply", "schema": schema, "strict": schema.get("type") == "object" and _is_strict(schema)}
+        yield {**usage, "response_format": {"type": "json_schema", "json_schema": named}}
         yield {**usage, "response_format": {"type": "json_object"}}
     yield usage
     yield {}
+
+
+def _is_strict(schema: object) -> bool:
+    """Whether OpenAI takes a schema as strict: every object closed, with all of its properties required."""
+    if not isinstance(schema, Mapping):
+        return isinstance(schema, bool) or schema is None
+    if not _LOOSE.isdisjoint(schema):
+        return False
+    properties = schema.get("properties", {})
+    types = schema.get("type", "object" if "properties" in schema else "")
+    if types == "object" or (isinstance(types, list) and "object" in types):
+        is_closed = schema.get("additionalProperties") is False
+        if not is_closed or set(schema.get("required", ())) != set(properties):
+            return False
+    inner = [*properties.values(), *schema.get("anyOf", ())]
+    inner += [part for name in ("$defs", "definitions") for part in schema.get(name, {}).values()]
+    return all(map(_is_strict, [*inner, schema.get("items")]))
 
 
 def _body(model: str, ask: Ask, *, is_reasoning: bool) -> dict[str, Any]:
