@@ -13,8 +13,8 @@ from codefathom.agent.report import report
 from codefathom.agent.tools import Place as Seen
 from codefathom.agent.tools import Project as ToolsProject
 from codefathom.agent.tools import tools, usage
-from codefathom.answer.ask import Models, Project, Question
 from codefathom.answer.budget import CountTokens, Material, Shares, shares
+from codefathom.answer.course import Models, Project, Question
 from codefathom.answer.gather import gather, materials
 from codefathom.answer.judge import JudgeOptions
 from codefathom.answer.prompting import language_of_question, prompt
@@ -31,7 +31,7 @@ from codefathom.source.documents import read
 from codefathom.types import Check, Context, Document, Level, SearchResult
 
 # Each may have a model of its own.
-ROLES = ("answer", "select", "judge", "agent")
+ROLES = ("answer", "select", "judge", "excerpt", "agent")
 # Hits asked for, for each file of a context: several lie in one file.
 HITS_PER_FILE = 4
 # A model that does not say how much it takes gets no more than small local ones do.
@@ -104,7 +104,7 @@ def context(opened: Opened, result: SearchResult, max_files: int, max_tokens: in
 
 def models(place: Place) -> Models:
     """Return the models of the answering roles; none where none is configured."""
-    return Models(*(model(place, role) for role in ("answer", "select", "judge")))
+    return Models(*(model(place, role) for role in Models._fields))
 
 
 def window(settings: Settings) -> int:

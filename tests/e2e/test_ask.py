@@ -173,7 +173,7 @@ def test_doctor_asks_every_model_for_one_word(shop: Path, answering: Served) -> 
     fathom(shop, answering, "index")
     ran = fathom(shop, answering, "doctor", "--providers")
     assert ran.returncode == 0, ran.stdout
-    assert "model for answer, select, judge, agent" in ran.stdout
+    assert "model for answer, select, judge, excerpt, agent" in ran.stdout
     assert "openai:m answered in" in ran.stdout
     assert "nothing leaves this machine" in ran.stdout
     assert len(answering.asked) == 1

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from codefathom import Engine, asking
-from codefathom.answer.ask import Found, Models, Text, ask
+from codefathom.answer.ask import Found, Text, ask
+from codefathom.answer.course import Models
+from codefathom.answer.tokens import estimate
 from codefathom.answer.types import Answer
 from codefathom.errors import ProviderError, SourceError, UsageError
-from codefathom.providers.base import Message, Reply, Usage
-from codefathom.settings import AnswerSettings, ContextSettings, LlmSettings, SelectSettings, Settings
+from codefathom.providers.base import Ask, Message, Reply, Usage
+from codefathom.settings import AnswerSettings, ContextSettings, LlmSettings, RerankSettings, SelectSettings, Settings
 from codefathom.testing import ScriptedChat
 from codefathom.types import SearchResult
 
@@ -174,6 +176,116 @@ def test_connected_files_are_added_at_level_two(shop: Path) -> None:
     *_, answer = events_of(shop, Models(answer=ScriptedChat([Reply("So [1].")])), asking.Request(QUESTION), settings)
     assert isinstance(answer, Answer)
     assert "related" in [stage.stage for stage in answer.trace]
+
+
+LARGE = "".join(f"def price_of_order_{n}(order):\n    return order.lines[{n}].price\n\n\n" for n in range(150))
+SMALL_WINDOW = ContextSettings(window=2_000, full_text_ratio=0.4, segment_ratio=0.5)
+ONLY_PINNED = RerankSettings(top_n=1)
+LEVEL_ONE = SelectSettings(filter_level=1, max_input_tokens=20_000)
+
+
+def lines_chosen(shop: Path, excerpting: ScriptedChat, **parts: object) -> tuple[Found, Answer]:
+    """Ask with two files that do not fit whole, both pinned."""
+    for name in ("large.py", "larger.py"):
+        (shop / "shop" / name).write_text(LARGE)
+    settings = Settings(**({"select": LEVEL_ONE, "context": SMALL_WINDOW, "rerank": ONLY_PINNED} | parts))  # type: ignore[arg-type]
+    models = Models(answer=ScriptedChat([Reply("So [1].")]), excerpt=excerpting)
+    request = asking.Request(QUESTION, pinned=("shop/large.py", "shop/larger.py"))
+    found, *_, answer = events_of(shop, models, request, settings)
+    assert isinstance(found, Found)
+    assert isinstance(answer, Answer)
+    return found, answer
+
+
+def of_each(large: str, larger: str) -> ScriptedChat:
+    """Choose lines of the two large files, in whatever order it is asked about them."""
+
+    def reply(question: Ask) -> Reply:
+        return Reply(large if " shop/large.py:" in question.messages[-1].content else larger, usage=Usage(1_000, 7))
+
+    return ScriptedChat([reply] * 2)
+
+
+def places(found: Found, *paths: str) -> list[tuple[str, int, int]]:
+    return [(item.path, item.start_line, item.end_line) for item in found.sources if item.path in paths]
+
+
+def test_a_model_chooses_the_lines_of_files_that_do_not_fit(shop: Path) -> None:
+    replies = ('{"ranges": [[90, 93], [10, 13]]}', '{"ranges": [{"start_line": 200, "end_line": 203}]}')
+    found, answer = lines_chosen(shop, of_each(*replies))
+    assert places(found, "shop/large.py", "shop/larger.py") == [
+        ("shop/large.py", 10, 13),
+        ("shop/large.py", 90, 93),
+        ("shop/larger.py", 200, 203),
+    ]
+    (stage,) = [stage for stage in answer.trace if stage.stage == "excerpts"]
+    assert (stage.n_in, stage.n_out, stage.usage) == (2, 2, Usage(2_000, 14))
+    assert answer.usage == Usage(2_000, 14)
+    assert answer.degraded == ()
+
+
+@pytest.mark.parametrize(
+    ("larger", "problem"),
+    [
+        ("I would not know.", "the excerpting model named no lines of shop/larger.py that are there"),
+        ('{"ranges": []}', "the excerpting model found nothing in shop/larger.py worth showing"),
+        ('{"ranges": [[9000, 9009]]}', "the excerpting model named no lines of shop/larger.py that are there"),
+    ],
+)
+def test_where_no_lines_are_chosen_the_usual_ones_are_shown(shop: Path, larger: str, problem: str) -> None:
+    found, answer = lines_chosen(shop, of_each('{"ranges": [[10, 13]]}', larger))
+    assert places(found, "shop/large.py") == [("shop/large.py", 10, 13)]
+    assert places(found, "shop/larger.py")[0][1] == 1  # nothing was found in it: its beginning
+    assert problem in answer.degraded
+
+
+def test_an_excerpting_model_that_fails_is_said_once(shop: Path) -> None:
+    found, answer = lines_chosen(shop, ScriptedChat([ProviderError("no connection")] * 2))
+    assert places(found, "shop/large.py", "shop/larger.py")
+    assert answer.degraded == ("the excerpting model failed: no connection",)
+
+
+def test_no_more_than_three_problems_of_a_stage_are_said(shop: Path) -> None:
+    names = tuple(f"shop/large_{number}.py" for number in range(5))
+    for name in names:
+        (shop / name).write_text(LARGE)
+    models = Models(answer=ScriptedChat([Reply("So [1].")]), excerpt=ScriptedChat([Reply("Hm.")] * 5))
+    settings = Settings(select=LEVEL_ONE, context=SMALL_WINDOW, rerank=ONLY_PINNED)
+    *_, answer = events_of(shop, models, asking.Request(QUESTION, pinned=names), settings)
+    assert isinstance(answer, Answer)
+    assert [problem.split()[7] for problem in answer.degraded] == list(names[:3])
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"context": ContextSettings()},  # everything fits
+        {"select": SelectSettings(filter_level=0)},
+        {"context": ContextSettings(window=2_000, full_text_ratio=1.0, segment_ratio=0.0)},  # no room for excerpts
+    ],
+)
+def test_no_lines_are_asked_for_where_they_are_not_needed(shop: Path, parts: dict[str, object]) -> None:
+    excerpting = ScriptedChat([])
+    _, answer = lines_chosen(shop, excerpting, **parts)
+    assert excerpting.asks == []
+    assert "excerpts" not in [stage.stage for stage in answer.trace]
+
+
+def test_chosen_lines_never_pass_the_window(shop: Path) -> None:
+    everything = '{"ranges": [[1, 600]]}'
+    found, _ = lines_chosen(shop, of_each(everything, everything))
+    assert 0 < sum(estimate(source.text) for source in found.sources) <= 1_800
+    lines = [(item.path, line) for item in found.sources for line in range(item.start_line, item.end_line + 1)]
+    assert len(lines) == len(set(lines))
+
+
+def test_each_role_may_have_a_model_of_its_own(shop: Path) -> None:
+    llm = LlmSettings(model="ollama:m", excerpt="ollama:small")
+    with Engine.open(str(shop), settings=Settings(llm=llm)) as engine:
+        engine.index()
+        models = asking.models(engine._open().place)
+    named = [model.name for model in models if model]
+    assert named == ["ollama:m", "ollama:m", "ollama:m", "ollama:small"]
 
 
 def test_the_window_is_kept(shop: Path) -> None:

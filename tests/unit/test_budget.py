@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.answer.budget import Material, Shares, lines_of, merged, pack, shares, shown
+from codefathom.answer.budget import Material, Shares, lines_of, merged, pack, shares, shown, too_large
 from codefathom.answer.types import Source
 
 
@@ -123,9 +123,45 @@ def test_a_long_line_that_does_not_fit_is_left_out() -> None:
     assert (packed.sources, packed.left_out) == ((), ("a",))
 
 
+@pytest.mark.parametrize(
+    ("spans", "is_exact", "expected"),
+    [
+        (((100, 103), (50, 52)), False, [(42, 60), (92, 111)]),
+        (((100, 103), (50, 52)), True, [(50, 52), (100, 103)]),
+        (((50, 52), (57, 60)), True, [(50, 60)]),  # four lines between them are shown too
+        (((50, 52), (58, 60)), True, [(50, 52), (58, 60)]),
+    ],
+)
+def test_chosen_spans_are_shown_as_they_are(
+    spans: tuple[tuple[int, int], ...], is_exact: bool, expected: list[tuple[int, int]]
+) -> None:
+    found = [file("a", 300, *spans)._replace(is_exact=is_exact)]
+    packed = pack(found, Shares(0, 500, 0), words)
+    assert [(source.start_line, source.end_line) for source in packed.sources] == expected
+
+
+@pytest.mark.parametrize(
+    ("full", "segment", "expected"),
+    [
+        (cost(30) + cost(5) + cost(6), 0, []),
+        (0, cost(30) + cost(5) + cost(6), []),  # everything fits in both shares together
+        (cost(30) + cost(5) + cost(6) - 1, 0, [2]),
+        (cost(30) + cost(5), cost(6) - 1, [2]),
+        (cost(30), 0, [1, 2]),
+        (cost(30) - 1, 0, [0]),  # the large one goes last
+        (cost(5) - 1, 70, [0, 1, 2]),
+    ],
+)
+def test_what_is_too_large_is_what_is_not_shown_whole(full: int, segment: int, expected: list[int]) -> None:
+    found, budget = [file("a", 30), file("b", 5), file("c", 6)], Shares(full, segment, 0)
+    assert too_large(found, budget, words) == expected
+    whole = {source.path for source in pack(found, budget, words).sources if source.is_whole}
+    assert whole == {item.path for index, item in enumerate(found) if index not in expected}
+
+
 SIGNS = st.text(st.sampled_from(["a", " ", "\n", "中", "文", "😀", "\t", "{", "é"]), max_size=200)
 SPANS = st.lists(st.tuples(st.integers(-2, 30), st.integers(-2, 30)), max_size=4).map(tuple)
-FOUND = st.lists(st.builds(Material, st.sampled_from("abcd"), SIGNS, SPANS), max_size=5)
+FOUND = st.lists(st.builds(Material, st.sampled_from("abcd"), SIGNS, SPANS, is_exact=st.booleans()), max_size=5)
 
 
 def by_bytes(text: str) -> int:

@@ -198,7 +198,8 @@ def ranges(*found: tuple[object, object]) -> str:
     ("reply", "spans"),
     [
         (ranges((12, 40)), [(12, 40)]),
-        (ranges((50, 60), (12, 20)), [(12, 20), (50, 60)]),
+        (ranges((50, 60), (12, 20)), [(50, 60), (12, 20)]),  # the most important first
+        (ranges((50, 60), (12, 20), (61, 70)), [(50, 70), (12, 20)]),
         (ranges(), []),
         # merged when they touch
         (ranges((10, 20), (15, 30), (31, 40)), [(10, 40)]),
@@ -277,9 +278,9 @@ def test_any_reply_is_read_and_names_only_what_is_offered(reply: str) -> None:
 
 @settings(max_examples=100)
 @given(st.lists(st.tuples(st.integers(-20, 130), st.integers(-20, 130)), max_size=6))
-def test_any_ranges_end_up_inside_the_file_in_order_and_apart(named: list[tuple[int, int]]) -> None:
+def test_any_ranges_end_up_inside_the_file_and_apart(named: list[tuple[int, int]]) -> None:
     spans = excerpts(QUESTION, FILE, Chat(ranges(*named)), estimate, 8_000).spans
     lines = [line for start, end in spans for line in range(start, end + 1)]
-    assert lines == sorted(set(lines))
+    assert len(lines) == len(set(lines))
     usable = {line for start, end in named[:4] for line in range(start, end + 1)} & set(range(1, 101))
     assert set(lines) == usable

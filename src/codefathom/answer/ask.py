@@ -6,67 +6,29 @@ question: the stage is left out too, and the answer says so (`degraded`).
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codefathom.answer import extract
-from codefathom.answer.budget import CountTokens, Material, Packed, Shares, pack, shown
+from codefathom.answer.budget import CountTokens, Material, Packed, pack, shown, too_large
+from codefathom.answer.course import Course, Models, Project, Question
 from codefathom.answer.gather import materials
-from codefathom.answer.judge import JudgeOptions, judge
+from codefathom.answer.judge import judge
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.rewrite import rewrite
-from codefathom.answer.select import Listed, select
+from codefathom.answer.select import excerpts_of, select
 from codefathom.answer.stream import CheckedStream
-from codefathom.answer.types import Answer, Checked, Label, Source, StageTrace
+from codefathom.answer.types import Answer, Checked, Label, Source
 from codefathom.errors import ProviderError, UsageError
-from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, Usage
-from codefathom.types import RelatedResult, SearchResult
+from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply
+from codefathom.types import SearchResult
 
 # Hits asked for, for each file that is shown: several hits lie in one file.
 _HITS_PER_SOURCE = 4
 _MAX_RELATED = 5
+_MAX_PROBLEMS = 3  # said of one stage
 _HIGH, _MEDIUM = 0.66, 0.33
 NO_MODEL = "no language model is configured: the answer consists of excerpts"
-
-
-@dataclass(frozen=True, slots=True)
-class Project:
-    """What an answer asks of a project."""
-
-    search: Callable[[str, int], SearchResult]  # question, most hits → hits that are chunks
-    text: Callable[[str], str]  # path → the indexed text, "" when there is none
-    on_disk: Callable[[str], str | None]  # path → the text as it is now, None when the file is gone
-    related: Callable[[str], RelatedResult]  # path → what it imports and what imports it
-    outline: Callable[[Sequence[str]], Sequence[Listed]]  # candidates → these, or all files of a small project
-
-
-class Models(NamedTuple):
-    """The model of each role; None: that stage is left out."""
-
-    answer: ChatModel | None = None
-    select: ChatModel | None = None
-    judge: ChatModel | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked and within which limits."""
-
-    text: str
-    budget: Shares
-    judging: JudgeOptions
-    history: tuple[Message, ...] = ()
-    queries: tuple[str, ...] = ()  # further searches, made of the question and its history
-    pinned: tuple[Material, ...] = ()  # never judged away, only budgeted
-    filter_level: int = 0  # 0: as found; 1: selected and judged by a model; 2: with related files
-    n_sources: int = 8
-    max_tokens: int = 2_048
-    least_confidence: float = 0.2
-    in_line_order: bool = True
-    max_input_tokens: int = 32_000  # of one call of the selecting model
 
 
 class Found(NamedTuple):
@@ -82,47 +44,15 @@ class Text(NamedTuple):
     text: str
 
 
-@dataclass(slots=True)
-class _Course:
-    """One question on its way: what happened so far."""
-
-    question: Question
-    project: Project
-    models: Models
-    trace: list[StageTrace] = field(default_factory=list)
-    degraded: list[str] = field(default_factory=list)
-    usage: Usage = NO_USAGE
-
-    @contextmanager
-    def stage(self, name: str, n_in: int) -> Iterator[_Stage]:
-        started = time.perf_counter()
-        stage = _Stage()
-        yield stage
-        milliseconds = (time.perf_counter() - started) * 1000
-        self.trace.append(StageTrace(name, milliseconds, n_in, stage.n_out, stage.usage, stage.detail))
-        self.usage += stage.usage
-
-    def lack(self, problem: str) -> None:
-        if problem:
-            self.degraded.append(problem)
-
-
-@dataclass(slots=True)
-class _Stage:
-    n_out: int = 0
-    usage: Usage = NO_USAGE
-    detail: str = ""
-
-
 def ask(question: Question, project: Project, models: Models, count: CountTokens) -> Iterator[Found | Text | Answer]:
     """Yield the sources, the answer in checked pieces, and the whole answer last.
 
     Closing the iterator ends the model's call. Raises ProviderError when the answering model cannot be reached at all.
     """
-    course = _Course(question, project, models)
+    course = Course(question, project, models, by_itself=question.text)
     result = _search(course, _rewrite(course))
     found = _judge(course, _select(course, result))
-    packed = _pack(course, found, count)
+    packed = _pack(course, _choose_lines(course, found, count), count)
     yield Found(packed.sources, packed.left_out)
     if models.answer is None:
         yield from _excerpts(course, result)
@@ -132,7 +62,7 @@ def ask(question: Question, project: Project, models: Models, count: CountTokens
         yield from _write(course, packed.sources, result, models.answer)
 
 
-def _rewrite(course: _Course) -> tuple[str, ...]:
+def _rewrite(course: Course) -> tuple[str, ...]:
     """Return the searches: the question, or what a model makes of it and the turns before."""
     question, model = course.question, course.models.answer
     if not question.history or model is None:
@@ -142,10 +72,11 @@ def _rewrite(course: _Course) -> tuple[str, ...]:
         stage.n_out, stage.usage = 1 + len(rewritten.queries), rewritten.usage
         stage.detail = rewritten.question
     course.lack(rewritten.problem)
+    course.by_itself = rewritten.question
     return (rewritten.question, *rewritten.queries, *question.queries)
 
 
-def _search(course: _Course, queries: Sequence[str]) -> SearchResult:
+def _search(course: Course, queries: Sequence[str]) -> SearchResult:
     question = course.question
     limit = question.n_sources * _HITS_PER_SOURCE
     with course.stage("search", len(queries)) as stage:
@@ -162,7 +93,7 @@ def _search(course: _Course, queries: Sequence[str]) -> SearchResult:
     )
 
 
-def _found(course: _Course, query: str, limit: int) -> SearchResult | None:
+def _found(course: Course, query: str, limit: int) -> SearchResult | None:
     """Search; None for a search that a model wrote and that names what is not there."""
     try:
         return course.project.search(query, limit)
@@ -173,14 +104,14 @@ def _found(course: _Course, query: str, limit: int) -> SearchResult | None:
         return None
 
 
-def _select(course: _Course, result: SearchResult) -> list[Material]:
+def _select(course: Course, result: SearchResult) -> list[Material]:
     """Add what a model chooses from the outline (level 1) and what is connected with the best files (level 2)."""
     question, project, models = course.question, course.project, course.models
     found = materials(result, project.text)
     if question.filter_level >= 1 and models.select is not None:
         with course.stage("select", len(found)) as stage:
             chosen = select(
-                question.text,
+                course.by_itself,
                 project.outline([item.path for item in found]),
                 models.select,
                 question.judging.count,
@@ -206,7 +137,7 @@ def _with_paths(found: list[Material], paths: Mapping[str, str], project: Projec
     return [*found, *(item for item in added if item.text)]
 
 
-def _judge(course: _Course, found: list[Material]) -> list[Material]:
+def _judge(course: Course, found: list[Material]) -> list[Material]:
     """Let a model grade what was found (from level 1 on), then limit once; pinned sources come first and stay."""
     question, models = course.question, course.models
     pinned = {item.path for item in question.pinned}
@@ -217,15 +148,41 @@ def _judge(course: _Course, found: list[Material]) -> list[Material]:
             found = [*judged.kept, *judged.unjudged]
             stage.n_out, stage.usage = len(found), judged.usage
             stage.detail = f"{len(judged.dropped)} dropped, {len(judged.unjudged)} not judged"
-        for problem in judged.problems[:3]:
-            course.lack(problem)
+        course.lack(*judged.problems[:_MAX_PROBLEMS])
     with course.stage("limit", len(found)) as stage:
         found = found[: max(question.n_sources - len(question.pinned), 0)]
         stage.n_out = len(found) + len(question.pinned)
     return [*question.pinned, *found]
 
 
-def _pack(course: _Course, found: Sequence[Material], count: CountTokens) -> Packed:
+def _choose_lines(course: Course, found: list[Material], count: CountTokens) -> list[Material]:
+    """Let a model choose the lines of the files that do not fit whole (from level 1 on).
+
+    Where it chooses none, the lines around the hits stay chosen.
+    """
+    question, model = course.question, course.models.excerpt
+    large = too_large(found, question.budget, count) if question.filter_level >= 1 and model is not None else []
+    if model is None or not large or not question.budget.segment:
+        return found
+    asked = [found[index] for index in large]
+    with course.stage("excerpts", len(large)) as stage:
+        chosen = excerpts_of(
+            course.by_itself, asked, model, count, question.max_input_tokens, workers=question.judging.workers
+        )
+        found, problems = list(found), []
+        for index, lines in zip(large, chosen, strict=True):
+            stage.usage += lines.usage
+            if lines.spans:
+                stage.n_out += 1
+                found[index] = found[index]._replace(spans=lines.spans, is_exact=True)
+            else:
+                path = found[index].path
+                problems.append(lines.problem or f"the excerpting model found nothing in {path} worth showing")
+    course.lack(*list(dict.fromkeys(problems))[:_MAX_PROBLEMS])
+    return found
+
+
+def _pack(course: Course, found: Sequence[Material], count: CountTokens) -> Packed:
     with course.stage("pack", len(found)) as stage:
         packed = pack(found, course.question.budget, count, in_line_order=course.question.in_line_order)
         stage.n_out, stage.detail = len(packed.sources), f"{packed.n_tokens} tokens"
@@ -233,7 +190,7 @@ def _pack(course: _Course, found: Sequence[Material], count: CountTokens) -> Pac
 
 
 def _write(
-    course: _Course, sources: tuple[Source, ...], result: SearchResult, model: ChatModel
+    course: Course, sources: tuple[Source, ...], result: SearchResult, model: ChatModel
 ) -> Iterator[Text | Answer]:
     """Stream the model's answer, checked block by block."""
     question = course.question
@@ -268,7 +225,7 @@ def _messages(question: Question, sources: Sequence[Source]) -> list[Message]:
     ]
 
 
-def _excerpts(course: _Course, result: SearchResult) -> Iterator[Text | Answer]:
+def _excerpts(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
     """Answer with the best excerpts."""
     sources = extract.excerpts(result.hits)
     course.lack(NO_MODEL)
@@ -285,7 +242,7 @@ _NOT_FOUND = {
 }
 
 
-def _not_found(course: _Course, result: SearchResult) -> Iterator[Text | Answer]:
+def _not_found(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
     """Say so instead of letting a model guess."""
     sources = extract.excerpts(result.hits)
     text = _NOT_FOUND[language_of_question(course.question.text)].format(places=extract.nearest(sources))
@@ -307,7 +264,7 @@ def _as_they_are_now(sources: Sequence[Source], project: Project) -> dict[str, s
 
 
 def _answer(
-    course: _Course, checked: Checked, sources: tuple[Source, ...], result: SearchResult, model: str = ""
+    course: Course, checked: Checked, sources: tuple[Source, ...], result: SearchResult, model: str = ""
 ) -> Answer:
     confidence = round(_confidence(checked, result.confidence, written=bool(model)), 3)
     return Answer(

@@ -36,6 +36,7 @@ class Material(NamedTuple):
     symbol: str = ""  # of the best hit
     score: float = 0.0
     reason: str = ""
+    is_exact: bool = False  # the spans are shown as they are, not the lines around them
 
 
 class Packed(NamedTuple):
@@ -62,14 +63,7 @@ def shares(window: int, full_ratio: float, segment_ratio: float) -> Shares:
 def pack(found: Sequence[Material], budget: Shares, count: CountTokens, *, in_line_order: bool = True) -> Packed:
     """Pack what was found, best first. Sources are numbered in the order in which they are shown."""
     room = _Room(budget, count)
-    wholes = {index: _whole(item) for index, item in enumerate(found)}
-    if sum(room.cost(source) for source in wholes.values()) <= budget.full + budget.segment:
-        room.full += room.segment
-        room.segment = 0
-    chosen: dict[int, list[Source]] = {}
-    for index, source in wholes.items():
-        if room.take_full(source):
-            chosen[index] = [source]
+    chosen = {index: [source] for index, source in _wholes(found, room).items()}
     for index, item in enumerate(found):
         if index not in chosen:
             parts = [source for source in _excerpts(item) if room.take_segment(source)]
@@ -82,6 +76,12 @@ def pack(found: Sequence[Material], budget: Shares, count: CountTokens, *, in_li
         tuple(item.path for index, item in enumerate(found) if not chosen[index]),
         tuple(item.path for index, item in enumerate(found) if chosen[index] and not chosen[index][0].is_whole),
     )
+
+
+def too_large(found: Sequence[Material], budget: Shares, count: CountTokens) -> list[int]:
+    """Return the indexes of what `pack` does not show whole."""
+    wholes = _wholes(found, _Room(budget, count))
+    return [index for index in range(len(found)) if index not in wholes]
 
 
 def shown(source: Source) -> str:
@@ -140,6 +140,15 @@ class _Room:
         return fits
 
 
+def _wholes(found: Sequence[Material], room: _Room) -> dict[int, Source]:
+    """Return the files that are shown whole, by index; the shares are one when everything fits."""
+    wholes = {index: _whole(item) for index, item in enumerate(found)}
+    if sum(map(room.cost, wholes.values())) <= room.full + room.segment:
+        room.full += room.segment
+        room.segment = 0
+    return {index: source for index, source in wholes.items() if room.take_full(source)}
+
+
 def _whole(item: Material) -> Source:
     text = item.text.removesuffix("\n")
     return Source(0, item.path, 1, text.count("\n") + 1, text, item.symbol, item.score, item.reason, is_whole=True)
@@ -153,7 +162,7 @@ def _part(item: Material, start_line: int, end_line: int) -> Source:
 def _excerpts(item: Material) -> Iterator[Source]:
     """Yield the excerpts around the hits, that of the best hit first."""
     n_lines = item.text.removesuffix("\n").count("\n") + 1
-    parts = merged(item.spans, n_lines, around=_LINES_AROUND, gap=_MAX_GAP)
+    parts = merged(item.spans, n_lines, around=0 if item.is_exact else _LINES_AROUND, gap=_MAX_GAP)
     starts = [start for start, _ in item.spans]
 
     def rank(part: tuple[int, int]) -> int:

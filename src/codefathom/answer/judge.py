@@ -6,17 +6,16 @@ A reply that cannot be read, and a call that fails, leave their documents unjudg
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Event
 from typing import NamedTuple
 
 from codefathom.answer.budget import CountTokens, Material, Shares, pack
 from codefathom.answer.grades import UNJUDGED, Grade, read_grades
+from codefathom.answer.parallel import in_parallel
 from codefathom.answer.prompting import Language, fenced, language_of_question, prompt
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
-from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Message, Reply, Usage
+from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Message, Usage, whole
 
 # Of the tokens of a call, for what was said before: the question is the last of it, and mostly enough.
 _HISTORY_SHARE = 0.25
@@ -51,10 +50,10 @@ def judge(
     question: str, history: Sequence[Message], candidates: Sequence[Material], model: ChatModel, options: JudgeOptions
 ) -> Judged:
     """Let a model grade the candidates. What is pinned must not be among them. Never raises ProviderError."""
-    call = _Call(question, history, model, options)
+    call = _Call(question, history, options)
     documents, too_large = _documents(candidates, call)
     batches = list(_batches(documents, call))
-    replies = _run(call, batches, options.workers)
+    replies = in_parallel(lambda batch, model: _graded(call, batch, model), batches, model, options.workers)
     grades = dict.fromkeys(range(len(candidates)), UNJUDGED)
     problems = [f"nothing of {candidates[index].path} fits into a call of the judging model" for index in too_large]
     for batch, reply in zip(batches, replies, strict=True):
@@ -85,9 +84,8 @@ class _Graded(NamedTuple):
 class _Call:
     """What all calls of one question have in common."""
 
-    def __init__(self, question: str, history: Sequence[Message], model: ChatModel, options: JudgeOptions) -> None:
+    def __init__(self, question: str, history: Sequence[Message], options: JudgeOptions) -> None:
         language: Language = language_of_question(question)
-        self.model = model
         self.options = options
         self.question = _QUESTION[language].format(question=question)
         hint = f"\n{options.hint.strip()}\n" if options.hint.strip() else ""
@@ -158,42 +156,16 @@ def _batches(documents: Sequence[_Document], call: _Call) -> Iterator[list[_Docu
         yield batch
 
 
-def _run(call: _Call, batches: Sequence[Sequence[_Document]], workers: int) -> list[_Graded]:
-    """Return what each batch gave. An interruption ends the calls that are under way at their next piece."""
-    stopped = Event()
-    if min(len(batches), workers) <= 1:
-        return [_graded(call, batch, stopped) for batch in batches]
-    pool = ThreadPoolExecutor(min(len(batches), workers), thread_name_prefix="judge")
-    try:
-        running: list[Future[_Graded]] = [pool.submit(_graded, call, batch, stopped) for batch in batches]
-        return [future.result() for future in running]
-    finally:
-        stopped.set()
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _graded(call: _Call, batch: Sequence[_Document], stopped: Event) -> _Graded:
+def _graded(call: _Call, batch: Sequence[_Document], model: ChatModel) -> _Graded:
     unjudged = [UNJUDGED] * len(batch)
     try:
-        reply = _reply(call.model, Ask(call.messages(batch), temperature=0.0), stopped)
+        reply = whole(model, Ask(call.messages(batch), temperature=0.0))
     except ProviderError as error:
         return _Graded(unjudged, problem=f"the judging model failed: {error}")
-    if reply is None:
-        return _Graded(unjudged)
     grades = read_grades(reply.text, len(batch))
     unread = [document.path for document, grade in zip(batch, grades, strict=True) if grade.score is None]
     problem = f"the judging model gave no grade for {', '.join(unread)}" if unread else ""
     return _Graded(grades, reply.usage, problem)
-
-
-def _reply(model: ChatModel, ask: Ask, stopped: Event) -> Reply | None:
-    """Return the whole reply, None when it was stopped on the way; leaving the loop closes the stream."""
-    for item in model.stream(ask):
-        if isinstance(item, Reply):
-            return item
-        if stopped.is_set():
-            break
-    return None
 
 
 def _sorted(candidates: Sequence[Material], grades: dict[int, Grade], threshold: int) -> Judged:

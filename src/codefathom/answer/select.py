@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from codefathom.answer.budget import CountTokens, Material, Shares, merged, pack, shown
 from codefathom.answer.loose_json import items
+from codefathom.answer.parallel import in_parallel
 from codefathom.answer.prompting import Language, fenced, language_of_question, prompt
 from codefathom.answer.types import Source
 from codefathom.errors import ProviderError
@@ -76,7 +77,7 @@ class Selected(NamedTuple):
 
 
 class Excerpted(NamedTuple):
-    """Lines that a model chose, in their order; each range both ends included."""
+    """Lines that a model chose, the most important first; each range both ends included."""
 
     spans: tuple[tuple[int, int], ...]
     usage: Usage = NO_USAGE
@@ -135,6 +136,21 @@ def excerpts(
     if spans is None:
         return Excerpted((), reply.usage, f"the excerpting model named no lines of {material.path} that are there")
     return Excerpted(tuple(spans), reply.usage)
+
+
+def excerpts_of(
+    question: str,
+    found: Sequence[Material],
+    model: ChatModel,
+    count: CountTokens,
+    max_input_tokens: int,
+    *,
+    workers: int,
+) -> list[Excerpted]:
+    """Return the lines that the model chooses of each file, several calls at once. Never raises ProviderError."""
+    return in_parallel(
+        lambda item, model: excerpts(question, item, model, count, max_input_tokens), found, model, workers
+    )
 
 
 def _ask(system: str, user: str, schema: Mapping[str, Any]) -> Ask:
@@ -216,7 +232,10 @@ def _known(written: str, paths: Sequence[str]) -> str:
 
 
 def _spans(ranges: list[Any] | None, sources: Sequence[Source]) -> list[tuple[int, int]] | None:
-    """Return the lines that are named and were shown; None when there are ranges, but none that can be used."""
+    """Return the lines that are named and were shown, the first named first, none twice.
+
+    None when there are ranges, but none that can be used.
+    """
     if not ranges:
         return ranges
     read = [span for span in map(_span, ranges) if span]
@@ -226,7 +245,9 @@ def _spans(ranges: list[Any] | None, sources: Sequence[Source]) -> list[tuple[in
         for source in sources
         if start <= end and start <= source.end_line and end >= source.start_line
     ]
-    return merged(inside, max(source.end_line for source in sources)) or None
+    found = merged(inside, max(source.end_line for source in sources))
+    found.sort(key=lambda span: next(place for place, (start, _) in enumerate(inside) if span[0] <= start <= span[1]))
+    return found or None
 
 
 def _span(item: Any) -> tuple[int, int] | None:

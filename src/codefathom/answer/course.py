@@ -1,0 +1,90 @@
+"""What an answer is made from, and the course of one question: its stages, what they used, and what went wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from codefathom.answer.budget import Material, Shares
+from codefathom.answer.judge import JudgeOptions
+from codefathom.answer.select import Listed
+from codefathom.answer.types import StageTrace
+from codefathom.providers.base import NO_USAGE, ChatModel, Message, Usage
+from codefathom.types import RelatedResult, SearchResult
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What an answer asks of a project."""
+
+    search: Callable[[str, int], SearchResult]  # question, most hits → hits that are chunks
+    text: Callable[[str], str]  # path → the indexed text, "" when there is none
+    on_disk: Callable[[str], str | None]  # path → the text as it is now, None when the file is gone
+    related: Callable[[str], RelatedResult]  # path → what it imports and what imports it
+    outline: Callable[[Sequence[str]], Sequence[Listed]]  # candidates → these, or all files of a small project
+
+
+class Models(NamedTuple):
+    """The model of each role; None: that stage is left out."""
+
+    answer: ChatModel | None = None
+    select: ChatModel | None = None
+    judge: ChatModel | None = None
+    excerpt: ChatModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked and within which limits."""
+
+    text: str
+    budget: Shares
+    judging: JudgeOptions
+    history: tuple[Message, ...] = ()
+    queries: tuple[str, ...] = ()  # further searches, made of the question and its history
+    pinned: tuple[Material, ...] = ()  # never judged away, only budgeted
+    filter_level: int = 0  # 0: as found; 1: selected and judged by a model; 2: with related files
+    n_sources: int = 8
+    max_tokens: int = 2_048
+    least_confidence: float = 0.2
+    in_line_order: bool = True
+    max_input_tokens: int = 32_000  # of one call of the selecting or excerpting model
+
+
+@dataclass(slots=True)
+class Course:
+    """One question on its way: what happened so far."""
+
+    question: Question
+    project: Project
+    models: Models
+    by_itself: str = ""  # the question without its conversation, as a model writes it
+    trace: list[StageTrace] = field(default_factory=list)
+    degraded: list[str] = field(default_factory=list)
+    usage: Usage = NO_USAGE
+
+    @contextmanager
+    def stage(self, name: str, n_in: int) -> Iterator[Stage]:
+        """Time a stage and keep what it says of itself."""
+        started = time.perf_counter()
+        stage = Stage()
+        yield stage
+        milliseconds = (time.perf_counter() - started) * 1000
+        self.trace.append(StageTrace(name, milliseconds, n_in, stage.n_out, stage.usage, stage.detail))
+        self.usage += stage.usage
+
+    def lack(self, *problems: str) -> None:
+        """Keep what the answer has to say about itself."""
+        self.degraded += filter(None, problems)
+
+
+@dataclass(slots=True)
+class Stage:
+    """What a stage says of itself while it runs."""
+
+    n_out: int = 0
+    usage: Usage = NO_USAGE
+    detail: str = ""
