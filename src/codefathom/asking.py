@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from codefathom.answer.select import Listed
 from codefathom.answer.tokens import counter
 from codefathom.answer.types import Answer
 from codefathom.errors import ProviderError, SettingsError, SourceError, UsageError
-from codefathom.opening import Opened, Place
+from codefathom.opening import Opened, Place, index_model
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.search.related import related
 from codefathom.settings import Settings
@@ -183,28 +183,40 @@ def _project(opened: Opened, search: Callable[[str, int], SearchResult], documen
 
 def leaving(place: Place) -> str:
     """Say in one sentence what leaves this machine, and to where."""
-    names = {role: getattr(place.settings.llm, role) or place.settings.llm.model for role in ROLES}
-    if not any(names.values()):
+    names = _names(place)
+    if not names:
         return "nothing leaves this machine: no language model is configured"
+    asked = _remote((name for role, name in names.items() if role != "index"), place)
+    indexing = _remote((names.get("index", ""),), place)
+    secrets = "secrets masked" if place.settings.answer.mask_secrets else "secrets included"
+    parts = [f"questions and the excerpts they need go to {asked}, {secrets}"] if asked else []
+    parts += [f"text of indexed files goes to {indexing}, secrets masked"] if indexing else []
+    return "; ".join(parts) or "nothing leaves this machine: the language models run on it"
+
+
+def _names(place: Place) -> dict[str, str]:
+    """Return the models that are asked, by role."""
+    llm = place.settings.llm
+    names = {role: getattr(llm, role) or llm.model for role in ROLES} | {"index": index_model(place.settings)}
+    return {role: name for role, name in names.items() if name}
+
+
+def _remote(names: Iterable[str], place: Place) -> str:
+    """Return those of the models that are on other machines, and where."""
     from codefathom.chatting import named
 
-    chosen = {named(name, place.settings, place.variables) for name in names.values() if name}
-    remote = sorted(f"{one.provider}:{one.model} at {one.base_url}" for one in chosen if one.is_remote)
-    if not remote:
-        return "nothing leaves this machine: the language models run on it"
-    secrets = "secrets masked" if place.settings.answer.mask_secrets else "secrets included"
-    return f"questions and the excerpts they need go to {', '.join(remote)}, {secrets}"
+    chosen = {named(name, place.settings, place.variables) for name in names if name}
+    return ", ".join(sorted(f"{one.provider}:{one.model} at {one.base_url}" for one in chosen if one.is_remote))
 
 
 def check_models(place: Place) -> tuple[Check, ...]:
     """Ask the model of each role for one word."""
-    names = {role: getattr(place.settings.llm, role) or place.settings.llm.model for role in ROLES}
-    if not any(names.values()):
-        return (Check("language models", True, "none is configured; answers consist of excerpts"),)
     by_name: dict[str, list[str]] = {}
-    for role, name in names.items():
+    for role, name in _names(place).items():
         by_name.setdefault(name, []).append(role)
-    checks = [_check_model(place, name, roles) for name, roles in by_name.items() if name]
+    if not by_name:
+        return (Check("language models", True, "none is configured; answers consist of excerpts"),)
+    checks = [_check_model(place, name, roles) for name, roles in by_name.items()]
     return (*checks, Check("what leaves", True, leaving(place)))
 
 
@@ -243,6 +255,8 @@ def _on_disk(path: str, opened: Opened) -> str | None:
 def _outline(candidates: Sequence[str], opened: Opened) -> list[Listed]:
     documents = [document.path for document in opened.catalog.documents()]
     paths = documents if len(documents) <= _SMALL_PROJECT else list(candidates)
+    purposes = opened.purposes(paths)
     return [
-        Listed(path, tuple(symbol.qualified_name for symbol in opened.catalog.symbols_of(path)), "") for path in paths
+        Listed(path, tuple(symbol.qualified_name for symbol in opened.catalog.symbols_of(path)), purposes.get(path, ""))
+        for path in paths
     ]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, cast
@@ -92,29 +92,18 @@ class Engine:
 
         Raises LockedError when another process is writing.
         """
-        report: IndexReport | None = None
-        for event in self.index_events(full=full):
-            if isinstance(event, IndexReport):
-                report = event
-            else:
-                self._on_progress(event)
-        assert report is not None  # the last event of every run
-        return report
+        return self._report(self.index_events(full=full))
 
     def index_events(self, *, full: bool = False) -> Iterator[Progress | IndexReport]:
         """Like `index`, as a stream of progress with the report as its last item."""
-        with self._lock, self._open().writing() as stages:
-            from codefathom.indexing import run
-
-            yield from run(stages, full=full)
-            self._looked_at, self._behind = time.monotonic(), False
+        yield from self._open().with_purposes(self._run(full=full, retry=True))
 
     def plan(self) -> IndexReport:
         """Say what `index` would do, without doing it."""
         from codefathom.indexing import dry_run
 
         opened = self._open()
-        return dry_run(opened.catalog, opened.recipe)
+        return dry_run(opened.catalog, opened.recipe, opened.without_purpose())
 
     def watch(self, stop: Callable[[], bool], *, interval_s: float = 1.0) -> Iterator[IndexReport]:
         """Index now and after every change, until `stop` returns True; yields the report of each run that did work."""
@@ -301,6 +290,23 @@ class Engine:
                 self._opened = Opened(self.place)
             return self._opened
 
+    def _run(self, *, full: bool, retry: bool) -> Generator[Progress | IndexReport, None, None]:
+        with self._lock, self._open().writing() as stages:
+            from codefathom.indexing import run
+
+            yield from run(stages, full=full, retry=retry)
+            self._looked_at, self._behind = time.monotonic(), False
+
+    def _report(self, events: Iterator[Progress | IndexReport]) -> IndexReport:
+        report: IndexReport | None = None
+        for event in events:
+            if isinstance(event, IndexReport):
+                report = event
+            else:
+                self._on_progress(event)
+        assert report is not None  # the last event of every run
+        return report
+
     def _request(
         self,
         query: str,
@@ -356,9 +362,12 @@ class Engine:
             return self._behind
 
     def _try_to_index(self, first: bool) -> None:
-        """Index now, unless another process does: then search what there is, which is said to be stale."""
+        """Index now, unless another process does: then search what there is, which is said to be stale.
+
+        What a model failed on, and purposes, wait for `index`: no search waits for more of a model than it must.
+        """
         try:
-            self.index()
+            self._report(self._run(full=False, retry=False))
         except LockedError:
             if first:
                 raise

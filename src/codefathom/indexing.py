@@ -7,16 +7,17 @@ batch of work, and the next run goes on where it stopped. Views are committed on
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codefathom.chunk import TARGET_CHARS
 from codefathom.errors import ProviderError
 from codefathom.memory import give_back
 from codefathom.parse import grammars, is_for_model
-from codefathom.plan import Job, Plan, Recipe, plan
+from codefathom.plan import Plan, Recipe, plan
 from codefathom.prepare import Outcome, Prepared, embedded_text, prepare_document, store_parses
 from codefathom.providers.base import Embedder
+from codefathom.purposes import n_tokens
 from codefathom.reparse import ModelParser, Reparsing
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import fingerprint
@@ -24,7 +25,7 @@ from codefathom.source.languages import language_of
 from codefathom.stores.base import Row
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog import Catalog
-from codefathom.stores.records import Batch, DocumentRecord, Entry, Rejected, Touched
+from codefathom.stores.records import Batch, DocumentRecord, Entry, Rejected, StoredDocument, Touched
 from codefathom.stores.vectors import quantise
 from codefathom.stores.views import Views
 from codefathom.types import Document, Failure, ForModel, IndexReport, Progress, Skipped
@@ -70,6 +71,8 @@ class _Tally:
     rejected: list[Rejected] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     unfinished: list[Failure] = field(default_factory=list)  # indexed, but not by the model; no reason to pause
+    sent: list[int] = field(default_factory=list)  # sizes of the files that went to the model
+    not_embedded: list[Failure] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     n_touched: int = 0
     n_done: int = 0
@@ -78,14 +81,14 @@ class _Tally:
     paused: str = ""
 
 
-def run(stages: Stages, *, full: bool = False, retry: bool = True) -> Iterator[Progress | IndexReport]:
+def run(stages: Stages, *, full: bool = False, retry: bool = True) -> Generator[Progress | IndexReport, None, None]:
     """Bring the index up to date with the tree, yielding progress; the report comes last. Needs the writer lock.
 
     With `full`, every file is read, parsed and embedded again, and both views are built anew. Without `retry`, a model
     is not asked again about unchanged files on which it failed.
     """
     reparsing = Reparsing(stages.model_parser, stages.recipe)
-    tally = _Tally(time.perf_counter(), unfinished=reparsing.failures)
+    tally = _Tally(time.perf_counter(), unfinished=reparsing.failures, sent=reparsing.sizes)
     yield Progress("scan", 0, 0)
     looked_at_ns = time.time_ns()
     todo = plan(stages.catalog, stages.recipe, full=full)
@@ -104,8 +107,11 @@ def run(stages: Stages, *, full: bool = False, retry: bool = True) -> Iterator[P
     yield _report(stages, todo, tally)
 
 
-def dry_run(catalog: Catalog, recipe: Recipe) -> IndexReport:
-    """Say what a run would do, from names, sizes and time stamps; `n_chunks` is an estimate from the sizes."""
+def dry_run(catalog: Catalog, recipe: Recipe, without_purpose: Collection[StoredDocument] | None = None) -> IndexReport:
+    """Say what a run would do, from names, sizes and time stamps; `n_chunks` is an estimate from the sizes.
+
+    `without_purpose` are the documents whose purpose is not known; None when no model is asked for purposes.
+    """
     started = time.perf_counter()
     todo = plan(catalog, recipe)
     jobs = (*todo.jobs, *todo.unfinished)
@@ -123,19 +129,30 @@ def dry_run(catalog: Catalog, recipe: Recipe) -> IndexReport:
         seconds=time.perf_counter() - started,
         generation=catalog.generation,
         dry_run=True,
-        for_model=_for_model(jobs, recipe),
+        for_model=_for_model(todo, recipe, without_purpose),
     )
 
 
-def _for_model(jobs: Sequence[Job], recipe: Recipe) -> ForModel:
+def _for_model(todo: Plan, recipe: Recipe, without_purpose: Collection[StoredDocument] | None) -> ForModel:
     """Count what a model would be asked, at most: what the cache knows is not sent."""
     answering = dict.fromkeys(grammars.languages(), "treesitter")
-    languages = [(job, language_of(job.file.path)) for job in jobs]
-    sizes = [
-        job.file.size
-        for job, language in languages
-        if is_for_model(language, answering.get(language, "text"), recipe.chain)
-    ]
+    languages = [(job, language_of(job.file.path)) for job in (*todo.jobs, *todo.unfinished)]
+    parsed = _parsed_by_model(
+        [
+            job.file.size
+            for job, language in languages
+            if is_for_model(language, answering.get(language, "text"), recipe.chain)
+        ]
+    )
+    if without_purpose is None:
+        return parsed
+    new = {job.file.path: job.file.size for job in todo.jobs if job.file.size}
+    gone = {*new, *todo.removed}
+    sizes = [*new.values(), *(document.size for document in without_purpose if document.path not in gone)]
+    return ForModel(parsed.n_files, parsed.n_tokens + n_tokens(sizes), len(sizes))
+
+
+def _parsed_by_model(sizes: Sequence[int]) -> ForModel:
     return ForModel(len(sizes), sum(sizes) // _BYTES_PER_TOKEN + len(sizes) * _PROMPT_TOKENS)
 
 
@@ -212,8 +229,8 @@ def _vectors(stages: Stages, prepared: Sequence[Prepared], tally: _Tally) -> dic
     try:
         fresh = _embed(stages, {digest: texts[digest] for digest in missing})
     except ProviderError as error:
-        # Words and names still find these files; the next run embeds them.
-        tally.failures.extend(Failure(item.parsed.document.path, f"not embedded: {error}") for item in prepared)
+        # Words and names still find these files, so that this is no reason to pause; the next run embeds them.
+        tally.not_embedded.extend(Failure(item.parsed.document.path, f"not embedded: {error}") for item in prepared)
         return dict(known)
     if stages.cache is not None and fresh:
         stages.cache.put_vectors(stages.embedder.name, fresh)
@@ -282,7 +299,7 @@ def _failures(stages: Stages, todo: Plan, tally: _Tally) -> tuple[Failure, ...]:
     """Return what failed now, and what failed before of the unfinished files that this run left alone."""
     waiting = _waiting(todo, tally)
     before = (failure for failure in stages.catalog.failures() if failure.path in waiting)
-    return (*before, *tally.failures, *tally.unfinished)
+    return (*before, *tally.failures, *tally.not_embedded, *tally.unfinished)
 
 
 def _waiting(todo: Plan, tally: _Tally) -> set[str]:
@@ -297,10 +314,12 @@ def _embed_missing(stages: Stages, tally: _Tally) -> None:
         try:
             vectors = _embed(stages, {digest: embedded_text(piece) for _, digest, piece in batch})
         except ProviderError as error:
-            tally.failures.extend(Failure(piece.path, f"not embedded: {error}") for _, _, piece in batch)
+            paths = dict.fromkeys(piece.path for _, _, piece in missing)
+            tally.not_embedded = [Failure(path, f"not embedded: {error}") for path in paths]
             return
         stages.catalog.add_vectors(stages.embedder.name, vectors)
         stages.views.vectors.upsert([Row(key, vectors[digest]) for key, digest, _ in batch])
+    tally.not_embedded.clear()
 
 
 def _report(stages: Stages, todo: Plan, tally: _Tally) -> IndexReport:
@@ -311,11 +330,12 @@ def _report(stages: Stages, todo: Plan, tally: _Tally) -> IndexReport:
         removed=tuple(tally.removed),
         n_unchanged=todo.n_unchanged + len(_waiting(todo, tally)),
         n_touched=tally.n_touched,
-        failures=(*tally.failures, *tally.unfinished),
+        failures=(*tally.failures, *tally.not_embedded, *tally.unfinished),
         skipped=(*todo.scan.skipped, *rejected),
         n_chunks=stages.catalog.counts().chunks,
         n_bytes=tally.n_bytes,
         seconds=time.perf_counter() - tally.started,
         generation=stages.catalog.generation,
         paused=tally.paused,
+        for_model=_parsed_by_model(tally.sent),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -27,7 +27,11 @@ from codefathom.stores.views import Views
 
 if TYPE_CHECKING:
     from codefathom.indexing import Stages
+    from codefathom.purposes import PurposeModel
     from codefathom.reparse import ModelParser
+    from codefathom.stores.cache import Cache
+    from codefathom.stores.records import StoredDocument
+    from codefathom.types import IndexReport, Progress
 
 INDEX_FOLDER = ".fathom"
 
@@ -100,11 +104,9 @@ class Opened:
     def writing(self, *, wait_s: float = 0.0) -> Iterator[Stages]:
         """Hold the writer lock and give what an index run needs. Raises LockedError when another process holds it."""
         from codefathom.indexing import Patience, Stages
-        from codefathom.stores.cache import Cache
 
         settings = self.place.settings
-        cache = Cache.open(self.place.cache_dir)
-        with writer_lock(self.place.index_dir, wait_s=wait_s), closing(cache):
+        with writer_lock(self.place.index_dir, wait_s=wait_s), closing(self._cache()) as cache:
             yield Stages(
                 catalog=self.catalog,
                 views=self.views,
@@ -116,6 +118,50 @@ class Opened:
                 patience=Patience(settings.index.error_share, settings.index.error_minimum),
                 model_parser=_model_parser(self.place),
             )
+
+    def with_purposes(
+        self, events: Generator[Progress | IndexReport, None, None]
+    ) -> Generator[Progress | IndexReport, None, None]:
+        """Pass on the events of an index run; before its report comes, the model is asked for missing purposes.
+
+        Only the cache is written, so that nobody waits for the model: not a search, and not another writer.
+        """
+        model = _purpose_model(self.place)
+        if model is None:
+            yield from events
+            return
+        from codefathom.purposes import add_purposes
+
+        with closing(self._cache()) as cache:
+            yield from add_purposes(events, model, self.catalog, cache)
+
+    def without_purpose(self) -> list[StoredDocument] | None:
+        """Return the documents whose purpose is not known; None when no model is asked for purposes."""
+        name = _describing_model(self.place.settings)
+        if not name:
+            return None
+        from codefathom.purposes import purpose_key, without_purpose
+
+        with closing(self._cache()) as cache:
+            return without_purpose(self.catalog, cache, purpose_key(name))
+
+    def purposes(self, paths: Collection[str]) -> dict[str, str]:
+        """Return the purposes of these files that are known."""
+        name = _describing_model(self.place.settings)
+        if not name:
+            return {}
+        from codefathom.purposes import purpose_key
+
+        wanted = set(paths)
+        prints = {item.path: item.fingerprint for item in self.catalog.documents() if item.path in wanted}
+        with closing(self._cache()) as cache:
+            known = cache.get_purposes(purpose_key(name), set(prints.values()))
+        return {path: known[fingerprint] for path, fingerprint in prints.items() if fingerprint in known}
+
+    def _cache(self) -> Cache:
+        from codefathom.stores.cache import Cache
+
+        return Cache.open(self.place.cache_dir)
 
     def close(self) -> None:
         """Release files; the engine cannot be used afterwards."""
@@ -165,6 +211,31 @@ def _model_parser(place: Place) -> ModelParser | None:
 
     model = chat_model(_parsing_model(settings), settings, place.variables)
     return model_parser(model, settings.judge.workers, mask=lambda text: mask(text).text)
+
+
+def _purpose_model(place: Place) -> PurposeModel | None:
+    """Return the model that says what files are for; None when it is not to be asked. Raises SettingsError."""
+    settings = place.settings
+    name = _describing_model(settings)
+    if not name:
+        return None
+    from codefathom.chatting import chat_model  # with all that speaks to other machines
+    from codefathom.purposes import purpose_key, purpose_model
+    from codefathom.source.secrets import mask
+
+    model = chat_model(name, settings, place.variables)
+    key = purpose_key(name)
+    return purpose_model(model, settings.judge.workers, key=key, mask=lambda text: mask(text).text)
+
+
+def _describing_model(settings: Settings) -> str:
+    return (settings.llm.index or settings.llm.model) if settings.index.purposes else ""
+
+
+def index_model(settings: Settings) -> str:
+    """Return the name of the model that an index run sends text to, "" when there is none."""
+    reads = "llm" in settings.parse.chain or settings.index.purposes
+    return (settings.llm.index or settings.llm.model) if reads else ""
 
 
 def _parsing_model(settings: Settings) -> str:

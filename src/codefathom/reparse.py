@@ -6,18 +6,16 @@ keeps what the other parsers found, so that a search finds it, and is marked to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from threading import Event
 from typing import NamedTuple
 
-from codefathom.errors import ProviderError
 from codefathom.parse import is_for_model
 from codefathom.parse.llm import parser
 from codefathom.plan import Recipe
 from codefathom.prepare import Outcome, Prepared, prepare_parsed
-from codefathom.providers.base import Ask, ChatModel, Delta, Reply
+from codefathom.providers.base import ChatModel
+from codefathom.providers.together import Stoppable, together
 from codefathom.stores.cache import encode_parsed
 from codefathom.types import Document, Failure, ParsedDocument
 
@@ -38,26 +36,8 @@ class ModelParser(NamedTuple):
 
 def model_parser(model: ChatModel, workers: int, *, mask: Callable[[str], str]) -> ModelParser:
     """Return a parser that asks `model`, which never sees what `mask` takes out of a text."""
-    stopped = Event()
-    return ModelParser(model.name, parser(_Stoppable(model, stopped), mask=mask), workers, stopped.set)
-
-
-class _Stoppable:
-    """A model whose calls end at their next piece when they are told to."""
-
-    def __init__(self, model: ChatModel, stopped: Event) -> None:
-        self._model = model
-        self._stopped = stopped
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
-        for item in self._model.stream(ask):
-            if self._stopped.is_set():
-                raise ProviderError("interrupted")
-            yield item
+    stoppable = Stoppable(model)
+    return ModelParser(model.name, parser(stoppable, mask=mask), workers, stoppable.stop)
 
 
 class Reparsing:
@@ -65,6 +45,7 @@ class Reparsing:
 
     def __init__(self, model: ModelParser | None, recipe: Recipe) -> None:
         self.failures: list[Failure] = []
+        self.sizes: list[int] = []  # of the files that were sent
         self._model = model
         self._recipe = recipe
         self._n_failed_in_a_row = 0
@@ -80,11 +61,10 @@ class Reparsing:
         asked = [item for item in outcomes if isinstance(item, Prepared) and self._is_for_model(item)]
         if self._model is None or not asked:
             return outcomes
-        answers = self._ask_all(self._model, [item.parsed.document for item in asked])
-        new = {
-            item.path: self._finished(item, answer, self._model.name)
-            for item, answer in zip(asked, answers, strict=True)
-        }
+        model = self._model
+        documents = [item.parsed.document for item in asked]
+        answers = together(lambda document: self._ask(model, document), documents, model.workers, model.stop)
+        new = {item.path: self._finished(item, answer, model.name) for item, answer in zip(asked, answers, strict=True)}
         return [new.get(item.path, item) for item in outcomes]
 
     # ---- inside
@@ -105,20 +85,10 @@ class Reparsing:
     def _is_for_model(self, item: Prepared) -> bool:
         return is_for_model(item.parsed.document.language, item.parsed.parser, self._recipe.chain)
 
-    def _ask_all(self, model: ModelParser, documents: Sequence[Document]) -> list[ParsedDocument | None]:
-        """Return what the model makes of each document. An interruption ends the calls at their next piece."""
-        pool = ThreadPoolExecutor(min(model.workers, len(documents)), thread_name_prefix="parse")
-        try:
-            return list(pool.map(lambda document: self._ask(model, document), documents))
-        except BaseException:
-            model.stop()
-            raise
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
     def _ask(self, model: ModelParser, document: Document) -> ParsedDocument | None:
         if self._n_failed_in_a_row >= GIVE_UP_AFTER:
             return None
+        self.sizes.append(document.size)
         parsed = model.parse(document)
         # Several threads count here; that one of them is late by one does not matter.
         failed = parsed is None or bool(_unanswered(parsed, model.name))

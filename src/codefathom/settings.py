@@ -156,7 +156,7 @@ class LlmSettings(NamedTuple):
     connect_timeout_s: Annotated[float, Rule("Seconds to wait for a connection.", low=0.1)] = 10.0
     read_timeout_s: Annotated[float, Rule("Seconds to wait for the next piece of a reply.", low=0.1)] = 600.0
     window: Annotated[int, Rule("Tokens that the model takes; 0 means that it is not known.", low=0)] = 0
-    index: Annotated[str, Rule("Model for parsing, when parse.chain holds llm; empty means llm.model.")] = ""  # type: ignore[assignment]
+    index: Annotated[str, Rule("Model for parsing (parse.chain) and for index.purposes; empty means llm.model.")] = ""  # type: ignore[assignment]
     select: Annotated[str, Rule(_MODEL)] = ""
     judge: Annotated[str, Rule(_MODEL)] = ""
     excerpt: Annotated[str, Rule(_MODEL)] = ""
@@ -192,6 +192,9 @@ class IndexSettings(NamedTuple):
     ] = 0.30
     error_minimum: Annotated[int, Rule("Files a run looks at before that share counts.", low=1)] = 50
     workers: Annotated[int, Rule("Processes that parse; 0 means one for each processor.", low=0)] = 0
+    purposes: Annotated[
+        bool, Rule("`fathom index` asks a model for one line on each file, to choose files by for an answer.")
+    ] = False
 
 
 class Settings(NamedTuple):

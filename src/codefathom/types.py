@@ -144,7 +144,7 @@ class SearchResult:
 class Progress:
     """One step of a long run; only faces print it."""
 
-    phase: str  # scan parse embed write views done paused
+    phase: str  # scan index write purposes paused
     n_done: int
     n_total: int
     path: str = ""
@@ -170,10 +170,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class ForModel:
-    """What an index run would send to a language model."""
+    """What an index run sent to a language model, or with dry_run would send at most."""
 
-    n_files: int = 0
-    n_tokens: int = 0  # an estimate
+    n_files: int = 0  # to be parsed
+    n_tokens: int = 0  # in all, an estimate
+    n_purposes: int = 0  # files of which only the head is sent, for one line on what they are for
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +194,7 @@ class IndexReport:
     generation: int
     dry_run: bool = False
     paused: str = ""  # why the run stopped early; empty when it ended
-    for_model: ForModel = ForModel()  # of a dry run
+    for_model: ForModel = ForModel()
 
 
 @dataclass(frozen=True, slots=True)

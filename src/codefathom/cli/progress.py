@@ -15,7 +15,14 @@ _WIDTH = 20
 _TERMINAL_EVERY_S = 0.1
 _PLAIN_EVERY_S = 5.0
 _CLEAR_LINE = "\r\x1b[K"
-_PHASES = {"scan": "looking", "index": "indexing", "write": "writing", "views": "writing", "paused": "paused"}
+_PHASES = {
+    "scan": "looking",
+    "index": "indexing",
+    "write": "writing",
+    "views": "writing",
+    "purposes": "asking",
+    "paused": "paused",
+}
 
 
 class ProgressLine:

@@ -115,8 +115,12 @@ def report_text(report: IndexReport, *, whole: bool) -> str:
             lines += [f"{mark} {safe(path)}" for path in shown]
             if len(paths) > len(shown):
                 lines.append(f"{mark} … and {len(paths) - len(shown)} more (-v lists all)")
-    lines += [f"failed: {safe(failure.path)}: {safe(failure.reason)}" for failure in report.failures]
+    failures = report.failures if whole else report.failures[:_MAX_LISTED]
+    lines += [f"failed: {safe(failure.path)}: {safe(failure.reason)}" for failure in failures]
+    if len(report.failures) > len(failures):
+        lines.append(f"failed: … and {len(report.failures) - len(failures)} more (-v lists all)")
     lines.append(_summary(report))
+    lines += _for_model(report)
     if report.paused:
         lines.append(f"paused: {report.paused}")
     return "".join(line + "\n" for line in lines)
@@ -130,6 +134,19 @@ def _summary(report: IndexReport) -> str:
     if report.dry_run:
         return f"would index {size(report.n_bytes)}, about {report.n_chunks} new chunks: {done}"
     return f"{report.n_chunks} chunks in the index after {duration(report.seconds)}: {done}"
+
+
+def _for_model(report: IndexReport) -> list[str]:
+    """Say what goes to a language model, if something does."""
+    sent = report.for_model
+    parts = [f"{_files(sent.n_files)} to parse"] if sent.n_files else []
+    parts += [f"the heads of {_files(sent.n_purposes)} for their purpose"] if sent.n_purposes else []
+    verb = "would send to the language model, at most" if report.dry_run else "sent to the language model"
+    return [f"{verb}: {' and '.join(parts)}, about {sent.n_tokens} tokens"] if parts else []
+
+
+def _files(n: int) -> str:
+    return "1 file" if n == 1 else f"{n} files"
 
 
 def status_text(status: Status, style: Style, *, skipped: bool) -> str:

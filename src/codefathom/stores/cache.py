@@ -1,4 +1,7 @@
-"""What all projects of a user share: parse results and embeddings by content. Losing it costs time, never a result."""
+"""What all projects of a user share: parse results, embeddings and purposes by content.
+
+Losing it costs time, never a result.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,14 @@ CREATE TABLE IF NOT EXISTS parsed(
 CREATE TABLE IF NOT EXISTS vectors(
     model TEXT NOT NULL, text_hash TEXT NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL, used INTEGER NOT NULL,
     PRIMARY KEY(model, text_hash));
+CREATE TABLE IF NOT EXISTS purposes(
+    model TEXT NOT NULL, fingerprint TEXT NOT NULL, value BLOB NOT NULL, checksum INTEGER NOT NULL,
+    used INTEGER NOT NULL, PRIMARY KEY(model, fingerprint));
 CREATE INDEX IF NOT EXISTS parsed_used ON parsed(used);
 CREATE INDEX IF NOT EXISTS vectors_used ON vectors(used);
+CREATE INDEX IF NOT EXISTS purposes_used ON purposes(used);
 """
+_NAMES = ("parsed", "vectors", "purposes")
 
 
 class Cache:
@@ -69,6 +77,18 @@ class Cache:
         """Keep vectors."""
         self._put(
             "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)", [((model, key), items[key]) for key in items]
+        )
+
+    def get_purposes(self, model: str, fingerprints: Collection[str]) -> dict[str, str]:
+        """Return the purposes that are known, by the fingerprint of their document."""
+        found = self._get("purposes", "fingerprint", fingerprints, "model = ? AND ", (model,))
+        return {key: value.decode("utf-8", "replace") for key, value in found.items()}
+
+    def put_purposes(self, model: str, items: Mapping[str, str]) -> None:
+        """Keep purposes."""
+        self._put(
+            "INSERT OR REPLACE INTO purposes VALUES (?, ?, ?, ?, ?)",
+            [((model, key), items[key].encode("utf-8", "replace")) for key in items],
         )
 
     def close(self) -> None:
@@ -111,11 +131,10 @@ class Cache:
             if not sizes or sizes[0][0] <= self._max_bytes:
                 return
             share = 1 - _KEPT_SHARE * self._max_bytes / sizes[0][0]
-            times = [
-                row[0] for row in self._run("SELECT used FROM parsed UNION ALL SELECT used FROM vectors ORDER BY 1")
-            ]
+            all_of_them = " UNION ALL ".join(f"SELECT used FROM {table}" for table in _NAMES)
+            times = [row[0] for row in self._run(f"{all_of_them} ORDER BY 1")]
             n_gone = int(len(times) * share) + 1
-            for table in ("parsed", "vectors") if times else ():
+            for table in _NAMES if times else ():
                 self._run(
                     f"DELETE FROM {table} WHERE rowid IN "
                     f"(SELECT rowid FROM {table} WHERE used <= ? ORDER BY used, rowid LIMIT ?)",
