@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 import ipaddress
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
 
 from codefathom.errors import SettingsError
 from codefathom.providers.base import Ask, ChatModel, Delta, Reply
-from codefathom.providers.http import Http, Server, Timeouts
+from codefathom.providers.http import Hints, Http, Server, Timeouts
 from codefathom.providers.ollama import OllamaChat
 from codefathom.providers.openai import OpenAIChat
 from codefathom.providers.pace import Limits
 from codefathom.settings import Settings
 from codefathom.source.secrets import mask
+
+KEYRING_SERVICE = "codefathom"  # under which keys are kept, by the names of their environment variables
 
 
 class _Provider(NamedTuple):
@@ -37,6 +40,7 @@ class Named(NamedTuple):
     provider: str
     model: str
     base_url: str
+    section: str = "llm"  # of the settings that name it
 
     @property
     def is_remote(self) -> bool:
@@ -58,8 +62,42 @@ def named(name: str, settings: Settings, environ: Mapping[str, str], *, section:
             hint=f"write one of {known}; openai:… with {section}.base_url serves every server that speaks its protocol",
         )
     usual = PROVIDERS[provider]
-    address = getattr(settings, section).base_url or environ.get(usual.address_variable) or usual.base_url
-    return Named(provider, model, (address if "://" in address else f"http://{address}").rstrip("/"))
+    own = getattr(settings, section).base_url
+    origin = f"{section}.base_url" if own else usual.address_variable
+    address = own or environ.get(usual.address_variable, "").strip() or usual.base_url
+    return Named(provider, model, _address(address, usual, origin), section)
+
+
+def _address(text: str, usual: _Provider, origin: str) -> str:
+    """Return where to ask, from an address that may lack parts, or tell a server to listen on every network."""
+    try:
+        whole = urlsplit(text if "://" in text else f"http://{_bracketed(text)}")
+        host, port = whole.hostname or "", whole.port
+        if port is None and "://" not in text:
+            port = urlsplit(usual.base_url).port
+    except ValueError as error:
+        raise SettingsError(
+            f"{origin} = {text!r} is no address: {error}", hint="write it as http://host:port"
+        ) from error
+    if not host or _is_any_address(host):
+        host = "127.0.0.1"
+    user, at, _ = whole.netloc.rpartition("@")
+    place = f"{user}{at}{_bracketed(host)}" + ("" if port is None else f":{port}")
+    return urlunsplit(whole._replace(netloc=place)).rstrip("/")
+
+
+def _bracketed(host: str) -> str:
+    try:
+        return f"[{host}]" if ipaddress.ip_address(host).version == 6 else host
+    except ValueError:
+        return host
+
+
+def _is_any_address(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
 
 
 def chat_model(name: str, settings: Settings, environ: Mapping[str, str]) -> ChatModel:
@@ -86,23 +124,56 @@ def connection(
             timeouts=timeouts,
             limits=Limits(interval_s, limits.requests_per_minute, limits.tokens_per_minute),
             attempts=attempts,
+            hints=_hints(chosen),
         )
+    )
+
+
+def _hints(chosen: Named) -> Hints:
+    model, section = chosen.model, chosen.section
+    silent = "set llm.read_timeout_s to wait for longer" if section == "llm" else f"raise {section}.timeout_s"
+    if chosen.provider == "ollama":
+        return Hints(
+            unreachable=f"is the server running? `ollama serve` starts it; is {section}.base_url or OLLAMA_HOST right?",
+            key=f"Ollama itself takes no key; is {section}.base_url or OLLAMA_HOST right?",
+            unknown=f"`ollama pull {model}` if it is not there yet; else correct {section}.base_url or OLLAMA_HOST",
+            silent=silent,
+        )
+    return Hints(
+        unreachable=f"is the server running? and is {section}.base_url right?",
+        key=f"the key is missing or wrong: {_setting_a_key(PROVIDERS[chosen.provider].key_variable)}",
+        unknown=f"no model {model!r}, or no such address: correct {section}.model and {section}.base_url",
+        silent=silent,
     )
 
 
 def _key(chosen: Named, environ: Mapping[str, str]) -> str:
     usual = PROVIDERS[chosen.provider]
-    key = environ.get(usual.key_variable, "").strip() if usual.key_variable else ""
+    variable = usual.key_variable
+    if not variable:
+        return ""
+    key = environ.get(variable, "").strip() or (_kept(variable) if chosen.is_remote else "")
     if not key.isascii() or not key.isprintable():
-        raise SettingsError(
-            f"{usual.key_variable} holds signs that no key has", hint="set it again, without line breaks"
-        )
-    if not key and chosen.base_url == usual.base_url and usual.key_variable:
+        raise SettingsError(f"{variable} holds signs that no key has", hint="set it again, without line breaks")
+    if not key and chosen.base_url == usual.base_url:
         raise SettingsError(
             f"{chosen.provider}:{chosen.model} needs a key",
-            hint=f"set {usual.key_variable} in the environment, or llm.base_url",
+            hint=f"{_setting_a_key(variable)}; or set {chosen.section}.base_url to a server that needs none",
         )
     return key
+
+
+def _kept(variable: str) -> str:
+    """Return the key that the user's keyring holds, "" when it holds none or there is no keyring."""
+    try:
+        library: Any = importlib.import_module("keyring")
+        return (library.get_password(KEYRING_SERVICE, variable) or "").strip()
+    except Exception:  # every keyring has errors of its own, and none of them is a reason to stop
+        return ""
+
+
+def _setting_a_key(variable: str) -> str:
+    return f"set {variable} in the environment, or `keyring set {KEYRING_SERVICE} {variable}` (codefathom[keyring])"
 
 
 class _Masking:

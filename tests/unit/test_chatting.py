@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-import pytest
+import sys
+from collections.abc import Callable, Iterator, Mapping
 
-from codefathom.chatting import chat_model, named
-from codefathom.errors import SettingsError
-from codefathom.settings import LlmSettings, Settings
+import keyring
+import pytest
+from keyring.backend import KeyringBackend
+from keyring.errors import InitError
+from tests.protocols.server import Turn, serving
+
+from codefathom.chatting import chat_model, connection, named
+from codefathom.errors import ProviderError, SettingsError
+from codefathom.providers.base import Ask, ChatModel, Message, whole
+from codefathom.providers.http import Timeouts
+from codefathom.settings import LimitsSettings, LlmSettings, Settings
+
+HERE = "http://127.0.0.1:11434"
+ASK = Ask([Message("user", "hello")])
+
+
+def at(base_url: str) -> Settings:
+    return Settings(llm=LlmSettings(base_url=base_url))
 
 
 @pytest.mark.parametrize(
@@ -17,6 +33,24 @@ from codefathom.settings import LlmSettings, Settings
         ("ollama:qwen2.5-coder:14b", {}, "http://127.0.0.1:11434", "qwen2.5-coder:14b", False),
         ("ollama:m", {"OLLAMA_HOST": "10.0.0.5:11434"}, "http://10.0.0.5:11434", "m", True),
         ("ollama:m", {"OLLAMA_HOST": "http://[::1]:11434"}, "http://[::1]:11434", "m", False),
+        # What a server listens on is not where it is asked.
+        ("ollama:m", {"OLLAMA_HOST": "0.0.0.0"}, HERE, "m", False),
+        ("ollama:m", {"OLLAMA_HOST": "0.0.0.0:8080"}, "http://127.0.0.1:8080", "m", False),
+        ("ollama:m", {"OLLAMA_HOST": "http://0.0.0.0:11434/"}, HERE, "m", False),
+        ("ollama:m", {"OLLAMA_HOST": "[::]"}, HERE, "m", False),
+        ("ollama:m", {"OLLAMA_HOST": "[::]:8080"}, "http://127.0.0.1:8080", "m", False),
+        ("ollama:m", {"OLLAMA_HOST": "::"}, HERE, "m", False),
+        ("ollama:m", {"OLLAMA_HOST": ":8080"}, "http://127.0.0.1:8080", "m", False),
+        ("openai:m", {"OPENAI_BASE_URL": "http://0.0.0.0:8000/v1"}, "http://127.0.0.1:8000/v1", "m", False),
+        # Ollama's own port, unless a scheme brings another.
+        ("ollama:m", {"OLLAMA_HOST": "localhost"}, "http://localhost:11434", "m", False),
+        ("ollama:m", {"OLLAMA_HOST": " box "}, "http://box:11434", "m", True),
+        ("ollama:m", {"OLLAMA_HOST": "::1"}, "http://[::1]:11434", "m", False),
+        ("ollama:m", {"OLLAMA_HOST": "box/models"}, "http://box:11434/models", "m", True),
+        ("ollama:m", {"OLLAMA_HOST": "https://box"}, "https://box", "m", True),
+        ("ollama:m", {"OLLAMA_HOST": "https://me:word@box/models"}, "https://me:word@box/models", "m", True),
+        ("openai:m", {"OPENAI_BASE_URL": "box"}, "http://box", "m", True),
+        ("ollama:m", {"OLLAMA_HOST": " "}, HERE, "m", False),
     ],
 )
 def test_names(name: str, environ: dict[str, str], base_url: str, model: str, is_remote: bool) -> None:
@@ -36,7 +70,164 @@ def test_other_names_are_refused(name: str) -> None:
     assert "ollama:…" in caught.value.hint
 
 
+@pytest.mark.parametrize("address", ["http://[bad", "box:port", "http://box:99999"])
+def test_an_address_that_is_none_is_said(address: str) -> None:
+    with pytest.raises(SettingsError, match=r"OLLAMA_HOST = .* is no address") as caught:
+        named("ollama:m", Settings(), {"OLLAMA_HOST": address})
+    assert "http://host:port" in caught.value.hint
+    with pytest.raises(SettingsError, match=r"llm\.base_url = .* is no address"):
+        named("openai:m", at(address), {})
+
+
+# ---- keys
+
+
+class Kept(KeyringBackend):
+    """A keyring of one process."""
+
+    priority = 1.0
+
+    def __init__(self, passwords: Mapping[tuple[str, str], str], error: Exception | None = None) -> None:
+        super().__init__()
+        self.passwords = passwords
+        self.error = error
+        self.asked: list[tuple[str, str]] = []
+
+    def get_password(self, service: str, username: str) -> str | None:
+        self.asked.append((service, username))
+        if self.error is not None:
+            raise self.error
+        return self.passwords.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        raise NotImplementedError  # nothing here keeps a key
+
+
+KEPT = {("codefathom", "OPENAI_API_KEY"): "sk-kept\n"}
+
+
+@pytest.fixture(autouse=True)
+def use() -> Iterator[Callable[[Kept], Kept]]:
+    """No test looks into the keyring of whoever runs it."""
+
+    def set_keyring(kept: Kept) -> Kept:
+        keyring.set_keyring(kept)
+        return kept
+
+    before = keyring.get_keyring()
+    keyring.set_keyring(Kept({}))
+    yield set_keyring
+    keyring.set_keyring(before)
+
+
+def sent_key(monkeypatch: pytest.MonkeyPatch, environ: Mapping[str, str]) -> str | None:
+    """Return the key that a model on another machine is sent; a proxy stands for that machine."""
+    done = b'data: {"choices": [{"delta": {"content": "so"}, "finish_reason": "stop"}]}\n\n'
+    with serving(Turn([done])) as served:
+        monkeypatch.setenv("HTTP_PROXY", served.base_url)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        assert whole(chat_model("openai:m", at("http://models.example/v1"), environ), ASK).text == "so"
+        assert served.asked[0].path == "http://models.example/v1/chat/completions"
+        return served.asked[0].headers.get("authorization")
+
+
+def test_a_key_may_be_kept_in_a_keyring(monkeypatch: pytest.MonkeyPatch, use: Callable[[Kept], Kept]) -> None:
+    kept = use(Kept(KEPT))
+    assert sent_key(monkeypatch, {}) == "Bearer sk-kept"
+    assert kept.asked == [("codefathom", "OPENAI_API_KEY")]
+    assert chat_model("openai:gpt-5-mini", Settings(), {}).name == "openai:gpt-5-mini"
+
+
+def test_the_environment_goes_before_a_keyring(monkeypatch: pytest.MonkeyPatch, use: Callable[[Kept], Kept]) -> None:
+    kept = use(Kept(KEPT))
+    monkeypatch.delitem(sys.modules, "keyring")
+    assert sent_key(monkeypatch, {"OPENAI_API_KEY": "sk-own"}) == "Bearer sk-own"
+    assert kept.asked == []
+    assert "keyring" not in sys.modules
+
+
+@pytest.mark.parametrize("name", ["openai:m", "ollama:m"])
+def test_no_keyring_is_asked_for_a_model_on_this_machine(name: str, use: Callable[[Kept], Kept]) -> None:
+    kept = use(Kept(KEPT))
+    chat_model(name, at("http://127.0.0.1:8000/v1"), {})
+    assert kept.asked == []
+
+
+@pytest.mark.parametrize("error", [InitError("no desktop"), RuntimeError("locked"), OSError("no bus")])
+def test_a_keyring_that_fails_is_none(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, use: Callable[[Kept], Kept]
+) -> None:
+    kept = use(Kept(KEPT, error))
+    assert sent_key(monkeypatch, {}) is None
+    assert len(kept.asked) == 1
+
+
+def test_without_the_library_there_is_no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)  # so Python says that it is not installed
+    assert sent_key(monkeypatch, {}) is None
+    with pytest.raises(SettingsError, match="needs a key"):
+        chat_model("openai:gpt-5-mini", Settings(), {})
+
+
+@pytest.mark.parametrize("key", ["sk-\u200bx", "sk-a\nb"])
+def test_a_key_with_signs_that_no_key_has_is_refused(key: str, use: Callable[[Kept], Kept]) -> None:
+    use(Kept({("codefathom", "OPENAI_API_KEY"): key}))
+    for environ in ({"OPENAI_API_KEY": key}, {}):
+        with pytest.raises(SettingsError, match="OPENAI_API_KEY holds signs that no key has") as caught:
+            chat_model("openai:m", Settings(), environ)
+        assert key not in f"{caught.value} {caught.value.hint}"
+
+
 def test_a_missing_key_is_said_before_anything_is_sent() -> None:
     with pytest.raises(SettingsError, match="needs a key") as caught:
         chat_model("openai:gpt-5-mini", Settings(), {})
     assert "OPENAI_API_KEY" in caught.value.hint
+    assert "keyring set codefathom OPENAI_API_KEY" in caught.value.hint
+    assert "llm.base_url" in caught.value.hint
+
+
+# ---- what to do about an error
+
+
+def hint(name: str, *turns: Turn) -> str:
+    """Return what a user is told to do when a server on this machine answers so; without an answer there is none."""
+    with serving(*(turns or [Turn()])) as served:
+        settings = at(served.base_url)._replace(limits=LimitsSettings(attempts=1))
+        if turns:
+            return hint_of(chat_model(name, settings, {}))
+    return hint_of(chat_model(name, settings, {}))
+
+
+def hint_of(model: ChatModel) -> str:
+    with pytest.raises(ProviderError) as caught:
+        whole(model, ASK)
+    return caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "turns", "parts"),
+    [
+        ("ollama:qwen:14b", [], ["`ollama serve`", "llm.base_url", "OLLAMA_HOST"]),
+        ("ollama:qwen:14b", [Turn([b"not found"], 404)], ["`ollama pull qwen:14b`"]),
+        ("ollama:qwen:14b", [Turn([b'{"error": "no such model"}\n'])], ["`ollama pull qwen:14b`"]),
+        ("openai:m-1", [], ["is the server running?", "llm.base_url"]),
+        ("openai:m-1", [Turn([b"not found"], 404)], ["'m-1'", "llm.model", "llm.base_url"]),
+        ("openai:m-1", [Turn([b"no"], 401)], ["OPENAI_API_KEY", "keyring set codefathom OPENAI_API_KEY"]),
+    ],
+)
+def test_hints_name_what_is_meant(name: str, turns: list[Turn], parts: list[str]) -> None:
+    said = hint(name, *turns)
+    assert [part for part in parts if part not in said] == []
+    assert "MODEL" not in said
+    assert ("ollama" in said) == name.startswith("ollama")
+
+
+def test_hints_name_the_section_of_the_settings() -> None:
+    chosen = named("openai:m", Settings(), {}, section="embed")
+    with serving(Turn([b"no"], 404)) as served:
+        http = connection(chosen._replace(base_url=served.base_url), Settings(), {}, Timeouts(2.0, 5.0), 1)
+        with pytest.raises(ProviderError) as caught:
+            http.post("/embeddings", {})
+    assert "embed.model" in caught.value.hint
+    assert "embed.base_url" in caught.value.hint

@@ -26,6 +26,7 @@ class Hints(NamedTuple):
     unreachable: str = "is the server running? and is llm.base_url right?"
     key: str = "the key is missing or wrong: set it in the environment, such as OPENAI_API_KEY"
     unknown: str = "no such model or address: correct llm.model and llm.base_url"
+    silent: str = "set llm.read_timeout_s to wait for longer"
 
 
 class Timeouts(NamedTuple):
@@ -169,9 +170,7 @@ class Http:
         if isinstance(error, (httpx.ConnectTimeout, httpx.ConnectError)):
             return ProviderError(f"{address} cannot be reached: {error}", hint=self._server.hints.unreachable)
         if isinstance(error, httpx.TimeoutException):
-            return ProviderError(
-                f"{address} said nothing for {timeouts.read_s:g} s", hint="set llm.read_timeout_s to wait for longer"
-            )
+            return ProviderError(f"{address} said nothing for {timeouts.read_s:g} s", hint=self._server.hints.silent)
         return ProviderError(f"the connection to {address} was lost: {error}", hint="ask again")
 
 
