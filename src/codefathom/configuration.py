@@ -70,7 +70,7 @@ def load_settings(
             _check_inside(item, value, root)
         if key == "parse.chain" and "llm" in value and item.origin == project_file:
             raise _wrong(item, key, "a repository must not spend your model's tokens: set it in your own file")
-        if known[key].rule.remote and item.origin == project_file:
+        if known[key].rule.remote and item.origin == project_file and value != known[key].default:
             raise _wrong(item, key, "a repository must not say where text is sent: set it in your own file")
         section, _, name = key.partition(".")
         settings = settings._replace(**{section: getattr(settings, section)._replace(**{name: value})})

@@ -90,7 +90,7 @@ class Opened:
         self.place = place
         _make_folder(place.index_dir)
         self.catalog = Catalog.open(os.path.join(place.index_dir, "catalog.db"))
-        self.embedder = _embedder(place.settings)
+        self.embedder = _embedder(place, self.catalog)
         self.views = Views(
             self.catalog,
             LexicalView.open(os.path.join(place.index_dir, "lexical"), self.catalog.identity),
@@ -183,12 +183,13 @@ def _make_folder(index_dir: str) -> None:
         ) from error
 
 
-def _embedder(settings: Settings) -> Embedder:
-    if settings.embed.model == "bundled":
+def _embedder(place: Place, catalog: Catalog) -> Embedder:
+    """Return the embedding model. Raises SettingsError."""
+    if place.settings.embed.model == "bundled" and not place.settings.embed.dimensions:
         return BundledEmbedder()
-    raise SettingsError(
-        f"embed.model = {settings.embed.model!r} is not an embedding model of this version", hint="use 'bundled'"
-    )
+    from codefathom.embedding import embedder  # with all that speaks to other machines
+
+    return embedder(place.settings, place.variables, catalog.dimensions_of)
 
 
 def _vector_store(place: Place, embedder: Embedder, owner: str) -> VectorStore:

@@ -55,19 +55,42 @@ class ChunkSettings(NamedTuple):
 
 
 class EmbedSettings(NamedTuple):
-    """How text becomes vectors."""
+    """How text becomes vectors. Keys come from the environment only, such as OPENAI_API_KEY."""
 
-    model: Annotated[str, Rule("Embedding model; `bundled` is inside the package.")] = "bundled"
-    dimensions: Annotated[int, Rule("Length of the vectors to ask of the model; 0 means its own.", low=0)] = 0
+    model: Annotated[
+        str,
+        Rule(
+            "Embedding model; `bundled` is inside the package, others are such as ollama:nomic-embed-text or "
+            "openai:text-embedding-3-small.",
+            remote=True,
+        ),
+    ] = "bundled"
+    base_url: Annotated[str, Rule("Address of the provider; empty means its usual one.", remote=True)] = ""
+    dimensions: Annotated[int, Rule("Length of the vectors; 0 means the model's own.", low=0)] = 0
+    reduce: Annotated[
+        str,
+        Rule(
+            "How vectors get that length: `ask` the model for it, `truncate` them, or `project` them by a fixed "
+            "random matrix.",
+            choices=("ask", "truncate", "project"),
+        ),
+    ] = "ask"
     batch: Annotated[int, Rule("Texts in one call of the model.", low=1)] = 1_024
+    batch_tokens: Annotated[int, Rule("Tokens in one call of a remote model, by estimate.", low=1)] = 32_000
+    max_tokens: Annotated[int, Rule("Tokens of one text; a remote model gets no more of it.", low=1)] = 8_000
+    query_prefix: Annotated[
+        str, Rule("What stands before a question; `auto` is what the model is known to expect.")
+    ] = "auto"
+    document_prefix: Annotated[
+        str, Rule("What stands before a text; `auto` is what the model is known to expect.")
+    ] = "auto"
+    timeout_s: Annotated[float, Rule("Seconds to wait for the vectors of one call.", low=0.1)] = 60.0
 
 
 class StoreSettings(NamedTuple):
     """How vectors are kept."""
 
     vectors: Annotated[str, Rule("Kind of vector store.")] = "flat"
-    vector_dim: Annotated[int, Rule("Length of stored vectors; 0 means the model's own.", low=0)] = 0
-    exact: Annotated[bool, Rule("Never replace exact vector search by an approximate one.")] = False
 
 
 class SearchSettings(NamedTuple):
@@ -162,6 +185,12 @@ class LlmSettings(NamedTuple):
     excerpt: Annotated[str, Rule(_MODEL)] = ""
     answer: Annotated[str, Rule(_MODEL)] = ""
     agent: Annotated[str, Rule(_MODEL)] = ""
+    prompt_price: Annotated[
+        float, Rule("Price of a million tokens sent, in any currency; 0 means that it is not known.", low=0.0)
+    ] = 0.0
+    completion_price: Annotated[
+        float, Rule("Price of a million tokens received, in the same currency; 0 means that it is not known.", low=0.0)
+    ] = 0.0
 
 
 class AnswerSettings(NamedTuple):
@@ -229,7 +258,7 @@ ALIASES: Mapping[str, str] = {
     "skip_build_index": "search.refresh",
     "skip_filter_index": "select.filter_level",
     "enable_hybrid_index": "search.mode",
-    "duckdb_vector_dim": "store.vector_dim",
+    "duckdb_vector_dim": "embed.dimensions",
     "duckdb_query_top_k": "search.candidates",
     "duckdb_query_similarity": "search.min_similarity",
     "anti_quota_limit_ms": "limits.min_interval_ms",

@@ -26,6 +26,7 @@ class Turn:
     reset: str = ""  # "first": before the first byte; "middle": after the pieces
     repeat: int = 1  # how often the pieces are sent
     when: Callable[[dict[str, Any]], bool] = lambda _: True  # otherwise the request is refused with 400
+    reply: Callable[[dict[str, Any]], bytes] | None = None  # makes the body from the request, instead of the pieces
 
 
 @dataclass
@@ -46,6 +47,7 @@ class Served:
     turns: list[Turn]
     asked: list[Asked] = field(default_factory=list)
     refusal: bytes = b'{"error": "unknown field"}'
+    refused_with: int = 400
 
 
 @contextmanager
@@ -81,7 +83,7 @@ def _handler(served: Served) -> type[BaseHTTPRequestHandler]:
             if not turn.when(body):
                 with lock:
                     served.turns.insert(0, turn)
-                turn = Turn([served.refusal], 400)
+                turn = Turn([served.refusal], served.refused_with)
             self._answer(turn, asked)
 
         def _answer(self, turn: Turn, asked: Asked) -> None:
@@ -94,7 +96,8 @@ def _handler(served: Served) -> type[BaseHTTPRequestHandler]:
                 for name, value in {"transfer-encoding": "chunked", **turn.headers}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                for piece in list(turn.pieces) * turn.repeat:
+                pieces = [turn.reply(asked.body)] if turn.reply else turn.pieces
+                for piece in list(pieces) * turn.repeat:
                     self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
                     self.wfile.flush()
                     time.sleep(turn.pause_s)

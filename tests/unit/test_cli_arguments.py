@@ -166,7 +166,7 @@ def test_a_question_may_be_json(prompt: str, query: str, format_name: str) -> No
         ("--relevance-threshold 7", "judge.relevance_threshold", 7),
         ("--enable-hybrid-index", "search.mode", "hybrid"),
         ("--no-enable-hybrid-index", "search.mode", "lexical"),
-        ("--duckdb-vector-dim 64", "store.vector_dim", 64),
+        ("--duckdb-vector-dim 64", "embed.dimensions", 64),
         ("--duckdb-query-top-k 20", "search.candidates", 20),
         ("--duckdb-query-similarity 0.5", "search.min_similarity", 0.5),
         ("--rag-doc-filter-relevance 4", "judge.doc_relevance", 4),

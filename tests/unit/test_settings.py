@@ -161,7 +161,7 @@ def test_other_variables_are_left_alone() -> None:
 @pytest.mark.parametrize(
     ("name", "given_value", "key", "expected"),
     [
-        ("duckdb_vector_dim", 64, "store.vector_dim", 64),
+        ("duckdb_vector_dim", 64, "embed.dimensions", 64),
         ("index_filter_file_num", 3, "context.max_files", 3),
         ("required_exts", ".rs,.py", "source.required_exts", (".rs", ".py")),
         ("skip_build_index", True, "search.refresh", "never"),

@@ -21,7 +21,7 @@ LEGACY_OPTIONS = (
     Option(("--relevance-threshold",), "least grade of a file", "N", setting="judge.relevance_threshold"),
     Option(("--enable-hybrid-index",), "search by words and vectors"),
     Option(("--no-enable-hybrid-index",), "search by words only"),
-    Option(("--duckdb-vector-dim",), "length of stored vectors", "N", setting="store.vector_dim"),
+    Option(("--duckdb-vector-dim",), "length of stored vectors", "N", setting="embed.dimensions"),
     Option(("--duckdb-query-top-k",), "candidates of each ranking", "N", setting="search.candidates"),
     Option(("--duckdb-query-similarity",), "least similarity", "X", setting="search.min_similarity"),
     Option(("--rag-doc-filter-relevance",), "least grade of a document", "N", setting="judge.doc_relevance"),

@@ -74,16 +74,29 @@ def search(request: Request, sources: Sources) -> Found:
         if not allowed:
             return Found((), 0.0, "no indexed lines pass the filter; widen it or leave it out")
     want = wanted(request.query)
-    ranked = _ranked(request, want, sources, allowed)
+    ranked, problem = _ranked(request, want, sources, allowed)
     found = to_hits(want, ranked, sources.catalog, Cut(request.level, request.limit, where))
     kept = tuple(hit for hit in found if hit.score >= request.min_score)
     weight_of = rarity(sources.lexical, want.terms)
     suggestion = "" if kept else _suggestion(want, weight_of, sources, found_any=bool(found))
-    return Found(kept, _confidence(want, kept, weight_of), suggestion, _degraded(request, sources))
+    return Found(kept, _confidence(want, kept, weight_of), suggestion, (problem,) if problem else ())
 
 
-def _ranked(request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None) -> Sequence[Ranked]:
+def _ranked(
+    request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None
+) -> tuple[Sequence[Ranked], str]:
+    """Return the ranking of the mode, and what it had to do without."""
     k = max(request.fusion.n_candidates, 2 * request.limit)
+    is_scope_only = not want.terms and allowed is not None
+    if request.mode == "hybrid" and not is_scope_only:
+        return _hybrid(request, want, sources, allowed, k)
+    return _by_one(request, want, sources, allowed, k), ""
+
+
+def _by_one(
+    request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None, k: int
+) -> Sequence[Ranked]:
+    """Rank by one kind of evidence."""
     if request.mode == "regex":
         return _by_matches(request, sources, allowed)
     if request.mode == "lexical":
@@ -92,16 +105,17 @@ def _ranked(request: Request, want: Wanted, sources: Sources, allowed: Collectio
         return _in_order("vector", vector_ranking(request.query.text, sources, k, allowed), sources)
     if request.mode == "symbol":
         return _by_definition(request, want, sources, allowed)
-    if not want.terms and allowed is not None:  # nothing but a scope was asked for: its lines in order
-        return _in_order("scope", [(key, 1.0) for key in sorted(allowed)[:k]], sources)
-    return _hybrid(request, want, sources, allowed, k)
+    # Nothing but a scope was asked for: its lines in order.
+    return _in_order("scope", [(key, 1.0) for key in sorted(allowed or ())[:k]], sources)
 
 
-def _hybrid(request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None, k: int) -> list[Ranked]:
+def _hybrid(
+    request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None, k: int
+) -> tuple[list[Ranked], str]:
     found = evidence(want, request.query, sources, k, allowed)
     fused = _fused(found, request.fusion)
     ranked = candidates(found, fused, sources.catalog, max(request.fusion.n_ranked, 2 * request.limit))
-    return rank(want, ranked, fused, rarity(sources.lexical, want.terms), WEIGHTS)
+    return rank(want, ranked, fused, rarity(sources.lexical, want.terms), WEIGHTS), found.problem
 
 
 def _fused(found: Evidence, fusion: Fusion) -> Mapping[int, float]:
@@ -171,9 +185,3 @@ def _suggestion(want: Wanted, weight_of: Mapping[str, float], sources: Sources, 
     if near:
         return f"try another word; names like it here: {', '.join(dict.fromkeys(near))}"
     return "try other words, or fewer; `fathom status` tells what is indexed"
-
-
-def _degraded(request: Request, sources: Sources) -> tuple[str, ...]:
-    if request.mode in ("hybrid", "vector") and (sources.embedder is None or sources.vectors is None):
-        return ("no embedding model: ranked by words and names only",)
-    return ()

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from codefathom.errors import UsageError
+from codefathom.errors import ProviderError, UsageError
 from codefathom.providers.base import Embedder
 from codefathom.search.fuse import cut
 from codefathom.search.query import Query
@@ -68,19 +68,30 @@ def _symbols(query: Query) -> Iterator[str]:
 
 
 class Evidence(NamedTuple):
-    """What each source says of a question, by chunk key."""
+    """What each source says of a question: the score that it gives a chunk, by key."""
 
-    lexical: dict[int, float]  # BM25
-    vector: dict[int, float]  # cosine similarity
+    lexical: dict[int, float]
+    vector: dict[int, float]
     defined: set[int]  # a symbol asked for stands there
+    problem: str = ""  # of a source that failed and was left out
 
 
 def evidence(want: Wanted, query: Query, sources: Sources, k: int, allowed: Collection[int] | None) -> Evidence:
-    """Ask the lexical, vector and symbol sources for the k chunks each believes in most."""
+    """Ask the lexical, vector and symbol sources for the k chunks each believes in most.
+
+    An embedding model that cannot be reached is done without: words and names still find.
+    """
+    vector: Sequence[tuple[int, float]] = ()
+    problem = "" if sources.embedder and sources.vectors else "no embedding model: ranked by words and names only"
+    try:
+        vector = vector_ranking(query.text, sources, k, allowed)
+    except ProviderError as error:
+        problem = f"ranked by words and names only: {error}"
     return Evidence(
         dict(lexical_ranking(want, sources, k, allowed)),
-        dict(vector_ranking(query.text, sources, k, allowed)),
+        dict(vector),
         definitions(want.symbols, sources.catalog, allowed),
+        problem,
     )
 
 
@@ -102,7 +113,7 @@ def lexical_ranking(
 
 
 def vector_ranking(text: str, sources: Sources, k: int, allowed: Collection[int] | None) -> Sequence[tuple[int, float]]:
-    """Return (key, cosine similarity), best first; nothing when there is no embedder."""
+    """Return (key, cosine similarity), best first; nothing when there is no embedder. Raises ProviderError."""
     if sources.embedder is None or sources.vectors is None or not text.strip():
         return ()
     row = quantise_query(sources.embedder.embed([text], "query"))

@@ -214,6 +214,11 @@ class Catalog:
         rows = self._read(f"SELECT c.key, c.text_hash, {_CHUNK} {_FROM_CHUNKS} WHERE {_NO_VECTOR}", (model,))
         return [(row[0], row[1], _chunk(row[2:])) for row in rows]
 
+    def dimensions_of(self, model: str) -> int:
+        """Return the length of the vectors of a model, 0 when there are none."""
+        rows = self._read("SELECT length(vector) FROM embeddings WHERE model = ? LIMIT 1", (model,))
+        return int(rows[0][0]) if rows else 0
+
     def n_without_vector(self, model: str) -> int:
         """Count the chunks that have no vector of this model."""
         return int(self._read(f"SELECT count(*) FROM chunks c WHERE {_NO_VECTOR}", (model,))[0][0])

@@ -1,0 +1,118 @@
+"""From `embed.model` to an embedding model: the bundled one, or one that is asked over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Literal, cast
+
+from codefathom.chatting import connection, named
+from codefathom.errors import ProviderError, SettingsError
+from codefathom.providers.base import Embedder
+from codefathom.providers.bundled import BundledEmbedder
+from codefathom.providers.embedding import (
+    Batching,
+    Calls,
+    OllamaEmbeddings,
+    OpenAIEmbeddings,
+    Options,
+    Prefixes,
+    RemoteEmbedder,
+    known_prefixes,
+)
+from codefathom.providers.http import Timeouts
+from codefathom.providers.reduce import Reduced
+from codefathom.settings import EmbedSettings, Settings
+from codefathom.source.secrets import mask
+from codefathom.types import Matrix
+
+BUNDLED = "bundled"
+AUTO = "auto"
+# Somebody waits for a question: sooner found by words alone than asked again and again.
+_ATTEMPTS_FOR_A_QUESTION = 2
+
+
+def embedder(settings: Settings, environ: Mapping[str, str], dimensions_of: Callable[[str], int]) -> Embedder:
+    """Return the embedding model of the settings.
+
+    `dimensions_of` says how long the stored vectors of a model are, 0 when there are none. A model that cannot be
+    reached, and of which nothing is stored, becomes one that always fails: words and names still find.
+    Raises SettingsError.
+    """
+    wanted = settings.embed
+    whole = BundledEmbedder() if wanted.model == BUNDLED else _remote(settings, environ, dimensions_of)
+    if not wanted.dimensions or isinstance(whole, _Away):
+        return whole
+    if wanted.reduce != "ask":
+        return Reduced(whole, wanted.dimensions, cast(Literal["truncate", "project"], wanted.reduce))
+    if whole.dimensions != wanted.dimensions:
+        raise SettingsError(
+            f"embed.dimensions = {wanted.dimensions}, but {whole.name} gives {whole.dimensions}",
+            hint="set embed.reduce = project, or embed.dimensions = 0",
+        )
+    return whole
+
+
+def _remote(settings: Settings, environ: Mapping[str, str], dimensions_of: Callable[[str], int]) -> Embedder:
+    wanted = settings.embed
+    chosen = named(wanted.model, settings, environ, section="embed")
+    timeouts = Timeouts(settings.llm.connect_timeout_s, wanted.timeout_s)
+    attempts = settings.limits.attempts
+    calls = Calls(
+        query=connection(chosen, settings, environ, timeouts, min(attempts, _ATTEMPTS_FOR_A_QUESTION)),
+        document=connection(chosen, settings, environ, timeouts, attempts),
+    )
+    endpoint = OllamaEmbeddings(chosen.model) if chosen.provider == "ollama" else OpenAIEmbeddings(chosen.model)
+    prefixes = _prefixes(wanted, chosen.model)
+    asked = wanted.dimensions if wanted.reduce == "ask" else 0
+    # An own server may serve any model under a name.
+    where = f"@{chosen.base_url}" if chosen.provider == "openai" and wanted.base_url else ""
+    name = f"{wanted.model}{where}{f':{asked}' if asked else ''}{_mark(prefixes)}"
+    masks = chosen.is_remote and settings.answer.mask_secrets
+    batching = Batching(wanted.batch, wanted.batch_tokens, wanted.max_tokens)
+    model = RemoteEmbedder(name, endpoint, calls, Options(prefixes, batching, asked, dimensions_of(name)))
+    try:
+        _ = model.dimensions
+    except ProviderError as error:
+        return _Away(name, error)
+    return _Masking(model) if masks else model
+
+
+def _prefixes(wanted: EmbedSettings, model: str) -> Prefixes:
+    known = known_prefixes(model)
+    return Prefixes(
+        query=known.query if wanted.query_prefix == AUTO else wanted.query_prefix,
+        document=known.document if wanted.document_prefix == AUTO else wanted.document_prefix,
+    )
+
+
+def _mark(prefixes: Prefixes) -> str:
+    """Return a part of the name: with another prefix before the texts, their vectors are others too."""
+    return f"#{blake2b(prefixes.document.encode(), digest_size=3).hexdigest()}" if prefixes.document else ""
+
+
+class _Masking:
+    """An embedding model on another machine, which never sees what looks like a secret."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.name = embedder.name
+        self.dimensions = embedder.dimensions
+
+    def embed(self, texts: Sequence[str], kind: Literal["document", "query"]) -> Matrix:
+        return self._embedder.embed([mask(text).text for text in texts], kind)
+
+
+class _Away:
+    """A model that could not be reached when it was first needed."""
+
+    dimensions = 1  # nothing will be stored
+
+    def __init__(self, name: str, error: ProviderError) -> None:
+        self.name = name
+        self._error = error
+
+    def embed(self, texts: Sequence[str], kind: Literal["document", "query"]) -> Matrix:
+        if not texts:
+            return cast(Matrix, memoryview(b"").cast("f"))
+        raise self._error

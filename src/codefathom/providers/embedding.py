@@ -1,0 +1,229 @@
+"""Embeddings by the protocols of OpenAI and of Ollama: batches, checked replies, unit rows.
+
+A text without a letter or digit is not sent and gives a zero row; a text that is too long for a model is cut.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, cast
+
+from codefathom.errors import ProviderError
+from codefathom.providers.http import Http, StatusError
+from codefathom.types import Matrix
+
+_WORD = re.compile(r"[^\W_]")
+_BYTES_PER_TOKEN = 3  # rather too many tokens than too few
+_PROBE = "how long is a vector?"
+
+# What families of models expect before a question and before a text, as their cards say; the first match counts.
+PREFIXES: Mapping[str, tuple[str, str]] = {
+    "nomic-embed": ("search_query: ", "search_document: "),
+    "e5": ("query: ", "passage: "),
+    "mxbai-embed": ("Represent this sentence for searching relevant passages: ", ""),
+    "snowflake-arctic-embed": ("Represent this sentence for searching relevant passages: ", ""),
+    "qwen3-embedding": (
+        "Instruct: Given a question about a code base, retrieve the code that answers it\nQuery: ",
+        "",
+    ),
+}
+
+
+class Prefixes(NamedTuple):
+    """What stands before a text, by its kind."""
+
+    query: str = ""
+    document: str = ""
+
+
+def known_prefixes(model: str) -> Prefixes:
+    """Return what a model is known to expect before its texts; nothing for a model that is not known."""
+    bare = model.rpartition("/")[2].lower()
+    for family, (query, document) in PREFIXES.items():
+        if re.search(rf"(?:^|[^a-z0-9]){re.escape(family)}(?:[^a-z]|$)", bare):
+            return Prefixes(query, document)
+    return Prefixes()
+
+
+class Batching(NamedTuple):
+    """How much goes into one call."""
+
+    max_texts: int = 256
+    max_tokens: int = 32_000  # of all texts together, by estimate
+    max_text_tokens: int = 8_000  # of one text; what is longer is cut
+
+
+class Calls(NamedTuple):
+    """The connections for questions, which somebody waits for, and for documents."""
+
+    query: Http
+    document: Http
+
+
+class Options(NamedTuple):
+    """How a model is asked."""
+
+    prefixes: Prefixes = Prefixes()
+    batching: Batching = Batching()
+    dimensions: int = 0  # length to ask for; 0: the model's own
+    known_dimensions: int = 0  # what an earlier run found, so that nothing is sent before the first text
+
+
+class Endpoint(Protocol):
+    """One provider's way to embed a batch."""
+
+    def vectors(self, http: Http, texts: Sequence[str], dimensions: int) -> list[list[float]]:
+        """Return one vector for each text, in their order. Raises ProviderError."""
+        ...
+
+
+_USUAL = Options()
+
+
+class RemoteEmbedder:
+    """An `Embedder` behind HTTP. Safe to use from several threads."""
+
+    def __init__(self, name: str, endpoint: Endpoint, calls: Calls, options: Options = _USUAL) -> None:
+        self._name = name
+        self._endpoint = endpoint
+        self._calls = calls
+        self._prefixes, self._batching, self._asked, self._known = options
+
+    @property
+    def name(self) -> str:
+        """Provider and model, and what else decides over its vectors."""
+        return self._name
+
+    @property
+    def dimensions(self) -> int:
+        """Length of each vector; asked of the model when it is not known yet. Raises ProviderError."""
+        if not self._known:
+            probe = self._endpoint.vectors(self._calls.query, [_PROBE], self._asked)[0]
+            self._known = self._length_of(probe)
+        return self._known
+
+    def embed(self, texts: Sequence[str], kind: Literal["document", "query"]) -> Matrix:
+        """Return float32 unit rows in the order of `texts`. Raises ProviderError."""
+        if not texts:  # a buffer cannot have the shape (0, n)
+            return cast(Matrix, memoryview(b"").cast("f"))
+        http, prefix = getattr(self._calls, kind), getattr(self._prefixes, kind)
+        # Equal texts are sent once; a text without any word is near to nothing and is not sent.
+        places = {text: place for place, text in enumerate(dict.fromkeys(filter(_WORD.search, texts)))}
+        rows: list[bytes] = []
+        for batch in _batches([self._cut(prefix + text) for text in places], self._batching):
+            rows += map(self._row, self._endpoint.vectors(http, batch, self._asked))
+        nothing = bytes(4 * self.dimensions)
+        data = b"".join(rows[places[text]] if text in places else nothing for text in texts)
+        return cast(Matrix, memoryview(data).cast("f", (len(texts), self.dimensions)))
+
+    def _cut(self, text: str) -> str:
+        most = self._batching.max_text_tokens * _BYTES_PER_TOKEN
+        data = text.encode("utf-8", "replace")
+        return data[:most].decode("utf-8", "ignore") if len(data) > most else text
+
+    def _row(self, vector: Sequence[float]) -> bytes:
+        length = self._length_of(vector)
+        if self._known not in (0, length):
+            raise ProviderError(
+                f"{self._name} gave a vector of {length} numbers, and before one of {self._known}",
+                hint="another model answers under this name; run `fathom index --full`",
+            )
+        self._known = length
+        norm = math.hypot(*vector)
+        if not math.isfinite(norm):
+            raise ProviderError(f"{self._name} gave a vector that holds no numbers", hint="ask again")
+        return array("f", [value / norm for value in vector] if norm else vector).tobytes()
+
+    def _length_of(self, vector: Sequence[float]) -> int:
+        if self._asked and len(vector) != self._asked:
+            raise ProviderError(
+                f"{self._name} gives {len(vector)} dimensions instead of the {self._asked} asked for",
+                hint="set embed.dimensions to 0, or embed.reduce to truncate or project",
+            )
+        return len(vector)
+
+
+def _batches(texts: Sequence[str], batching: Batching) -> Iterator[list[str]]:
+    """Yield runs of texts that one call takes; a text that is too long by itself goes alone."""
+    batch: list[str] = []
+    left = batching.max_tokens
+    for text in texts:
+        n_tokens = len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1
+        if batch and (n_tokens > left or len(batch) == batching.max_texts):
+            yield batch
+            batch, left = [], batching.max_tokens
+        batch.append(text)
+        left -= n_tokens
+    if batch:
+        yield batch
+
+
+class OpenAIEmbeddings:
+    """/embeddings of OpenAI and of those who speak its protocol."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+
+    def vectors(self, http: Http, texts: Sequence[str], dimensions: int) -> list[list[float]]:
+        """See `Endpoint`."""
+        body: dict[str, Any] = {"model": self._model, "input": list(texts)}
+        if dimensions:
+            body["dimensions"] = dimensions
+        answer = http.post("/embeddings", body)
+        rows = answer.get("data") if isinstance(answer, Mapping) else None
+        if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+            raise _unreadable(self._model, answer)
+        # The order is not promised: the index says to which text a vector belongs.
+        by_index = {row.get("index", place): row.get("embedding") for place, row in enumerate(rows)}
+        return _checked([by_index.get(place) for place in range(len(texts))], len(rows), self._model)
+
+
+class OllamaEmbeddings:
+    """/api/embed of Ollama; servers from before it are asked text by text at /api/embeddings."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._is_old = False
+
+    def vectors(self, http: Http, texts: Sequence[str], dimensions: int) -> list[list[float]]:
+        """See `Endpoint`."""
+        if not self._is_old:
+            body: dict[str, Any] = {"model": self._model, "input": list(texts), "truncate": True}
+            if dimensions:
+                body["dimensions"] = dimensions
+            try:
+                answer = http.post("/api/embed", body)
+            except StatusError as error:
+                # A model that is missing is a 404 too, and says so.
+                if error.status not in {404, 405} or "model" in str(error).partition(": ")[2]:
+                    raise
+                self._is_old = True
+            else:
+                rows = answer.get("embeddings") if isinstance(answer, Mapping) else None
+                if not isinstance(rows, list):
+                    raise _unreadable(self._model, answer)
+                return _checked(rows, len(rows), self._model, len(texts))
+        answers = [http.post("/api/embeddings", {"model": self._model, "prompt": text}) for text in texts]
+        found = [answer.get("embedding") if isinstance(answer, Mapping) else None for answer in answers]
+        return _checked(found, len(found), self._model)
+
+
+def _checked(rows: Sequence[Any], n_given: int, model: str, n_asked: int = -1) -> list[list[float]]:
+    """Return the vectors of a reply. Raises ProviderError when one is missing, or is none."""
+    n_asked = len(rows) if n_asked < 0 else n_asked
+    if n_given != n_asked or any(row is None for row in rows):
+        raise ProviderError(f"{model} gave {n_given} vectors for {n_asked} texts, or not in order", hint="ask again")
+    for row in rows:
+        is_vector = isinstance(row, list) and row and all(type(value) in (float, int) for value in row)
+        if not is_vector:
+            raise _unreadable(model, row)
+    return list(rows)
+
+
+def _unreadable(model: str, answer: object) -> ProviderError:
+    return ProviderError(
+        f"{model} did not answer with embeddings: {str(answer)[:100]}", hint="is it an embedding model?"
+    )
