@@ -20,7 +20,7 @@ from codefathom.answer.judge import JudgeOptions
 from codefathom.answer.prompting import language_of_question, prompt
 from codefathom.answer.select import Listed
 from codefathom.answer.tokens import counter
-from codefathom.answer.types import Answer
+from codefathom.answer.types import Answer, Prices
 from codefathom.errors import ProviderError, SettingsError, SourceError, UsageError
 from codefathom.opening import Opened, Place, index_model
 from codefathom.providers.base import Ask, ChatModel, Message, whole
@@ -156,6 +156,7 @@ def _question(request: Request, opened: Opened, count: CountTokens) -> Question:
         least_confidence=settings.answer.least_confidence,
         in_line_order=not settings.context.disable_segment_reorder,
         max_input_tokens=settings.select.max_input_tokens or most,
+        prices=Prices(settings.llm.prompt_price, settings.llm.completion_price),
     )
 
 

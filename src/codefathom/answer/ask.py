@@ -6,7 +6,7 @@ question: the stage is left out too, and the answer says so (`degraded`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codefathom.answer import extract
@@ -67,9 +67,10 @@ def _rewrite(course: Course) -> tuple[str, ...]:
     question, model = course.question, course.models.answer
     if not question.history or model is None:
         return (question.text, *question.queries)
-    with course.stage("rewrite", len(question.history)) as stage:
+    with course.stage("rewrite", [f"{turn.role}: {turn.content}" for turn in question.history]) as stage:
         rewritten = rewrite(question.text, question.history, model)
-        stage.n_out, stage.usage = 1 + len(rewritten.queries), rewritten.usage
+        stage.output = (rewritten.question, *rewritten.queries)
+        stage.n_out, stage.usage = len(stage.output), rewritten.usage
         stage.detail = rewritten.question
     course.lack(rewritten.problem)
     course.by_itself = rewritten.question
@@ -79,13 +80,16 @@ def _rewrite(course: Course) -> tuple[str, ...]:
 def _search(course: Course, queries: Sequence[str]) -> SearchResult:
     question = course.question
     limit = question.n_sources * _HITS_PER_SOURCE
-    with course.stage("search", len(queries)) as stage:
+    with course.stage("search", queries) as stage:
         found = [_found(course, query, limit) for query in queries]
         results = [result for result in found if result] or [course.project.search(question.text, limit)]
         best = results[0]
         hits = {hit.chunk.id: hit for result in reversed(results) for hit in reversed(result.hits)}
         ordered = sorted(hits.values(), key=lambda hit: -hit.score)[:limit]
         stage.n_out = len(ordered)
+        stage.output = [
+            f"{hit.chunk.path}:{hit.chunk.start_line}-{hit.chunk.end_line} {hit.score:.2f}" for hit in ordered
+        ]
     course.degraded += best.degraded
     most = max(result.confidence for result in results)
     return SearchResult(
@@ -109,7 +113,7 @@ def _select(course: Course, result: SearchResult) -> list[Material]:
     question, project, models = course.question, course.project, course.models
     found = materials(result, project.text)
     if question.filter_level >= 1 and models.select is not None:
-        with course.stage("select", len(found)) as stage:
+        with course.stage("select", _paths(found)) as stage:
             chosen = select(
                 course.by_itself,
                 project.outline([item.path for item in found]),
@@ -120,13 +124,23 @@ def _select(course: Course, result: SearchResult) -> list[Material]:
             )
             found = _with_paths(found, chosen.paths, project, "selected by the model")
             stage.n_out, stage.usage = len(found), chosen.usage
+            stage.output = [f"{item.path}: {item.reason}" for item in found]
+            stage.detail = f"{len(chosen.paths)} chosen by the model"
         course.lack(chosen.problem)
     if question.filter_level >= 2:
-        with course.stage("related", len(found)) as stage:
+        with course.stage("related", _paths(found)) as stage:
             near = {edge.path: "" for item in found[:_MAX_RELATED] for edge in project.related(item.path).edges}
             found = _with_paths(found, dict(list(near.items())[: question.n_sources]), project, "connected with a hit")
-            stage.n_out = len(found)
+            stage.n_out, stage.output = len(found), [f"{item.path}: {item.reason}" for item in found]
     return found
+
+
+def _paths(found: Iterable[Material | Source]) -> list[str]:
+    return [item.path for item in found]
+
+
+def _places(sources: Iterable[Source]) -> list[str]:
+    return [f"{source.path}:{source.start_line}-{source.end_line}" for source in sources]
 
 
 def _with_paths(found: list[Material], paths: Mapping[str, str], project: Project, reason: str) -> list[Material]:
@@ -143,16 +157,19 @@ def _judge(course: Course, found: list[Material]) -> list[Material]:
     pinned = {item.path for item in question.pinned}
     found = [item for item in found if item.path not in pinned]
     if question.filter_level >= 1 and models.judge is not None and found:
-        with course.stage("judge", len(found)) as stage:
+        with course.stage("judge", _paths(found)) as stage:
             judged = judge(question.text, question.history, found, models.judge, question.judging)
+            scores = zip(found, judged.scores, strict=True)
+            stage.output = [f"{item.path}: {'not judged' if n is None else f'{n}/10'}" for item, n in scores]
             found = [*judged.kept, *judged.unjudged]
             stage.n_out, stage.usage = len(found), judged.usage
             stage.detail = f"{len(judged.dropped)} dropped, {len(judged.unjudged)} not judged"
         course.lack(*judged.problems[:_MAX_PROBLEMS])
-    with course.stage("limit", len(found)) as stage:
-        found = found[: max(question.n_sources - len(question.pinned), 0)]
-        stage.n_out = len(found) + len(question.pinned)
-    return [*question.pinned, *found]
+    found = [*question.pinned, *found]
+    with course.stage("limit", _paths(found)) as stage:
+        found = found[: max(question.n_sources, len(question.pinned))]
+        stage.n_out, stage.output = len(found), _paths(found)
+    return found
 
 
 def _choose_lines(course: Course, found: list[Material], count: CountTokens) -> list[Material]:
@@ -165,27 +182,29 @@ def _choose_lines(course: Course, found: list[Material], count: CountTokens) -> 
     if model is None or not large or not question.budget.segment:
         return found
     asked = [found[index] for index in large]
-    with course.stage("excerpts", len(large)) as stage:
+    with course.stage("excerpts", _paths(asked)) as stage:
         chosen = excerpts_of(
             course.by_itself, asked, model, count, question.max_input_tokens, workers=question.judging.workers
         )
-        found, problems = list(found), []
+        found, problems, ranges = list(found), [], []
         for index, lines in zip(large, chosen, strict=True):
             stage.usage += lines.usage
             if lines.spans:
-                stage.n_out += 1
                 found[index] = found[index]._replace(spans=lines.spans, is_exact=True)
+                ranges.append(f"{found[index].path}: {', '.join(f'{start}-{end}' for start, end in lines.spans)}")
             else:
                 path = found[index].path
                 problems.append(lines.problem or f"the excerpting model found nothing in {path} worth showing")
+        stage.n_out, stage.output = len(ranges), ranges
     course.lack(*list(dict.fromkeys(problems))[:_MAX_PROBLEMS])
     return found
 
 
 def _pack(course: Course, found: Sequence[Material], count: CountTokens) -> Packed:
-    with course.stage("pack", len(found)) as stage:
+    with course.stage("pack", _paths(found)) as stage:
         packed = pack(found, course.question.budget, count, in_line_order=course.question.in_line_order)
         stage.n_out, stage.detail = len(packed.sources), f"{packed.n_tokens} tokens"
+        stage.output = _places(packed.sources)
     return packed
 
 
@@ -196,14 +215,15 @@ def _write(
     question = course.question
     stream = CheckedStream(sources, lambda: _as_they_are_now(sources, course.project))
     reply: Reply | None = None
-    with course.stage("answer", len(sources)) as stage:
+    with course.stage("answer", _places(sources)) as stage:
         for item in model.stream(Ask(_messages(question, sources), max_tokens=question.max_tokens)):
             if isinstance(item, Delta):
                 yield from (Text(text) for text in stream.feed(item.text))
             else:
                 reply = item
         yield from (Text(text) for text in stream.finish())
-        stage.n_out, stage.usage = len(stream.result.citations), reply.usage if reply else NO_USAGE
+        stage.n_out, stage.detail = len(stream.result.citations), f"{len(stream.result.dropped)} citations dropped"
+        stage.usage, stage.output = (reply.usage, (reply.text,)) if reply else (NO_USAGE, ())
     if reply is None or not stream.result.text.strip():
         raise ProviderError(f"{model.name} gave an empty answer", hint="ask again, or use another model")
     if reply.finish == "length":
@@ -229,9 +249,9 @@ def _excerpts(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
     """Answer with the best excerpts."""
     sources = extract.excerpts(result.hits)
     course.lack(NO_MODEL)
-    with course.stage("answer", len(sources)) as stage:
+    with course.stage("answer", _places(sources)) as stage:
         checked = _checked(extract.answer_of(sources), sources, course.project)
-        stage.n_out = len(checked.citations)
+        stage.n_out, stage.output = len(checked.citations), (checked.text,)
     yield Text(checked.text)
     yield _answer(course, checked, sources, result)
 
@@ -282,6 +302,7 @@ def _answer(
         degraded=tuple(dict.fromkeys(course.degraded)),
         stale=result.stale,
         trace=tuple(course.trace),
+        cost=course.question.prices.cost(course.usage),
     )
 
 

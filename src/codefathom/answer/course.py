@@ -11,7 +11,7 @@ from typing import NamedTuple
 from codefathom.answer.budget import Material, Shares
 from codefathom.answer.judge import JudgeOptions
 from codefathom.answer.select import Listed
-from codefathom.answer.types import StageTrace
+from codefathom.answer.types import NO_PRICES, Prices, StageTrace, traced
 from codefathom.providers.base import NO_USAGE, ChatModel, Message, Usage
 from codefathom.types import RelatedResult, SearchResult
 
@@ -52,6 +52,7 @@ class Question:
     least_confidence: float = 0.2
     in_line_order: bool = True
     max_input_tokens: int = 32_000  # of one call of the selecting or excerpting model
+    prices: Prices = NO_PRICES
 
 
 @dataclass(slots=True)
@@ -67,13 +68,25 @@ class Course:
     usage: Usage = NO_USAGE
 
     @contextmanager
-    def stage(self, name: str, n_in: int) -> Iterator[Stage]:
-        """Time a stage and keep what it says of itself."""
+    def stage(self, name: str, given: Sequence[str]) -> Iterator[Stage]:
+        """Time a stage and keep what it was given and what it says of itself."""
         started = time.perf_counter()
         stage = Stage()
         yield stage
         milliseconds = (time.perf_counter() - started) * 1000
-        self.trace.append(StageTrace(name, milliseconds, n_in, stage.n_out, stage.usage, stage.detail))
+        self.trace.append(
+            StageTrace(
+                name,
+                milliseconds,
+                len(given),
+                stage.n_out,
+                stage.usage,
+                stage.detail,
+                traced(given),
+                traced(stage.output),
+                self.question.prices.cost(stage.usage),
+            )
+        )
         self.usage += stage.usage
 
     def lack(self, *problems: str) -> None:
@@ -88,3 +101,4 @@ class Stage:
     n_out: int = 0
     usage: Usage = NO_USAGE
     detail: str = ""
+    output: Sequence[str] = ()

@@ -44,6 +44,7 @@ class Judged(NamedTuple):
     unjudged: tuple[Material, ...]  # to be kept too, but not as if they had been found good
     usage: Usage = NO_USAGE
     problems: tuple[str, ...] = ()
+    scores: tuple[int | None, ...] = ()  # of the candidates, in their order; None: not judged
 
 
 def judge(
@@ -60,7 +61,9 @@ def judge(
         grades.update(zip((document.place for document in batch), reply.grades, strict=True))
         problems += [reply.problem] if reply.problem else []
     return _sorted(candidates, grades, options.threshold)._replace(
-        usage=sum((reply.usage for reply in replies), NO_USAGE), problems=tuple(dict.fromkeys(problems))
+        usage=sum((reply.usage for reply in replies), NO_USAGE),
+        problems=tuple(dict.fromkeys(problems)),
+        scores=tuple(grade.score for grade in grades.values()),
     )
 
 

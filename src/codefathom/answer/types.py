@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from itertools import islice
+from typing import Literal, NamedTuple
 
 from codefathom.providers.base import NO_USAGE, Usage
 
 Label = Literal["high", "medium", "low"]
+_MAX_TRACED = 100
+_MAX_TRACED_CHARACTERS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +62,25 @@ class Checked:
         return len(self.citations) / total if total else 0.0
 
 
+class Prices(NamedTuple):
+    """What a million tokens cost, in any currency; 0.0 when it is not known."""
+
+    prompt: float = 0.0
+    completion: float = 0.0
+
+    def cost(self, usage: Usage) -> float | None:
+        """Return what was used costs; None where no price is known or no token was counted."""
+        if not any(self) or not any(usage):
+            return None
+        return round((usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion) / 1e6, 9)
+
+
+NO_PRICES = Prices()
+
+
 @dataclass(frozen=True, slots=True)
 class StageTrace:
-    """One stage of an answer, for `--trace`."""
+    """One stage of an answer, for `--trace` and `--explain`."""
 
     stage: str
     milliseconds: float
@@ -68,6 +88,20 @@ class StageTrace:
     n_out: int
     usage: Usage = NO_USAGE
     detail: str = ""
+    input: tuple[str, ...] = ()  # such as queries, or paths
+    output: tuple[str, ...] = ()  # such as paths with their grades, or the reply of a model
+    cost: float | None = None  # None: not known, or no model was asked
+
+
+def traced(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return texts as a trace keeps them: not too many, and none too long."""
+    given = iter(texts)
+    kept = [
+        text if len(text) <= _MAX_TRACED_CHARACTERS else f"{text[:_MAX_TRACED_CHARACTERS]}…"
+        for text in islice(given, _MAX_TRACED)
+    ]
+    n_more = sum(1 for _ in given)
+    return (*kept, f"… and {n_more} more") if n_more else tuple(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +122,4 @@ class Answer:
     degraded: tuple[str, ...] = ()
     stale: bool = False
     trace: tuple[StageTrace, ...] = field(default=())
+    cost: float | None = None  # None: prices or tokens are not known

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from codefathom.agent.loop import Call, Event, Observed
 from codefathom.answer.ask import NO_MODEL, Found, Text
-from codefathom.answer.types import Answer
+from codefathom.answer.types import Answer, StageTrace
 from codefathom.cli.face import Face
 from codefathom.cli.filters import inside_project, where
 from codefathom.cli.options import AskOptions
+from codefathom.cli.render import safe
 from codefathom.cli.shapes import answer_shape, to_json
 from codefathom.engine import Engine
 from codefathom.errors import SourceError
@@ -27,6 +28,8 @@ def run(options: AskOptions, face: Face) -> int:
         events = engine.investigate(options.query) if options.agent else _asked(options, engine)
         answer = show(events, face)
     conclude(answer, face)
+    if options.explain:
+        face.note(f"the stages of this answer\n{stages_text(answer.trace)}")
     if options.trace:
         _write_trace(answer, options.trace)
     return FOUND if answer.sources else NOTHING
@@ -73,9 +76,35 @@ def conclude(answer: Answer, face: Face) -> None:
         n_verified, n_dropped = len(answer.citations), len(answer.dropped)
         confidence = f"confidence {answer.label} ({answer.confidence:.2f})"
         tokens = f", {sum(answer.usage)} tokens" if sum(answer.usage) else ""
-        face.note(f"{confidence}, {n_verified} of {n_verified + n_dropped} citations verified, {answer.model}{tokens}")
+        verified = f"{n_verified} of {n_verified + n_dropped} citations verified"
+        cost = "" if answer.cost is None else f", cost {_money(answer.cost)}"
+        face.note(f"{confidence}, {verified}, {answer.model}{tokens}{cost}")
     elif NO_MODEL in answer.degraded:
         face.note("for answers in words: set FATHOM_LLM__MODEL, such as ollama:qwen2.5-coder:14b or openai:gpt-5-mini")
+
+
+def stages_text(trace: Sequence[StageTrace]) -> str:
+    """Return the stages as a table."""
+    head = ("stage", "ms", "in", "out", "tokens", "cost", "detail")
+    rows = [head, *map(_cells, trace)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head) - 1)]
+    return "\n".join(_aligned(row, widths) for row in rows)
+
+
+def _cells(stage: StageTrace) -> tuple[str, ...]:
+    tokens = f"{stage.usage.prompt_tokens}+{stage.usage.completion_tokens}" if any(stage.usage) else ""
+    cost = "" if stage.cost is None else _money(stage.cost)
+    numbers = (f"{stage.milliseconds:.0f}", str(stage.n_in), str(stage.n_out), tokens, cost)
+    return (safe(stage.stage), *numbers, safe(" ".join(stage.detail.split())))
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
+    cells = [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:], strict=True)]
+    return "  ".join(["", row[0].ljust(widths[0]), *cells, row[-1]]).rstrip()
+
+
+def _money(cost: float) -> str:
+    return "<0.0001" if 0 < cost < 0.0001 else f"{cost:.4f}"
 
 
 def _documents(options: AskOptions) -> Iterator[tuple[str, str]]:
@@ -94,6 +123,6 @@ def _documents(options: AskOptions) -> Iterator[tuple[str, str]]:
 def _write_trace(answer: Answer, path: str) -> None:
     try:
         with open(path, "w", encoding="utf-8") as file:
-            json.dump([asdict(stage) for stage in answer.trace], file, indent=2)
+            json.dump([asdict(stage) | {"usage": stage.usage._asdict()} for stage in answer.trace], file, indent=2)
     except OSError as error:
         raise SourceError(f"cannot write {path!r}: {error.strerror}", hint="give a file that can be written") from error

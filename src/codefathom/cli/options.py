@@ -104,6 +104,7 @@ class AskOptions(NamedTuple):
     doc: tuple[str, ...] = ()
     agent: bool = False
     trace: str = ""
+    explain: bool = False
 
 
 class ChatOptions(NamedTuple):
@@ -288,7 +289,8 @@ COMMANDS = (
             Option(("-n", "--max-sources"), "most files that the model is shown", "N", setting="rerank.top_n"),
             *_FILTERS,
             Option(("--agent",), "let the model look for itself, in rounds of tool calls"),
-            Option(("--trace",), "write every stage, its time and tokens to this file", "FILE"),
+            Option(("--explain",), "show every stage on stderr: its time, tokens and cost"),
+            Option(("--trace",), "write every stage to this file, with what went in and came out", "FILE"),
             _REFRESH,
         ),
         AskOptions,

@@ -63,6 +63,7 @@ def answer_shape(answer: Answer) -> dict[str, Any]:
         "label": answer.label,
         "model": answer.model,
         "usage": answer.usage._asdict(),
+        "cost": answer.cost,
         "sources": [
             {"number": source.number, "path": source.path, "start_line": source.start_line, "end_line": source.end_line}
             for source in answer.sources
