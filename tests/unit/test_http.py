@@ -103,6 +103,16 @@ def test_the_hints_of_the_caller_are_given() -> None:
     assert lost.value.hint == "start it"
 
 
+def test_user_and_password_of_an_address_are_sent_and_never_said() -> None:
+    with serving(Turn([b"no"], 403), Turn([b"no json"]), Turn(reset="first")) as served:
+        asked = Http(Server(served.base_url.replace("//", "//me:pass@word@"), attempts=1))
+        for path in ("/a", "/b", "/c"):
+            with pytest.raises(ProviderError, match=served.base_url) as caught:
+                asked.post(path, {})
+            assert "word" not in f"{caught.value} {caught.value.hint}"
+        assert served.asked[0].headers["authorization"].startswith("Basic ")
+
+
 def test_no_hint_holds_a_placeholder() -> None:
     for hint in Hints():
         assert "MODEL" not in hint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, count, islice
@@ -75,9 +76,10 @@ class Http:
 
     def __init__(self, server: Server, sleep: Callable[[float], None] = time.sleep) -> None:
         self._server = server
+        self._address = _sayable(server.base_url)
         self._sleep = sleep
         self._pace = Pace(server.limits, sleep=sleep)
-        self._breaker = Breaker(server.base_url)
+        self._breaker = Breaker(self._address)
         self._client = _client(server)
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
@@ -87,7 +89,7 @@ class Http:
             return response.json()
         except ValueError as error:
             said = self._without_keys(response.text)[:_MAX_SAID]
-            raise ProviderError(f"{response.url} did not answer with JSON: {said!r}") from error
+            raise ProviderError(f"{self._address}{path} did not answer with JSON: {said!r}") from error
         finally:
             response.close()
 
@@ -137,14 +139,14 @@ class Http:
                 return _Answer(response, _begun(response, begin))
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
             hint = "correct llm.base_url"
-            return _Failed(ProviderError(f"{self._server.base_url!r} is no address: {error}", hint=hint))
+            return _Failed(ProviderError(f"{self._address!r} is no address: {error}", hint=hint))
         except httpx.HTTPError as error:
             # A server that was silent for as long as was allowed is not asked for the same once more.
             return _Failed(self._lost(error), is_passing=not isinstance(error, httpx.ReadTimeout), is_away=True)
         is_passing = response.status_code in _PASSING
-        return _Failed(self._refused(response), is_passing, is_passing, response.headers.get("retry-after", ""))
+        return _Failed(self._refused(path, response), is_passing, is_passing, response.headers.get("retry-after", ""))
 
-    def _refused(self, response: httpx.Response) -> StatusError:
+    def _refused(self, path: str, response: httpx.Response) -> StatusError:
         try:
             response.read()
             said = self._without_keys(" ".join(response.text.split()))[:_MAX_SAID]
@@ -152,7 +154,7 @@ class Http:
             said = ""
         finally:
             response.close()
-        message = f"{response.url} answered {response.status_code}" + (f": {said}" if said else "")
+        message = f"{self._address}{path} answered {response.status_code}" + (f": {said}" if said else "")
         return StatusError(message, response.status_code, hint=self._hint(response.status_code))
 
     def _hint(self, status: int) -> str:
@@ -166,12 +168,17 @@ class Http:
         return text
 
     def _lost(self, error: httpx.HTTPError) -> ProviderError:
-        address, timeouts = self._server.base_url, self._server.timeouts
+        address, timeouts = self._address, self._server.timeouts
         if isinstance(error, (httpx.ConnectTimeout, httpx.ConnectError)):
             return ProviderError(f"{address} cannot be reached: {error}", hint=self._server.hints.unreachable)
         if isinstance(error, httpx.TimeoutException):
             return ProviderError(f"{address} said nothing for {timeouts.read_s:g} s", hint=self._server.hints.silent)
         return ProviderError(f"the connection to {address} was lost: {error}", hint="ask again")
+
+
+def _sayable(base_url: str) -> str:
+    """Return an address without user and password."""
+    return re.sub("//[^/]*@", "//", base_url)
 
 
 def _client(server: Server) -> httpx.Client:
@@ -183,7 +190,7 @@ def _client(server: Server) -> httpx.Client:
         return httpx.Client(headers=headers, timeout=timeouts, trust_env=not is_here)
     except (ValueError, ImportError, OSError, httpx.InvalidURL) as error:
         raise ProviderError(
-            f"{server.base_url} cannot be asked with the proxy or certificates of the environment: {error}",
+            f"{_sayable(server.base_url)} cannot be asked with the proxy or certificates of the environment: {error}",
             hint="correct or unset HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE",
         ) from error
 
