@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -52,10 +53,18 @@ def books(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.fixture
+def described(books: Path) -> Path:
+    """The same project, where the model does not parse but says what files are for."""
+    settings = '[parse]\nchain = ["treesitter", "text"]\n[index]\npurposes = true\n[select]\nfilter_level = 1\n'
+    (books / "fathom.toml").write_text(settings)
+    return books
+
+
 def surroundings(root: Path, served: Served | None) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("FATHOM_", "OPENAI_", "OLLAMA_"))}
     own = {"FATHOM_CACHE_DIR": str(root.parent / "cache"), "FATHOM_CONFIG": str(root.parent / "none.toml")}
-    chain = {"FATHOM_PARSE__CHAIN": "treesitter,llm,text"}
+    chain = {} if (root / "fathom.toml").exists() else {"FATHOM_PARSE__CHAIN": "treesitter,llm,text"}
     model = {"FATHOM_LLM__MODEL": "openai:m", "OPENAI_BASE_URL": f"{served.base_url}/v1"} if served else {}
     return {**kept, **own, **chain, **model}
 
@@ -114,6 +123,79 @@ def test_a_failing_model_leaves_a_file_that_is_found_and_tried_again(books: Path
         fathom(books, served, "index")
         assert names(books, served) == ["aws_key", "PostEntry"]
         assert json.loads(fathom(books, served, "status", "--json").stdout)["failures"] == []
+
+
+def test_a_search_that_takes_in_a_change_does_not_try_again_either(books: Path) -> None:
+    with serving(REFUSES) as served:
+        fathom(books, served, "index")
+        n_asked = len(served.asked)
+        (books / "cart.py").write_text("class Basket: ...\n")
+        found = json.loads(fathom(books, served, "search", "--json", "@@Basket").stdout)
+        assert ([hit["path"] for hit in found["hits"]], found["stale"]) == (["cart.py"], False)
+        assert len(served.asked) == n_asked
+        status = json.loads(fathom(books, served, "status", "--json").stdout)
+        assert [failure["path"] for failure in status["failures"]] == ["ledger.pas"]
+        served.turns[:] = [LISTS]
+        fathom(books, served, "index")
+        assert len(served.asked) == n_asked + 1
+        assert names(books, served) == ["aws_key", "PostEntry"]
+
+
+def test_it_is_said_what_goes_to_the_model(books: Path) -> None:
+    with serving(LISTS) as served:
+        dry = fathom(books, served, "index", "--dry-run").stdout
+        assert "would send to the language model, at most: 1 file to parse, about 4" in dry
+        assert served.asked == []
+        assert "sent to the language model: 1 file to parse, about 4" in fathom(books, served, "index").stdout
+        assert "language model" not in fathom(books, served, "index").stdout
+
+
+def sent(served: Served) -> list[str]:
+    return [asked.body["messages"][-1]["content"] for asked in served.asked]
+
+
+DESCRIBES = Turn([sse(json.dumps({"purposes": [{"file": n, "purpose": f"Purpose {n}."} for n in range(1, 9)]}))])
+
+
+def test_the_choosing_model_sees_what_each_file_is_for(described: Path) -> None:
+    with serving(DESCRIBES) as served:
+        fathom(described, served, "search", "cart total")
+        assert served.asked == []  # no search waits for it
+        dry = fathom(described, served, "index", "--dry-run").stdout
+        assert "at most: the heads of 3 files for their purpose" in dry
+        ran = fathom(described, served, "index")
+        assert (ran.returncode, "the heads of 3 files for their purpose" in ran.stdout) == (0, True), ran.stderr
+        fathom(described, served, "index", "--full")
+        (asked,) = sent(served)
+        assert "File 1: cart.py (python, 3 lines)\nDefines: Cart, Cart.total\n| class Cart:" in asked
+        assert KEY not in asked
+        assert "| const aws_key = '«masked" in asked
+        fathom(described, served, "ask", "where is the total of a cart")
+        assert "cart.py: Cart, Cart.total # Purpose 1.\n" in sent(served)[1]
+
+
+def test_the_same_files_elsewhere_are_known(described: Path) -> None:
+    clone = described.parent / "clone"
+    shutil.copytree(described, clone)
+    with serving(DESCRIBES) as served:
+        fathom(described, served, "index")
+        assert "language model" not in fathom(clone, served, "index").stdout
+        assert len(served.asked) == 1
+
+
+def test_a_model_that_fails_leaves_files_without_purpose_and_the_index_whole(described: Path) -> None:
+    with serving(REFUSES) as served:
+        ran = fathom(described, served, "index")
+        assert ran.returncode == 0
+        assert "failed: cart.py: no purpose from the model: " in ran.stdout
+        assert "3 added, 3 failed" in ran.stdout
+        served.turns[:] = [DESCRIBES]
+        assert "failed" not in fathom(described, served, "index").stdout
+
+
+def test_the_settings_say_where_indexed_text_goes(described: Path) -> None:
+    ran = fathom(described, None, "config", "show", "--set", "llm.index=openai:m")
+    assert "text of indexed files goes to openai:m at https://api.openai.com/v1, secrets masked" in ran.stderr
 
 
 def test_without_a_model_it_is_said_what_to_set(books: Path) -> None:

@@ -33,6 +33,42 @@ def test_gives_back_what_was_put(tmp_path: Path) -> None:
     assert again.n_errors == 0
 
 
+def test_keeps_purposes_by_model_and_bytes(tmp_path: Path) -> None:
+    cache = Cache.open(str(tmp_path))
+    cache.put_purposes("m", {"a": "Reads Müll.", "b": ""})
+    cache.put_purposes("m", {"a": "Reads 文件."})
+    assert cache.get_purposes("m", ["a", "b", "c"]) == {"a": "Reads 文件.", "b": ""}
+    assert cache.get_purposes("other", ["a"]) == {}
+    assert cache.n_errors == 0
+
+
+def test_a_cache_that_knew_no_purposes_takes_them(tmp_path: Path) -> None:
+    cache = Cache.open(str(tmp_path))
+    cache.put_parsed({"a": b"1"})
+    cache.close()
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute("DROP TABLE purposes")
+    db.close()
+    cache = Cache.open(str(tmp_path))
+    cache.put_purposes("m", {"a": "Reads."})
+    assert (cache.get_parsed(["a"]), cache.get_purposes("m", ["a"])) == ({"a": b"1"}, {"a": "Reads."})
+
+
+def test_old_purposes_go_when_the_cache_is_cut(tmp_path: Path) -> None:
+    cache = Cache.open(str(tmp_path))
+    cache.put_purposes("m", {f"old{number}": "x" * 1_000 for number in range(400)})
+    cache.close()
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute("UPDATE purposes SET used = 1000")
+    db.close()
+    cache = Cache.open(str(tmp_path), max_bytes=200_000)
+    cache.put_purposes("m", {"new": "Reads."})
+    left = cache.get_purposes("m", ["new", *(f"old{number}" for number in range(400))])
+    assert left["new"] == "Reads."
+    assert len(left) < 200
+    assert "old0" not in left
+
+
 def test_takes_more_keys_than_one_statement(tmp_path: Path) -> None:
     cache = Cache.open(str(tmp_path))
     items = {f"key{number}": b"v%d" % number for number in range(33_000)}

@@ -31,6 +31,7 @@ from codefathom.types import (
     Context,
     ContextFile,
     Failure,
+    ForModel,
     FoundSymbol,
     Hit,
     IndexReport,
@@ -162,6 +163,35 @@ def test_a_dry_run_lists_what_would_be_done() -> None:
         "would index 12 kB, about 30 new chunks: 2 added, 1 changed, 1 removed, 5 unchanged, 1 skipped\n"
         "paused: too many failed\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("dry_run", "sent", "line"),
+    [
+        (True, ForModel(1, 500), "would send to the language model, at most: 1 file to parse, about 500 tokens\n"),
+        (False, ForModel(2, 900), "sent to the language model: 2 files to parse, about 900 tokens\n"),
+        (
+            True,
+            ForModel(3, 9_000, 12),
+            "would send to the language model, at most: 3 files to parse and the heads of 12 files for their purpose, "
+            "about 9000 tokens\n",
+        ),
+        (
+            False,
+            ForModel(0, 80, 1),
+            "sent to the language model: the heads of 1 file for their purpose, about 80 tokens\n",
+        ),
+    ],
+)
+def test_a_report_says_what_goes_to_a_model(dry_run: bool, sent: ForModel, line: str) -> None:
+    assert report_text(replace(REPORT, dry_run=dry_run, for_model=sent), whole=False).endswith(line)
+    assert "language model" not in report_text(replace(REPORT, dry_run=dry_run), whole=True)
+
+
+def test_many_failures_are_cut_unless_all_are_wanted() -> None:
+    many = replace(REPORT, failures=tuple(Failure(f"{n}.py", "no purpose") for n in range(25)))
+    assert "failed: 19.py: no purpose\nfailed: … and 5 more (-v lists all)\n30 chunks" in report_text(many, whole=False)
+    assert "failed: 24.py: no purpose\n30 chunks" in report_text(many, whole=True)
 
 
 def test_a_long_list_is_cut_unless_all_is_wanted() -> None:
