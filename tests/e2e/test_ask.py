@@ -107,7 +107,50 @@ def test_a_trace_names_every_stage(shop: Path, answering: Served) -> None:
     fathom(shop, answering, "ask", "--trace", "trace.json", QUESTION)
     trace = json.loads((shop / "trace.json").read_text())
     assert [stage["stage"] for stage in trace] == ["search", "limit", "pack", "answer"]
-    assert trace[-1]["usage"] == [90, 9]
+    assert [stage["n_in"] for stage in trace] == [len(stage["input"]) for stage in trace]
+    search, _, pack, answer = trace
+    assert search["input"] == [QUESTION]
+    assert pack["output"] == answer["input"]
+    assert any(place.startswith("shop/pricing.py:1-") for place in pack["output"])
+    assert answer["output"] == [f"{CLAIM} "]  # as the model wrote it, unchecked
+    assert answer["usage"] == {"prompt_tokens": 90, "completion_tokens": 9}
+    assert [stage["cost"] for stage in trace] == [None] * 4
+
+
+PRICES = ("--set", "llm.prompt_price=200", "--set", "llm.completion_price=1000")
+
+
+def test_with_prices_the_cost_is_told(shop: Path, answering: Served) -> None:
+    ran = fathom(shop, answering, "ask", "--json", *PRICES, "--trace", "trace.json", QUESTION)
+    assert json.loads(ran.stdout)["cost"] == 0.027  # 90 × 200 + 9 × 1000, by the million
+    assert [stage["cost"] for stage in json.loads((shop / "trace.json").read_text())] == [None, None, None, 0.027]
+    assert ran.stderr.endswith("openai:m, 99 tokens, cost 0.0270\n")
+
+
+def test_without_prices_no_cost_is_told(shop: Path, answering: Served) -> None:
+    ran = fathom(shop, answering, "ask", "--json", QUESTION)
+    assert json.loads(ran.stdout)["cost"] is None
+    assert ran.stderr.endswith("openai:m, 99 tokens\n")
+
+
+def table(stderr: str) -> list[str]:
+    return stderr.partition("fathom: the stages of this answer\n")[2].splitlines()
+
+
+def test_the_stages_are_explained_after_the_answer(shop: Path, answering: Served) -> None:
+    ran = fathom(shop, answering, "ask", "--explain", *PRICES, QUESTION)
+    assert ran.stdout == "Prices are summed [shop/pricing.py:6-8]. And taxed. \n"
+    head, *rows = table(ran.stderr)
+    assert head.split() == ["stage", "ms", "in", "out", "tokens", "cost", "detail"]
+    assert [row.split()[0] for row in rows] == ["search", "limit", "pack", "answer"]
+    end_of_tokens = head.index("tokens") + len("tokens")
+    assert rows[-1][:end_of_tokens].endswith(" 90+9")
+    assert rows[-1][end_of_tokens:] == "  0.0270  1 citations dropped"
+    assert rows[0][end_of_tokens:] == ""
+
+
+def test_quiet_explains_nothing(shop: Path, answering: Served) -> None:
+    assert fathom(shop, answering, "ask", "-q", "--explain", QUESTION).stderr == ""
 
 
 def test_the_agent_looks_and_then_answers(shop: Path) -> None:

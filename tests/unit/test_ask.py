@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from codefathom import Engine, asking
 from codefathom.answer.ask import Found, Text, ask
 from codefathom.answer.course import Models
 from codefathom.answer.tokens import estimate
-from codefathom.answer.types import Answer
+from codefathom.answer.types import Answer, Prices, traced
 from codefathom.errors import ProviderError, SourceError, UsageError
 from codefathom.providers.base import Ask, Message, Reply, Usage
 from codefathom.settings import AnswerSettings, ContextSettings, LlmSettings, RerankSettings, SelectSettings, Settings
@@ -145,6 +146,91 @@ def test_the_conversation_so_far_goes_along(shop: Path) -> None:
     events_of(shop, Models(answer=model), asking.Request(QUESTION, history=history))
     assert tuple(model.asks[1].messages[1:3]) == history
     assert model.asks[1].messages[-1].content.endswith(QUESTION)  # as it was typed
+
+
+def test_every_stage_tells_what_it_took_in_and_gave(shop: Path) -> None:
+    def grade(question: Ask) -> Reply:
+        paths = re.findall(r"is document (\d+) \((.*?)\)", question.messages[-1].content)
+        grades = [f"{number}: {'yes/9' if path == 'shop/pricing.py' else 'no/2'}" for number, path in paths]
+        return Reply("\n".join(grades), usage=Usage(1_000, 10))
+
+    models = Models(
+        answer=ScriptedChat([Reply("So [1]. Or [7].", usage=Usage(2_000, 100))]),
+        select=ScriptedChat(
+            [Reply('{"file_list": [{"file_path": "docs/shipping.md", "reason": "labels"}]}', usage=Usage(3_000, 20))]
+        ),
+        judge=ScriptedChat([grade] * 10),
+    )
+    settings = Settings(select=SelectSettings(filter_level=2), llm=LlmSettings(prompt_price=1.0, completion_price=10.0))
+    *_, answer = events_of(shop, models, asking.Request(QUESTION), settings)
+    assert isinstance(answer, Answer)
+    stages = {stage.stage: stage for stage in answer.trace}
+    assert list(stages) == ["search", "select", "related", "judge", "limit", "pack", "answer"]
+    assert all(stage.milliseconds > 0 for stage in answer.trace)
+    assert all(len(stage.input) == stage.n_in for stage in answer.trace)
+    assert stages["search"].input == (QUESTION,)
+    assert re.fullmatch(r"\S+:\d+-\d+ \d\.\d\d", stages["search"].output[0])
+    assert stages["select"].output[-1] == "docs/shipping.md: labels"
+    assert (stages["select"].usage, stages["select"].cost) == (Usage(3_000, 20), 0.0032)
+    assert set(stages["select"].input) <= set(stages["related"].input) <= set(stages["judge"].input)
+    assert "shop/pricing.py: 9/10" in stages["judge"].output
+    assert "docs/shipping.md: 2/10" in stages["judge"].output
+    assert len(stages["judge"].output) == stages["judge"].n_in
+    assert stages["judge"].n_out == 1
+    assert stages["limit"].output == ("shop/pricing.py",)
+    assert stages["pack"].output == stages["answer"].input == ("shop/pricing.py:1-13",)
+    assert stages["answer"].output == ("So [1]. Or [7].",)
+    assert (stages["answer"].n_out, stages["answer"].cost) == (1, 0.003)
+    assert [stage.stage for stage in answer.trace if stage.cost is None] == ["search", "related", "limit", "pack"]
+    assert answer.usage == sum((stage.usage for stage in answer.trace), Usage())
+    assert answer.cost == pytest.approx(sum(stage.cost or 0.0 for stage in answer.trace))
+
+
+def test_a_rewritten_question_is_what_the_other_models_are_asked(shop: Path) -> None:
+    rewritten = "how is the tax of an order computed"
+    reply = Reply(f'{{"question": "{rewritten}", "queries": ["tax rate"]}}', usage=Usage(30, 3))
+    selecting = ScriptedChat([Reply('{"file_list": []}')])
+    history = (Message("user", "what is sold here?"), Message("assistant", "Articles."))
+    models = Models(answer=ScriptedChat([reply, Reply("So [1].")]), select=selecting)
+    settings = Settings(select=SelectSettings(filter_level=1))
+    *_, answer = events_of(shop, models, asking.Request("and its tax?", history=history), settings)
+    assert isinstance(answer, Answer)
+    first = answer.trace[0]
+    assert (first.stage, first.n_in, first.usage) == ("rewrite", 2, Usage(30, 3))
+    assert first.input == ("user: what is sold here?", "assistant: Articles.")
+    assert first.output == answer.trace[1].input == (rewritten, "tax rate")
+    assert selecting.asks[0].messages[-1].content.endswith(rewritten)
+
+
+@pytest.mark.parametrize(
+    ("prices", "usage", "expected"),
+    [
+        (Prices(), Usage(1_000_000, 1_000_000), None),
+        (Prices(0.25, 2.0), Usage(), None),  # not counted by the provider
+        (Prices(0.25, 2.0), Usage(1_000_000, 1_000_000), 2.25),
+        (Prices(0.25, 2.0), Usage(1, 0), 2.5e-07),
+        (Prices(0.0, 2.0), Usage(90, 0), 0.0),
+        (Prices(0.0, 2.0), Usage(90, 9), 1.8e-05),
+        (Prices(0.1, 0.0), Usage(3, 9), 3e-07),  # 0.1 × 3 is more than 0.3 in binary fractions
+    ],
+)
+def test_what_tokens_cost(prices: Prices, usage: Usage, expected: float | None) -> None:
+    assert prices.cost(usage) == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ([], ()),
+        (["a", ""], ("a", "")),
+        (["x" * 2_000], ("x" * 2_000,)),
+        (["x" * 2_001], ("x" * 2_000 + "…",)),
+        (["a"] * 100, ("a",) * 100),
+        (["a"] * 102, (*("a",) * 100, "… and 2 more")),
+    ],
+)
+def test_a_trace_keeps_no_more_than_can_be_read(texts: list[str], expected: tuple[str, ...]) -> None:
+    assert traced(texts) == expected
 
 
 def test_a_judging_model_drops_what_is_beside_the_point(shop: Path) -> None:
