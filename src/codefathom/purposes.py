@@ -207,7 +207,7 @@ def sketch(document: StoredDocument, text: str, symbols: Sequence[Symbol], mask:
     """
     lines = map(_printable, mask(text).split("\n", _MAX_LINES)[:_MAX_LINES])
     head = "\n".join(line[:_MAX_LINE_CHARS] for line in lines if line)[:_MAX_HEAD_CHARS]
-    names = mask(", ".join(symbol.qualified_name for symbol in symbols))
+    names = _printable(mask(", ".join(symbol.qualified_name for symbol in symbols)))
     rows = [f"{_printable(document.path.rpartition('/')[2])} ({document.language}, {document.n_lines} lines)"]
     rows += [f"Defines: {_shortened(names, _MAX_NAMES_CHARS)}"] if names else []
     # The mark keeps a file from passing its lines off as the beginning of the next one.
@@ -285,9 +285,9 @@ def one_line(value: object) -> str:
 
 
 def _printable(text: str) -> str:
-    """Fold white space, and drop what has no shape: control characters, marks of direction, half characters."""
-    shown = (sign for sign in " ".join(text.split()) if not unicodedata.category(sign).startswith("C"))
-    return "".join(shown).strip()
+    """Drop what has no shape (control characters, marks of direction, half characters), and fold white space."""
+    shown = (sign for sign in text if sign.isspace() or not unicodedata.category(sign).startswith("C"))
+    return " ".join("".join(shown).split())
 
 
 def _shortened(text: str, most: int) -> str:

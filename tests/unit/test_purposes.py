@@ -147,7 +147,7 @@ def test_no_secret_is_shown_even_where_it_is_cut() -> None:
     assert "Defines: *" in shown
 
 
-@examples(max_examples=60, deadline=None)
+@examples(max_examples=100, deadline=None)
 @given(st.text(), st.lists(st.text(min_size=1, max_size=80), max_size=80), st.integers(1, 300))
 def test_little_of_a_file_is_shown_whatever_it_holds(text: str, names: list[str], times: int) -> None:
     first, *rest = sketch(document(), text * times, list(map(symbol, names)), str).split("\n")
