@@ -69,7 +69,7 @@ WORLD = {"os", "pathlib", "time", "random", "socket"}
 
 # Each library outside the standard one, and the only modules that may import it.
 LIBRARIES = {
-    "httpx": {"providers/http.py"},
+    "httpx": {"providers/http.py", "source/web.py"},
     "numpy": {"providers/bundled.py", "providers/reduce.py", "stores/vectors.py"},
     "semble_grammars": {"parse/grammars.py"},
     "simsimd": {"stores/vectors.py"},

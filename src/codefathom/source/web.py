@@ -1,0 +1,226 @@
+"""A page of the web → text, for `--url`. Nothing is fetched that nobody asked for.
+
+Imported only when an address was given: httpx costs more to import than a search takes. HTML needs the library
+`html-to-markdown`, which is optional (`pip install 'codefathom[web]'`); plain text, Markdown and JSON do not.
+"""
+
+from __future__ import annotations
+
+import importlib
+import ipaddress
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import ModuleType
+
+import httpx
+
+from codefathom import __version__
+from codefathom.errors import SourceError
+
+_MAX_REDIRECTS = 5
+_HTML = ("text/html", "application/xhtml+xml")
+_TEXTS = ("text/", "application/json", "application/xml")
+_OF_TEXT = ("+json", "+xml")  # such as application/problem+json
+_HEADERS = {
+    # Some servers hand out Markdown to those who prefer it.
+    "Accept": "text/markdown, text/html;q=0.9, text/plain;q=0.8, */*;q=0.5",
+    "User-Agent": f"codefathom/{__version__}",
+}
+_SAVE_IT = "save the page as text and give the file with --doc"
+
+
+def fetch(url: str, *, max_bytes: int = 2_000_000, timeout_s: float = 20) -> str:
+    """Return the text of a page; of HTML what a reader sees, with its headings, lists and code as Markdown.
+
+    Addresses of private networks are allowed: the one who types the address is the one who runs this, on a machine that
+    reaches them anyway, and documentation often lies there. A page elsewhere may not lead to one, for nobody has typed
+    that. A server must not hand on to this what others send it.
+    Raises SourceError for an address, an answer or a type that cannot be read, for more than `max_bytes`, and after
+    `timeout_s`.
+    """
+    deadline = time.monotonic() + timeout_s
+    with _lost(url, timeout_s), _client(url, timeout_s) as client:
+        response = _final(client, client.build_request("GET", url), deadline)
+        try:
+            _check_answer(response)
+            data = _body(response, max_bytes, deadline)
+        finally:
+            response.close()
+        return _text(response, data)
+
+
+def without_login(url: str) -> str:
+    """Return an address as it may be shown: without the name, the password and the fragment in it."""
+    scheme, slashes, rest = url.partition("#")[0].partition("://")
+    server, slash, path = rest.partition("/")
+    return f"{scheme}{slashes}{server.rpartition('@')[2]}{slash}{path}"
+
+
+def _client(url: str, timeout_s: float) -> httpx.Client:
+    address = httpx.URL(url)
+    if address.scheme not in {"http", "https"} or not address.host:
+        raise SourceError(
+            f"{without_login(url)!r} is no address of the web",
+            hint="write it with http:// or https://; a file is given with --doc",
+        )
+    # A proxy of the environment does not lead to this machine.
+    return httpx.Client(headers=_HEADERS, timeout=timeout_s, trust_env=not _is_this_machine(address.host))
+
+
+def _final(client: httpx.Client, request: httpx.Request, deadline: float) -> httpx.Response:
+    """Follow where a page leads. The response is open and not yet read."""
+    first = request.url
+    for _ in range(_MAX_REDIRECTS + 1):
+        response = client.send(request, stream=True)
+        if response.next_request is None:
+            return response
+        response.close()
+        _check_time(deadline)
+        request = response.next_request
+        if request.url.host != first.host and _is_private(request.url.host) and not _is_private(first.host):
+            raise SourceError(
+                f"{_shown(first)} leads into a private network, to {_shown(request.url)}",
+                hint="give that address if you mean it",
+            )
+    raise SourceError(
+        f"{_shown(first)} leads on more than {_MAX_REDIRECTS} times",
+        hint="open it in a browser and give the address it ends at",
+    )
+
+
+def _check_answer(response: httpx.Response) -> None:
+    shown, status = _shown(response.url), response.status_code
+    if not response.is_success:
+        raise SourceError(f"{shown} answered {status} {response.reason_phrase}".rstrip(), hint=_hint(status))
+    media_type = _media_type(response)
+    is_text = media_type.startswith(_TEXTS) or (media_type.startswith("application/") and media_type.endswith(_OF_TEXT))
+    if media_type and not is_text:
+        raise SourceError(f"{shown} is no text but {media_type}", hint=_SAVE_IT)
+
+
+def _media_type(response: httpx.Response) -> str:
+    return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
+
+
+def _body(response: httpx.Response, max_bytes: int, deadline: float) -> bytes:
+    """Read at most so many bytes; what a server says about its size is only believed when it is too much."""
+    length = response.headers.get("content-length", "")
+    pieces, n_bytes = [], int(length) if length.isdecimal() and int(length) > max_bytes else 0
+    for piece in response.iter_bytes() if not n_bytes else ():
+        pieces.append(piece)
+        n_bytes += len(piece)
+        if n_bytes > max_bytes:
+            break
+        _check_time(deadline)
+    if n_bytes > max_bytes:
+        raise SourceError(f"{_shown(response.url)} is larger than {max_bytes:,} bytes", hint=_SAVE_IT)
+    return b"".join(pieces)
+
+
+def _check_time(deadline: float) -> None:
+    # What httpx limits is each wait, not their sum.
+    if time.monotonic() > deadline:
+        raise httpx.ReadTimeout("the page came too slowly")
+
+
+def _text(response: httpx.Response, data: bytes) -> str:
+    shown = _shown(response.url)
+    text = _decoded(data, response.charset_encoding or "utf-8")
+    if "\0" in text:
+        raise SourceError(f"{shown} is no text", hint=_SAVE_IT)
+    if _media_type(response) in _HTML:
+        text = _markdown(text, shown)
+    if not text.strip():
+        raise SourceError(f"{shown} holds no text", hint=f"is it made by a program in the browser? then {_SAVE_IT}")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _decoded(data: bytes, charset: str) -> str:
+    try:
+        return data.decode(charset, "replace").removeprefix("\ufeff")
+    except (LookupError, UnicodeError):  # a server may name anything
+        return data.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def _markdown(html: str, shown: str) -> str:
+    library = _library(shown)
+    options = library.ConversionOptions(
+        extract_metadata=False,
+        skip_images=True,
+        exclude_selectors=["nav"],
+        # Scripts and styles go; headers and forms may hold what was asked for.
+        preprocessing=library.PreprocessingOptions(preset="minimal", remove_forms=False),
+    )
+    try:
+        content: str | None = library.convert(html, options).content
+    except library.ConversionError as error:
+        raise SourceError(f"the HTML of {shown} cannot be read: {error}", hint=_SAVE_IT) from error
+    return content or ""
+
+
+def _library(shown: str) -> ModuleType:
+    try:
+        return importlib.import_module("html_to_markdown")
+    except ImportError as error:
+        raise SourceError(
+            f"{shown} is HTML, which needs the library 'html-to-markdown', which is not installed",
+            hint="pip install 'codefathom[web]'",
+        ) from error
+
+
+@contextmanager
+def _lost(url: str, timeout_s: float) -> Iterator[None]:
+    """Turn what can happen on the way into errors that say what to do."""
+    shown = without_login(url)
+    try:
+        yield
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
+        raise SourceError(f"{shown} is, or leads to, no address of the web: {error}", hint="correct it") from error
+    except httpx.TimeoutException as error:
+        raise SourceError(f"{shown} took longer than {timeout_s:g} s", hint=f"try again, or {_SAVE_IT}") from error
+    except httpx.ConnectError as error:
+        if _is_unknown_host(error):
+            remedy = "is it spelled right, and is this machine connected?"
+            raise SourceError(f"no such host: {error.request.url.host!r}", hint=remedy) from error
+        raise SourceError(f"{shown} cannot be reached: {error}", hint="is the server running?") from error
+    except httpx.HTTPError as error:
+        raise SourceError(f"the connection to {shown} was lost: {error}", hint="try again") from error
+
+
+def _is_unknown_host(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, socket.gaierror):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _is_private(host: str) -> bool:
+    """Whether a host has an address that is not of the public network; one without an address has none."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return False
+    return any(not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_global for *_, address in found)
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _shown(url: httpx.URL) -> str:
+    return without_login(str(url))
+
+
+def _hint(status: int) -> str:
+    return _HINTS.get(status, "try again later" if status >= 500 else "check the address")
+
+
+_HINTS: Mapping[int, str] = {
+    401: f"it wants a login: {_SAVE_IT}",
+    403: f"it is not shown to programs or without a login: {_SAVE_IT}",
+    429: "it was asked too often: try again later",
+}
