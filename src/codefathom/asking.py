@@ -38,6 +38,7 @@ HITS_PER_FILE = 4
 _SMALL_WINDOW = 24_000
 # A project of no more files is shown to the selecting model as a whole.
 _SMALL_PROJECT = 400
+_COST_USED = "the agent used all that it may cost"
 
 
 class Request(NamedTuple):
@@ -66,8 +67,7 @@ def investigate(
     chosen = model(opened.place, "agent")
     if chosen is None:
         raise SettingsError("an agent needs a language model", hint="set FATHOM_LLM__MODEL, such as ollama:qwen3:8b")
-    settings = opened.place.settings
-    limits = Limits(*settings.agent, max_reply=settings.answer.max_tokens)
+    limits = _limits(opened.place.settings)
     known = tools(_tools_project(opened, search))
     language = language_of_question(request.text)
     listed = "\n".join(f"- {usage(tool.spec)}" for tool in known)
@@ -79,7 +79,29 @@ def investigate(
         yield event
         if isinstance(event, Final):
             answer = report(request.text, event, seen, opened.catalog.text, lambda path: _on_disk(path, opened))
-            yield replace(answer, model=chosen.name, generation=opened.catalog.generation)
+            yield replace(
+                answer,
+                model=chosen.name,
+                generation=opened.catalog.generation,
+                degraded=(*answer.degraded, *([_COST_USED] if event.stopped_by == "cost" else [])),
+                trace=event.stages,
+                cost=limits.prices.cost(event.usage),
+            )
+
+
+def _limits(settings: Settings) -> Limits:
+    """Return what an agent may use. Raises SettingsError for a limit on a cost that cannot be known."""
+    agent, prices = settings.agent, _prices(settings)
+    if agent.max_cost and not any(prices):
+        raise SettingsError(
+            f"agent.max_cost = {agent.max_cost} needs the prices of the model",
+            hint="set llm.prompt_price and llm.completion_price, the prices of a million tokens",
+        )
+    return Limits(agent.rounds, agent.max_tokens, agent.max_seconds, settings.answer.max_tokens, agent.max_cost, prices)
+
+
+def _prices(settings: Settings) -> Prices:
+    return Prices(settings.llm.prompt_price, settings.llm.completion_price)
 
 
 def _tools_project(opened: Opened, search: Callable[[str, Level, int], SearchResult]) -> ToolsProject:
@@ -156,7 +178,7 @@ def _question(request: Request, opened: Opened, count: CountTokens) -> Question:
         least_confidence=settings.answer.least_confidence,
         in_line_order=not settings.context.disable_segment_reorder,
         max_input_tokens=settings.select.max_input_tokens or most,
-        prices=Prices(settings.llm.prompt_price, settings.llm.completion_price),
+        prices=_prices(settings),
     )
 
 

@@ -210,6 +210,10 @@ class AgentSettings(NamedTuple):
     rounds: Annotated[int, Rule("Rounds of one question; in the last one there are no tools.", low=1)] = 6
     max_tokens: Annotated[int, Rule("Tokens of all rounds together, after which it must answer.", low=1)] = 200_000
     max_seconds: Annotated[float, Rule("Seconds after which it must answer.", low=1)] = 900.0
+    max_cost: Annotated[
+        float,
+        Rule("Cost after which it must answer, by llm.prompt_price and llm.completion_price; 0: no limit.", low=0.0),
+    ] = 0.0
 
 
 class IndexSettings(NamedTuple):

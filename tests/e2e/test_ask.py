@@ -169,6 +169,22 @@ def test_the_agent_looks_and_then_answers(shop: Path) -> None:
     assert "confidence high" in ran.stderr
 
 
+def test_the_agent_is_held_to_what_it_may_cost(shop: Path) -> None:
+    final = {"answer": "Summed.", "confidence": "low", "sources": [], "reasoning": "I may not look any more."}
+    # The prompt alone costs more than that, and then the answer is demanded.
+    words = ("--agent", "--json", "--explain", "--trace", "trace.json", *PRICES, "--set", "agent.max_cost=0.001")
+    with serving(Turn([call("read_file", file_path="shop/pricing.py")]), Turn([sse(json.dumps(final))])) as served:
+        ran = fathom(shop, served, "ask", *words, QUESTION)
+    assert ran.returncode == 0, ran.stderr
+    assert len(served.asked) == 2
+    answer = json.loads(ran.stdout)
+    assert "the agent used all that it may cost" in answer["degraded"]
+    assert answer["cost"] == 0.027  # of the second call; the first one counted no tokens
+    trace = json.loads((shop / "trace.json").read_text())
+    assert [stage["stage"] for stage in trace] == ["round 1", "read_file", "answer"]
+    assert [row.split()[0] for row in table(ran.stderr)] == ["stage", "round", "read_file", "answer"]
+
+
 def test_without_a_model_there_are_excerpts(shop: Path) -> None:
     ran = fathom(shop, None, "ask", QUESTION)
     assert ran.returncode == 0
@@ -180,6 +196,9 @@ def test_without_a_model_there_are_excerpts(shop: Path) -> None:
     ("words", "message"),
     [
         (("ask", "--agent", "x"), "an agent needs a language model"),
+        (("ask", "--agent", "--model", "ollama:m", "--set", "agent.max_cost=1", "x"),
+          "agent.max_cost = 1.0 needs the prices of the model"),
+        (("ask", "--set", "llm.prompt_price=-1", "x"), "llm.prompt_price cannot be '-1'"),
         (("ask", "--pin", "shop/none.py", "x"), "no such path in the project: 'shop/none.py'"),
         (("ask", "--doc", "none.txt", "x"), "cannot read 'none.txt'"),
         (("ask", "--model", "gpt-5", "x"), "llm.model = 'gpt-5' names no provider and model"),

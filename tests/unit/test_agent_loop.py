@@ -14,7 +14,7 @@ import pytest
 from codefathom import Engine
 from codefathom.agent.loop import Briefing, Call, Event, Final, Limits, Observed, Thought, run
 from codefathom.agent.tools import Place, Project, Tool, tools
-from codefathom.answer.types import Citation
+from codefathom.answer.types import Citation, Prices
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply, ToolCall, Usage
 
@@ -216,6 +216,62 @@ def test_time(kit: tuple[Tool, ...], seconds: float, max_seconds: float, n_looks
     n_broken = stopped_by == "time" and n_looks > 0
     assert final_of(events).stopped_by == stopped_by
     assert len(observed(events)) == n_looks - n_broken
+
+
+@pytest.mark.parametrize(
+    ("usage", "max_cost", "prices", "n_looks"),
+    [
+        # a round costs 100 × 1 + 10 × 10, by the million
+        (Usage(100, 10), 0.0, Prices(1.0, 10.0), 5),  # no limit
+        (Usage(100, 10), 0.01, Prices(1.0, 10.0), 5),
+        (Usage(100, 10), 0.0006, Prices(1.0, 10.0), 2),  # 0.0004 used, and the answer costs about 0.0002
+        (Usage(100, 10), 0.000601, Prices(1.0, 10.0), 3),
+        (Usage(100, 10), 0.0002, Prices(1.0, 10.0), 1),
+        (Usage(100, 10), 0.0002, Prices(0.0, 10.0), 1),
+        (Usage(100, 10), 0.0002, Prices(), 5),  # a cost that is not known limits nothing
+        (Usage(), 0.0002, Prices(1.0, 10.0), 1),  # not counted by the provider: by the length of the text
+    ],
+)
+def test_cost(kit: tuple[Tool, ...], usage: Usage, max_cost: float, prices: Prices, n_looks: int) -> None:
+    looks = [calls(("find_symbol", {"name": f"name{number}"}), usage=usage) for number in range(n_looks)]
+    model = Scripted(*looks, answer())
+    final = final_of(ran(model, kit, limits=Limits(max_cost=max_cost, prices=prices)))
+    assert final.stopped_by == ("rounds" if n_looks == 5 else "cost")
+    assert final.rounds == n_looks + 1
+    assert model.asks[-1].tools == ()
+
+
+def test_of_two_limits_that_are_reached_the_first_is_named(kit: tuple[Tool, ...]) -> None:
+    limits = Limits(max_tokens=100, max_cost=1e-6, prices=Prices(1.0, 1.0))
+    final = final_of(ran(Scripted(calls(PRICING), answer()), kit, limits=limits))
+    assert (final.stopped_by, final.rounds) == ("tokens", 2)
+
+
+def test_every_turn_and_every_call_is_a_stage(kit: tuple[Tool, ...]) -> None:
+    clock = Clock()
+    wrong = ("read_file", {"file_path": "nowhere.py"})
+    looks = (calls(PRICING, wrong, text="I look."), says("They are summed."), answer())
+    model = Scripted(*looks, clock=clock, seconds=0.5)
+    history = (Message("user", "Hello"), Message("assistant", "Hello."))
+    limits, briefing = Limits(prices=Prices(1.0, 10.0)), Briefing(demand="As JSON!", history=history)
+    events = ran(model, kit, limits=limits, briefing=briefing, clock=clock)
+    stages = final_of(events).stages
+    assert [(stage.stage, stage.milliseconds, stage.n_in, stage.n_out) for stage in stages] == [
+        ("round 1", 1_000.0, 1, 3),
+        ("read_file", 0.0, 1, 1),
+        ("read_file", 0.0, 1, 0),
+        ("round 2", 1_000.0, 2, 1),
+        ("answer", 1_000.0, 1, 1),
+    ]
+    first, look, missed, second, last = stages
+    assert first.input == (QUESTION,)
+    assert first.output == ("I look.", *(f"{name} {json.dumps(given)}" for name, given in (PRICING, wrong)))
+    assert (look.input, look.output) == ((json.dumps(PRICING[1]),), ("shop/pricing.py:1-13",))
+    assert missed.detail == observed(events)[1].text.partition("\n")[0] != ""
+    assert second.input == tuple(event.text for event in observed(events))
+    assert (last.input, last.output) == (("As JSON!",), ("They are summed.",))
+    assert [stage.cost for stage in stages] == [0.0002, None, None, 0.0002, 0.0002]
+    assert sum((stage.usage for stage in stages), Usage()) == final_of(events).usage
 
 
 def test_tools_are_timed(kit: tuple[Tool, ...]) -> None:

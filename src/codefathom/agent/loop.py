@@ -14,10 +14,11 @@ from typing import Any, Literal, NamedTuple
 
 from codefathom.agent.final import DEMAND, MAX_TOKENS, FinalAnswer, objects_in, replied, stream_final
 from codefathom.agent.tools import Observation, Place, Tool, named, usage
+from codefathom.answer.types import NO_PRICES, Prices, StageTrace, traced
 from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
 
-StoppedBy = Literal["", "rounds", "tokens", "time", "provider"]
+StoppedBy = Literal["", "rounds", "tokens", "cost", "time", "provider"]
 
 # More calls in one round are a loop of the model's own.
 _MAX_CALLS = 8
@@ -41,6 +42,8 @@ class Limits(NamedTuple):
     max_tokens: int = 200_000  # of all prompts and replies
     max_seconds: float = 900.0
     max_reply: int = MAX_TOKENS  # tokens of one reply
+    max_cost: float = 0.0  # of all prompts and replies; 0.0: no limit
+    prices: Prices = NO_PRICES  # without them there is no cost to limit
 
 
 class Briefing(NamedTuple):
@@ -81,6 +84,7 @@ class Final(NamedTuple):
     usage: Usage
     rounds: int
     stopped_by: StoppedBy  # "": the model had seen enough; "provider": it failed after the first round
+    stages: tuple[StageTrace, ...] = ()  # the model's turns and the calls, as they came
 
 
 Event = Delta | Thought | Call | Observed | Final  # a Delta is a piece of what the model is just writing
@@ -104,8 +108,11 @@ def run(
     stopped_by = yield from talk.rounds()
     looked = talk.messages[len(opening) :]
     messages = [*opening, *(map(_shortened, looked) if stopped_by == "provider" else looked)]
+    started = clock()
     finished = yield from stream_final(model, messages, talk.trace, briefing.demand, limits.max_reply)
-    yield Final(finished.answer, talk.usage + finished.usage, talk.n_rounds + bool(stopped_by), stopped_by)
+    talk.keep("answer", started, [briefing.demand], [finished.answer.answer], finished.usage)
+    n_rounds = talk.n_rounds + bool(stopped_by)
+    yield Final(finished.answer, talk.usage + finished.usage, n_rounds, stopped_by, tuple(talk.stages))
 
 
 def _opening(question: str, tools: Sequence[Tool], briefing: Briefing) -> list[Message]:
@@ -133,14 +140,15 @@ class _Talk:
         self.messages = messages
         self.trace: list[tuple[Place, ...]] = []
         self.usage = NO_USAGE
+        self.stages: list[StageTrace] = []
         self.n_rounds = 0
         self._model = model
         self._tools = tools
         self._limits = limits
         self._clock = clock
         self._started = clock()
-        self._n_tokens = 0
-        self._last_tokens = 0  # of the last round: the final answer costs about as much
+        self._used = NO_USAGE  # estimated where the provider counts no tokens
+        self._last_used = NO_USAGE  # in the last round: the final answer costs about as much
         self._asked: dict[tuple[str, str], int] = {}  # call → the round in which it was answered
 
     def rounds(self) -> Generator[Event, None, StoppedBy]:
@@ -148,6 +156,8 @@ class _Talk:
         for number in range(1, self._limits.rounds):
             if limit := self._limit():
                 return limit
+            started = self._clock()
+            given = self._news()
             try:
                 reply = yield from self._reply()
             except ProviderError:
@@ -159,16 +169,44 @@ class _Talk:
             self.n_rounds = number
             self._count(reply)
             calls, is_native = _calls(reply, self._tools)
+            said = [reply.text.strip(), *(f"{call.name} {call.arguments}" for call in reply.tool_calls)]
+            self.keep(f"round {number}", started, given, [text for text in said if text], reply.usage)
             if not calls:
                 self.messages.append(Message("assistant", reply.text))
                 return ""
             yield from self._act(reply.text, calls, is_native)
         return "rounds"
 
+    def keep(
+        self,
+        name: str,
+        started: float,
+        given: Sequence[str],
+        output: Sequence[str],
+        usage: Usage = NO_USAGE,
+        *,
+        detail: str = "",
+    ) -> None:
+        """Keep a stage that ends now."""
+        milliseconds = (self._clock() - started) * 1000
+        cost = self._limits.prices.cost(usage)
+        self.stages.append(
+            StageTrace(name, milliseconds, len(given), len(output), usage, detail, traced(given), traced(output), cost)
+        )
+
+    def _news(self) -> list[str]:
+        """Return what the model has not been told yet, but for the system's words."""
+        turns = [index for index, message in enumerate(self.messages) if message.role in {"assistant", "system"}]
+        return [message.content for message in self.messages[turns[-1] + 1 :]]
+
     def _limit(self) -> StoppedBy:
         if self._is_late():
             return "time"
-        return "tokens" if self._n_tokens + self._last_tokens >= self._limits.max_tokens else ""
+        expected = self._used + self._last_used
+        if sum(expected) >= self._limits.max_tokens:
+            return "tokens"
+        cost = self._limits.prices.cost(expected) or 0.0
+        return "cost" if 0 < self._limits.max_cost <= cost else ""
 
     def _is_late(self) -> bool:
         return self._clock() - self._started >= self._limits.max_seconds
@@ -194,10 +232,11 @@ class _Talk:
         return reply
 
     def _count(self, reply: Reply) -> None:
-        n_chars = sum(len(message.content) for message in self.messages) + len(reply.text)
+        n_chars = sum(len(message.content) for message in self.messages)
+        estimated = Usage(n_chars // _CHARS_PER_TOKEN, len(reply.text) // _CHARS_PER_TOKEN)
         self.usage += reply.usage
-        self._last_tokens = sum(reply.usage) or n_chars // _CHARS_PER_TOKEN
-        self._n_tokens += self._last_tokens
+        self._last_used = reply.usage if any(reply.usage) else estimated
+        self._used += self._last_used
 
     def _act(self, text: str, calls: Sequence[ToolCall], is_native: bool) -> Iterator[Event]:
         """Answer the calls of a round, in the form in which they were made."""
@@ -212,6 +251,9 @@ class _Talk:
             self.trace.append(observation.places)
             if is_native:
                 self.messages.append(Message("tool", observation.text, tool_call_id=call.id))
+            places = [f"{place.path}:{place.start_line}-{place.end_line}" for place in observation.places]
+            problem = observation.text.partition("\n")[0] if observation.is_error else ""
+            self.keep(call.name, started, [call.arguments], places, detail=problem)
             in_text.append(f"Result of {call.name} {call.arguments}:\n{observation.text}")
             yield Observed(call.name, *observation, (self._clock() - started) * 1000)
         if not is_native:

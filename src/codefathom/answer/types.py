@@ -122,4 +122,4 @@ class Answer:
     degraded: tuple[str, ...] = ()
     stale: bool = False
     trace: tuple[StageTrace, ...] = field(default=())
-    cost: float | None = None  # None: prices or tokens are not known
+    cost: float | None = None  # of the tokens that providers counted; None: these or the prices are not known
