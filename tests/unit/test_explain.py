@@ -55,10 +55,13 @@ def test_the_line_to_look_at(wanted: Wanted, line: int) -> None:
         (want("", "add"), "Order.add"),
         (want("price", "add"), "Order.add"),
         (want("zebra"), "Order"),
+        (want("self items append"), "Order.add"),  # the body of it
+        (want("sum"), "Order.price"),
+        (want("keep them"), "Order"),  # a comment before it
     ],
 )
 def test_the_symbol_that_is_shown(wanted: Wanted, name: str) -> None:
-    assert best_name(wanted, CHUNK) == name
+    assert best_name(wanted, CHUNK, best_line(wanted, CHUNK)) == name
 
 
 @pytest.mark.parametrize(

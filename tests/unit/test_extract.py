@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from codefathom.answer.cite import check
@@ -21,9 +23,9 @@ def hit(start: int, end: int, *, line: int = 0, score: float = 1.0, name: str = 
     ("found", "lines"),
     [
         (hit(3, 10), (3, 10)),
-        (hit(1, 40), (1, 14)),
-        (hit(1, 40, line=20), (17, 30)),
-        (hit(1, 40, line=39), (27, 40)),
+        (hit(1, 40), (1, 24)),
+        (hit(1, 40, line=10), (7, 30)),
+        (hit(1, 40, line=39), (18, 40)),
         (hit(5, 18, line=18), (5, 18)),
     ],
 )
@@ -33,8 +35,16 @@ def test_the_lines_around_the_best_one_are_shown(found: Hit, lines: tuple[int, i
     assert source.text.split("\n") == LINES[lines[0] - 1 : lines[1]]
 
 
+def test_further_excerpts_are_shorter_and_none_begins_or_ends_blank() -> None:
+    blank = hit(3, 6)
+    blank = replace(blank, chunk=replace(blank.chunk, text="\n  \nline\n\n"))
+    _, longer, trimmed = excerpts([hit(1, 2), hit(1, 40, line=20), blank])
+    assert (longer.start_line, longer.end_line) == (17, 30)
+    assert (trimmed.start_line, trimmed.end_line, trimmed.text) == (5, 5, "line")
+
+
 def test_what_is_far_behind_the_best_is_no_answer() -> None:
-    found = [hit(1, 2, score=1.0), hit(3, 4, score=0.26), hit(5, 6, score=0.24)]
+    found = [hit(1, 2, score=1.0), hit(3, 4, score=0.51), hit(5, 6, score=0.49)]
     assert [source.start_line for source in excerpts(found)] == [1, 3]
     assert excerpts([]) == ()
 

@@ -8,9 +8,9 @@ from codefathom.answer.types import Source
 from codefathom.types import Hit
 
 _MAX_EXCERPTS = 5
-_MAX_LINES = 14
+_MAX_LINES, _MAX_LINES_OF_BEST = 14, 24
 _LINES_BEFORE = 3
-_LEAST_SHARE = 0.25  # of the best score
+_LEAST_SHARE = 0.5  # of the best score
 
 
 def excerpts(hits: Sequence[Hit]) -> tuple[Source, ...]:
@@ -30,14 +30,19 @@ def nearest(sources: Sequence[Source]) -> str:
 
 
 def _excerpt(number: int, hit: Hit) -> Source:
-    """The lines of the hit, around its best one when there are too many."""
+    """The lines of the hit, around its best one when there are too many, without blank ones at either end."""
     chunk = hit.chunk
-    lines = chunk.text.removesuffix("\n").split("\n")
+    most = _MAX_LINES_OF_BEST if number == 1 else _MAX_LINES
+    lines = chunk.text.split("\n")
     best = max(hit.line - chunk.start_line, 0)
-    first = max(min(best - _LINES_BEFORE, len(lines) - _MAX_LINES), 0)
-    shown = lines[first : first + _MAX_LINES]
-    start = chunk.start_line + first
-    return Source(number, chunk.path, start, start + len(shown) - 1, "\n".join(shown), hit.name, hit.score, hit.reason)
+    first = max(min(best - _LINES_BEFORE, len(lines) - most), 0)
+    end = min(first + most, len(lines))
+    while end - first > 1 and not lines[end - 1].strip():
+        end -= 1
+    while end - first > 1 and not lines[first].strip():
+        first += 1
+    text, start = "\n".join(lines[first:end]), chunk.start_line
+    return Source(number, chunk.path, start + first, start + end - 1, text, hit.name, hit.score, hit.reason)
 
 
 def _shown(source: Source) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from codefathom.search.rank import SIGNALS, Wanted, forms_of
 from codefathom.stores.tokens import terms
 from codefathom.types import Chunk
+
+_COMMENTS = ("//", "/*", "*", "#", "--", ";", "%")
 
 
 def reason(want: Wanted, chunk: Chunk, signals: Mapping[str, float]) -> str:
@@ -46,11 +48,28 @@ def _defining(heads: Sequence[tuple[str, str]], lines: Sequence[str]) -> set[int
     return {place for name, head in heads for place, line in enumerate(lines) if name in line and _begins(line, head)}
 
 
-def best_name(want: Wanted, chunk: Chunk) -> str:
-    """Return the symbol to show for a chunk: the one it lies in, else the one it holds that the question names."""
+def best_name(want: Wanted, chunk: Chunk, line: int) -> str:
+    """Return the symbol to show for a chunk: the one it lies in, the one it holds that the question names, or the one
+    at a line."""
     if chunk.symbol:
         return chunk.symbol
-    return next(iter((*_asked_for(want, chunk), *_named(want, chunk), *chunk.names)), "")
+    named = (*_asked_for(want, chunk), *_named(want, chunk))
+    return next(iter((*named, *_at(chunk, line), *chunk.names)), "")
+
+
+def _at(chunk: Chunk, line: int) -> Iterator[str]:
+    """Yield the names whose definitions begin before a line, the nearest first; of a comment, those after it."""
+    if len(chunk.names) < 2:
+        return
+    lines = chunk.text.split("\n")
+    place = line - chunk.start_line
+    before, after = lines[place::-1], lines[place:]
+    heads = [head for head in chunk.signature.split("\n") if head]
+    for text in after if lines[place].lstrip().startswith(_COMMENTS) else before:
+        for name in chunk.names:
+            last = name.rpartition(".")[2]
+            if last in text and any(last in head and _begins(text, head) for head in heads):
+                yield name
 
 
 def _begins(line: str, head: str) -> bool:

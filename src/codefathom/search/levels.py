@@ -36,7 +36,7 @@ def hits(want: Wanted, ranked: Sequence[Ranked], catalog: Catalog, cut: Cut) -> 
 def _hit(want: Wanted, chunk: Chunk, item: Ranked) -> Hit:
     best = item.candidate.chunk if chunk.kind == "file" else chunk
     line = item.candidate.line or best_line(want, best)
-    return Hit(chunk, item.score, item.signals, reason(want, best, item.signals), line, best_name(want, chunk))
+    return Hit(chunk, item.score, item.signals, reason(want, best, item.signals), line, best_name(want, chunk, line))
 
 
 def _joined(ranked: Sequence[Ranked], limit: int) -> list[tuple[Chunk, Ranked]]:
