@@ -13,7 +13,7 @@ from codefathom.agent.report import report
 from codefathom.agent.tools import Place as Seen
 from codefathom.agent.tools import Project as ToolsProject
 from codefathom.agent.tools import tools, usage
-from codefathom.answer.budget import CountTokens, Material, Shares, shares
+from codefathom.answer.budget import CountTokens, Material, Shares, shares, sizes
 from codefathom.answer.course import Models, Project, Question
 from codefathom.answer.gather import gather, materials
 from codefathom.answer.judge import JudgeOptions
@@ -160,15 +160,17 @@ def _question(request: Request, opened: Opened, count: CountTokens) -> Question:
     most = window(settings)
     # What was said takes its part of the window, but never so much that no source fits.
     room = max(most - sum(count(message.content) for message in request.history), most // 2)
+    budget = shares(room, settings.context.full_text_ratio, settings.context.segment_ratio)
     return Question(
         text=request.text,
-        budget=shares(room, settings.context.full_text_ratio, settings.context.segment_ratio),
+        budget=budget,
         judging=JudgeOptions(
             threshold=settings.judge.relevance_threshold,
             workers=settings.judge.workers,
             hint=settings.answer.filter_hint,
             max_input_tokens=settings.select.max_input_tokens or most,
             count=count,
+            sizes=sizes(budget.full),
         ),
         history=request.history,
         pinned=tuple(_pinned(request, opened)),

@@ -247,6 +247,25 @@ def test_a_judging_model_drops_what_is_beside_the_point(shop: Path) -> None:
     assert stages == ["search", "judge", "limit", "pack", "answer"]
 
 
+def test_a_file_that_is_too_large_is_judged_in_parts(shop: Path) -> None:
+    (shop / "shop" / "large.py").write_text(LARGE + "\n\ndef total_price(order): ...\n")
+
+    def grade(question: Ask) -> Reply:
+        texts = re.split(r"is document \d+ \(", question.messages[-1].content)[1:]
+        grades = ("yes/9" if "def total_price" in text else "no/0" for text in texts)
+        return Reply("\n".join(f"{number}: {one}" for number, one in enumerate(grades, start=1)))
+
+    judging = ScriptedChat([grade] * 40)
+    models = Models(answer=ScriptedChat([Reply("So [1].")]), judge=judging)
+    settings = Settings(select=SelectSettings(filter_level=1), context=ContextSettings(window=4_000))
+    *_, answer = events_of(shop, models, asking.Request("total_price of an order"), settings)
+    assert isinstance(answer, Answer)
+    assert {source.path for source in answer.sources} == {"shop/large.py"}
+    asked = "\n".join(ask.messages[-1].content for ask in judging.asks)
+    assert "(shop/large.py, lines 1 to " in asked
+    assert estimate(LARGE) > 2_300  # 4,000 × 0.6, less 100
+
+
 def test_a_stage_that_fails_is_left_out_and_said(shop: Path) -> None:
     settings = Settings(select=SelectSettings(filter_level=1))
     broken = ScriptedChat([ProviderError("no connection")] * 20)

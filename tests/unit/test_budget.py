@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.answer.budget import Material, Shares, lines_of, merged, pack, shares, shown, too_large
+from codefathom.answer.budget import CountTokens, Material, Shares, lines_of, merged, pack, shares, shown, too_large
+from codefathom.answer.tokens import estimate
 from codefathom.answer.types import Source
 
 
@@ -30,6 +31,11 @@ def cost(n_lines: int) -> int:
         (1000, 0.9, 0.1, Shares(900, 100, 0)),  # refused where fractions are binary
         (1000, 0.8, 0.2, Shares(800, 200, 0)),
         (1001, 0.9, 0.1, Shares(900, 100, 1)),
+        (999, 0.9, 0.1, Shares(899, 99, 1)),
+        (1, 0.9, 0.1, Shares(0, 0, 1)),
+        (1000, 0.7, 0.3, Shares(700, 300, 0)),
+        (1000, 0.9, 0.099, Shares(900, 99, 1)),
+        (120_000, 0.6, 0.35, Shares(72_000, 42_000, 6_000)),
         (7, 0.5, 0.5, Shares(3, 3, 1)),
         (0, 0.6, 0.4, Shares(0, 0, 0)),
         (1000, 0.0, 0.0, Shares(0, 0, 1000)),
@@ -157,6 +163,28 @@ def test_what_is_too_large_is_what_is_not_shown_whole(full: int, segment: int, e
     assert too_large(found, budget, words) == expected
     whole = {source.path for source in pack(found, budget, words).sources if source.is_whole}
     assert whole == {item.path for index, item in enumerate(found) if index not in expected}
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("价格 = 计算(订单)\n" * 9, estimate),
+        ("价格 = 计算(订单)\n" * 9, lambda text: len(text.encode())),
+        ("😀 = '👩‍👩‍👧'\n" * 9, estimate),
+        ("😀 = '👩‍👩‍👧'\n" * 9, lambda text: len(text.encode("utf-16-le"))),
+        ("naïve = 'é'\r\n" * 9, len),
+    ],
+)
+@pytest.mark.parametrize(("spare", "is_whole"), [(0, True), (1, True), (-1, False)])
+def test_the_last_token_decides_in_every_script(text: str, count: CountTokens, spare: int, is_whole: bool) -> None:
+    # With the widest number, for which room is kept.
+    exact = count(shown(Source(9_999, "a.py", 1, 9, text.removesuffix("\n"))))
+    packed = pack([Material("a.py", text)], Shares(exact + spare, 0, 0), count)
+    assert [source.is_whole for source in packed.sources] == [True] * is_whole
+    assert packed.left_out == ("a.py",) * (not is_whole)
+    cut = pack([Material("a.py", text)], Shares(0, exact + spare, 0), count)
+    assert [source.is_whole for source in cut.sources] == [is_whole]
+    assert cut.n_tokens <= exact + spare
 
 
 SIGNS = st.text(st.sampled_from(["a", " ", "\n", "中", "文", "😀", "\t", "{", "é"]), max_size=200)

@@ -173,8 +173,8 @@ def documents_of(ask: Ask) -> list[str]:
 
 
 def by_name(ask: Ask) -> str:
-    """Grade a document named "a8.py" with 8."""
-    scores = [re.sub(r"\D", "", path) for path in documents_of(ask)]
+    """Grade a document named "a8.py" with 8, and each part of it too."""
+    scores = [re.sub(r"\D", "", name.partition(",")[0]) for name in documents_of(ask)]
     return "\n".join(f"{number}: yes/{score}" for number, score in enumerate(scores, start=1))
 
 
@@ -294,7 +294,7 @@ def test_nothing_found_asks_nothing() -> None:
     assert (judged.kept, judged.dropped, judged.unjudged, chat.asked) == ((), (), (), [])
 
 
-def test_no_call_passes_its_tokens_and_a_long_file_is_cut_around_its_hits() -> None:
+def test_no_call_passes_its_tokens_and_of_a_very_long_file_the_parts_with_hits_are_judged() -> None:
     long = "\n".join(f"line_{number} = {number}" for number in range(1, 4_001))
     found = [Material("long5.py", long, ((3_000, 3_001),)), *named("a6.py", "b7.py"), material("c8.py", long[:9_000])]
     chat = Chat(by_name)
@@ -302,9 +302,12 @@ def test_no_call_passes_its_tokens_and_a_long_file_is_cut_around_its_hits() -> N
     judged = judge(QUESTION, (), found, chat, options)
     assert paths(judged.kept) == ["c8.py", "b7.py", "a6.py", "long5.py"]
     assert all(estimate("\n".join(message.content for message in ask.messages)) <= 4_000 for ask in chat.asked)
-    shown = "\n".join(user_text(ask) for ask in chat.asked)
-    assert "line_3000 = 3000" in shown
-    assert "line_1500 = 1500" not in shown
+    parts = [name for ask in chat.asked for name in documents_of(ask) if name.startswith("long5.py")]
+    assert len(parts) == 8
+    assert "\nline_3000 = 3000\n" in "\n".join(user_text(ask) for ask in chat.asked)
+    assert parts[0].startswith("long5.py, lines 1 to ")
+    (problem,) = judged.problems
+    assert re.fullmatch(r"only 8 of the \d+ parts of long5\.py were judged", problem)
 
 
 def test_what_fits_into_no_call_is_unjudged_and_said() -> None:

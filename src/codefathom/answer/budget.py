@@ -7,6 +7,7 @@ for the question and the answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -17,6 +18,9 @@ CountTokens = Callable[[str], int]
 # Lines shown before and after a hit, and the gap between two excerpts that is not worth a heading of its own.
 _LINES_AROUND = 8
 _MAX_GAP = 4
+# Kept free in the share for whole files, for what stands around each.
+_MARGIN = 100
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 class Shares(NamedTuple):
@@ -25,6 +29,22 @@ class Shares(NamedTuple):
     full: int  # for whole files
     segment: int  # for excerpts
     reserve: int  # for the question and the answer
+
+
+class Sizes(NamedTuple):
+    """By their tokens, files are judged in parts, each by itself, or several in one call."""
+
+    single: int  # a larger file is judged in parts
+    small: int  # a file of no more shares a call with others
+    merge: int  # most tokens of the files that share a call
+
+
+class Piece(NamedTuple):
+    """Some lines of a text, with their line ends."""
+
+    start_line: int
+    end_line: int
+    text: str
 
 
 class Material(NamedTuple):
@@ -58,6 +78,32 @@ def shares(window: int, full_ratio: float, segment_ratio: float) -> Shares:
         )
     whole = Shares(window * full // 1000, window * segment // 1000, 0)
     return whole._replace(reserve=window - whole.full - whole.segment)
+
+
+def sizes(full: int) -> Sizes:
+    """Return the sizes that go with a share for whole files."""
+    single = max(full - _MARGIN, 0)
+    return Sizes(single, single // 4, single // 2)
+
+
+def pieces(text: str, most: int, count: CountTokens) -> Iterator[Piece]:
+    """Yield a text in pieces of at most `most` tokens, cut at line ends; a line that has more is cut inside.
+
+    Nothing is lost but characters that have more tokens by themselves.
+    """
+    if most <= 0:
+        return
+    waiting: list[str] = []
+    start, n_tokens = 1, 0
+    for number, line in enumerate(_LINE.findall(text), start=1):
+        cost = count(line)
+        if waiting and n_tokens + cost > most:
+            yield from _fitting(Piece(start, number - 1, "".join(waiting)), most, count)
+            waiting, start, n_tokens = [], number, 0
+        waiting.append(line)
+        n_tokens += cost
+    if waiting:
+        yield from _fitting(Piece(start, start + len(waiting) - 1, "".join(waiting)), most, count)
 
 
 def pack(found: Sequence[Material], budget: Shares, count: CountTokens, *, in_line_order: bool = True) -> Packed:
@@ -112,6 +158,28 @@ def merged(spans: Iterable[tuple[int, int]], n_lines: int, *, around: int = 0, g
 def lines_of(text: str, start_line: int, end_line: int) -> str:
     """Return some lines of a text, without the last line end."""
     return "\n".join(text.split("\n")[start_line - 1 : end_line])
+
+
+def _fitting(piece: Piece, most: int, count: CountTokens) -> Iterator[Piece]:
+    """Yield a piece, in halves as long as it has too many tokens: lines together may have more than one by one."""
+    if count(piece.text) <= most:
+        yield piece
+        return
+    lines = _LINE.findall(piece.text)
+    if len(lines) > 1:
+        middle = len(lines) // 2
+        border = piece.start_line + middle
+        halves = (
+            Piece(piece.start_line, border - 1, "".join(lines[:middle])),
+            Piece(border, piece.end_line, "".join(lines[middle:])),
+        )
+    elif len(piece.text) > 1:
+        middle = len(piece.text) // 2
+        halves = (piece._replace(text=piece.text[:middle]), piece._replace(text=piece.text[middle:]))
+    else:
+        return
+    for half in halves:
+        yield from _fitting(half, most, count)
 
 
 class _Room:

@@ -1,15 +1,19 @@
 """What was found → what a model finds useful for the question: several documents a call, several calls at once.
 
+Small files share a call, but each has a grade of its own. A file that is too large for a call is judged in parts, and
+its best grade counts.
+
 A reply that cannot be read, and a call that fails, leave their documents unjudged; they never end a question.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from codefathom.answer.budget import CountTokens, Material, Shares, pack
+from codefathom.answer.budget import CountTokens, Material, Piece, Sizes, pieces
 from codefathom.answer.grades import UNJUDGED, Grade, read_grades
 from codefathom.answer.parallel import in_parallel
 from codefathom.answer.prompting import Language, fenced, language_of_question, prompt
@@ -21,6 +25,8 @@ from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Message, Usage, 
 _HISTORY_SHARE = 0.25
 # For the roles and the joints between messages, which no counter sees.
 _OVERHEAD_TOKENS = 64
+# Each part of a file costs a call.
+_MAX_PARTS = 8
 _QUESTION = {"en": "Question: {question}", "zh": "问题：{question}"}
 
 
@@ -34,6 +40,7 @@ class JudgeOptions:
     per_call: int = 4  # most documents in one call
     max_input_tokens: int = 16_000  # of one call
     count: CountTokens = estimate
+    sizes: Sizes | None = None  # None: what a call takes
 
 
 class Judged(NamedTuple):
@@ -52,28 +59,30 @@ def judge(
 ) -> Judged:
     """Let a model grade the candidates. What is pinned must not be among them. Never raises ProviderError."""
     call = _Call(question, history, options)
-    documents, too_large = _documents(candidates, call)
+    documents, problems = _documents(candidates, call)
     batches = list(_batches(documents, call))
     replies = in_parallel(lambda batch, model: _graded(call, batch, model), batches, model, options.workers)
-    grades = dict.fromkeys(range(len(candidates)), UNJUDGED)
-    problems = [f"nothing of {candidates[index].path} fits into a call of the judging model" for index in too_large]
+    given: list[list[Grade]] = [[] for _ in candidates]
     for batch, reply in zip(batches, replies, strict=True):
-        grades.update(zip((document.place for document in batch), reply.grades, strict=True))
+        for document, grade in zip(batch, reply.grades, strict=True):
+            given[document.place].append(grade)
         problems += [reply.problem] if reply.problem else []
+    grades = [_best(of_parts, options.threshold) for of_parts in given]
     return _sorted(candidates, grades, options.threshold)._replace(
         usage=sum((reply.usage for reply in replies), NO_USAGE),
         problems=tuple(dict.fromkeys(problems)),
-        scores=tuple(grade.score for grade in grades.values()),
+        scores=tuple(grade.score for grade in grades),
     )
 
 
 class _Document(NamedTuple):
-    """A candidate as the model is shown it."""
+    """A candidate, or a part of one, as the model is shown it."""
 
     place: int  # among the candidates
-    path: str
+    name: str
     text: str
-    n_tokens: int
+    n_tokens: int  # as it is shown
+    is_small: bool
 
 
 class _Graded(NamedTuple):
@@ -97,11 +106,16 @@ class _Call:
         spoken = [Message(message.role, message.content) for message in said]
         self.before = (system, *_latest(spoken, int(options.max_input_tokens * _HISTORY_SHARE), options.count))
         used = sum(options.count(text) for text in (*(message.content for message in self.before), self.question))
-        self.room = options.max_input_tokens - used - _OVERHEAD_TOKENS
+        self.room = max(options.max_input_tokens - used - _OVERHEAD_TOKENS, 0)
+        sizes = options.sizes or Sizes(self.room, self.room, self.room)
+        # A window that is too small for sizes of its own leaves those of a call.
+        self.single = min(sizes.single or self.room, self.room)
+        self.small = sizes.small or self.room
+        self.merge = min(sizes.merge or self.room, self.room)
 
     def messages(self, batch: Sequence[_Document]) -> tuple[Message, ...]:
         """Return the conversation that asks about a batch."""
-        shown = [_shown(number, document.path, document.text) for number, document in enumerate(batch, start=1)]
+        shown = [_shown(number, document.name, document.text) for number, document in enumerate(batch, start=1)]
         return (*self.before, Message("user", "\n\n".join([*shown, self.question])))
 
 
@@ -116,43 +130,69 @@ def _latest(messages: Sequence[Message], most: int, count: CountTokens) -> list[
     return kept
 
 
-def _shown(number: int, path: str, text: str) -> str:
-    return fenced(text, f"document {number} ({path})")
+def _shown(number: int, name: str, text: str) -> str:
+    return fenced(text, f"document {number} ({name})")
 
 
-def _documents(candidates: Sequence[Material], call: _Call) -> tuple[list[_Document], list[int]]:
-    """Return each candidate, cut to what one call takes, and the indexes of those of which nothing fits."""
-    documents, too_large = [], []
-    for index, item in enumerate(candidates):
-        text, n_tokens = _cut(item, call)
-        if text:
-            documents.append(_Document(index, item.path, text, n_tokens))
-        else:
-            too_large.append(index)
-    return documents, too_large
+def _documents(candidates: Sequence[Material], call: _Call) -> tuple[list[_Document], list[str]]:
+    """Return what is to be judged, and what cannot be."""
+    documents: list[_Document] = []
+    problems = []
+    for place, item in enumerate(candidates):
+        parts = list(_parts(item, call))
+        if not parts:
+            problems.append(f"nothing of {item.path} fits into a call of the judging model")
+        if len(parts) > _MAX_PARTS:
+            problems.append(f"only {_MAX_PARTS} of the {len(parts)} parts of {item.path} were judged")
+            parts = _with_most_hits(parts, item)
+        documents += (_document(place, item, part, call, is_whole=len(parts) == 1) for part in parts)
+    return documents, problems
 
 
-def _cut(item: Material, call: _Call) -> tuple[str, int]:
-    """Return the whole text if it fits, else the excerpts around its hits, and the tokens of what is shown."""
+def _parts(item: Material, call: _Call) -> Iterator[Piece]:
+    """Yield the file as it fits a call, or its parts."""
     count = call.options.count
-    n_tokens = count(_shown(call.options.per_call, item.path, item.text))
-    if item.text and n_tokens <= call.room:
-        return item.text, n_tokens
-    empty = count(_shown(call.options.per_call, item.path, ""))
-    # An excerpt is counted with its line numbers, which are not shown here, so it never grows by the joints.
-    packed = pack([item], Shares(0, max(call.room - empty, 0), 0), count)
-    text = "\n...\n".join(source.text for source in packed.sources)
-    return text, count(_shown(call.options.per_call, item.path, text))
+    # A fence is as long as what is inside demands.
+    fences = max(re.findall(r"`+", item.text), key=len, default="")
+    around = count(_shown(call.options.per_call, f"{item.path}, lines 99999 to 99999", fences))
+    most = min(call.single, call.room - around)
+    if item.text and count(item.text) <= most:
+        yield Piece(1, item.text.removesuffix("\n").count("\n") + 1, item.text)
+    else:
+        yield from pieces(item.text, most, count)
+
+
+def _with_most_hits(parts: Sequence[Piece], item: Material) -> list[Piece]:
+    """Return as many parts as are judged, in their order: those of the best hits, then the first ones."""
+
+    def rank(part: Piece) -> int:
+        inside = (
+            place for place, (start, end) in enumerate(item.spans) if start <= part.end_line and end >= part.start_line
+        )
+        return next(inside, len(item.spans))
+
+    chosen = sorted(range(len(parts)), key=lambda index: rank(parts[index]))[:_MAX_PARTS]
+    return [parts[index] for index in sorted(chosen)]
+
+
+def _document(place: int, item: Material, part: Piece, call: _Call, *, is_whole: bool) -> _Document:
+    count = call.options.count
+    name = item.path if is_whole else f"{item.path}, lines {part.start_line} to {part.end_line}"
+    n_tokens = count(_shown(call.options.per_call, name, part.text))
+    return _Document(place, name, part.text, n_tokens, is_small=count(part.text) <= call.small)
 
 
 def _batches(documents: Sequence[_Document], call: _Call) -> Iterator[list[_Document]]:
-    """Yield documents in their order, as many as one call takes."""
+    """Yield each large document by itself, and the small ones in their order, as many as may share a call."""
     batch: list[_Document] = []
-    room = call.room
+    room = call.merge
     for document in documents:
+        if not document.is_small:
+            yield [document]
+            continue
         if batch and (document.n_tokens > room or len(batch) >= call.options.per_call):
             yield batch
-            batch, room = [], call.room
+            batch, room = [], call.merge
         batch.append(document)
         room -= document.n_tokens
     if batch:
@@ -166,12 +206,20 @@ def _graded(call: _Call, batch: Sequence[_Document], model: ChatModel) -> _Grade
     except ProviderError as error:
         return _Graded(unjudged, problem=f"the judging model failed: {error}")
     grades = read_grades(reply.text, len(batch))
-    unread = [document.path for document, grade in zip(batch, grades, strict=True) if grade.score is None]
+    unread = [document.name for document, grade in zip(batch, grades, strict=True) if grade.score is None]
     problem = f"the judging model gave no grade for {', '.join(unread)}" if unread else ""
     return _Graded(grades, reply.usage, problem)
 
 
-def _sorted(candidates: Sequence[Material], grades: dict[int, Grade], threshold: int) -> Judged:
+def _best(grades: Sequence[Grade], threshold: int) -> Grade:
+    """Return the best grade of the parts of a file."""
+    best = max((grade.score for grade in grades if grade.score is not None), default=None)
+    is_complete = all(grade.score is not None for grade in grades)
+    # What a part without a grade holds may be what is asked for.
+    return Grade(best) if best is not None and (best >= threshold or is_complete) else UNJUDGED
+
+
+def _sorted(candidates: Sequence[Material], grades: Sequence[Grade], threshold: int) -> Judged:
     """Divide the candidates. The score decides; what a model says beside it does not."""
     kept: list[tuple[int, Material]] = []
     dropped: list[Material] = []
