@@ -46,14 +46,14 @@ fathom --query-index "@@authenticate" --source-dir ./my-project
 fathom --rag --contexts-only --source-dir ./my-project '{"query": "database settings", "only_contexts": true}'
 ```
 
-Where a context is to go to another program, pipe it there; the program in place of `model-tool` is yours:
+Where what it prints is to go to another program, pipe it there; the program in place of `model-tool` is yours:
 
 ```
 fathom --rag "a shell script that connects to the database" --source-dir ./my-project | model-tool
 ```
 
-`--rag` prints what retrieval finds. Selecting and judging need a language model; without one they are skipped, which is
-said on stderr.
+`--rag` answers as `fathom ask` does. Without a language model it prints what retrieval finds: selecting and judging are
+skipped, which is said on stderr.
 """
 
 SETTINGS_INTRODUCTION = """\

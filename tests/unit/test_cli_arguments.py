@@ -8,10 +8,13 @@ import pytest
 
 from codefathom.cli import aliases
 from codefathom.cli.arguments import parse
+from codefathom.cli.ask import unwrapped
 from codefathom.cli.commands import RUN
 from codefathom.cli.help import command_help, overview
 from codefathom.cli.options import (
     COMMANDS,
+    AskOptions,
+    ChatOptions,
     Common,
     ConfigOptions,
     ContextOptions,
@@ -58,6 +61,11 @@ def overriding(**settings: object) -> Common:
         ("related src/a.py --depth 2", "related", RelatedOptions(NOTHING, "src/a.py", depth=2)),
         ("context q --format xml --max-tokens 9", "context",
          ContextOptions(overriding(context__window="9"), "q", format="xml")),
+        ("ask a b --contexts-only", "ask", AskOptions(NOTHING, "a b", contexts_only=True)),
+        ("ask a --pin x --doc - --url http://a/b --url http://c", "ask",
+         AskOptions(NOTHING, "a", pin=("x",), doc=("-",), url=("http://a/b", "http://c"))),
+        ("chat --pin x --doc y --url http://a/b", "chat",
+         ChatOptions(NOTHING, pin=("x",), doc=("y",), url=("http://a/b",))),
         ("status --skipped", "status", StatusOptions(NOTHING, skipped=True)),
         ("doctor", "doctor", DoctorOptions(NOTHING)),
         ("doctor --providers", "doctor", DoctorOptions(NOTHING, providers=True)),
@@ -122,18 +130,18 @@ def test_a_line_that_cannot_be_read_says_why(line: str, said: str, hint: str) ->
     ("words", "command", "options"),
     [
         (["--build-index", "--source-dir", "./p"], "index", IndexOptions(Common("./p"))),
-        (["--rag", "--source-dir", "./p", "如何实现用户认证功能？"], "context",
-         ContextOptions(Common("./p"), "如何实现用户认证功能？", notice=aliases.NO_MODEL)),
-        (["--rag", "--filter-level", "2", "--max-files", "5", "找到所有数据库相关的文件"], "context",
-         ContextOptions(overriding(select__filter_level="2", context__max_files="5"), "找到所有数据库相关的文件",
-                        notice=aliases.NO_MODEL)),
+        (["--rag", "--source-dir", "./p", "如何实现用户认证功能？"], "ask",
+         AskOptions(Common("./p"), "如何实现用户认证功能？", rag=True)),
+        (["--rag", "--filter-level", "2", "--max-files", "5", "找到所有数据库相关的文件"], "ask",
+         AskOptions(overriding(select__filter_level="2", context__max_files="5", rerank__top_n="5"),
+                    "找到所有数据库相关的文件", rag=True)),
         (["--query-index", "@@authenticate", "--source-dir", "./p"], "search",
          SearchOptions(Common("./p"), "@@authenticate")),
-        (["--rag", "生成一个数据库连接的shell脚本", "--source-dir", "./p"], "context",
-         ContextOptions(Common("./p"), "生成一个数据库连接的shell脚本", notice=aliases.NO_MODEL)),
+        (["--rag", "生成一个数据库连接的shell脚本", "--source-dir", "./p"], "ask",
+         AskOptions(Common("./p"), "生成一个数据库连接的shell脚本", rag=True)),
         (["--rag", "--contexts-only", "--source-dir", "./p", '{"query":"列出数据库相关配置","only_contexts":true}'],
-         "context",
-         ContextOptions(Common("./p"), "列出数据库相关配置", format="json")),
+         "ask",
+         AskOptions(Common("./p"), "列出数据库相关配置", contexts_only=True, rag=True)),
     ],
 )  # fmt: skip
 def test_the_first_documents_examples(words: list[str], command: str, options: Any) -> None:
@@ -141,21 +149,29 @@ def test_the_first_documents_examples(words: list[str], command: str, options: A
 
 
 @pytest.mark.parametrize(
-    ("prompt", "query", "format_name"),
+    ("prompt", "query", "contexts_only"),
     [
-        ('{"query": "a b", "only_contexts": true}', "a b", "json"),
-        ('{"query": "a b", "only_contexts": false}', "a b", "files"),
-        ('{"query": "a b"}', "a b", "files"),
-        ('{"query": 5}', '{"query": 5}', "files"),
-        ('{"question": "a"}', '{"question": "a"}', "files"),
-        ("{broken", "{broken", "files"),
-        ("123", "123", "files"),
-        ('["query"]', '["query"]', "files"),
+        ('{"query": "a b", "only_contexts": true}', "a b", True),
+        ('{"query": "a b", "only_contexts": false}', "a b", False),
+        ('{"query": "a b"}', "a b", False),
+        ('{"query": 5}', '{"query": 5}', False),
+        ('{"question": "a"}', '{"question": "a"}', False),
+        ("{broken", "{broken", False),
+        ("123", "123", False),
+        ('["query"]', '["query"]', False),
     ],
 )
-def test_a_question_may_be_json(prompt: str, query: str, format_name: str) -> None:
-    options = parse(["--rag", prompt]).options
-    assert (options.query, options.format) == (query, format_name)
+def test_a_question_may_be_json(prompt: str, query: str, contexts_only: bool) -> None:
+    of_rag = parse(["--rag", prompt]).options
+    of_ask = unwrapped(parse(["ask", prompt]).options)
+    assert (of_rag.query, of_rag.contexts_only) == (of_ask.query, of_ask.contexts_only) == (query, contexts_only)
+
+
+def test_rag_without_a_model_is_a_context() -> None:
+    asked = parse(["--rag", "a", "--max-files", "3"]).options
+    assert aliases.as_context(asked) == ContextOptions(asked.common, "a", notice=aliases.NO_MODEL)
+    only = parse(["--rag", "--contexts-only", "a"]).options
+    assert aliases.as_context(only) == ContextOptions(NOTHING, "a", format="json")
 
 
 @pytest.mark.parametrize(
@@ -187,7 +203,15 @@ def test_every_flag_of_the_first_document_is_a_setting(flags: str, key: str, val
     settings = load_settings("/nowhere", overrides=options.common.overrides)
     section, _, name = key.partition(".")
     assert getattr(getattr(settings, section), name) == value
-    assert settings.origins == {key: "argument"}
+    also = {"rerank.top_n": "argument"} if key == "context.max_files" else {}
+    assert settings.origins == {key: "argument", **also}
+
+
+def test_the_files_of_an_answer_are_limited_too() -> None:
+    limited = parse(["--rag", "question", "--max-files", "3"]).options.common
+    assert limited.overrides == {"context.max_files": "3", "rerank.top_n": "3"}
+    chosen = parse(["--rag", "question", "--max-files", "3", "--set", "rerank.top_n=5"]).options.common
+    assert chosen.overrides["rerank.top_n"] == "5"
 
 
 def test_every_command_can_be_run_and_is_explained() -> None:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from codefathom.cli.options import Common, ContextOptions, IndexOptions, Option, SearchOptions
+from codefathom.cli.options import AskOptions, Common, ContextOptions, IndexOptions, Option, SearchOptions
 from codefathom.errors import UsageError
 
 _MODES = ("--rag", "--build-index", "--query-index")
 
 LEGACY_OPTIONS = (
     Option(("prompt",), "the question", "QUERY", repeat=True),
-    Option(("--rag",), "collect the context of a question: fathom context"),
+    Option(("--rag",), "answer a question: fathom ask; without a language model its context: fathom context"),
     Option(("--build-index",), "make the index: fathom index"),
     Option(("--query-index",), "search the index: fathom search", "QUERY"),
-    Option(("--contexts-only",), "print the context as JSON: fathom context --format json"),
+    Option(("--contexts-only",), "print the context as JSON: fathom ask --contexts-only"),
     Option(("--filter-level",), "0, 1 or 2", "N", setting="select.filter_level"),
-    Option(("--max-files",), "most files of a context", "N", setting="context.max_files"),
+    Option(("--max-files",), "most files of a context or an answer", "N", setting="context.max_files"),
     Option(("--relevance-threshold",), "least grade of a file", "N", setting="judge.relevance_threshold"),
     Option(("--enable-hybrid-index",), "search by words and vectors"),
     Option(("--no-enable-hybrid-index",), "search by words only"),
@@ -54,6 +54,8 @@ def translate(common: Common, values: Mapping[str, Any]) -> tuple[str, Any]:
     """Return the command and its options that the flags mean."""
     overrides = dict(common.overrides)
     overrides.update(setting for name, setting in _SWITCHES.items() if name in values)
+    if "context.max_files" in overrides:  # a context and an answer are limited by settings of their own
+        overrides.setdefault("rerank.top_n", overrides["context.max_files"])
     common = common._replace(overrides=overrides)
     prompt = values.get("prompt", "")
     if "query_index" in values:
@@ -67,6 +69,11 @@ def translate(common: Common, values: Mapping[str, Any]) -> tuple[str, Any]:
     query, only_contexts = unwrap(prompt)
     if not query.strip():
         raise UsageError("--rag needs a question", hint='fathom --rag "how are users authenticated?"')
-    if only_contexts or "contexts_only" in values:
-        return "context", ContextOptions(common, query, format="json")
-    return "context", ContextOptions(common, query, notice=NO_MODEL)
+    return "ask", AskOptions(common, query, contexts_only=only_contexts or "contexts_only" in values, rag=True)
+
+
+def as_context(options: AskOptions) -> ContextOptions:
+    """Return what `--rag` means where no language model is configured."""
+    if options.contexts_only:
+        return ContextOptions(options.common, options.query, format="json")
+    return ContextOptions(options.common, options.query, notice=NO_MODEL)

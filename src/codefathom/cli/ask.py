@@ -1,25 +1,63 @@
-"""`fathom ask`: the answer as it is written, then what it rests on."""
+"""`fathom ask`: the answer as it is written, then what it rests on; or only what it would rest on."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict
+from typing import cast
 
 from codefathom.agent.loop import Call, Event, Observed
 from codefathom.answer.ask import NO_MODEL, Found, Text
+from codefathom.answer.tokens import counter
 from codefathom.answer.types import Answer, StageTrace
+from codefathom.cli.aliases import NO_MODEL as NOT_JUDGED
+from codefathom.cli.contexts import context_of
 from codefathom.cli.face import Face
 from codefathom.cli.filters import inside_project, where
 from codefathom.cli.options import AskOptions
 from codefathom.cli.render import safe
 from codefathom.cli.shapes import answer_shape, to_json
 from codefathom.engine import Engine
-from codefathom.errors import SourceError
+from codefathom.errors import SourceError, UsageError
+from codefathom.search.query import unwrap
+from codefathom.types import Context
 
 FOUND, NOTHING = 0, 1
-_STDIN = "-"
+STDIN = "-"
+_NOT_FOR_AGENTS = ("contexts_only", "pin", "doc", "url", "dir", "lang", "kind", "filter")
+_OF_ANSWERS = ("explain", "trace")
+_WHY = {"agent": "an agent looks for itself", "contexts_only": "stages are told with an answer"}
+
+
+def unwrapped(options: AskOptions) -> AskOptions:
+    """Return the options with the question that a JSON query holds. Raises UsageError for what does not go together."""
+    question, only_contexts = unwrap(options.query)
+    options = options._replace(query=question, contexts_only=options.contexts_only or only_contexts)
+    _refuse(options, "agent", _NOT_FOR_AGENTS)
+    _refuse(options, "contexts_only", _OF_ANSWERS)
+    return options
+
+
+def _refuse(options: AskOptions, chosen: str, others: Iterable[str]) -> None:
+    given = next((name for name in others if getattr(options, name)), "") if getattr(options, chosen) else ""
+    if given:
+        one, other = (f"--{name.replace('_', '-')}" for name in (chosen, given))
+        raise UsageError(f"{one} and {other} do not go together", hint=f"leave one of them out: {_WHY[chosen]}")
+
+
+def contexts(options: AskOptions, face: Face) -> Context:
+    """Return the sources of an answer that is not written: the answering model is not asked."""
+    with face.open() as engine, closing(cast("Generator[Found | Text | Answer]", _asked(options, engine))) as events:
+        found = next(events)
+        assert isinstance(found, Found)  # the protocol of ask_events
+        settings = engine.settings
+    llm = settings.llm
+    if settings.select.filter_level >= 1 and not (llm.model or llm.select or llm.judge):
+        face.note(NOT_JUDGED)
+    return context_of(options.query, found, counter(settings.context.tokenizer_path))
 
 
 def run(options: AskOptions, face: Face) -> int:
@@ -40,7 +78,7 @@ def _asked(options: AskOptions, engine: Engine) -> Iterator[Found | Text | Answe
         options.query,
         where=where(options, engine.root),
         pinned=[inside_project(path, engine.root) for path in options.pin],
-        documents=dict(_documents(options)),
+        documents=dict(documents(options.doc, options.url)),
     )
 
 
@@ -107,10 +145,10 @@ def _money(cost: float) -> str:
     return "<0.0001" if 0 < cost < 0.0001 else f"{cost:.4f}"
 
 
-def _documents(options: AskOptions) -> Iterator[tuple[str, str]]:
-    """Yield the texts given with --doc, by name."""
-    for path in options.doc:
-        if path == _STDIN:
+def documents(paths: Iterable[str], urls: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the texts given with --doc and --url, by name. Raises SourceError."""
+    for path in paths:
+        if path == STDIN:
             yield "stdin", sys.stdin.read()
             continue
         try:
@@ -118,6 +156,12 @@ def _documents(options: AskOptions) -> Iterator[tuple[str, str]]:
                 yield path, file.read()
         except OSError as error:
             raise SourceError(f"cannot read {path!r}: {error.strerror}", hint="give a file, or - for stdin") from error
+    if not urls:
+        return
+    from codefathom.source.web import fetch, without_login  # with all that speaks to other machines
+
+    for url in dict.fromkeys(urls):
+        yield without_login(url), fetch(url)
 
 
 def _write_trace(answer: Answer, path: str) -> None:

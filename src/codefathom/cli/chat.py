@@ -12,13 +12,13 @@ from codefathom.answer.ask import Found, Text
 from codefathom.answer.types import Answer
 from codefathom.asking import recent
 from codefathom.cli import complain
-from codefathom.cli.ask import conclude, show
+from codefathom.cli.ask import STDIN, conclude, documents, show
 from codefathom.cli.face import Face
 from codefathom.cli.filters import inside_project, where
 from codefathom.cli.options import AskOptions, ChatOptions
 from codefathom.cli.shapes import answer_shape
 from codefathom.engine import Engine
-from codefathom.errors import FathomError
+from codefathom.errors import FathomError, UsageError
 from codefathom.providers.base import Message
 from codefathom.types import Where
 
@@ -28,9 +28,10 @@ _CLEAR, _QUIT = "/clear", "/quit"
 
 def run(options: ChatOptions, face: Face) -> int:
     """Answer until the input ends. 2 when every question failed."""
-    asked = AskOptions(options.common, "", options.dir, options.lang, options.kind, options.filter, options.pin)
+    if STDIN in options.doc:
+        raise UsageError("the questions come from stdin, a document cannot", hint="give a file with --doc")
     with face.open() as engine:
-        conversation = _Conversation(engine, face, asked)
+        conversation = _Conversation(engine, face, AskOptions(query="", **options._asdict()))
         for line in _lines(face, sys.stdin):
             if line == _QUIT:
                 break
@@ -49,6 +50,7 @@ class _Conversation:
         self._face = face
         self._where: Where | None = where(options, engine.root)
         self._pinned = [inside_project(path, engine.root) for path in options.pin]
+        self._documents = dict(documents(options.doc, options.url))
         self._history: tuple[Message, ...] = ()
         self._said = ""  # of the answer under way
         self._has_model = bool(engine.settings.llm.answer or engine.settings.llm.model)
@@ -88,7 +90,9 @@ class _Conversation:
 
     def _events(self, question: str) -> Generator[Found | Text | Answer, None, None]:
         """Yield the events of an answer and keep its text, of which an interruption leaves a part."""
-        events = self._engine.ask_events(question, where=self._where, pinned=self._pinned, history=self._history)
+        events = self._engine.ask_events(
+            question, where=self._where, pinned=self._pinned, documents=self._documents, history=self._history
+        )
         try:
             for event in events:
                 if isinstance(event, Text):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import IO, Any
 
 from codefathom import __version__
+from codefathom.cli import aliases
 from codefathom.cli import options as given
 from codefathom.cli.face import Face
 from codefathom.cli.filters import inside_project, where
@@ -91,22 +92,19 @@ def context(options: given.ContextOptions, face: Face) -> int:
     face.note(options.notice)
     with face.open() as engine:
         result = engine.context(options.query, where=where(options, engine.root))
-    face.note_indexing()
-    face.write(_context_text(result, "json" if face.common.json else options.format))
-    if result.truncated:
-        face.note(f"not whole, the budget was too small: {', '.join(result.truncated)}")
-    if not result.files:
-        face.note(f"nothing found for {options.query!r}")
-    elif face.common.verbose:
-        face.note(f"{len(result.files)} files, about {result.n_tokens} tokens")
-    return FOUND if result.files else NOTHING
+    return _show_context(result, "json" if face.common.json else options.format, face)
 
 
 def ask(options: given.AskOptions, face: Face) -> int:
-    """Answer in words, or with excerpts where no language model is configured."""
-    from codefathom.cli.ask import run
+    """Answer in words, or with excerpts where no language model is configured; or print what the answer rests on."""
+    if options.rag:
+        llm = face.settings().llm
+        if not (llm.answer or llm.model):
+            return context(aliases.as_context(options), face)
+    from codefathom.cli.ask import contexts, run, unwrapped
 
-    return run(options, face)
+    options = unwrapped(options)
+    return _show_context(contexts(options, face), "json", face) if options.contexts_only else run(options, face)
 
 
 def chat(options: given.ChatOptions, face: Face) -> int:
@@ -114,6 +112,18 @@ def chat(options: given.ChatOptions, face: Face) -> int:
     from codefathom.cli.chat import run
 
     return run(options, face)
+
+
+def _show_context(result: Context, format_name: str, face: Face) -> int:
+    face.note_indexing()
+    face.write(_context_text(result, format_name))
+    if result.truncated:
+        face.note(f"not whole, the budget was too small: {', '.join(result.truncated)}")
+    if not result.files:
+        face.note(f"nothing found for {result.query!r}")
+    elif face.common.verbose:
+        face.note(f"{len(result.files)} files, about {result.n_tokens} tokens")
+    return FOUND if result.files else NOTHING
 
 
 def _context_text(result: Context, format_name: str) -> str:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from re import findall
+from typing import TYPE_CHECKING
 
+from codefathom.answer.budget import shown
 from codefathom.types import Context, ContextFile
+
+if TYPE_CHECKING:
+    from codefathom.answer.ask import Found
+    from codefathom.answer.types import Source
 
 _XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 # XML 1.0 has no place for these, not even escaped.
@@ -15,6 +21,25 @@ _XML.update({code: None for code in (*range(32), 0xFFFE, 0xFFFF) if code not in 
 def context_text(context: Context, format_name: str) -> str:
     """Return all files of a context in one of the formats files (or autocoder), markdown and xml."""
     return _FORMATS[format_name](context)
+
+
+def context_of(query: str, found: Found, count: Callable[[str], int]) -> Context:
+    """Return the sources of an answer as a context, file by file, in the order in which a model is shown them."""
+    by_path: dict[str, list[Source]] = {}
+    for source in found.sources:
+        by_path.setdefault(source.path, []).append(source)
+    files = tuple(_file(path, parts) for path, parts in by_path.items())
+    n_tokens = sum(count(shown(source)) for source in found.sources)
+    cut = (file.path for file in files if file.spans)
+    return Context(query, files, n_tokens, (*cut, *found.left_out))
+
+
+def _file(path: str, parts: list[Source]) -> ContextFile:
+    first = parts[0]
+    text = _ended("\n…\n".join(part.text for part in parts))
+    spans = () if first.is_whole else tuple((part.start_line, part.end_line) for part in parts)
+    symbols = tuple(dict.fromkeys(part.symbol for part in parts if part.symbol))
+    return ContextFile(path, text, first.score, first.reason, spans, symbols)
 
 
 def _files(context: Context) -> str:

@@ -79,7 +79,7 @@ class RelatedOptions(NamedTuple):
 
 
 class ContextOptions(NamedTuple):
-    """`fathom context`, and `fathom --rag`."""
+    """`fathom context`, and `fathom --rag` without a language model."""
 
     common: Common
     query: str
@@ -92,7 +92,7 @@ class ContextOptions(NamedTuple):
 
 
 class AskOptions(NamedTuple):
-    """`fathom ask`."""
+    """`fathom ask`, and `fathom --rag`."""
 
     common: Common
     query: str
@@ -102,8 +102,11 @@ class AskOptions(NamedTuple):
     filter: tuple[str, ...] = ()
     pin: tuple[str, ...] = ()
     doc: tuple[str, ...] = ()
+    url: tuple[str, ...] = ()
+    contexts_only: bool = False
     agent: bool = False
     trace: str = ""
+    rag: bool = False  # `fathom --rag`: without a language model it is `fathom context`
     explain: bool = False
 
 
@@ -116,6 +119,8 @@ class ChatOptions(NamedTuple):
     kind: tuple[str, ...] = ()
     filter: tuple[str, ...] = ()
     pin: tuple[str, ...] = ()
+    doc: tuple[str, ...] = ()
+    url: tuple[str, ...] = ()
 
 
 class StatusOptions(NamedTuple):
@@ -193,6 +198,10 @@ _FILTERS = (
 _REFRESH = Option(
     ("--refresh",), "update the index first", "WHEN", setting="search.refresh", choices=("auto", "always", "never")
 )
+_MODEL = Option(("--model",), "provider and model, such as ollama:qwen2.5-coder:14b", "NAME", setting="llm.model")
+_MAX_SOURCES = Option(("-n", "--max-sources"), "most files that the model is shown", "N", setting="rerank.top_n")
+_PIN = Option(("--pin",), "a file of the project that must be among the sources", "PATH", repeat=True)
+_URL = Option(("--url",), "a page to fetch as a further text", "URL", repeat=True)
 _QUERY = Option(
     ("query",),
     "words, a question, @path, @@symbol, lang:go, kind:function, in:Class",
@@ -277,33 +286,41 @@ COMMANDS = (
         "answer a question, with citations that were checked",
         (_QUERY,),
         (
-            Option(("--model",), "provider and model, such as ollama:qwen2.5-coder:14b", "NAME", setting="llm.model"),
+            _MODEL,
             Option(
                 ("--filter-level",),
                 "0 as found, 1 judged by the model, 2 with related files",
                 "N",
                 setting="select.filter_level",
             ),
-            Option(("--pin",), "a file of the project that must be among the sources", "PATH", repeat=True),
+            _PIN,
             Option(("--doc",), "a further text, - for stdin", "FILE", repeat=True),
-            Option(("-n", "--max-sources"), "most files that the model is shown", "N", setting="rerank.top_n"),
+            _URL,
+            _MAX_SOURCES,
             *_FILTERS,
+            Option(("--contexts-only",), "print the sources as JSON, as `context --format json` does, and no answer"),
             Option(("--agent",), "let the model look for itself, in rounds of tool calls"),
             Option(("--explain",), "show every stage on stderr: its time, tokens and cost"),
             Option(("--trace",), "write every stage to this file, with what went in and came out", "FILE"),
             _REFRESH,
         ),
         AskOptions,
-        ("fathom ask where are orders priced", "git diff | fathom ask --doc - 'what could this break?'"),
+        (
+            "fathom ask where are orders priced",
+            "git diff | fathom ask --doc - 'what could this break?'",
+            "fathom ask --url https://example.org/guide 'do we follow this?'",
+        ),
     ),
     Command(
         "chat",
         "answer questions one after another, each with the ones before in mind",
         (),
         (
-            Option(("--model",), "provider and model, such as ollama:qwen2.5-coder:14b", "NAME", setting="llm.model"),
-            Option(("--pin",), "a file of the project that must be among the sources", "PATH", repeat=True),
-            Option(("-n", "--max-sources"), "most files that the model is shown", "N", setting="rerank.top_n"),
+            _MODEL,
+            _PIN,
+            Option(("--doc",), "a further text", "FILE", repeat=True),
+            _URL,
+            _MAX_SOURCES,
             *_FILTERS,
             _REFRESH,
         ),
