@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -229,6 +230,23 @@ def test_an_interruption_ends_the_models_call(shop: Path) -> None:
             process.communicate(timeout=10)
             assert process.returncode == 130
             assert served.asked[0].is_closed.wait(timeout=10)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_an_interruption_does_not_wait_for_calls_at_the_same_time(shop: Path) -> None:
+    selected = sse(json.dumps({"file_list": []}))
+    words = ("ask", "--filter-level", "1", QUESTION)
+    with serving(Turn([selected]), Turn([b""], silent_s=60)) as served:
+        fathom(shop, served, "index")
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        environment = surroundings(shop, served)
+        with subprocess.Popen([*FATHOM, *words], cwd=shop, env=environment, **pipes) as process:
+            while len(served.asked) < 3:  # two judgements are waited for
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=10)
+            assert process.returncode == 130
 
 
 def test_doctor_asks_every_model_for_one_word(shop: Path, answering: Served) -> None:

@@ -376,6 +376,19 @@ def test_no_lines_are_asked_for_where_they_are_not_needed(shop: Path, parts: dic
     assert "excerpts" not in [stage.stage for stage in answer.trace]
 
 
+def test_no_lines_are_asked_for_an_answer_that_is_not_written(shop: Path) -> None:
+    (shop / "shop" / "large.py").write_text(LARGE)
+    excerpting = ScriptedChat([])
+    settings = Settings(select=LEVEL_ONE, context=SMALL_WINDOW, answer=AnswerSettings(least_confidence=1.0))
+    models = Models(answer=ScriptedChat([]), excerpt=excerpting)
+    found, *_, answer = events_of(shop, models, asking.Request("price of an order of zebras"), settings)
+    assert isinstance(found, Found)
+    assert isinstance(answer, Answer)
+    assert answer.text.startswith("This was not found here.")
+    assert "shop/large.py" in {source.path for source in found.sources}
+    assert excerpting.asks == []
+
+
 def test_chosen_lines_never_pass_the_window(shop: Path) -> None:
     everything = '{"ranges": [[1, 600]]}'
     found, _ = lines_chosen(shop, of_each(everything, everything))

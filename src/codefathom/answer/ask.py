@@ -52,11 +52,12 @@ def ask(question: Question, project: Project, models: Models, count: CountTokens
     course = Course(question, project, models, by_itself=question.text)
     result = _search(course, _rewrite(course))
     found = _judge(course, _select(course, result))
-    packed = _pack(course, _choose_lines(course, found, count), count)
+    is_likely = result.confidence >= question.least_confidence or bool(question.pinned)
+    packed = _pack(course, _choose_lines(course, found, count) if is_likely else found, count)
     yield Found(packed.sources, packed.left_out)
     if models.answer is None:
         yield from _excerpts(course, result)
-    elif not packed.sources or (result.confidence < question.least_confidence and not question.pinned):
+    elif not packed.sources or not is_likely:
         yield from _not_found(course, result)
     else:
         yield from _write(course, packed.sources, result, models.answer)
