@@ -13,6 +13,7 @@ from codefathom.agent.report import report
 from codefathom.agent.tools import Place as Seen
 from codefathom.agent.tools import Project as ToolsProject
 from codefathom.agent.tools import tools, usage
+from codefathom.answer.ask import Found, Text, ask
 from codefathom.answer.budget import CountTokens, Material, Shares, shares, sizes
 from codefathom.answer.course import Models, Project, Question
 from codefathom.answer.gather import gather, materials
@@ -20,7 +21,7 @@ from codefathom.answer.judge import JudgeOptions
 from codefathom.answer.prompting import language_of_question, prompt
 from codefathom.answer.select import Listed
 from codefathom.answer.tokens import counter
-from codefathom.answer.types import Answer, Prices
+from codefathom.answer.types import Answer, Citation, Prices
 from codefathom.errors import ProviderError, SettingsError, SourceError, UsageError
 from codefathom.opening import Opened, Place, index_model
 from codefathom.providers.base import Ask, ChatModel, Message, whole
@@ -60,6 +61,29 @@ def prepare(
     return question, _project(opened, search, request.documents), models(opened.place), count
 
 
+def answer(
+    request: Request, opened: Opened, search: Callable[[str, int], SearchResult]
+) -> Iterator[Found | Text | Answer]:
+    """Yield the sources, the answer in checked pieces, and the whole answer last; closing it ends the model's call.
+
+    Raises UsageError, SourceError, SettingsError, and ProviderError when the model cannot be reached.
+    """
+    for event in ask(*prepare(request, opened, search)):
+        yield _with_symbols(event, opened) if isinstance(event, Answer) else event
+
+
+def _with_symbols(answer: Answer, opened: Opened) -> Answer:
+    """Name the definition that each citation lies in, or that begins in it."""
+    return replace(answer, citations=tuple(replace(item, symbol=_symbol_of(item, opened)) for item in answer.citations))
+
+
+def _symbol_of(place: Citation, opened: Opened) -> str:
+    symbols = opened.catalog.symbols_of(place.path)  # outer before inner
+    around = [item for item in symbols if item.start_line <= place.start_line and place.end_line <= item.end_line]
+    inside = [item for item in symbols if place.start_line <= item.start_line <= place.end_line]
+    return next((item.qualified_name for item in (*around[::-1], *inside)), "")
+
+
 def investigate(
     request: Request, opened: Opened, search: Callable[[str, Level, int], SearchResult]
 ) -> Iterator[Event | Answer]:
@@ -78,12 +102,12 @@ def investigate(
             seen += event.places
         yield event
         if isinstance(event, Final):
-            answer = report(request.text, event, seen, opened.catalog.text, lambda path: _on_disk(path, opened))
+            found = report(request.text, event, seen, opened.catalog.text, lambda path: _on_disk(path, opened))
             yield replace(
-                answer,
+                _with_symbols(found, opened),
                 model=chosen.name,
                 generation=opened.catalog.generation,
-                degraded=(*answer.degraded, *([_COST_USED] if event.stopped_by == "cost" else [])),
+                degraded=(*found.degraded, *([_COST_USED] if event.stopped_by == "cost" else [])),
                 trace=event.stages,
                 cost=limits.prices.cost(event.usage),
             )
@@ -209,14 +233,16 @@ def _project(opened: Opened, search: Callable[[str, int], SearchResult], documen
 def leaving(place: Place) -> str:
     """Say in one sentence what leaves this machine, and to where."""
     names = _names(place)
-    if not names:
-        return "nothing leaves this machine: no language model is configured"
+    embed = place.settings.embed.model
     asked = _remote((name for role, name in names.items() if role != "index"), place)
     indexing = _remote((names.get("index", ""),), place)
+    embedding = "" if embed == "bundled" else _remote((embed,), place, section="embed")
     secrets = "secrets masked" if place.settings.answer.mask_secrets else "secrets included"
     parts = [f"questions and the excerpts they need go to {asked}, {secrets}"] if asked else []
     parts += [f"text of indexed files goes to {indexing}, secrets masked"] if indexing else []
-    return "; ".join(parts) or "nothing leaves this machine: the language models run on it"
+    parts += [f"all indexed text and every query go to {embedding}, {secrets}"] if embedding else []
+    nothing = "the language models run on it" if names else "no language model is configured"
+    return "; ".join(parts) or f"nothing leaves this machine: {nothing}"
 
 
 def _names(place: Place) -> dict[str, str]:
@@ -226,11 +252,13 @@ def _names(place: Place) -> dict[str, str]:
     return {role: name for role, name in names.items() if name}
 
 
-def _remote(names: Iterable[str], place: Place) -> str:
+def _remote(names: Iterable[str], place: Place, *, section: str = "llm") -> str:
     """Return those of the models that are on other machines, and where."""
-    from codefathom.chatting import named
+    if not any(names := list(names)):
+        return ""
+    from codefathom.chatting import named  # with all that speaks to other machines
 
-    chosen = {named(name, place.settings, place.variables) for name in names if name}
+    chosen = {named(name, place.settings, place.variables, section=section) for name in names if name}
     return ", ".join(sorted(f"{one.provider}:{one.model} at {one.base_url}" for one in chosen if one.is_remote))
 
 

@@ -31,7 +31,7 @@ from codefathom.purposes import (
     sketch,
     without_purpose,
 )
-from codefathom.settings import AnswerSettings, IndexSettings, LlmSettings, ParseSettings, Settings
+from codefathom.settings import AnswerSettings, EmbedSettings, IndexSettings, LlmSettings, ParseSettings, Settings
 from codefathom.stores.cache import Cache
 from codefathom.stores.records import StoredDocument
 from codefathom.testing import ScriptedChat
@@ -456,12 +456,29 @@ def test_without_purpose_names_no_file_twice(project: Project) -> None:
             "text of indexed files goes to openai:m at https://far.example, secrets masked",
         ),
         (
+            Settings(embed=EmbedSettings(model="openai:e")),
+            "all indexed text and every query go to openai:e at https://far.example, secrets masked",
+        ),
+        (
+            Settings(embed=EmbedSettings(model="openai:e"), answer=AnswerSettings(mask_secrets=False)),
+            "all indexed text and every query go to openai:e at https://far.example, secrets included",
+        ),
+        (
+            with_purposes("ollama:m")._replace(embed=EmbedSettings(model="openai:e")),
+            "all indexed text and every query go to openai:e at https://far.example, secrets masked",
+        ),
+        (
+            with_purposes("openai:m")._replace(embed=EmbedSettings(model="ollama:e")),
+            "questions and the excerpts they need go to openai:m at https://far.example, secrets masked; "
+            "text of indexed files goes to openai:m at https://far.example, secrets masked",
+        ),
+        (
             Settings(llm=LlmSettings(model="openai:m")),
             "questions and the excerpts they need go to openai:m at https://far.example, secrets masked",
         ),
     ],
 )
-def test_it_is_said_what_an_index_run_sends(project: Project, settings: Settings, said: str) -> None:
+def test_it_is_said_what_leaves_the_machine(project: Project, settings: Settings, said: str) -> None:
     variables = {"OPENAI_BASE_URL": "https://far.example", "OPENAI_API_KEY": "k"}
     place = Place(str(project.root), str(project.root / ".fathom"), project.cache_dir, settings, variables)
     assert asking.leaving(place) == said
