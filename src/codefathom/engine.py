@@ -202,7 +202,6 @@ class Engine:
         Raises UsageError for an empty question, ProviderError when the model cannot be reached.
         """
         from codefathom import asking
-        from codefathom.answer.ask import ask
 
         self._refresh()
         request = asking.Request(question, tuple(history), tuple(pinned), documents or {})
@@ -210,7 +209,7 @@ class Engine:
         def look(query: str, limit: int) -> SearchResult:
             return self.search(query, limit=limit, level="chunk", where=where)
 
-        return ask(*asking.prepare(request, self._open(), look))
+        return asking.answer(request, self._open(), look)
 
     def investigate(self, question: str, *, history: Sequence[Message] = ()) -> Iterator[Event | Answer]:
         """Let the configured model look for itself with tools; yield what happens, and the answer last.

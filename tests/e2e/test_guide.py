@@ -1,4 +1,4 @@
-"""Every example of docs/guide.md runs and prints what the page says; `…` there stands for anything."""
+"""Every example of docs/guide.md and docs/models.md runs and prints what the page says; `…` stands for anything."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.e2e.test_ask import CLAIM, sse
 from tests.golden.conftest import copy_shop
+from tests.protocols.server import Turn, serving
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDE, MODELS = DOCS / "guide.md", DOCS / "models.md"
 SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # `fathom` of the environment that runs the tests, also where that is not installed.
@@ -28,9 +31,9 @@ class Step(NamedTuple):
     expected: str
 
 
-def sections() -> dict[str, str]:
+def sections(page: Path) -> dict[str, str]:
     """Text of each section by its title."""
-    text = GUIDE.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
     outside = FENCED.sub(lambda block: " " * len(block.group()), text)  # what a command prints may look like a title
     found = [*SECTION.finditer(outside)]
     ends = [*(after.start() for _, after in pairwise(found)), len(text)]
@@ -38,7 +41,12 @@ def sections() -> dict[str, str]:
 
 
 def shell_steps(block: str) -> list[Step]:
-    """A line behind `$ ` is a command, one that ends with a backslash goes on; the rest is what it prints."""
+    """A line behind `$ ` is a command, one that ends with a backslash goes on; the rest is what it prints.
+
+    A block without such a line is a script that prints nothing.
+    """
+    if not block.startswith("$ "):
+        return [Step("sh", block, "")]
     commands: list[tuple[list[str], list[str]]] = []
     for line in block.splitlines():
         if line.startswith("$ "):
@@ -59,6 +67,8 @@ def steps(section: str) -> list[Step]:
             found.extend(shell_steps(code))
         elif language == "python":
             found.append(Step("python", code, printed if following == "text" else ""))
+        elif language == "toml":
+            found.append(Step("toml", code, "…"))
         else:
             assert language == "text", f"a block of {language or 'no language'} would not be run"
     return found
@@ -85,12 +95,24 @@ def surroundings(folder: Path) -> dict[str, str]:
     return {**kept, **home, "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}", "PYTHONUTF8": "1"}
 
 
-@pytest.mark.parametrize("title", sections())
+@pytest.mark.parametrize("title", sections(GUIDE))
 def test_examples_print_what_the_page_says(title: str, tmp_path: Path) -> None:
-    project = copy_shop(tmp_path)
-    environ = surroundings(tmp_path)
-    for step in steps(sections()[title]):
+    check(sections(GUIDE)[title], copy_shop(tmp_path), surroundings(tmp_path))
+
+
+@pytest.mark.parametrize("title", sections(MODELS))
+def test_examples_with_a_model_print_what_the_page_says(title: str, tmp_path: Path) -> None:
+    with serving(Turn([sse(CLAIM)])) as served:
+        model = {"FATHOM_LLM__MODEL": "openai:m", "OPENAI_BASE_URL": f"{served.base_url}/v1"}
+        check(sections(MODELS)[title], copy_shop(tmp_path), {**surroundings(tmp_path), **model})
+
+
+def check(section: str, project: Path, environ: dict[str, str]) -> None:
+    for step in steps(section):
         words = ["sh", "-c", step.code] if step.language == "sh" else [sys.executable, "-c", step.code]
+        if step.language == "toml":  # settings that are taken
+            (project.parent / "user.toml").write_text(step.code, encoding="utf-8")
+            words = ["sh", "-c", f"FATHOM_CONFIG='{project.parent}/user.toml' fathom config show"]
         ran = subprocess.run(words, cwd=project, env=environ, capture_output=True, timeout=120, check=False)
         # What stands in the page is what a reader sees: errors too, where there is nothing else to see.
         failed = ran.returncode not in (0, 1)
@@ -98,15 +120,15 @@ def test_examples_print_what_the_page_says(title: str, tmp_path: Path) -> None:
         out = "".join(f"{line.rstrip()}\n" for line in out.strip("\n").splitlines())
         assert wanted(step.expected).fullmatch(out), f"{step.code}\nprints\n{out}\n{ran.stderr.decode()}"
         assert b"Traceback" not in ran.stderr
-        assert step.language == "sh" or ran.returncode == 0
+        assert step.language == "sh" or ran.returncode == 0, ran.stderr.decode()
 
 
 def test_each_section_runs_something() -> None:
-    assert [title for title, text in sections().items() if not steps(text)] == []
+    assert [title for title, text in sections(GUIDE).items() if not steps(text)] == []
 
 
 def test_the_page_shows_every_command() -> None:
-    run = "\n".join(step.code for section in sections().values() for step in steps(section))
+    run = "\n".join(step.code for section in sections(GUIDE).values() for step in steps(section))
     shown = set(re.findall(r"\bfathom ([a-z]+|--[a-z-]+)", run))
     asked = {"search", "symbols", "related", "context", "index", "status", "export", "import", "--rag", "--query-index"}
     assert asked - shown == set()
