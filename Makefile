@@ -5,7 +5,7 @@ INSTALLED := $(VENV)/.installed
 BENCH_VENV := .bench-venv
 PEERS := $(BENCH_VENV)/.installed
 
-.PHONY: test test-long test-llm check format docs demo bench bench-scale model
+.PHONY: test test-long test-llm check format docs demo bench bench-scale bench-answers model
 
 test: check
 	$(BIN)/pytest -n 2 -m "not long and not llm"
@@ -46,6 +46,9 @@ bench: $(INSTALLED)
 # BENCH_CORPORA: more trees to take files from, beside the standard library and the installed packages (.bench-corpora).
 bench-scale: $(INSTALLED)
 	$(BIN)/python -m evals.scale --page docs/benchmarks-scale.md
+
+bench-answers: $(INSTALLED)
+	$(BIN)/python -m evals.answers --page docs/benchmarks-answers.md
 
 # Mining, training in its own environment with torch, scoring: the commands are in training/README.md.
 model: $(INSTALLED)

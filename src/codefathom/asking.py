@@ -58,7 +58,7 @@ def prepare(
     settings = opened.place.settings
     count = counter(settings.context.tokenizer_path)
     question = _question(request, opened, count)
-    return question, _project(opened, search, request.documents), models(opened.place), count
+    return question, _project(opened, search, request.documents), models(opened), count
 
 
 def answer(
@@ -88,7 +88,7 @@ def investigate(
     request: Request, opened: Opened, search: Callable[[str, Level, int], SearchResult]
 ) -> Iterator[Event | Answer]:
     """Let a model look for itself; yield what happens, the answer last. Raises SettingsError without a model."""
-    chosen = model(opened.place, "agent")
+    chosen = model(opened, "agent")
     if chosen is None:
         raise SettingsError("an agent needs a language model", hint="set FATHOM_LLM__MODEL, such as ollama:qwen3:8b")
     limits = _limits(opened.place.settings)
@@ -148,9 +148,9 @@ def context(opened: Opened, result: SearchResult, max_files: int, max_tokens: in
     return gather(result.query, found, Shares(full, max_tokens - full, 0), counter(settings.tokenizer_path))
 
 
-def models(place: Place) -> Models:
+def models(opened: Opened) -> Models:
     """Return the models of the answering roles; none where none is configured."""
-    return Models(*(model(place, role) for role in Models._fields))
+    return Models(*(model(opened, role) for role in Models._fields))
 
 
 def window(settings: Settings) -> int:
@@ -208,14 +208,11 @@ def _question(request: Request, opened: Opened, count: CountTokens) -> Question:
     )
 
 
-def model(place: Place, role: str) -> ChatModel | None:
+def model(opened: Opened, role: str) -> ChatModel | None:
     """Return the model of a role, None when none is configured."""
-    name = getattr(place.settings.llm, role) or place.settings.llm.model
-    if not name:
-        return None
-    from codefathom.chatting import chat_model  # with all that speaks to other machines
-
-    return chat_model(name, place.settings, place.variables)
+    llm = opened.place.settings.llm
+    name = getattr(llm, role) or llm.model
+    return opened.chat_model(name) if name else None
 
 
 def _project(opened: Opened, search: Callable[[str, int], SearchResult], documents: Mapping[str, str]) -> Project:
@@ -274,12 +271,14 @@ def check_models(place: Place) -> tuple[Check, ...]:
 
 
 def _check_model(place: Place, name: str, roles: Sequence[str]) -> Check:
+    from codefathom.chatting import chat_model
+
     started = time.perf_counter()
     label = f"model for {', '.join(roles)}"
     try:
-        chosen = model(place, roles[0])
-        assert chosen is not None  # it has a name
-        reply = whole(chosen, Ask([Message("user", "Say OK.")], max_tokens=16))
+        reply = whole(
+            chat_model(name, place.settings, place.variables), Ask([Message("user", "Say OK.")], max_tokens=16)
+        )
     except (ProviderError, SettingsError) as error:
         return Check(label, False, f"{name}: {error}", error.hint)
     took_s = time.perf_counter() - started

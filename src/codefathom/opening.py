@@ -13,7 +13,7 @@ from codefathom.chunk import Limits
 from codefathom.configuration import find_root, load_settings, user_file
 from codefathom.errors import IndexingError, SettingsError, SourceError
 from codefathom.plan import Recipe
-from codefathom.providers.base import Embedder
+from codefathom.providers.base import ChatModel, Embedder
 from codefathom.providers.bundled import BundledEmbedder
 from codefathom.search.retrieve import Sources
 from codefathom.settings import Settings
@@ -99,6 +99,7 @@ class Opened:
         )
         self.recipe = _recipe(place)
         self.sources = Sources(self.catalog, self.views.lexical, self.views.vectors, self.embedder)
+        self._models: dict[str, ChatModel] = {}
 
     @contextmanager
     def writing(self, *, wait_s: float = 0.0) -> Iterator[Stages]:
@@ -162,6 +163,14 @@ class Opened:
         from codefathom.stores.cache import Cache
 
         return Cache.open(self.place.cache_dir)
+
+    def chat_model(self, name: str) -> ChatModel:
+        """Return a language model, the same each time: roles and questions share connections, pace and breaker."""
+        if name not in self._models:
+            from codefathom.chatting import chat_model  # with all that speaks to other machines
+
+            self._models[name] = chat_model(name, self.place.settings, self.place.variables)
+        return self._models[name]
 
     def close(self) -> None:
         """Release files; the engine cannot be used afterwards."""

@@ -1,0 +1,134 @@
+"""What an answer costs besides its model: `python -m evals.answers`, or `make bench-answers`.
+
+The model is a server in this process that gives a fixed reply at once, so that what is measured is our own part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from tests.protocols.server import Turn, serving
+
+from codefathom import Engine
+from codefathom.answer.ask import Found, Text
+from codefathom.configuration import load_settings
+from codefathom.source.secrets import mask
+from evals.report import machine, table
+from evals.run import REPOSITORY
+from evals.text import text_files
+
+QUESTION = "how are ignore rules applied"
+REPEAT = 9
+HEAD = """\
+# What an answer costs besides its model
+
+<!-- Written by `make bench-answers`. -->
+
+Questions about this repository, on {machine}. The model is a local server that gives its reply at once; medians of
+{repeat}, in milliseconds unless it says otherwise.
+"""
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--page", type=Path, help="write the result to this file as well")
+    given = parser.parse_args(words)
+    with TemporaryDirectory() as folder:
+        rows = [[name, f"{value:.1f}"] for name, value in measured(Path(folder))]
+    page = f"{HEAD.format(machine=machine(), repeat=REPEAT)}\n{table(('what', 'value'), rows)}\n"
+    print(page)
+    if given.page:
+        given.page.write_text(page, encoding="utf-8")
+    return 0
+
+
+def measured(folder: Path) -> list[tuple[str, float]]:
+    """Return what each part takes."""
+    shutil.copytree(REPOSITORY / "src", folder / "src")
+    (folder / "src" / ".fathom").mkdir()
+    os.environ["FATHOM_CACHE_DIR"] = str(folder / "cache")
+    found = []
+    with serving(Turn([reply("It is in [1].\n\n")])) as served:
+        settings = load_settings(
+            str(folder / "src"), overrides={"llm.model": "openai:m", "llm.base_url": f"{served.base_url}/v1"}
+        )
+        with Engine.open(str(folder / "src"), settings=settings) as engine:
+            engine.index()
+            engine.ask(QUESTION)
+            found.append(("search alone", timed(lambda: engine.search(QUESTION))))
+            found.append(("question → numbered sources", timed(lambda: until(engine, Found))))
+            found.append(("question → first checked block", timed(lambda: until(engine, Text))))
+            found.append(("question → whole answer", timed(lambda: engine.ask(QUESTION))))
+    ended, closed = interruption(folder / "src")
+    found.append(("Ctrl-C → process has ended", ended))
+    found.append(("Ctrl-C → the model's server sees the call closed", closed))
+    texts = [text for _, text in text_files(REPOSITORY / "src")]
+    size = sum(len(text.encode()) for text in texts)
+    found.append(("secrets are looked for at (MB/s)", size / 1_000 / timed(lambda: [mask(text) for text in texts])))
+    return found
+
+
+def reply(text: str) -> bytes:
+    """Return a streamed reply of OpenAI's protocol."""
+    events = [
+        {"choices": [{"delta": {"content": text}}]},
+        {"choices": [{"delta": {}, "finish_reason": "stop"}]},
+    ]
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n"
+
+
+def timed(call: Callable[[], object]) -> float:
+    """Return the median time of a call in milliseconds."""
+    times = []
+    for _ in range(REPEAT):
+        started = time.perf_counter()
+        call()
+        times.append(1000 * (time.perf_counter() - started))
+    return median(times)
+
+
+def until(engine: Engine, kind: type) -> None:
+    """Ask, and stop at the first event of a kind."""
+    events = engine.ask_events(QUESTION)
+    assert any(isinstance(event, kind) for event in events)
+
+
+def interruption(project: Path) -> tuple[float, float]:
+    """Return the medians from Ctrl-C to the end of the process, and to the closed call of the model."""
+    pairs = [interrupted(project) for _ in range(REPEAT)]
+    return median(pair[0] for pair in pairs), median(pair[1] for pair in pairs)
+
+
+def interrupted(project: Path) -> tuple[float, float]:
+    """Interrupt an answer that streams."""
+    word = b'data: {"choices": [{"delta": {"content": "word\\n\\n"}}]}\n\n'
+    with serving(Turn([word], pause_s=0.001, repeat=1_000_000)) as served:
+        environment = dict(os.environ, FATHOM_LLM__MODEL="openai:m", OPENAI_BASE_URL=f"{served.base_url}/v1")
+        command = [str(Path(sys.executable).with_name("fathom")), "ask", QUESTION]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, cwd=project, env=environment, stdout=pipe, stderr=pipe) as process:
+            assert process.stdout is not None
+            process.stdout.read(4)
+            started = time.perf_counter()
+            process.send_signal(signal.SIGINT)
+            process.wait()
+            ended = time.perf_counter()
+            served.asked[0].is_closed.wait()
+            closed = time.perf_counter()
+    return 1000 * (ended - started), 1000 * (closed - started)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
