@@ -401,9 +401,10 @@ def test_each_role_may_have_a_model_of_its_own(shop: Path) -> None:
     llm = LlmSettings(model="ollama:m", excerpt="ollama:small")
     with Engine.open(str(shop), settings=Settings(llm=llm)) as engine:
         engine.index()
-        models = asking.models(engine._open().place)
+        models = asking.models(engine._open())
     named = [model.name for model in models if model]
     assert named == ["ollama:m", "ollama:m", "ollama:m", "ollama:small"]
+    assert models.answer is models.judge  # one connection, one pace
 
 
 def test_the_window_is_kept(shop: Path) -> None:
