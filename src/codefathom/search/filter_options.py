@@ -82,10 +82,13 @@ def glob_expression(glob: str) -> str:
     A glob that begins with "/" begins at the project's root, any other at any folder. One that names a folder means
     everything below it.
     """
-    body = glob.strip("/")
-    inside = "".join(_piece(piece) for piece in re.findall(r"\*\*/?|\[!?[^\]]+\]|\{[^}]*\}|.", body, re.DOTALL))
-    end = "/" if glob.endswith("/") else r"(?:/|\Z)"
-    return ("^" if glob.startswith("/") else "(?:^|/)") + inside + end
+    # A choice such as {src/,lib/} may end in a folder by itself.
+    end = "/" if glob.endswith("/") else r"(?:/|\Z|(?<=/))"
+    return ("^" if glob.startswith("/") else "(?:^|/)") + _pieces(glob.strip("/")) + end
+
+
+def _pieces(glob: str) -> str:
+    return "".join(_piece(piece) for piece in re.findall(r"\*\*/?|\[!?[^\]]+\]|\{[^}]*\}|.", glob, re.DOTALL))
 
 
 def _piece(piece: str) -> str:
@@ -98,9 +101,7 @@ def _piece(piece: str) -> str:
     if len(piece) > 1 and piece[0] == "[":
         return _bracket(piece)
     if len(piece) > 1 and piece[0] == "{":
-        return (
-            "(?:" + "|".join(glob_expression("/" + one)[1 : -len(r"(?:/|\Z)")] for one in piece[1:-1].split(",")) + ")"
-        )
+        return f"(?:{'|'.join(map(_pieces, piece[1:-1].split(',')))})"
     return re.escape(piece)
 
 
