@@ -230,12 +230,11 @@ def _purpose_model(place: Place) -> PurposeModel | None:
     if not name:
         return None
     from codefathom.chatting import chat_model  # with all that speaks to other machines
-    from codefathom.purposes import purpose_key, purpose_model
+    from codefathom.purposes import PurposeModel, purpose_key
     from codefathom.source.secrets import mask
 
     model = chat_model(name, settings, place.variables)
-    key = purpose_key(name)
-    return purpose_model(model, settings.judge.workers, key=key, mask=lambda text: mask(text).text)
+    return PurposeModel(purpose_key(name), model, lambda text: mask(text).text, settings.judge.workers)
 
 
 def _describing_model(settings: Settings) -> str:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Message, whole
-from codefathom.providers.together import Stoppable, together
+from codefathom.providers.parallel import in_parallel
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog import Catalog
 from codefathom.stores.records import StoredDocument
@@ -86,22 +86,15 @@ class PurposeModel(NamedTuple):
     """A model that says what files are for."""
 
     key: str  # under which its answers are kept
-    describe: Callable[[Sequence[Sketch]], Described]
-    mask: Callable[[str], str]
+    model: ChatModel
+    mask: Callable[[str], str]  # takes out what the model must not see
     workers: int  # calls at the same time
-    stop: Callable[[], None]  # ends the calls that are under way
 
 
 def purpose_key(model: str) -> str:
     """Return the key of a model's answers: its name and a hash of what it is told."""
     told = blake2b(f"{PROMPT}\n{SCHEMA}".encode(), digest_size=4).hexdigest()
     return f"{model}|{told}"
-
-
-def purpose_model(model: ChatModel, workers: int, *, key: str, mask: Callable[[str], str]) -> PurposeModel:
-    """Return what asks `model`, which never sees what `mask` takes out of a text."""
-    stoppable = Stoppable(model)
-    return PurposeModel(key, lambda batch: _describe(stoppable, batch), mask, workers, stoppable.stop)
 
 
 def without_purpose(catalog: Catalog, cache: Cache, key: str) -> list[StoredDocument]:
@@ -155,7 +148,7 @@ class _Asking:
         for start in range(0, len(documents), n_at_once):
             part = documents[start : start + n_at_once]
             batches = list(_batches(filter(None, map(self._sketch, part))))
-            answers = together(self._ask, batches, self._model.workers, self._model.stop)
+            answers = in_parallel(self._ask, batches, self._model.model, self._model.workers)
             for batch, answer in zip(batches, answers, strict=True):
                 self._keep(batch, answer)
             yield start + len(part), len(documents)
@@ -177,10 +170,10 @@ class _Asking:
             return None
         return Sketch(path, document.fingerprint, document.size, sketch(document, text, symbols, self._model.mask))
 
-    def _ask(self, batch: Sequence[Sketch]) -> Described | None:
+    def _ask(self, batch: Sequence[Sketch], model: ChatModel) -> Described | None:
         if self._n_failed_in_a_row >= GIVE_UP_AFTER:
             return None
-        answer = self._model.describe(batch)
+        answer = _describe(model, batch)
         # Several threads count here; that one of them is late by one does not matter.
         self._n_failed_in_a_row = 0 if answer.purposes else self._n_failed_in_a_row + 1
         return answer

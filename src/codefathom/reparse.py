@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from codefathom.parse import is_for_model
@@ -15,7 +16,7 @@ from codefathom.parse.llm import parser
 from codefathom.plan import Recipe
 from codefathom.prepare import Outcome, Prepared, prepare_parsed
 from codefathom.providers.base import ChatModel
-from codefathom.providers.together import Stoppable, together
+from codefathom.providers.parallel import in_parallel
 from codefathom.stores.cache import encode_parsed
 from codefathom.types import Document, Failure, ParsedDocument
 
@@ -28,16 +29,14 @@ _FILES_PER_WORKER = 4
 class ModelParser(NamedTuple):
     """A model as parser."""
 
-    name: str
-    parse: Callable[[Document], ParsedDocument | None]
+    model: ChatModel
+    parse: Callable[[Document, ChatModel], ParsedDocument | None]
     workers: int  # calls at the same time
-    stop: Callable[[], None]  # ends the calls that are under way
 
 
 def model_parser(model: ChatModel, workers: int, *, mask: Callable[[str], str]) -> ModelParser:
     """Return a parser that asks `model`, which never sees what `mask` takes out of a text."""
-    stoppable = Stoppable(model)
-    return ModelParser(model.name, parser(stoppable, mask=mask), workers, stoppable.stop)
+    return ModelParser(model, lambda document, asked: parser(asked, mask=mask)(document), workers)
 
 
 class Reparsing:
@@ -63,8 +62,9 @@ class Reparsing:
             return outcomes
         model = self._model
         documents = [item.parsed.document for item in asked]
-        answers = together(lambda document: self._ask(model, document), documents, model.workers, model.stop)
-        new = {item.path: self._finished(item, answer, model.name) for item, answer in zip(asked, answers, strict=True)}
+        answers = in_parallel(partial(self._ask, model), documents, model.model, model.workers)
+        name = model.model.name
+        new = {item.path: self._finished(item, answer, name) for item, answer in zip(asked, answers, strict=True)}
         return [new.get(item.path, item) for item in outcomes]
 
     # ---- inside
@@ -85,11 +85,11 @@ class Reparsing:
     def _is_for_model(self, item: Prepared) -> bool:
         return is_for_model(item.parsed.document.language, item.parsed.parser, self._recipe.chain)
 
-    def _ask(self, model: ModelParser, document: Document) -> ParsedDocument | None:
+    def _ask(self, parsing: ModelParser, document: Document, model: ChatModel) -> ParsedDocument | None:
         if self._n_failed_in_a_row >= GIVE_UP_AFTER:
             return None
         self.sizes.append(document.size)
-        parsed = model.parse(document)
+        parsed = parsing.parse(document, model)
         # Several threads count here; that one of them is late by one does not matter.
         failed = parsed is None or bool(_unanswered(parsed, model.name))
         self._n_failed_in_a_row = self._n_failed_in_a_row + 1 if failed else 0

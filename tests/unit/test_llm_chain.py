@@ -257,7 +257,7 @@ def test_the_role_names_the_model(project: Project, llm: LlmSettings, named: str
     project.settings = Settings(parse=ParseSettings(("llm", "text")), llm=llm)
     with project.opened() as opened, opened.writing() as stages:
         assert stages.model_parser is not None
-        assert stages.model_parser.name == named
+        assert stages.model_parser.model.name == named
         assert stages.recipe.chain[0].startswith(f"llm:{named}:")
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from codefathom.answer.parallel import in_parallel
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Message, Reply, whole
+from codefathom.providers.parallel import in_parallel
 from codefathom.testing import ScriptedChat
 
 

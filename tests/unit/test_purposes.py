@@ -23,11 +23,11 @@ from codefathom.providers.base import Ask, Reply
 from codefathom.purposes import (
     GIVE_UP_AFTER,
     MAX_CHARS,
+    PurposeModel,
     add_purposes,
     n_tokens,
     one_line,
     purpose_key,
-    purpose_model,
     sketch,
     without_purpose,
 )
@@ -82,7 +82,7 @@ class Project:
             opened.close()
 
     def events(self, model: ScriptedChat, key: str = KEY) -> Generator[Progress | IndexReport, None, None]:
-        masked = purpose_model(model, self.workers, key=key, mask=lambda text: text.replace("hunter2", "*"))
+        masked = PurposeModel(key, model, lambda text: text.replace("hunter2", "*"), self.workers)
         with self.opened() as opened, closing(Cache.open(self.cache_dir)) as cache:
             yield from add_purposes(indexed(opened), masked, opened.catalog, cache)
 
@@ -344,7 +344,7 @@ def test_a_run_that_paused_asks_nothing(project: Project) -> None:
 
     project.index(AWAY)
     with project.opened() as opened, closing(Cache.open(project.cache_dir)) as cache:
-        model = purpose_model(ScriptedChat([]), 1, key=KEY, mask=str)
+        model = PurposeModel(KEY, ScriptedChat([]), str, 1)
         assert list(add_purposes(paused(), model, opened.catalog, cache)) == [report]
 
 

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from codefathom.answer.budget import CountTokens, Material, Piece, Sizes, pieces
 from codefathom.answer.grades import UNJUDGED, Grade, read_grades
-from codefathom.answer.parallel import in_parallel
 from codefathom.answer.prompting import Language, fenced, language_of_question, prompt
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Message, Usage, whole
+from codefathom.providers.parallel import in_parallel
 
 # Of the tokens of a call, for what was said before: the question is the last of it, and mostly enough.
 _HISTORY_SHARE = 0.25

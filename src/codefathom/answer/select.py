@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from codefathom.answer.budget import CountTokens, Material, Shares, merged, pack, shown
 from codefathom.answer.loose_json import items
-from codefathom.answer.parallel import in_parallel
 from codefathom.answer.prompting import Language, fenced, language_of_question, prompt
 from codefathom.answer.types import Source
 from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Message, Usage, whole
+from codefathom.providers.parallel import in_parallel
 
 _MAX_SYMBOLS = 60  # names of one file in the outline
 _MAX_RANGES = 4
