@@ -198,7 +198,7 @@ def _question(request: Request, opened: Opened, count: CountTokens) -> Question:
         ),
         history=request.history,
         pinned=tuple(_pinned(request, opened)),
-        filter_level=max(settings.select.filter_level, 0),
+        filter_level=_filter_level(settings),
         n_sources=settings.rerank.top_n,
         max_tokens=settings.answer.max_tokens,
         least_confidence=settings.answer.least_confidence,
@@ -206,6 +206,12 @@ def _question(request: Request, opened: Opened, count: CountTokens) -> Question:
         max_input_tokens=settings.select.max_input_tokens or most,
         prices=_prices(settings),
     )
+
+
+def _filter_level(settings: Settings) -> int:
+    """Return the level as set; what decides by itself lets a model select and judge where there is one."""
+    level, llm = settings.select.filter_level, settings.llm
+    return level if level >= 0 else int(bool(llm.model or llm.select or llm.judge))
 
 
 def model(opened: Opened, role: str) -> ChatModel | None:

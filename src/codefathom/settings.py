@@ -81,9 +81,9 @@ class EmbedSettings(NamedTuple):
     query_prefix: Annotated[
         str, Rule("What stands before a question; `auto` is what the model is known to expect.")
     ] = "auto"
-    document_prefix: Annotated[
-        str, Rule("What stands before a text; `auto` is what the model is known to expect.")
-    ] = "auto"
+    document_prefix: Annotated[str, Rule("What stands before a text; `auto` is what the model is known to expect.")] = (
+        "auto"
+    )
     timeout_s: Annotated[float, Rule("Seconds to wait for the vectors of one call.", low=0.1)] = 60.0
 
 
@@ -126,7 +126,12 @@ class SelectSettings(NamedTuple):
     """The stages around a language model; without one they are skipped."""
 
     filter_level: Annotated[
-        int, Rule("0 retrieval only, 1 also selects by model, 2 also adds related files; -1 decides.", low=-1, high=2)
+        int,
+        Rule(
+            "0 as found, 1 selected and judged by a model, 2 with related files; -1 is 1 where there is a model.",
+            low=-1,
+            high=2,
+        ),
     ] = -1
     max_input_tokens: Annotated[
         int, Rule("Most tokens sent to the model in one call; 0 means what it takes.", low=0)

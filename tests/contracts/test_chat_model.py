@@ -558,3 +558,12 @@ def test_ollama_is_told_how_much_it_must_take(n_chars: int, window: int | None) 
     # Beyond its default of 4,096 tokens or less it would cut the prompt and say nothing.
     _, served, _ = asked(Ollama, Turn([Ollama.text]), ask=Ask([Message("user", "x" * n_chars)]))
     assert served.asked[0].body["options"].get("num_ctx") == window
+
+
+def test_a_reply_without_an_end_is_ended(protocol: Protocol) -> None:
+    piece = {OpenAI: sse(delta(content="so"), done=False), Ollama: lines(message("so"))}[protocol]
+    with serving(Turn([piece], repeat=1_000_000)) as served:
+        model = protocol.model(Http(Server(protocol.address(served))))
+        with pytest.raises(ProviderError, match="did not stop after the 16 tokens"):
+            whole(model, ASK._replace(max_tokens=16))
+        assert served.asked[0].is_closed.wait(timeout=10)

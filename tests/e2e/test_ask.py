@@ -48,6 +48,7 @@ def surroundings(shop: Path, served: Served | None) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("FATHOM_", "OPENAI_", "OLLAMA_"))}
     own = {"FATHOM_CACHE_DIR": str(shop.parent / "cache"), "FATHOM_CONFIG": str(shop.parent / "none.toml")}
     model = {"FATHOM_LLM__MODEL": "openai:m", "OPENAI_BASE_URL": f"{served.base_url}/v1"} if served else {}
+    model["FATHOM_SELECT__FILTER_LEVEL"] = "0"  # one call a question, unless a test asks for more
     return {**kept, **own, **model}
 
 

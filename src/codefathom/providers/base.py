@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any, Literal, NamedTuple, Protocol
 
+from codefathom.errors import ProviderError
 from codefathom.types import Matrix
 
 Role = Literal["system", "user", "assistant", "tool"]
+# Long runs of spaces are one token, and what a model thinks may not be counted.
+_MAX_CHARS_PER_TOKEN = 64
 Finish = Literal["stop", "length", "tool_calls", "refused"]
 
 
@@ -128,6 +132,20 @@ class Reranker(Protocol):
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return one score for each text, in their order; larger is better."""
         ...
+
+
+def bounded(pieces: Generator[Delta | Reply, None, None], ask: Ask, name: str) -> Iterator[Delta | Reply]:
+    """Pass on a stream, and end it with ProviderError when it goes on far beyond the tokens that were asked for."""
+    left = ask.max_tokens * _MAX_CHARS_PER_TOKEN
+    with closing(pieces):
+        for item in pieces:
+            left -= len(item.text) + len(item.reasoning) if isinstance(item, Delta) else 0
+            if left < 0:
+                raise ProviderError(
+                    f"{name} did not stop after the {ask.max_tokens} tokens that were asked for",
+                    hint="does the server know max_tokens? another model may end by itself",
+                )
+            yield item
 
 
 def whole(model: ChatModel, ask: Ask) -> Reply:

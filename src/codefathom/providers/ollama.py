@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from codefathom.errors import ProviderError
-from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, ToolCall, Usage
+from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, ToolCall, Usage, bounded
 from codefathom.providers.http import Http
 
 _BYTES_PER_TOKEN = 3  # rather too many tokens than too few
@@ -29,6 +29,9 @@ class OllamaChat:
 
     def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
         """See `ChatModel`."""
+        return bounded(self._stream(ask), ask, self.name)
+
+    def _stream(self, ask: Ask) -> Generator[Delta | Reply, None, None]:
         texts: list[str] = []
         calls: list[ToolCall] = []
         for line in self._http.lines("/api/chat", _body(self._model, ask)):

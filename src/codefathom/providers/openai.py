@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from codefathom.errors import ProviderError
-from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, ToolCall, Usage
+from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, ToolCall, Usage, bounded
 from codefathom.providers.http import Http, StatusError
 
 _REASONING = ("gpt-5", "o1", "o3", "o4")
@@ -42,6 +42,9 @@ class OpenAIChat:
 
     def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
         """See `ChatModel`."""
+        return bounded(self._stream(ask), ask, self.name)
+
+    def _stream(self, ask: Ask) -> Generator[Delta | Reply, None, None]:
         gathered = _Gathered()
         for line in self._lines(ask):
             # Lines that begin with a colon keep the connection alive; others carry events that we do not know.
