@@ -39,7 +39,6 @@ HITS_PER_FILE = 4
 _SMALL_WINDOW = 24_000
 # A project of no more files is shown to the selecting model as a whole.
 _SMALL_PROJECT = 400
-_COST_USED = "the agent used all that it may cost"
 
 
 class Request(NamedTuple):
@@ -107,7 +106,6 @@ def investigate(
                 _with_symbols(found, opened),
                 model=chosen.name,
                 generation=opened.catalog.generation,
-                degraded=(*found.degraded, *([_COST_USED] if event.stopped_by == "cost" else [])),
                 trace=event.stages,
                 cost=limits.prices.cost(event.usage),
             )

@@ -240,3 +240,10 @@ def test_a_conversation_takes_files_and_pages_too(shop: Path, site: Site, answer
         assert all(text in sent for text in ("a note of mine", "1\tone", "A very small web shop"))
     assert len(answering.asked) == 2
     assert [path for path, _ in site.asked] == ["/plain"]  # fetched once
+
+
+def test_what_failed_before_the_sources_is_said(shop: Path) -> None:
+    with serving(Turn([b'{"error": "no such model"}'], 404)) as served:
+        ran = fathom(shop, served, "ask", "--contexts-only", "--filter-level", "1", QUESTION)
+    assert paths(shown(ran))
+    assert "the selecting model failed" in ran.stderr

@@ -395,6 +395,7 @@ def test_calls_in_text(kit: tuple[Tool, ...], text: str, n_calls: int, thought: 
     assert asked == Message("assistant", text)  # what follows is no answer to a native call
     assert result.role == "user" and result.tool_call_id == ""
     assert all(event.text in result.content for event in seen)
+    assert "with no instructions for you" in result.content
 
 
 def test_an_unknown_tool_in_text(kit: tuple[Tool, ...]) -> None:

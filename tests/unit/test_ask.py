@@ -397,6 +397,32 @@ def test_chosen_lines_never_pass_the_window(shop: Path) -> None:
     assert len(lines) == len(set(lines))
 
 
+def test_an_answer_without_a_place_says_so(shop: Path) -> None:
+    problem = "the answer names no place: nothing in it could be checked"
+    guess = answered(shop, "It is summed somewhere.")
+    assert problem in guess.degraded
+    assert (guess.verified_share, guess.label) == (0.0, "low")
+    assert problem not in answered(shop, "It is summed [1].").degraded
+
+
+@pytest.mark.parametrize(
+    ("llm", "level", "expected"),
+    [
+        (LlmSettings(), -1, 0),
+        (LlmSettings(model="ollama:m"), -1, 1),
+        (LlmSettings(judge="ollama:m"), -1, 1),
+        (LlmSettings(answer="ollama:m"), -1, 0),
+        (LlmSettings(model="ollama:m"), 0, 0),
+        (LlmSettings(), 2, 2),
+    ],
+)
+def test_a_model_selects_and_judges_where_there_is_one(shop: Path, llm: LlmSettings, level: int, expected: int) -> None:
+    settings = Settings(llm=llm, select=SelectSettings(filter_level=level))
+    with Engine.open(str(shop), settings=settings) as engine:
+        question, *_ = asking.prepare(asking.Request(QUESTION), engine._open(), lambda *_: None)  # type: ignore[arg-type,return-value]
+    assert question.filter_level == expected
+
+
 def test_each_role_may_have_a_model_of_its_own(shop: Path) -> None:
     llm = LlmSettings(model="ollama:m", excerpt="ollama:small")
     with Engine.open(str(shop), settings=Settings(llm=llm)) as engine:

@@ -11,12 +11,14 @@ from codefathom.answer.types import Citation, Source
 
 APP = "import os\n\n\ndef main():\n    print(os.getcwd())\n    return 0\n\n\nmain()\n"
 SHOP = "def price(order):\n    return sum(order) * 2\n\n\ndef tax(order):\n    return price(order) / 5\n"
-NOW = {"src/app.py": APP, "shop.py": SHOP}
+NOW = {"src/app.py": APP, "shop.py": SHOP, "https://docs.org/a.html": "Title\nText\n"}
 SOURCES = (
     Source(1, "src/app.py", 4, 6, "def main():\n    print(os.getcwd())\n    return 0", "main"),
     Source(2, "shop.py", 1, 6, SHOP.rstrip("\n"), is_whole=True),
+    Source(3, "https://docs.org/a.html", 1, 2, "Title\nText", is_whole=True),
 )
 MAIN = Citation("src/app.py", 4, 6, "main")
+PAGE = Citation("https://docs.org/a.html", 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,9 @@ MAIN = Citation("src/app.py", 4, 6, "main")
         ("see ./shop.py:5-6, please", "see [shop.py:5-6], please", Citation("shop.py", 5, 6)),
         ("see `shop.py:5`", "see [shop.py:5-5]", Citation("shop.py", 5, 5)),
         ("从这里开始[1]。", "从这里开始[src/app.py:4-6]。", MAIN),
+        ("see /src/app.py:4-6", "see [src/app.py:4-6]", MAIN),
+        ("see [https://docs.org/a.html:1-2]", f"see [{PAGE.path}:1-2]", PAGE),
+        ("see https://docs.org/a.html:1-2.", f"see [{PAGE.path}:1-2].", PAGE),
     ],
 )
 def test_citations_in_every_form_become_one(text: str, expected: str, citation: Citation) -> None:
@@ -61,6 +66,12 @@ def test_what_was_not_shown_is_removed_and_counted(text: str, expected: str, rea
     assert (checked.text, checked.citations) == (expected, ())
     assert [dropped.reason for dropped in checked.dropped] == [reason]
     assert checked.verified_share == 0.0
+
+
+@pytest.mark.parametrize("text", ["It listens on http://localhost:8080 [1].", "It listens on https://[::1]:80 [1]."])
+def test_an_address_with_a_port_is_no_citation(text: str) -> None:
+    checked = check(text, SOURCES, NOW)
+    assert (checked.text, checked.dropped) == (text.replace("[1]", "[src/app.py:4-6]"), ())
 
 
 def test_a_file_that_is_gone_or_renamed_is_no_longer_cited() -> None:

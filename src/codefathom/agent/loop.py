@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from codefathom.agent.final import DEMAND, MAX_TOKENS, FinalAnswer, objects_in, replied, stream_final
 from codefathom.agent.tools import Observation, Place, Tool, named, usage
+from codefathom.answer.prompting import fenced
 from codefathom.answer.types import NO_PRICES, Prices, StageTrace, traced
 from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
@@ -254,7 +255,8 @@ class _Talk:
             places = [f"{place.path}:{place.start_line}-{place.end_line}" for place in observation.places]
             problem = observation.text.partition("\n")[0] if observation.is_error else ""
             self.keep(call.name, started, [call.arguments], places, detail=problem)
-            in_text.append(f"Result of {call.name} {call.arguments}:\n{observation.text}")
+            result = fenced(observation.text, "the result")
+            in_text.append(f"Result of {call.name} {call.arguments}:\n{result}")
             yield Observed(call.name, *observation, (self._clock() - started) * 1000)
         if not is_native:
             self.messages.append(Message("user", "\n\n".join(in_text)))

@@ -36,6 +36,7 @@ class Found(NamedTuple):
 
     sources: tuple[Source, ...]
     left_out: tuple[str, ...]  # paths that did not fit
+    degraded: tuple[str, ...] = ()  # what was done without so far
 
 
 class Text(NamedTuple):
@@ -54,7 +55,7 @@ def ask(question: Question, project: Project, models: Models, count: CountTokens
     found = _judge(course, _select(course, result))
     is_likely = result.confidence >= question.least_confidence or bool(question.pinned)
     packed = _pack(course, _choose_lines(course, found, count) if is_likely else found, count)
-    yield Found(packed.sources, packed.left_out)
+    yield Found(packed.sources, packed.left_out, tuple(dict.fromkeys(course.degraded)))
     if models.answer is None:
         yield from _excerpts(course, result)
     elif not packed.sources or not is_likely:
@@ -233,6 +234,8 @@ def _write(
         course.lack("the model refused to answer")
     if stream.result.dropped:
         course.lack(f"{len(stream.result.dropped)} citations could not be verified and were removed")
+    elif not stream.result.citations:
+        course.lack("the answer names no place: nothing in it could be checked")
     yield _answer(course, stream.result, sources, result, model.name)
 
 

@@ -15,8 +15,9 @@ from codefathom.answer.types import Checked, Citation, Dropped, Source
 
 _SPAN = r"(?P<first>\d+)(?:\s*[-–]\s*L?(?P<last>\d+))?"
 _NUMBERED = re.compile(rf"\[(?P<number>\d{{1,4}})(?:\s*[:,]\s*(?:lines?\s*|L)?{_SPAN})?\]")
-_PATH = r"(?=[^\[\]\s:`]*[^\W\d])[^\[\]\s:`]+"  # anything with a letter in it
-_BARE = r"(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.\w{1,10}"
+# An address of a page, or anything with a letter in it.
+_PATH = r"(?:https?://[^\[\]\s`]+?|(?=[^\[\]\s:`]*[^\W\d])[^\[\]\s:`]+)"
+_BARE = r"(?:https?://[^\[\]\s:`/]+/[^\[\]\s:`]+|(?<![\w.@+/-])/?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.\w{1,10})"
 _BARE_SPAN = _SPAN.replace("first", "from").replace("last", "to")
 _PATHS = re.compile(
     rf"\[`?(?P<path>{_PATH})`?(?::L?|#L|\s+lines?\s+){_SPAN}\]|`?(?P<bare>{_BARE})(?::L?|#L){_BARE_SPAN}`?"
@@ -82,7 +83,7 @@ def _named(text: str) -> Iterator[_Named]:
         first = int(group.get("first") or group.get("from") or 0)
         last = int(group.get("last") or group.get("to") or first)
         path = group.get("path") or group.get("bare") or ""
-        yield _Named(*match.span(), match.group(), int(group.get("number") or 0), path.removeprefix("./"), first, last)
+        yield _Named(*match.span(), match.group(), int(group.get("number") or 0), path.removeprefix("./").lstrip("/"), first, last)
 
 
 def _look_up(named: _Named, sources: Sequence[Source], now: Mapping[str, str]) -> Citation | str:

@@ -57,6 +57,7 @@ def contexts(options: AskOptions, face: Face) -> Context:
     llm = settings.llm
     if settings.select.filter_level >= 1 and not (llm.model or llm.select or llm.judge):
         face.note(NOT_JUDGED)
+    face.notes(found.degraded)
     return context_of(options.query, found, counter(settings.context.tokenizer_path))
 
 
