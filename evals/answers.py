@@ -35,8 +35,8 @@ HEAD = """\
 
 <!-- Written by `make bench-answers`. -->
 
-Questions about this repository, on {machine}. The model is a local server that gives its reply at once; medians of
-{repeat}, in milliseconds unless it says otherwise.
+Questions about this repository, on {machine}. The model is a local server that gives its reply at once, and is
+asked only for the answer (`--filter-level 0`). Medians of {repeat}, in milliseconds unless it says otherwise.
 """
 
 
@@ -61,9 +61,8 @@ def measured(folder: Path) -> list[tuple[str, float]]:
     os.environ["FATHOM_CACHE_DIR"] = str(folder / "cache")
     found = []
     with serving(Turn([reply("It is in [1].\n\n")])) as served:
-        settings = load_settings(
-            str(folder / "src"), overrides={"llm.model": "openai:m", "llm.base_url": f"{served.base_url}/v1"}
-        )
+        wanted = {"llm.model": "openai:m", "llm.base_url": f"{served.base_url}/v1", "select.filter_level": 0}
+        settings = load_settings(str(folder / "src"), overrides=wanted)
         with Engine.open(str(folder / "src"), settings=settings) as engine:
             engine.index()
             engine.ask(QUESTION)
@@ -115,7 +114,8 @@ def interrupted(project: Path) -> tuple[float, float]:
     """Interrupt an answer that streams."""
     word = b'data: {"choices": [{"delta": {"content": "word\\n\\n"}}]}\n\n'
     with serving(Turn([word], pause_s=0.001, repeat=1_000_000)) as served:
-        environment = dict(os.environ, FATHOM_LLM__MODEL="openai:m", OPENAI_BASE_URL=f"{served.base_url}/v1")
+        model = {"FATHOM_LLM__MODEL": "openai:m", "OPENAI_BASE_URL": f"{served.base_url}/v1"}
+        environment = {**os.environ, **model, "FATHOM_SELECT__FILTER_LEVEL": "0"}
         command = [str(Path(sys.executable).with_name("fathom")), "ask", QUESTION]
         pipe = subprocess.PIPE
         with subprocess.Popen(command, cwd=project, env=environment, stdout=pipe, stderr=pipe) as process:

@@ -82,8 +82,8 @@ def _named(text: str) -> Iterator[_Named]:
         group = match.groupdict()
         first = int(group.get("first") or group.get("from") or 0)
         last = int(group.get("last") or group.get("to") or first)
-        path = group.get("path") or group.get("bare") or ""
-        yield _Named(*match.span(), match.group(), int(group.get("number") or 0), path.removeprefix("./").lstrip("/"), first, last)
+        path = (group.get("path") or group.get("bare") or "").removeprefix("./").lstrip("/")
+        yield _Named(*match.span(), match.group(), int(group.get("number") or 0), path, first, last)
 
 
 def _look_up(named: _Named, sources: Sequence[Source], now: Mapping[str, str]) -> Citation | str:
