@@ -55,7 +55,7 @@ class ChunkSettings(NamedTuple):
 
 
 class EmbedSettings(NamedTuple):
-    """How text becomes vectors. Keys come from the environment only, such as OPENAI_API_KEY."""
+    """How text becomes vectors. Keys come from the environment, such as OPENAI_API_KEY, or from a keyring."""
 
     model: Annotated[
         str,
@@ -175,7 +175,7 @@ _MODEL = "Model for this, such as ollama:qwen2.5-coder:14b; empty means llm.mode
 
 
 class LlmSettings(NamedTuple):
-    """Which language models are asked. Keys come from the environment only, such as OPENAI_API_KEY."""
+    """Which language models are asked. Keys come from the environment, such as OPENAI_API_KEY, or from a keyring."""
 
     model: Annotated[
         str, Rule("Provider and model, such as openai:gpt-5-mini or ollama:qwen2.5-coder:14b; empty: none.")
