@@ -507,6 +507,44 @@ def test_a_key_that_a_server_repeats_is_not_said() -> None:
     assert "invalid key ***" in str(error)
 
 
+KEY = "sk-very-secret-1234"
+
+
+@pytest.mark.parametrize("what", ["error", "no JSON", "no event", "message"])
+def test_a_key_in_a_good_reply_is_not_said(protocol: Protocol, what: str) -> None:
+    said = {
+        "error": {"error": f"bad key {KEY} \x9b2J\u202e"},
+        "no event": [f"bad key {KEY} \x9b2J\u202e"],
+        "message": {"error": {"message": f"bad key {KEY}", "code": 7}},
+    }
+    body = {OpenAI: sse, Ollama: lines}[protocol](said.get(what, {}))
+    if what == "no JSON":
+        body = ("data: " if protocol is OpenAI else "").encode() + f"bad key {KEY}\x1b[2J\n".encode()
+    error, _, _ = failed(protocol, Turn([body]), headers={"Authorization": f"Bearer {KEY}"})
+    assert "secret" not in f"{error} {error.hint}"
+    assert "bad key ***" in str(error)
+    assert str(error).isprintable()
+
+
+def test_what_is_nested_too_deeply_is_no_json(protocol: Protocol) -> None:
+    prefix = b"data: " if protocol is OpenAI else b""
+    error, _, _ = failed(protocol, Turn([prefix + b"[" * 100_000 + b"\n"]))
+    assert "no JSON" in str(error)
+
+
+def test_arguments_that_are_nested_too_deeply_go_back_as_they_are() -> None:
+    deep = "[" * 100_000
+    talk = [Message("user", "hello"), Message("assistant", "", (ToolCall("c1", "look", deep),))]
+    _, served, _ = asked(Ollama, Turn([Ollama.text]), ask=Ask(talk))
+    assert served.asked[0].body["messages"][1]["tool_calls"][0]["function"]["arguments"] == {"text": deep}
+
+
+def test_a_count_that_is_none_is_an_error_of_the_provider(protocol: Protocol) -> None:
+    for count in (b"1e999", b'"many"'):
+        error, _, _ = failed(protocol, Turn([protocol.text.replace(b": 7", b": " + count)]))
+        assert "no event" in str(error)
+
+
 def test_signs_that_end_lines_elsewhere_are_text() -> None:
     text = "one\u2028two\x85three\u2029"
     *_, reply = asked(OpenAI, Turn([sse(delta(content=text), delta("stop"))]))[0]

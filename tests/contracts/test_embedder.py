@@ -225,6 +225,28 @@ def test_what_is_no_reply_is_an_error(protocol: Protocol, body: bytes) -> None:
         embedder(protocol, served).embed(["read"], "document")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"note": "bad key sk-secret\x9b2J"},
+        {"data": [{"embedding": ["bad key sk-secret"]}], "embeddings": [["bad key sk-secret"]]},
+    ],
+)
+def test_a_key_in_a_reply_is_not_said(protocol: Protocol, said: object) -> None:
+    headers = {"Authorization": "Bearer sk-secret"}
+    with serving(Turn([json.dumps(said).encode()])) as served, pytest.raises(ProviderError) as caught:
+        embedder(protocol, served, headers=headers).embed(["read"], "document")
+    assert "did not answer with embeddings: " in str(caught.value)
+    assert "bad key ***" in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("depth", [900, 100_000])
+def test_what_is_nested_deeply_is_an_error(protocol: Protocol, depth: int) -> None:
+    with serving(Turn([b"[" * depth + b"]" * depth])) as served, pytest.raises(ProviderError, match="did not answer"):
+        embedder(protocol, served).embed(["read"], "document")
+
+
 def test_a_vector_for_no_text_is_an_error() -> None:
     twice = json.dumps({"data": [{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [2.0]}]}).encode()
     with serving(Turn([twice])) as served, pytest.raises(ProviderError, match="not in order"):

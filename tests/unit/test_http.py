@@ -13,6 +13,7 @@ from codefathom.errors import ProviderError
 from codefathom.providers.http import Hints, Http, Server, StatusError, Timeouts
 
 GOOD = Turn([b'{"a": ', b"1}\n"])
+KEY = {"Authorization": "Bearer sk-very/secret"}
 
 
 def http(served: Served, waits: list[float] | None = None, **server: Any) -> Http:
@@ -138,3 +139,75 @@ def test_a_proxy_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ProviderError, match="proxy or certificates") as caught:
         Http(Server("https://example.com"))
     assert "HTTPS_PROXY" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("the key sk-very/secret is old", "the key *** is old"),
+        ("Authorization: Bearer sk-very/secret", "Authorization: ***"),
+        ('{"key": "sk-very\\/secret"', '{"key": "***"'),
+        ("SK-VERY/SECRET", "***"),
+        ("a\x1b[31mb\x9b2Jc\u202ed\u2066e\x00f\n\tg", "a [31mb 2Jc d e f g"),
+        ("x" * 290 + "sk-very/secret" + "y" * 90, "x" * 290 + "***" + "y" * 7),
+        ("Grüße, 世界", "Grüße, 世界"),
+    ],
+)
+def test_what_a_server_says_can_be_shown(said: str, shown: str) -> None:
+    assert Http(Server("http://localhost", KEY)).sayable(said) == shown
+    with serving(Turn([said.encode()]), Turn([said.encode()], 400)) as served:
+        for _ in range(2):
+            with pytest.raises(ProviderError) as caught:
+                http(served, headers=KEY).post("/x", {})
+            assert repr(shown)[1:-1] in str(caught.value)
+
+
+def test_a_password_that_a_server_repeats_is_not_said() -> None:
+    said = b"not for me:pass%40word, me:pass@word, pass@word or Basic bWU6cGFzc0B3b3Jk"
+    with serving(Turn([said], 403)) as served:
+        with pytest.raises(StatusError, match=r"not for \*\*\*, \*\*\*, \*\*\* or Basic \*\*\*$"):
+            Http(Server(served.base_url.replace("//", "//me:pass%40word@"))).post("/x", {})
+        assert served.asked[0].headers["authorization"] == "Basic bWU6cGFzc0B3b3Jk"
+
+
+def test_an_empty_header_hides_nothing() -> None:
+    assert Http(Server("http://localhost", {"X-Empty": ""})).sayable("all of it") == "all of it"
+
+
+def test_what_is_nested_too_deeply_is_no_json() -> None:
+    with serving(Turn([b"[" * 100_000])) as served, pytest.raises(ProviderError, match="did not answer with JSON"):
+        http(served).post("/x", {})
+
+
+@pytest.mark.parametrize("page", [b"<!DOCTYPE html>\n<html>", b"\r\n  <html>", b"\xef\xbb\xbf<html>"])
+def test_a_web_page_is_no_answer(page: bytes) -> None:
+    with serving(Turn([page])) as served:
+        for ask in (http(served).post, lambda path, body: list(http(served).lines(path, body))):
+            with pytest.raises(ProviderError, match="/x answered with a web page") as caught:
+                ask("/x", {})
+            assert caught.value.hint == "this is no model's address: correct llm.base_url"
+        assert len(served.asked) == 2
+
+
+def test_a_line_that_begins_like_a_page_may_follow() -> None:
+    with serving(Turn([b"one\n<two>\n"])) as served:
+        assert list(http(served).lines("/x", {})) == ["one", "<two>"]
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        ("https://new.example/v1/x", "has moved to https://new.example/v1: correct llm.base_url"),
+        ("https://me:word@new.example/?k=sk-very/secret", "has moved to https://new.example/?k=***: correct"),
+        ("/login", "has moved to /login: correct llm.base_url"),
+        ("", "has moved: correct llm.base_url"),
+    ],
+)
+@pytest.mark.parametrize("status", [301, 307, 308])
+def test_an_address_that_has_moved_is_said(status: int, location: str, words: str) -> None:
+    headers = {"location": location} if location else {}
+    with serving(Turn(status=status, headers=headers)) as served:
+        with pytest.raises(StatusError, match=f"answered {status}") as caught:
+            http(served, headers=KEY).post("/x", {})
+        assert words in caught.value.hint
+        assert len(served.asked) == 1

@@ -5,6 +5,7 @@ A text without a letter or digit is not sent and gives a zero row; a text that i
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from array import array
@@ -175,10 +176,10 @@ class OpenAIEmbeddings:
         answer = http.post("/embeddings", body)
         rows = answer.get("data") if isinstance(answer, Mapping) else None
         if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
-            raise _unreadable(self._model, answer)
+            raise _unreadable(http, self._model, answer)
         # The order is not promised: the index says to which text a vector belongs.
         by_index = {row.get("index", place): row.get("embedding") for place, row in enumerate(rows)}
-        return _checked([by_index.get(place) for place in range(len(texts))], len(rows), self._model)
+        return _checked([by_index.get(place) for place in range(len(texts))], len(rows), http, self._model)
 
 
 class OllamaEmbeddings:
@@ -204,14 +205,14 @@ class OllamaEmbeddings:
             else:
                 rows = answer.get("embeddings") if isinstance(answer, Mapping) else None
                 if not isinstance(rows, list):
-                    raise _unreadable(self._model, answer)
-                return _checked(rows, len(rows), self._model, len(texts))
+                    raise _unreadable(http, self._model, answer)
+                return _checked(rows, len(rows), http, self._model, len(texts))
         answers = [http.post("/api/embeddings", {"model": self._model, "prompt": text}) for text in texts]
         found = [answer.get("embedding") if isinstance(answer, Mapping) else None for answer in answers]
-        return _checked(found, len(found), self._model)
+        return _checked(found, len(found), http, self._model)
 
 
-def _checked(rows: Sequence[Any], n_given: int, model: str, n_asked: int = -1) -> list[list[float]]:
+def _checked(rows: Sequence[Any], n_given: int, http: Http, model: str, n_asked: int = -1) -> list[list[float]]:
     """Return the vectors of a reply. Raises ProviderError when one is missing, or is none."""
     n_asked = len(rows) if n_asked < 0 else n_asked
     if n_given != n_asked or any(row is None for row in rows):
@@ -219,11 +220,13 @@ def _checked(rows: Sequence[Any], n_given: int, model: str, n_asked: int = -1) -
     for row in rows:
         is_vector = isinstance(row, list) and row and all(type(value) in (float, int) for value in row)
         if not is_vector:
-            raise _unreadable(model, row)
+            raise _unreadable(http, model, row)
     return list(rows)
 
 
-def _unreadable(model: str, answer: object) -> ProviderError:
-    return ProviderError(
-        f"{model} did not answer with embeddings: {str(answer)[:100]}", hint="is it an embedding model?"
-    )
+def _unreadable(http: Http, model: str, answer: object) -> ProviderError:
+    try:
+        said = http.sayable(json.dumps(answer, ensure_ascii=False))
+    except RecursionError:  # what could just be read may be too deep to be written
+        said = "(nested too deeply)"
+    return ProviderError(f"{model} did not answer with embeddings: {said}", hint="is it an embedding model?")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, count, islice
 from math import ceil
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import httpx
 
@@ -16,7 +18,8 @@ from codefathom.errors import ProviderError
 from codefathom.providers.pace import LONGEST_S, Breaker, Limits, Pace, backoff_s
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
-_MAX_SAID = 300  # characters of an error's body
+_MAX_SAID = 300  # characters of what a server said
+_MAX_READ = 10 * _MAX_SAID  # and of what is made sayable for that
 _CHARS_PER_TOKEN = 3
 _HERE = ("localhost", "127.0.0.1", "[::1]")
 
@@ -28,6 +31,8 @@ class Hints(NamedTuple):
     key: str = "the key is missing or wrong: set it in the environment, such as OPENAI_API_KEY"
     unknown: str = "no such model or address: correct llm.model and llm.base_url"
     silent: str = "set llm.read_timeout_s to wait for longer"
+    page: str = "this is no model's address: correct llm.base_url"
+    moved: str = "correct llm.base_url"
 
 
 class Timeouts(NamedTuple):
@@ -76,7 +81,8 @@ class Http:
 
     def __init__(self, server: Server, sleep: Callable[[float], None] = time.sleep) -> None:
         self._server = server
-        self._address = _sayable(server.base_url)
+        self._address = _without_user(server.base_url)
+        self._secret = _secret(server)
         self._sleep = sleep
         self._pace = Pace(server.limits, sleep=sleep)
         self._breaker = Breaker(self._address)
@@ -87,8 +93,10 @@ class Http:
         response = self._answer(path, body, _whole).response
         try:
             return response.json()
-        except ValueError as error:
-            said = self._without_keys(response.text)[:_MAX_SAID]
+        except (ValueError, RecursionError) as error:
+            if _is_page(response.text):
+                raise self._page(path) from error
+            said = self.sayable(response.text)
             raise ProviderError(f"{self._address}{path} did not answer with JSON: {said!r}") from error
         finally:
             response.close()
@@ -96,12 +104,22 @@ class Http:
     def lines(self, path: str, body: Mapping[str, Any]) -> Iterator[str]:
         """Yield the lines of a streamed answer; closing the iterator closes the connection. Raises ProviderError."""
         response, lines = self._answer(path, body, _line_by_line)
+        is_begun = False
         try:
-            yield from lines
+            for line in lines:
+                if not is_begun and _is_page(line):
+                    raise self._page(path)
+                is_begun = is_begun or bool(line.strip())
+                yield line
         except httpx.HTTPError as error:
             raise self._lost(error) from error
         finally:
             response.close()
+
+    def sayable(self, text: str) -> str:
+        """Return what a server said as an error can show it: one short line, without the keys that it was sent."""
+        known = self._secret.sub("***", text) if self._secret else text
+        return " ".join("".join(sign if sign.isprintable() else " " for sign in known[:_MAX_READ]).split())[:_MAX_SAID]
 
     def _answer(self, path: str, body: Mapping[str, Any], begin: _Begin) -> _Answer:
         """Return the first good answer. Raises ProviderError when no attempt brings one."""
@@ -139,7 +157,7 @@ class Http:
                 return _Answer(response, _begun(response, begin))
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
             hint = "correct llm.base_url"
-            return _Failed(ProviderError(f"{self._address!r} is no address: {error}", hint=hint))
+            return _Failed(ProviderError(f"{self._address!r} is no address: {self.sayable(str(error))}", hint=hint))
         except httpx.HTTPError as error:
             # A server that was silent for as long as was allowed is not asked for the same once more.
             return _Failed(self._lost(error), is_passing=not isinstance(error, httpx.ReadTimeout), is_away=True)
@@ -149,36 +167,58 @@ class Http:
     def _refused(self, path: str, response: httpx.Response) -> StatusError:
         try:
             response.read()
-            said = self._without_keys(" ".join(response.text.split()))[:_MAX_SAID]
+            said = self.sayable(response.text)
         except httpx.HTTPError:
             said = ""
         finally:
             response.close()
         message = f"{self._address}{path} answered {response.status_code}" + (f": {said}" if said else "")
-        return StatusError(message, response.status_code, hint=self._hint(response.status_code))
+        return StatusError(message, response.status_code, hint=self._hint(path, response))
 
-    def _hint(self, status: int) -> str:
+    def _hint(self, path: str, response: httpx.Response) -> str:
+        status = response.status_code
+        if 300 <= status < 400:
+            moved_to = _without_user(response.headers.get("location", "")).removesuffix(path)
+            return (
+                f"the address has moved{' to ' if moved_to else ''}{self.sayable(moved_to)}: {self._server.hints.moved}"
+            )
         own = {401: self._server.hints.key, 404: self._server.hints.unknown}
         return own.get(status) or _HINTS.get(status, "")
 
-    def _without_keys(self, text: str) -> str:
-        """Return what a server said without the keys that it was sent."""
-        for value in self._server.headers.values():
-            text = text.replace(value, "***").replace(value.removeprefix("Bearer "), "***")
-        return text
+    def _page(self, path: str) -> ProviderError:
+        return ProviderError(f"{self._address}{path} answered with a web page", hint=self._server.hints.page)
 
     def _lost(self, error: httpx.HTTPError) -> ProviderError:
-        address, timeouts = self._address, self._server.timeouts
+        # The words of an error may be those of a server that does not speak HTTP.
+        address, timeouts, said = self._address, self._server.timeouts, self.sayable(str(error))
         if isinstance(error, (httpx.ConnectTimeout, httpx.ConnectError)):
-            return ProviderError(f"{address} cannot be reached: {error}", hint=self._server.hints.unreachable)
+            return ProviderError(f"{address} cannot be reached: {said}", hint=self._server.hints.unreachable)
         if isinstance(error, httpx.TimeoutException):
             return ProviderError(f"{address} said nothing for {timeouts.read_s:g} s", hint=self._server.hints.silent)
-        return ProviderError(f"the connection to {address} was lost: {error}", hint="ask again")
+        return ProviderError(f"the connection to {address} was lost: {said}", hint="ask again")
 
 
-def _sayable(base_url: str) -> str:
+def _without_user(address: str) -> str:
     """Return an address without user and password."""
-    return re.sub("//[^/]*@", "//", base_url)
+    return re.sub("//[^/]*@", "//", address)
+
+
+def _secret(server: Server) -> re.Pattern[str] | None:
+    """Return what finds the keys and the password of a server in a text, also as JSON writes them."""
+    secrets = {part for value in server.headers.values() for part in (value, value.removeprefix("Bearer "))}
+    if user := re.search("//([^/]*)@", server.base_url):
+        plain = unquote(user[1])
+        secrets |= {user[1], plain, b64encode(plain.encode("utf-8", "replace")).decode()}
+        secrets |= {user[1].partition(":")[2], plain.partition(":")[2]}
+    # The longest first: what is left of a key after a part of it was taken out would be said.
+    longest_first = sorted((part for secret in secrets if (part := secret.strip())), key=len, reverse=True)
+    escaped = (re.sub('["/]', r"\\\\?\g<0>", re.escape(secret)) for secret in longest_first)
+    return re.compile("|".join(escaped), re.IGNORECASE) if longest_first else None
+
+
+def _is_page(text: str) -> bool:
+    """Whether a body, or its first line, is HTML; no protocol here begins like that."""
+    return text.lstrip("\ufeff \t\r\n").startswith("<")
 
 
 def _client(server: Server) -> httpx.Client:
@@ -190,8 +230,9 @@ def _client(server: Server) -> httpx.Client:
         # Reading all certificates takes 0.1 s, and nothing is encrypted on the way to this machine itself.
         return httpx.Client(headers=headers, timeout=timeouts, trust_env=not is_here, verify=not is_here)
     except (ValueError, ImportError, OSError, httpx.InvalidURL) as error:
+        address = _without_user(server.base_url)
         raise ProviderError(
-            f"{_sayable(server.base_url)} cannot be asked with the proxy or certificates of the environment: {error}",
+            f"{address} cannot be asked with the proxy or certificates of the environment: {error}",
             hint="correct or unset HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE",
         ) from error
 

@@ -37,22 +37,39 @@ class OllamaChat:
         for line in self._http.lines("/api/chat", _body(self._model, ask)):
             if not line.strip():
                 continue
-            event = _object(line, self._model)
+            event = self._object(line)
             try:
                 message = event.get("message") or {}
                 text, reasoning = str(message.get("content") or ""), str(message.get("thinking") or "")
                 calls += [_call(call, len(calls) + place) for place, call in enumerate(message.get("tool_calls") or [])]
-            except (AttributeError, TypeError) as error:
-                raise ProviderError(f"{self.name} sent what is no event: {line[:100]!r}") from error
+                usage = Usage(int(event.get("prompt_eval_count") or 0), int(event.get("eval_count") or 0))
+            except (AttributeError, TypeError, ValueError, OverflowError, RecursionError) as error:
+                raise self._no_event(line) from error
             if text or reasoning:
                 texts.append(text)
                 yield Delta(text, reasoning)
             if event.get("done"):
-                usage = Usage(int(event.get("prompt_eval_count") or 0), int(event.get("eval_count") or 0))
                 finish = "tool_calls" if calls else _FINISH.get(event.get("done_reason") or "stop", "stop")
                 yield Reply("".join(texts), tuple(calls), usage, finish, event.get("model") or "")
                 return
         raise ProviderError(f"{self.name} broke off in the middle of a reply", hint="ask again")
+
+    def _object(self, line: str) -> Mapping[str, Any]:
+        """Return what a line holds. Raises ProviderError when it is no event, or tells of an error."""
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            said = self._http.sayable(line)
+            raise ProviderError(f"{self.name} sent what is no JSON: {said!r}", hint="ask again") from error
+        if not isinstance(event, Mapping):
+            raise self._no_event(line)
+        if event.get("error"):
+            said, hint = self._http.sayable(str(event["error"])), f"`ollama pull {self._model}` if it is not there yet"
+            raise ProviderError(f"{self.name} failed: {said}", hint=hint)
+        return event
+
+    def _no_event(self, line: str) -> ProviderError:
+        return ProviderError(f"{self.name} sent what is no event: {self._http.sayable(line)!r}", hint="ask again")
 
 
 def _body(model: str, ask: Ask) -> dict[str, Any]:
@@ -97,7 +114,7 @@ def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
 def _arguments(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:  # what a model wrote and nobody could read goes back to it as it is
+    except (ValueError, RecursionError):  # what a model wrote and nobody could read goes back to it as it is
         return {"text": text}
 
 
@@ -106,17 +123,3 @@ def _call(call: Mapping[str, Any], place: int) -> ToolCall:
     arguments = function.get("arguments")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
     return ToolCall(call.get("id") or f"call_{place}", function.get("name") or "", text)
-
-
-def _object(line: str, model: str) -> Mapping[str, Any]:
-    try:
-        event = json.loads(line)
-    except ValueError as error:
-        raise ProviderError(f"ollama:{model} sent what is no JSON: {line[:100]!r}", hint="ask again") from error
-    if not isinstance(event, Mapping):
-        raise ProviderError(f"ollama:{model} sent what is no event: {line[:100]!r}", hint="ask again")
-    if event.get("error"):
-        raise ProviderError(
-            f"ollama:{model} failed: {event['error']}", hint=f"`ollama pull {model}` if it is not there yet"
-        )
-    return event

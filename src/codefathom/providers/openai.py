@@ -52,12 +52,23 @@ class OpenAIChat:
             if data == "[DONE]":
                 break
             if data:
-                event = _object(data, self.name)
-                try:
-                    yield from gathered.take(event)
-                except (AttributeError, TypeError, ValueError, KeyError) as error:
-                    raise ProviderError(f"{self.name} sent what is no event: {data[:100]!r}") from error
+                yield from self._taken(gathered, data)
         yield gathered.reply(self.name)
+
+    def _taken(self, gathered: _Gathered, data: str) -> Iterator[Delta]:
+        """Yield what is new in an event. Raises ProviderError when it is none, or tells of an error."""
+        try:
+            event = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            said = self._http.sayable(data)
+            raise ProviderError(f"{self.name} sent what is no JSON: {said!r}", hint="ask again") from error
+        if isinstance(event, Mapping) and event.get("error"):
+            raise ProviderError(f"{self.name} failed: {self._http.sayable(_words(event['error']))}")
+        try:
+            yield from gathered.take(event)
+        except (AttributeError, TypeError, ValueError, KeyError, OverflowError, RecursionError) as error:
+            said = self._http.sayable(data)
+            raise ProviderError(f"{self.name} sent what is no event: {said!r}", hint="ask again") from error
 
     def _lines(self, ask: Ask) -> Iterator[str]:
         """Ask; what a server does not know (usage, schemas) is left out when it refuses the request for it."""
@@ -151,8 +162,6 @@ class _Gathered:
 
     def take(self, event: Mapping[str, Any]) -> Iterator[Delta]:
         """Take one event and yield what is new."""
-        if event.get("error"):
-            raise ProviderError(f"the model failed: {event['error']}")
         self._model = event.get("model") or self._model
         if isinstance(usage := event.get("usage"), Mapping):
             self._usage = Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
@@ -220,11 +229,6 @@ def _text(content: str | Sequence[Mapping[str, Any]] | None) -> str:
     return cast(str, content or "")
 
 
-def _object(data: str, name: str) -> Mapping[str, Any]:
-    try:
-        event = json.loads(data)
-    except ValueError as error:
-        raise ProviderError(f"{name} sent what is no JSON: {data[:100]!r}", hint="ask again") from error
-    if not isinstance(event, Mapping):
-        raise ProviderError(f"{name} sent what is no event: {data[:100]!r}", hint="ask again")
-    return event
+def _words(error: object) -> str:
+    """Return what an error says, without what is around it."""
+    return str((error.get("message") if isinstance(error, Mapping) else "") or error)
