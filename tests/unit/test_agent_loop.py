@@ -17,6 +17,7 @@ from codefathom.agent.tools import Place, Project, Tool, tools
 from codefathom.answer.types import Citation, Prices
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply, ToolCall, Usage
+from codefathom.providers.http import StatusError
 
 SHOP = Path(__file__).parent.parent / "repos" / "shop"
 QUESTION = "How are prices computed?"
@@ -161,7 +162,7 @@ def test_an_early_answer_without_form_is_asked_for_its_form(kit: tuple[Tool, ...
 
 def test_an_answer_without_a_look_is_worth_little(kit: tuple[Tool, ...]) -> None:
     final = final_of(ran(Scripted(answer()), kit))
-    assert (final.rounds, final.answer.confidence, final.answer.n_dropped) == (1, "low", 1)
+    assert (final.rounds, final.answer.confidence, len(final.answer.dropped)) == (1, "low", 1)
 
 
 # ---- limits
@@ -416,7 +417,7 @@ def test_other_json_in_text_is_no_call(kit: tuple[Tool, ...], text: str) -> None
     assert observed(ran(Scripted(says(text), answer()), kit)) == []
 
 
-# ---- failures and cancelling
+# ---- failures
 
 
 def test_a_failure_in_the_first_round_is_raised(kit: tuple[Tool, ...]) -> None:
@@ -428,6 +429,7 @@ def test_a_later_failure_leads_to_the_answer(kit: tuple[Tool, ...]) -> None:
     model = Scripted(calls(PRICING), ProviderError("gone"), answer())
     final = final_of(ran(model, kit))
     assert (final.stopped_by, final.rounds, final.usage) == ("provider", 2, Usage(200, 20))
+    assert final.failure == "gone"
     assert final.answer.sources == (Citation("shop/pricing.py", 6, 8),)
     assert model.asks[2].tools == ()
 
@@ -444,11 +446,97 @@ def test_after_a_failure_the_conversation_is_shorter(kit: tuple[Tool, ...]) -> N
     assert after[len(before) - 1] == before[-1]
 
 
-def test_two_failures_are_raised(kit: tuple[Tool, ...]) -> None:
-    model = Scripted(calls(PRICING), ProviderError("gone"), ProviderError("gone for good"))
+@pytest.mark.parametrize(
+    ("script", "limits", "rounds"),
+    [
+        ((calls(PRICING, ORDERS, PRICING), ProviderError("gone"), ProviderError("gone for good")), Limits(), 2),
+        ((calls(PRICING, ORDERS), ProviderError("gone for good")), Limits(rounds=2), 2),
+        ((calls(PRICING, ORDERS), says(""), ProviderError("gone for good")), Limits(), 3),
+    ],
+)
+def test_a_failure_at_the_end_leaves_what_was_seen(
+    kit: tuple[Tool, ...], script: Any, limits: Limits, rounds: int
+) -> None:
+    final = final_of(ran(Scripted(*script), kit, limits=limits))
+    assert (final.answer.answer, final.answer.confidence) == ("", "low")
+    assert final.answer.sources == (Citation("shop/pricing.py", 1, 13), Citation("shop/orders.py", 1, 9))
+    assert (final.stopped_by, final.failure, final.rounds) == ("provider", "gone for good", rounds)
+    assert (final.stages[-1].stage, final.stages[-1].n_out, final.stages[-1].detail) == ("answer", 0, "gone for good")
+
+
+def test_no_more_than_ten_places_stand_for_an_answer(kit: tuple[Tool, ...]) -> None:
+    many = [
+        ("read_file", {"file_path": "shop/pricing.py", "start_line": line, "end_line": line}) for line in range(1, 8)
+    ]
+    more = [
+        ("read_file", {"file_path": "shop/orders.py", "start_line": line, "end_line": line}) for line in range(1, 8)
+    ]
+    model = Scripted(calls(*many), calls(*more), ProviderError("gone"), ProviderError("gone"))
+    sources = final_of(ran(model, kit)).answer.sources
+    assert [source.path for source in sources] == ["shop/pricing.py"] * 7 + ["shop/orders.py"] * 3
+
+
+def test_two_failures_before_anything_was_seen_are_raised(kit: tuple[Tool, ...]) -> None:
+    nothing = ("find_symbol", {"name": "nowhere"})
+    model = Scripted(calls(nothing), ProviderError("gone"), ProviderError("gone for good"))
     with pytest.raises(ProviderError, match="gone for good"):
         list(run(QUESTION, model, kit))
     assert model.n_closed == 3
+
+
+def test_an_empty_answer_is_an_error_whatever_was_seen(kit: tuple[Tool, ...]) -> None:
+    with pytest.raises(ProviderError, match="scripted gave an empty answer"):
+        list(run(QUESTION, Scripted(calls(PRICING), says(""), says(""), says(" ")), kit))
+
+
+# ---- models that take no tools
+
+
+REFUSALS = [
+    (400, 'http://localhost:11434/v1/chat/completions answered 400: "gemma" does not support tools'),
+    (400, "http://host/v1/chat/completions answered 400: auto tool choice needs --enable-auto-tool-choice"),
+    (404, "http://host/v1/chat/completions answered 404: no endpoint with tool use"),
+    (500, "http://host/v1/chat/completions answered 500: Tools param requires --jinja"),
+]
+
+
+@pytest.mark.parametrize(("status", "message"), REFUSALS)
+def test_a_model_that_refuses_tools_writes_its_calls(kit: tuple[Tool, ...], status: int, message: str) -> None:
+    look = says('{"tool": "read_file", ' + PRICING_IN_TEXT)
+    model = Scripted(StatusError(message, status), look, says('{"tool": "list_files"}'), answer())
+    events = ran(model, kit)
+    final = final_of(events)
+    assert [bool(ask.tools) for ask in model.asks] == [True, False, False, False]
+    assert model.asks[1].messages == model.asks[0].messages
+    assert "as JSON and wait for the result" in model.asks[1].messages[0].content
+    assert [event.name for event in observed(events)] == ["read_file", "list_files"]
+    assert (final.rounds, final.stopped_by, final.failure) == (3, "", "")
+    assert final.answer.sources == (Citation("shop/pricing.py", 6, 8),)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "http://host/v1/chat/completions answered 400: no such model"),
+        (400, "http://tools.example/v1/chat/completions answered 400: no such model"),
+        (401, "http://host/v1/chat/completions answered 401: no key for tools"),
+        (429, "http://host/v1/chat/completions answered 429: too many tool calls today"),
+    ],
+)
+def test_other_refusals_are_raised_at_once(kit: tuple[Tool, ...], status: int, message: str) -> None:
+    model = Scripted(StatusError(message, status))
+    with pytest.raises(StatusError, match=f"answered {status}"):
+        list(run(QUESTION, model, kit))
+    assert len(model.asks) == 1
+
+
+def test_a_model_that_refuses_twice_is_asked_no_more(kit: tuple[Tool, ...]) -> None:
+    status, message = REFUSALS[0]
+    with pytest.raises(StatusError, match="does not support tools"):
+        list(run(QUESTION, Scripted(*[StatusError(message, status) for _ in range(2)]), kit))
+
+
+# ---- cancelling
 
 
 @pytest.mark.parametrize("n_pieces", [1, 2, 3, 4])

@@ -1,6 +1,6 @@
 """A conversation → its final answer: by schema, else read tolerantly, else repaired once, else the text as it is.
 
-A source that the model was never shown is dropped and counted. With none left, the sources are what was shown last.
+A source that the model was never shown is dropped and counted, and nothing takes its place.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 from codefathom.agent.tools import Place
 from codefathom.answer.budget import merged
-from codefathom.answer.types import Citation, Label
+from codefathom.answer.types import Citation, Dropped, Label
 from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, Usage
 
 LABELS: tuple[Label, ...] = ("low", "medium", "high")
 MAX_TOKENS = 4_096
-_MAX_FALLBACK_SOURCES = 5
 _MAX_LINE = 9_999_999
+_MAX_WRITTEN = 200  # characters that are kept of what is no source
 # Text that only looks like JSON is given up after this many braces: each costs a look at all that follows.
 _MAX_BRACES = 200
 
@@ -56,15 +56,29 @@ DEMAND = (
 _REPAIR = "That cannot be used: {problem}. Write the whole JSON object again, shorter if it was cut, and nothing else."
 
 
+class EmptyAnswerError(ProviderError):
+    """The model answered, but with nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class FinalAnswer:
     """What an agent found out. Every source lies in lines that it was shown."""
 
-    answer: str
+    answer: str  # "" when the model failed before it gave one
     confidence: Label
-    sources: tuple[Citation, ...]
+    named: tuple[Citation | Dropped, ...]  # the sources in the order of the reply
     reasoning: str = ""
-    n_dropped: int = 0  # sources that it named and was never shown
+    problem: str = ""  # why the reply did not follow the schema
+
+    @property
+    def sources(self) -> tuple[Citation, ...]:
+        """The sources that hold, each once."""
+        return tuple(dict.fromkeys(item for item in self.named if isinstance(item, Citation)))
+
+    @property
+    def dropped(self) -> tuple[Dropped, ...]:
+        """The sources that it named and was never shown."""
+        return tuple(item for item in self.named if isinstance(item, Dropped))
 
 
 class Finished(NamedTuple):
@@ -94,7 +108,7 @@ def stream_final(
     """Yield the pieces of the final answer and return it.
 
     When the last message is an answer of the model, nothing more is asked of it if that follows the schema already.
-    Raises ProviderError when there is neither an answer nor a reply.
+    Raises ProviderError when there is neither an answer nor a reply, and EmptyAnswerError when the reply is empty.
     """
     draft = messages[-1].content if messages and messages[-1].role == "assistant" else ""
     parsed, text, usage = _parsed(draft), draft, NO_USAGE
@@ -111,7 +125,10 @@ def stream_final(
         usage += reply.usage
         parsed, text = _parsed(reply.text), draft or reply.text or text
         talk += [Message("assistant", reply.text), Message("user", _REPAIR.format(problem=parsed.problem))]
-    return Finished(_answer(parsed, text, trace), usage)
+    answer = _answer(parsed, text, trace)
+    if not answer.answer:
+        raise EmptyAnswerError(f"{model.name} gave an empty answer", hint="ask again, or use another model")
+    return Finished(answer, usage)
 
 
 def replied(model: ChatModel, ask: Ask) -> Generator[Delta, None, Reply]:
@@ -184,20 +201,23 @@ def _answer(parsed: _Parsed, text: str, trace: Trace) -> FinalAnswer:
     said = fields.get("answer")
     is_usable = isinstance(said, str) and bool(said.strip())
     label = (_label(fields.get("confidence")) if is_usable else None) or "low"
-    named = fields.get("sources")
-    sources, n_dropped = _checked(named if isinstance(named, list) else [], trace)
-    if not sources:
-        sources = _shown_last(trace)
-        label = min(label, "medium" if sources else "low", key=LABELS.index)
+    # Text that is no answer of the asked form has no sources but those that stand in it.
+    listed = fields.get("sources") if is_usable else None
+    named = _checked(listed if isinstance(listed, list) else [], trace)
+    if not any(isinstance(item, Citation) for item in named):
+        label = min(label, "medium" if any(trace) else "low", key=LABELS.index)
     reasoning = fields.get("reasoning")
-    if not isinstance(reasoning, str):
-        reasoning = "" if is_usable else f"The reply did not follow the schema: {parsed.problem}."
     answer = said if isinstance(said, str) and is_usable else _salvaged(text)
-    return FinalAnswer(_clean(answer), label, sources, _clean(reasoning), n_dropped)
+    return FinalAnswer(
+        _clean(answer), label, named, _clean(reasoning if isinstance(reasoning, str) else ""), parsed.problem
+    )
 
 
 def _salvaged(text: str) -> str:
-    """Return the answer inside JSON that broke off, or the text itself."""
+    """Return the answer inside JSON that broke off, or that is all but right, or the text itself."""
+    whole = [value["answer"] for value in objects_in(text) if isinstance(value.get("answer"), str)]
+    if whole:
+        return str(whole[-1])
     match = re.match(r'\s*(?:```\w*\s*)?\{\s*"answer"\s*:\s*"((?:[^"\\]|\\[^u]|\\u[0-9a-fA-F]{4})*)', text, re.DOTALL)
     if not match:
         return text
@@ -213,34 +233,30 @@ def _clean(text: str) -> str:
 # ---- sources
 
 
-def _checked(named: Sequence[object], trace: Trace) -> tuple[tuple[Citation, ...], int]:
-    """Return the sources that lie in lines that were shown, each once, and how many do not."""
+def _checked(named: Sequence[object], trace: Trace) -> tuple[Citation | Dropped, ...]:
+    """Return each source as a citation where it lies in lines that were shown, and else as dropped."""
     spans: dict[str, list[tuple[int, int]]] = {}
     for place in (place for places in trace for place in places):
         spans.setdefault(place.path, []).append((place.start_line, place.end_line))
     shown = {path: merged(found, _MAX_LINE) for path, found in spans.items()}
-    kept: dict[Citation, None] = {}
-    n_dropped = 0
-    for item in named:
-        source = _source(item, shown)
-        if source is None:
-            n_dropped += 1
-        else:
-            kept[source] = None
-    return tuple(kept), n_dropped
+    return tuple(_source(item, shown) for item in named)
 
 
-def _source(item: object, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Citation | None:
-    """Return a source as a citation; None when it is no place, or one that was not shown."""
+def _source(item: object, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Citation | Dropped:
+    """Return a source as a citation, or why it is none."""
     place = _place(item)
     if place is None:
-        return None
+        written = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+        return Dropped(_clean(written[:_MAX_WRITTEN]), "this names no lines of a file")
+    written = _clean(f"{place.path[:_MAX_WRITTEN]}:{place.start_line}-{place.end_line}")
     given = place.path.strip().removeprefix("./")
     paths = [given] if given in shown else [path for path in shown if path.endswith(f"/{given}")]
     if len(paths) != 1:
-        return None
+        return Dropped(written, "several files have this name" if paths else "no source has this path")
     inside = any(start <= place.start_line <= place.end_line <= end for start, end in shown[paths[0]])
-    return Citation(paths[0], place.start_line, place.end_line) if inside else None
+    if not inside:
+        return Dropped(written, "these lines were not shown")
+    return Citation(paths[0], place.start_line, place.end_line)
 
 
 def _place(item: object) -> Place | None:
@@ -260,9 +276,3 @@ def _line(value: object) -> int:
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,7}", value.strip()):
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
-def _shown_last(trace: Trace) -> tuple[Citation, ...]:
-    """Return what the last observation that showed anything showed first."""
-    last = next((places for places in reversed(trace) if places), ())
-    return tuple(dict.fromkeys(Citation(*place) for place in last[:_MAX_FALLBACK_SOURCES]))

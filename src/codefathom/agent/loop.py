@@ -1,7 +1,7 @@
 """A question → rounds of tool calls → a final answer; each thought, call and observation is an event.
 
-The last round offers no tools and demands the answer, and so does the first one past a limit. Closing the iterator
-ends the model's stream.
+The last round offers no tools and demands the answer, and so does the first one past a limit. A model that takes no
+tools is told of them in words, and one that fails at last leaves what it saw. Closing the iterator ends its stream.
 """
 
 from __future__ import annotations
@@ -12,10 +12,19 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from codefathom.agent.final import DEMAND, MAX_TOKENS, FinalAnswer, objects_in, replied, stream_final
+from codefathom.agent.final import (
+    DEMAND,
+    MAX_TOKENS,
+    EmptyAnswerError,
+    FinalAnswer,
+    Finished,
+    objects_in,
+    replied,
+    stream_final,
+)
 from codefathom.agent.tools import Observation, Place, Tool, named, usage
 from codefathom.answer.prompting import fenced
-from codefathom.answer.types import NO_PRICES, Prices, StageTrace, traced
+from codefathom.answer.types import NO_PRICES, Citation, Prices, StageTrace, traced
 from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
 
@@ -25,6 +34,10 @@ StoppedBy = Literal["", "rounds", "tokens", "cost", "time", "provider"]
 _MAX_CALLS = 8
 # What is left of each result after a failure, which may have come from a conversation that was too long.
 _MAX_CHARS_AFTER_FAILURE = 1_000
+# Places that stand in for an answer.
+_MAX_PLACES = 10
+# Answers of servers that are not about the tools of a request, whatever they say.
+_NOT_ABOUT_TOOLS = frozenset({401, 402, 403, 408, 429})
 # For a provider that counts no tokens; rather too many than too few.
 _CHARS_PER_TOKEN = 3
 
@@ -86,6 +99,7 @@ class Final(NamedTuple):
     rounds: int
     stopped_by: StoppedBy  # "": the model had seen enough; "provider": it failed after the first round
     stages: tuple[StageTrace, ...] = ()  # the model's turns and the calls, as they came
+    failure: str = ""  # what the provider said when it failed
 
 
 Event = Delta | Thought | Call | Observed | Final  # a Delta is a piece of what the model is just writing
@@ -102,18 +116,19 @@ def run(
 ) -> Iterator[Event]:
     """Yield what happens, the final answer last.
 
-    Raises ProviderError when the model fails in the first round, or when it fails later and then once more.
+    A model that fails later leaves an empty answer that names what was shown. Raises ProviderError when it fails before
+    anything was shown, and when its answer is empty.
     """
     opening = _opening(question, tools, briefing)
     talk = _Talk(model, tools, limits, clock, list(opening))
     stopped_by = yield from talk.rounds()
     looked = talk.messages[len(opening) :]
     messages = [*opening, *(map(_shortened, looked) if stopped_by == "provider" else looked)]
-    started = clock()
-    finished = yield from stream_final(model, messages, talk.trace, briefing.demand, limits.max_reply)
-    talk.keep("answer", started, [briefing.demand], [finished.answer.answer], finished.usage)
+    finished = yield from talk.finished(messages, briefing.demand)
+    if not finished.answer.answer:
+        stopped_by = "provider"
     n_rounds = talk.n_rounds + bool(stopped_by)
-    yield Final(finished.answer, talk.usage + finished.usage, n_rounds, stopped_by, tuple(talk.stages))
+    yield Final(finished.answer, talk.usage + finished.usage, n_rounds, stopped_by, tuple(talk.stages), talk.failure)
 
 
 def _opening(question: str, tools: Sequence[Tool], briefing: Briefing) -> list[Message]:
@@ -143,6 +158,8 @@ class _Talk:
         self.usage = NO_USAGE
         self.stages: list[StageTrace] = []
         self.n_rounds = 0
+        self.failure = ""
+        self._specs = tuple(tool.spec for tool in tools)  # none once the model refuses them
         self._model = model
         self._tools = tools
         self._limits = limits
@@ -160,10 +177,11 @@ class _Talk:
             started = self._clock()
             given = self._news()
             try:
-                reply = yield from self._reply()
-            except ProviderError:
+                reply = yield from (self._first_reply() if number == 1 else self._reply())
+            except ProviderError as error:
                 if number == 1:
                     raise
+                self.failure = str(error)
                 return "provider"
             if reply is None:
                 return "time"
@@ -177,6 +195,25 @@ class _Talk:
                 return ""
             yield from self._act(reply.text, calls, is_native)
         return "rounds"
+
+    def finished(self, messages: Sequence[Message], demand: str) -> Generator[Event, None, Finished]:
+        """Yield the pieces of the final answer and return it; where the model fails, what was shown."""
+        started = self._clock()
+        try:
+            finished = yield from stream_final(self._model, messages, self.trace, demand, self._limits.max_reply)
+        except EmptyAnswerError:
+            raise
+        except ProviderError as error:
+            shown = dict.fromkeys(Citation(*place) for places in self.trace for place in places)
+            if not shown:
+                raise
+            self.failure = str(error)
+            finished = Finished(FinalAnswer("", "low", tuple(shown)[:_MAX_PLACES]), NO_USAGE)
+        said = finished.answer.answer
+        self.keep(
+            "answer", started, [demand], [said] if said else [], finished.usage, detail="" if said else self.failure
+        )
+        return finished
 
     def keep(
         self,
@@ -212,11 +249,20 @@ class _Talk:
     def _is_late(self) -> bool:
         return self._clock() - self._started >= self._limits.max_seconds
 
+    def _first_reply(self) -> Generator[Event, None, Reply | None]:
+        """Ask once more without tools when the model refuses them: it can write its calls as text."""
+        try:
+            return (yield from self._reply())
+        except ProviderError as error:
+            if not _refuses_tools(error):
+                raise
+        self._specs = ()
+        return (yield from self._reply())
+
     def _reply(self) -> Generator[Event, None, Reply | None]:
         """Yield the pieces of the model's turn, then its reasoning, and return it; None when the time is over."""
         reasoning = []
-        specs = tuple(tool.spec for tool in self._tools)
-        steps = replied(self._model, Ask(tuple(self.messages), specs, max_tokens=self._limits.max_reply))
+        steps = replied(self._model, Ask(tuple(self.messages), self._specs, max_tokens=self._limits.max_reply))
         try:
             while True:
                 piece = next(steps)
@@ -277,6 +323,13 @@ class _Talk:
 
 
 _TOO_MANY = Observation(f"Error: no more than {_MAX_CALLS} calls in one round; ask again.", is_error=True)
+
+
+def _refuses_tools(error: ProviderError) -> bool:
+    """Whether a server says that tools are the problem; each says it in words of its own."""
+    # Before the colon stands the address, which may hold the word too.
+    said = str(error).partition(": ")[2].lower()
+    return "tool" in said and getattr(error, "status", 0) not in _NOT_ABOUT_TOOLS
 
 
 def _before_calls(text: str) -> str:

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
+from codefathom.agent.final import FinalAnswer
 from codefathom.agent.loop import Final
 from codefathom.agent.tools import Place
 from codefathom.answer.budget import lines_of
 from codefathom.answer.cite import check
-from codefathom.answer.types import Answer, Label, Source
+from codefathom.answer.extract import nearest
+from codefathom.answer.prompting import language_of_question
+from codefathom.answer.types import Answer, Checked, Citation, Dropped, Label, Source
 
 _CONFIDENCE: dict[Label, float] = {"high": 0.9, "medium": 0.6, "low": 0.2}
 _HIGH, _MEDIUM = 0.66, 0.33
+# No citation by number has as many digits: what the answer does not list cannot be meant by one.
+_NOT_LISTED = 10_000
 _STOPPED = {
     "rounds": "the agent used all its rounds",
     "tokens": "the agent used all its tokens",
     "time": "the agent used all its time",
     "cost": "the agent used all that it may cost",
     "provider": "the model failed before the agent was done",
+}
+_NO_ANSWER = {
+    "en": "The model failed before it answered. The places that it had looked at:\n\n{places}",
+    "zh": "模型在回答之前出错。它查看过的位置：\n\n{places}",
 }
 
 
@@ -28,38 +38,73 @@ def report(
     text_of: Callable[[str], str],
     on_disk: Callable[[str], str | None],
 ) -> Answer:
-    """Return the answer; what it cites must have been shown by a tool and be on the disk as it was shown."""
-    places = dict.fromkeys((place.path, place.start_line, place.end_line, place.symbol) for place in seen)
-    named = [(item.path, item.start_line, item.end_line, item.symbol) for item in final.answer.sources]
-    sources = tuple(
-        Source(number, path, start, end, lines_of(text_of(path), start, end), symbol)
-        for number, (path, start, end, symbol) in enumerate((*dict.fromkeys(named), *places), start=1)
-    )
+    """Return the answer; what it cites must have been shown by a tool and be on the disk as it was shown.
+
+    Where the model failed before it answered, the answer consists of places that were shown.
+    """
+    sources = tuple(_sources(final.answer, seen, text_of))
     present = {path: on_disk(path) for path in {source.path for source in sources}}
     now = {path: text for path, text in present.items() if text is not None}
-    checked = check(_with_sources(final.answer.answer, len(dict.fromkeys(named))), sources, now)
-    share = checked.verified_share
-    confidence = round(_CONFIDENCE[final.answer.confidence] * (0.3 + 0.7 * share), 3)
-    n_lost = len(checked.dropped) + final.answer.n_dropped
-    degraded = [_STOPPED.get(final.stopped_by, "")]
-    degraded += [f"{n_lost} citations could not be verified and were removed"] if n_lost else []
+    checked = _checked(question, final.answer, sources, now)
+    sure = _CONFIDENCE[final.answer.confidence] if final.answer.answer else 0.0
+    confidence = round(sure * (0.3 + 0.7 * checked.verified_share), 3)
     return Answer(
         question=question,
         text=checked.text,
         citations=checked.citations,
         dropped=checked.dropped,
-        verified_share=round(share, 3),
+        verified_share=round(checked.verified_share, 3),
         confidence=confidence,
         label="high" if confidence >= _HIGH else "medium" if confidence >= _MEDIUM else "low",
         model="",
         usage=final.usage,
-        sources=sources,
+        sources=tuple(_numbered(sources)),
         generation=0,
-        degraded=tuple(problem for problem in degraded if problem),
+        degraded=tuple(_lacking(final, checked)),
     )
 
 
-def _with_sources(text: str, n_named: int) -> str:
-    """Let the text cite the sources that the answer lists beside it."""
-    marks = " ".join(f"[{number}]" for number in range(1, n_named + 1))
-    return f"{text.rstrip()}\n\n{marks}\n" if marks else text
+def _sources(answer: FinalAnswer, seen: Sequence[Place], text_of: Callable[[str], str]) -> Iterator[Source]:
+    """Yield what the answer lists, numbered as it lists it, then all else that was shown."""
+    listed = [(number, item) for number, item in enumerate(answer.named, start=1) if isinstance(item, Citation)]
+    shown = [(number, Citation(*place)) for number, place in enumerate(dict.fromkeys(seen), start=_NOT_LISTED)]
+    for number, place in (*listed, *shown):
+        text = lines_of(text_of(place.path), place.start_line, place.end_line)
+        yield Source(number, place.path, place.start_line, place.end_line, text, place.symbol)
+
+
+def _numbered(sources: Sequence[Source]) -> Iterator[Source]:
+    """Yield each source once, counted from 1."""
+    for number, source in enumerate(dict.fromkeys(replace(source, number=0) for source in sources), start=1):
+        yield replace(source, number=number)
+
+
+def _checked(question: str, answer: FinalAnswer, sources: Sequence[Source], now: dict[str, str]) -> Checked:
+    """Return the text that cites what the answer lists, its citations looked up, and all that was dropped."""
+    listed = [source for source in sources if source.number < _NOT_LISTED]
+    if answer.answer:
+        marks = " ".join(f"[{answer.named.index(source) + 1}]" for source in answer.sources)
+        text = f"{answer.answer.rstrip()}\n\n{marks}\n" if marks else answer.answer
+    else:
+        text = _NO_ANSWER[language_of_question(question)].format(places=nearest(listed))
+    checked = check(text, sources, now)
+    return replace(checked, dropped=tuple(_dropped(checked.dropped, answer.dropped)))
+
+
+def _dropped(in_text: Sequence[Dropped], listed: Sequence[Dropped]) -> Iterator[Dropped]:
+    """Yield both; what the text names too is counted once."""
+    yield from in_text
+    said = {item.text.strip("[]`") for item in in_text}
+    yield from (item for item in listed if item.text.strip("[]`") not in said)
+
+
+def _lacking(final: Final, checked: Checked) -> Iterator[str]:
+    """Say what the answer was made without."""
+    if final.stopped_by:
+        yield _STOPPED[final.stopped_by] + (f": {final.failure}" if final.failure else "")
+    if final.answer.problem:
+        yield f"the final answer did not follow the schema: {final.answer.problem}"
+    if checked.dropped:
+        yield f"{len(checked.dropped)} citations could not be verified and were removed"
+    elif not checked.citations:
+        yield "the answer names no place: nothing in it could be checked"
