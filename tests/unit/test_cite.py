@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codefathom.answer.cite import check
-from codefathom.answer.types import Citation, Source
+from codefathom.answer.types import Checked, Citation, Source
 
 APP = "import os\n\n\ndef main():\n    print(os.getcwd())\n    return 0\n\n\nmain()\n"
 SHOP = "def price(order):\n    return sum(order) * 2\n\n\ndef tax(order):\n    return price(order) / 5\n"
@@ -72,6 +72,94 @@ def test_what_was_not_shown_is_removed_and_counted(text: str, expected: str, rea
 def test_an_address_with_a_port_is_no_citation(text: str) -> None:
     checked = check(text, SOURCES, NOW)
     assert (checked.text, checked.dropped) == (text.replace("[1]", "[src/app.py:4-6]"), ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It listens on 127.0.0.1:8080.",
+        "It asks db.internal:5432 and host.example.com:443.",
+        "Set `host.example.com:443` or [localhost:8080] or [db.internal:5432].",
+        "Pull ghcr.io/org/app:3 and redis://cache.local/0:1, at 12:30.",
+        "`ws://shop.py.example.com:80`",
+        "Then data[1] and matrix[1, 2] and xs[1:3] and f(x)[1] and rows[0][1].",
+        "Write `data [1]`, `print(shop.py:5)`, ``[1] `x` `` or `a [2:5-6] b`.",
+        "[1]: https://example.com/a.html#L3\n[2]: <https://example.com>",
+        "See [the page](https://example.com/a:3) and [1](https://example.com) and [tax](shop.py#L5-L6).",
+        "Name:300 of main:5 and `key:1`, and/or line 5, the ratio (2:1), [0-9], f(3:1-2), (9:1-2), (1, 2).",
+        "Lines 3-4 of the poem; see section 2, line 5.",
+    ],
+)
+def test_text_and_code_that_cites_nothing_stays_as_it_is(text: str) -> None:
+    assert check(text, SOURCES, NOW) == Checked(text, (), ())
+
+
+APP_5 = "[src/app.py:5-5]"
+MORE_NOW = {**NOW, "build/Makefile": "all:\n\techo\n"}
+MORE_SOURCES = (*SOURCES, Source(4, "build/Makefile", 1, 2, "all:\n\techo", is_whole=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("see [1, 3]", f"see [src/app.py:4-6][{PAGE.path}:1-2]"),
+        ("see [1, 2, 4].", "see [src/app.py:4-6][shop.py:1-6][build/Makefile:1-2]."),
+        ("see [1][3]", f"see [src/app.py:4-6][{PAGE.path}:1-2]"),
+        ("see [1; 9]", "see [src/app.py:4-6]"),
+        ("see [2, L5]", "see [shop.py:5-5]"),
+        ("see [2, 5-6]", "see [shop.py:5-6]"),
+        ("see [2:5]", "see [shop.py:5-5]"),
+        ("see 【2:5-6】。", "see [shop.py:5-6]。"),
+        ("see【2†L5-L6】", "see[shop.py:5-6]"),
+        ("see ［2：5-6］", "see [shop.py:5-6]"),
+        ("see [2：5-6]", "see [shop.py:5-6]"),
+        ("see [2:5-6; 1:5]", f"see [shop.py:5-6]{APP_5}"),
+        ("see [2:1-2,5-6]", "see [shop.py:1-2][shop.py:5-6]"),
+        ("see [2:1, 5]", "see [shop.py:1-1][shop.py:5-5]"),
+        ("see [2:5-6, 1]", "see [shop.py:5-6][src/app.py:4-6]"),
+        ("see [shop.py:1-2, 5-6; app.py:5]", f"see [shop.py:1-2][shop.py:5-6]{APP_5}"),
+        ("see [Source 2, lines 5-6]", "see [shop.py:5-6]"),
+        ("see [source 2]", "see [shop.py:1-6]"),
+        ("see [shop.py, lines 5–6]", "see [shop.py:5-6]"),
+        ("see (2:5-6)", "see [shop.py:5-6]"),
+        ("see (Source 2, lines 5-6)", "see [shop.py:5-6]"),
+        ("see Makefile:2", "see [build/Makefile:2-2]"),
+        ("see `build/Makefile:1-2`", "see [build/Makefile:1-2]"),
+        ("see shop.py line 5.", "see [shop.py:5-5]."),
+        ("see `shop.py`, lines 5-6", "see [shop.py:5-6]"),
+        ("see (shop.py, line 5)", "see [shop.py:5-5]"),
+        ("see lines 5-6 of `shop.py`.", "see [shop.py:5-6]."),
+        ("see `[2:5]`", "see [shop.py:5-5]"),
+        ("see shop.py:5:12", "see [shop.py:5-5]"),
+    ],
+)
+def test_several_places_and_other_forms_are_looked_up(text: str, expected: str) -> None:
+    assert check(text, MORE_SOURCES, MORE_NOW).text == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "count"),
+    [
+        ("so 【2:60-80】.", "so.", 1),
+        ("so ［2：60-80］.", "so.", 1),
+        ("so [2：60-80].", "so.", 1),
+        ("so [2:60-80; 1:1-2].", "so.", 2),
+        ("so [2:60-80,90-99].", "so.", 2),
+        ("so [8, 9].", "so.", 2),
+        ("so [2:5; 9].", "so [shop.py:5-5].", 1),
+        ("so [Source 2, lines 60-80].", "so.", 1),
+        ("so (2:60-80).", "so.", 1),
+        ("so Makefile:300.", "so.", 1),
+        ("so build/Dockerfile:10-12.", "so.", 1),
+        ("so shop/tax.py line 900.", "so.", 1),
+        ("so (shop/tax.py, line 4).", "so.", 1),
+        ("so lines 900-901 of shop/nosuch.py.", "so.", 1),
+        ("so /etc/passwd:1-2.", "so.", 1),
+    ],
+)
+def test_what_does_not_hold_is_removed_in_every_form(text: str, expected: str, count: int) -> None:
+    checked = check(text, MORE_SOURCES, MORE_NOW)
+    assert (checked.text, len(checked.dropped)) == (expected, count)
 
 
 def test_a_file_that_is_gone_or_renamed_is_no_longer_cited() -> None:

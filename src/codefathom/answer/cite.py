@@ -13,17 +13,41 @@ from typing import NamedTuple
 
 from codefathom.answer.types import Checked, Citation, Dropped, Source
 
-_SPAN = r"(?P<first>\d+)(?:\s*[-–]\s*L?(?P<last>\d+))?"
-_NUMBERED = re.compile(rf"\[(?P<number>\d{{1,4}})(?:\s*[:,]\s*(?:lines?\s*|L)?{_SPAN})?\]")
-# An address of a page, or anything with a letter in it.
-_PATH = r"(?:https?://[^\[\]\s`]+?|(?=[^\[\]\s:`]*[^\W\d])[^\[\]\s:`]+)"
-_BARE = r"(?:https?://[^\[\]\s:`/]+/[^\[\]\s:`]+|(?<![\w.@+/-])/?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.\w{1,10})"
-_BARE_SPAN = _SPAN.replace("first", "from").replace("last", "to")
-_PATHS = re.compile(
-    rf"\[`?(?P<path>{_PATH})`?(?::L?|#L|\s+lines?\s+){_SPAN}\]|`?(?P<bare>{_BARE})(?::L?|#L){_BARE_SPAN}`?"
+# Full-width signs, each of one character as its plain one: what is found stands at the same place in the text.
+_PLAIN = str.maketrans("【】［］（）：；，", "[][]():;,")
+_SPAN = r"(?P<first>\d{1,9})(?:\s*[-–—]\s*L?(?P<last>\d{1,9}))?"
+_LINES = r"(?:(?i:lines?)\s*|L)"
+# `3`, `3:6-8`, `Source 3: lines 6-8`; then `6-8`, `lines 6-8` after the name of a source; then a path or an address.
+_NUMBERED = re.compile(
+    rf"(?:(?i:sources?)\s*)?(?P<number>\d{{1,4}})(?:(?:\s*[:†]\s*{_LINES}?|\s+{_LINES}){_SPAN})?", re.ASCII
 )
+_MORE_LINES = re.compile(rf"(?P<sign>{_LINES})?{_SPAN}")
+_PATH = r"(?P<path>https?://[^\[\]\s]+?|(?=[^\[\]\s:]*[^\W\d])[^\[\]\s:]+?)"
+_PATHED = re.compile(rf"{_PATH}(?:(?::L?|#L|\s+(?i:lines?)\s+){_SPAN})?")
+_GROUP = re.compile(r"\[(?P<brackets>[^\[\]\n]{1,300})\]|\((?P<parentheses>[^()\n]{1,300})\)")
+# Paths in the middle of a sentence.
+_NAME = r"\.?[\w@+-](?:[\w.@+-]*[\w@+-])?"
+_BARE = rf"(?P<path>https?://[^\[\]\s:`/]+/[^\[\]\s:`#()]+|(?<![\w.@+/-])/?(?:[\w.@+-]+/)*{_NAME})"
+_WORD = r"(?P<word>:?,?[ \t]+(?i:lines?)[ \t]+)"
+_AFTER = r"(?![A-Za-z_0-9]|/\w)"  # neither half a number nor a port
+_BARES = (
+    re.compile(rf"`?{_BARE}`?(?::L?|#L|{_WORD}){_SPAN}(?::\d+)?{_AFTER}"),
+    re.compile(rf"(?P<word>\b(?i:lines?)[ \t]+){_SPAN}[ \t]+(?:of|in|from)[ \t]+`?{_BARE}`?"),
+)
+_WITH_ENDING = re.compile(
+    r".+\.(?:adoc|asm|ba[ts]|bash|bzl|c|cc|cfg|cjs|cljs?|cmake|conf|cpp|css?|csv|cts|cu|cxx|dart|el|erl|exs?|f90|fish|fs"
+    r"|go|gradle|graphql|groovy|hh?|hcl|hpp|hrl|hs|html?|hxx|ini|ipynb|java|jl|jsx?|json|jsonc|kts?|less|lock|lua|mm?|mdx?"
+    r"|mjs|mk|mli?|mts|nim|nix|php|p[lm]|properties|proto|ps1|py[ix]?|rb?|rst?|s|sass|scala|scss|sh|sol|sql|svelte|sv"
+    r"|swift|tex|tf|toml|tsx?|txt|v|vb|vim|vue|xml|ya?ml|zig|zsh)",
+    re.IGNORECASE,
+)
+_HOST = re.compile(r"localhost|(?:[\w-]+\.)+[\w-]+", re.IGNORECASE)
+# Before a bracket: it is an index. Languages that are written without spaces do not count.
+_INDEXED = re.compile(r"[^\W\u2e80-\uffff]|[)\]]")
+_LINK = re.compile(r"\[[^\[\]\n]*\]\((?=[^()\s]*[/#.])[^()\s]*(?:\s+\"[^\"\n]*\")?\)")
+_FOOTNOTE = re.compile(r"^[ \t]*\[[^\[\]\n]+\]:[ \t]*<?\w+://\S*", re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)[^\n]*\n(.*?)(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
-_INLINE = re.compile(r"`([^`\n]+)`")
+_INLINE = re.compile(r"(?<!`)(?P<ticks>`{1,2})(?!`)(?P<code>[^\n]+?)(?<!`)(?P=ticks)(?!`)")
 _MAX_BETWEEN = 40  # characters
 # The end of a sentence, and the beginning of the next item of a list.
 _PARTS = re.compile(r"[.;!?。；]\s|\n\s*(?:[-*+]|\d+[.)])\s")
@@ -32,15 +56,21 @@ _IS_CODE = re.compile(r"^(?=.*\s)(?=.*[(){}=;<>\[\]]).{12,}$")
 
 
 class _Named(NamedTuple):
-    """A citation as it stands in the text."""
+    """A place as a citation names it."""
 
-    start: int
-    end: int
     text: str
     number: int  # 0: named by path
     path: str
     first: int  # 0: the whole source
     last: int
+
+
+class _Cited(NamedTuple):
+    """A citation as it stands in the text, of one or several places."""
+
+    start: int
+    end: int
+    places: tuple[_Named, ...]
 
 
 def check(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> Checked:
@@ -54,42 +84,142 @@ def check(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> Check
     kept: dict[Citation, None] = {}
     dropped: list[Dropped] = []
     end = 0
-    for named in _named(text):
-        pieces.append(text[end : named.start])
-        end = named.end
-        found = _look_up(named, sources, now)
-        if isinstance(found, Citation):
-            near = [quote for quote in quotes if _belongs(quote, named, text)]
-            missing = _missing(near, found, now[found.path])
-            found = f"the quoted {missing!r} does not stand there" if missing else found
-        if isinstance(found, Citation):
-            kept[found] = None
-            pieces.append(f"[{found.path}:{found.start_line}-{found.end_line}]")
-        else:
-            dropped.append(Dropped(named.text, found))
+    for cited in _all_cited(text, sources):
+        pieces.append(text[end : cited.start])
+        end = cited.end
+        near = [quote for quote in quotes if _belongs(quote, cited, text)]
+        found = [_look_up(named, sources, now) for named in cited.places]
+        missing = _missing(near, [place for place in found if isinstance(place, Citation)], now)
+        for named, place in zip(cited.places, found, strict=True):
+            if isinstance(place, Citation) and not missing:
+                kept[place] = None
+                pieces.append(f"[{place.path}:{place.start_line}-{place.end_line}]")
+            else:
+                reason = f"the quoted {missing!r} does not stand there" if isinstance(place, Citation) else place
+                dropped.append(Dropped(named.text, reason))
+        if missing or not any(isinstance(place, Citation) for place in found):
             pieces[-1] = pieces[-1].rstrip(" ")
     pieces.append(text[end:])
     return Checked("".join(pieces), tuple(kept), tuple(dropped))
 
 
-def _named(text: str) -> Iterator[_Named]:
-    """Yield the citations of a text in order; what stands inside fenced code is no citation."""
-    fences = [match.span() for match in _FENCE.finditer(text)]
-    matches = sorted([*_NUMBERED.finditer(text), *_PATHS.finditer(text)], key=lambda match: match.start())
-    for match in matches:
-        if any(start <= match.start() < end for start, end in fences):
+def _all_cited(text: str, sources: Sequence[Source]) -> Iterator[_Cited]:
+    """Yield the citations of a text in order; what stands inside code, a link or a footnote is no citation."""
+    plain = text.translate(_PLAIN)
+    others = [match.span() for pattern in (_FENCE, _LINK, _FOOTNOTE) for match in pattern.finditer(plain)]
+    codes = list(_INLINE.finditer(plain))
+    matches = [match for pattern in (_GROUP, *_BARES) for match in pattern.finditer(plain)]
+    end = 0
+    for match in sorted(matches, key=lambda match: (match.start(), -match.end())):
+        if match.start() < end or any(start <= match.start() < stop for start, stop in others):
             continue
-        group = match.groupdict()
-        first = int(group.get("first") or group.get("from") or 0)
-        last = int(group.get("last") or group.get("to") or first)
-        path = (group.get("path") or group.get("bare") or "").removeprefix("./").lstrip("/")
-        yield _Named(*match.span(), match.group(), int(group.get("number") or 0), path, first, last)
+        span = _outside_code(match, codes)
+        if span is None:
+            continue
+        if match.re is _GROUP:
+            is_index = match.start() and match.start() != end and _INDEXED.match(text[match.start() - 1])
+            places = () if is_index and text[match.start()] != "【" else _grouped(match, sources)
+        else:
+            places = _bare(match, sources)
+            span = _with_parentheses(span, plain)
+        if places:
+            end = span[1]
+            yield _Cited(*span, places)
+
+
+def _outside_code(match: re.Match[str], codes: Sequence[re.Match[str]]) -> tuple[int, int] | None:
+    """Return where a citation begins and ends, with the signs of inline code around it; None when inside other code."""
+    start, end = match.span()
+    for code in codes:
+        if code.start() <= start < code.end():
+            if start > code.start("code") or end < code.end("code"):
+                return None
+            return code.start(), max(end, code.end())
+    return start, end
+
+
+def _with_parentheses(span: tuple[int, int], plain: str) -> tuple[int, int]:
+    start, end = span
+    around = plain[start - 1 : start] + plain[end : end + 1]
+    return (start - 1, end + 1) if around == "()" and not _INDEXED.match(plain[start - 2 : start - 1]) else span
+
+
+def _bare(match: re.Match[str], sources: Sequence[Source]) -> tuple[_Named, ...]:
+    """Return the place that a path in the middle of a sentence names, if it is one."""
+    named = _as_named(match.group(), match.groupdict())
+    if match["word"]:  # "and/or line 5"
+        known = _is_known(named.path, sources)
+        is_path = known or match["path"].startswith("/") or (named.path.count("/") > 1 and "://" not in named.path)
+    else:
+        is_path = ("/" in match["path"] or _is_known(named.path, sources)) and not _is_on_host(named.path, sources)
+    return (named,) if is_path else ()
+
+
+def _is_known(path: str, sources: Sequence[Source]) -> bool:
+    return bool(_WITH_ENDING.fullmatch(path) or _shown(path, sources))
+
+
+def _is_on_host(path: str, sources: Sequence[Source]) -> bool:
+    """Whether a number behind this is a port or a tag."""
+    return _HOST.fullmatch(path.partition("/")[0]) is not None and not _is_known(path, sources)
+
+
+def _grouped(match: re.Match[str], sources: Sequence[Source]) -> tuple[_Named, ...]:
+    """Return the places that brackets or parentheses name; none when something else stands in them."""
+    inner = (match["brackets"] or match["parentheses"]).replace("`", "").strip()
+    places: list[_Named] = []
+    separator = ""
+    for item in re.split(r"([;,])", inner):
+        if item in (";", ","):
+            separator = item
+        elif not _add_place(item.strip(), separator, places):
+            return ()
+    if not places or any(named.path and not named.first for named in places):
+        return ()
+    if match["parentheses"] is not None:
+        numbers = {source.number for source in sources}
+        is_range = re.search(r":.*(?:[-–—]|L)|(?i:lines?\s)", inner) is not None
+        return tuple(places) if is_range and all(named.number in numbers for named in places) else ()
+    if any(_is_on_host(named.path, sources) for named in places):
+        return ()
+    return (places[0]._replace(text=match.group()),) if len(places) == 1 else tuple(places)
+
+
+def _add_place(item: str, separator: str, places: list[_Named]) -> bool:
+    """Add what one item of a list names, or the lines that it gives to the item before it; False when neither."""
+    before = places[-1] if places else None
+    more = _MORE_LINES.fullmatch(item)
+    if more and before and (separator == "," or more["sign"] or more["last"]):
+        # [1, 3] are two sources, [1, 3-5] and [1:3, 5] lines of one.
+        is_source = not more["sign"] and not more["last"] and (not before.first or int(more["first"]) <= before.last)
+        if not is_source:
+            first = int(more["first"])
+            if not before.first:
+                places.pop()
+            text = f"{before.path or before.number}:{item}"
+            places.append(before._replace(text=f"[{text}]", first=first, last=int(more["last"] or first)))
+            return True
+    match = _NUMBERED.fullmatch(item) or _PATHED.fullmatch(item)
+    if match is None:
+        return False
+    places.append(_as_named(f"[{item}]", match.groupdict()))
+    return True
+
+
+def _as_named(text: str, group: Mapping[str, str | None]) -> _Named:
+    first = int(group["first"] or 0)
+    path = (group.get("path") or "").removeprefix("./").lstrip("/")
+    return _Named(text, int(group.get("number") or 0), path, first, int(group["last"] or first))
+
+
+def _shown(path: str, sources: Sequence[Source]) -> list[Source]:
+    return [source for source in sources if source.path == path or source.path.endswith(f"/{path}")]
 
 
 def _look_up(named: _Named, sources: Sequence[Source], now: Mapping[str, str]) -> Citation | str:
     """Return the place that is cited, or why there is none."""
     if named.path:
-        shown = [source for source in sources if source.path == named.path or source.path.endswith(f"/{named.path}")]
+        shown = _shown(named.path, sources)
         if not shown:
             return "no source has this path"
         holding = [source for source in shown if source.start_line <= named.first and named.last <= source.end_line]
@@ -130,8 +260,8 @@ def _quotes(text: str) -> list[_Quote]:
     found = [
         _Quote(*match.span(), tuple(_folded(line) for line in _lines(match[2]))) for match in _FENCE.finditer(text)
     ]
-    inline = (match for match in _INLINE.finditer(text) if _IS_CODE.match(match[1]))
-    found += [_Quote(*match.span(), (_folded(match[1]),)) for match in inline]
+    inline = (match for match in _INLINE.finditer(text) if _IS_CODE.match(match["code"]))
+    found += [_Quote(*match.span(), (_folded(match["code"]),)) for match in inline]
     return [quote for quote in found if quote.lines]
 
 
@@ -140,16 +270,31 @@ def _lines(block: str) -> list[str]:
     return [line for line in block.split("\n") if line.strip(" \t.…#/")]
 
 
-def _belongs(quote: _Quote, named: _Named, text: str) -> bool:
+def _belongs(quote: _Quote, cited: _Cited, text: str) -> bool:
     """Whether a quotation stands right before or after a citation: no more than a few words of one sentence between."""
-    between = text[quote.end : named.start] if quote.end <= named.start else text[named.end : quote.start]
+    between = text[quote.end : cited.start] if quote.end <= cited.start else text[cited.end : quote.start]
     return len(between) <= _MAX_BETWEEN and not _PARTS.search(between) and "\n\n" not in between.strip()
 
 
-def _missing(quotes: Sequence[_Quote], found: Citation, text: str) -> str:
-    """Return the first quoted line that does not stand in the cited lines."""
-    cited = _folded("\n".join(text.split("\n")[found.start_line - 1 : found.end_line]))
-    return next((line for quote in quotes for line in quote.lines if line not in cited), "")
+def _missing(quotes: Sequence[_Quote], found: Sequence[Citation], now: Mapping[str, str]) -> str:
+    """Return the first quoted line that does not stand in the cited lines, after those before it."""
+    parts = ["\n".join(now[place.path].split("\n")[place.start_line - 1 : place.end_line]) for place in found]
+    cited = _folded("\n".join(parts))
+    for quote in quotes if found else ():
+        end = 0
+        for line in quote.lines:
+            match = _whole(line).search(cited, end)
+            if match is None:
+                return line
+            end = match.end()
+    return ""
+
+
+def _whole(line: str) -> re.Pattern[str]:
+    """Return what finds a quoted line where it does not begin or end in the middle of a word."""
+    before = r"(?<!\w)" if re.match(r"\w", line, re.ASCII) else ""
+    after = r"(?!\w)" if re.search(r"\w\Z", line, re.ASCII) else ""
+    return re.compile(before + re.escape(line) + after, re.ASCII)
 
 
 def _folded(text: str) -> str:
