@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 from codefathom.agent.loop import Briefing, Event, Final, Limits, Observed, run
@@ -14,7 +15,7 @@ from codefathom.agent.tools import Place as Seen
 from codefathom.agent.tools import Project as ToolsProject
 from codefathom.agent.tools import tools, usage
 from codefathom.answer.ask import Found, Text, ask
-from codefathom.answer.budget import CountTokens, Material, Shares, shares, sizes
+from codefathom.answer.budget import CountTokens, Material, Shares, lines_of, shares, sizes
 from codefathom.answer.course import Models, Project, Question
 from codefathom.answer.gather import gather, materials
 from codefathom.answer.judge import JudgeOptions
@@ -26,10 +27,10 @@ from codefathom.errors import ProviderError, SettingsError, SourceError, UsageEr
 from codefathom.opening import Opened, Place, index_model
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.search.related import related
-from codefathom.settings import Settings
+from codefathom.settings import Settings, without_login
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import read
-from codefathom.types import Check, Context, Document, Level, SearchResult
+from codefathom.types import Check, Chunk, Context, Document, Level, SearchResult
 
 # Each may have a model of its own.
 ROLES = ("answer", "select", "judge", "excerpt", "agent")
@@ -96,12 +97,14 @@ def investigate(
     listed = "\n".join(f"- {usage(tool.spec)}" for tool in known)
     system = prompt("agent", language, tools=listed, rounds=str(limits.rounds))
     seen: list[Seen] = []
+    hidden = _hidden(opened)
+    text_of = cache(lambda path: hidden(opened.catalog.text(path)))
     for event in run(request.text, chosen, known, limits, Briefing(system, history=request.history)):
         if isinstance(event, Observed):
             seen += event.places
         yield event
         if isinstance(event, Final):
-            found = report(request.text, event, seen, opened.catalog.text, lambda path: _on_disk(path, opened))
+            found = report(request.text, event, seen, text_of, lambda path: _as_shown(_on_disk(path, opened), hidden))
             yield replace(
                 _with_symbols(found, opened),
                 model=chosen.name,
@@ -127,10 +130,11 @@ def _prices(settings: Settings) -> Prices:
 
 
 def _tools_project(opened: Opened, search: Callable[[str, Level, int], SearchResult]) -> ToolsProject:
-    catalog = opened.catalog
+    catalog, hidden = opened.catalog, _hidden(opened)
+    text_of = cache(lambda path: hidden(catalog.text(path)))
     return ToolsProject(
-        search=search,
-        text=lambda path: catalog.text(path) or None,
+        search=lambda question, level, limit: _as_in(search(question, level, limit), text_of, hidden),
+        text=lambda path: text_of(path) or None,
         symbols=catalog.symbols,
         related=lambda target: related(catalog, target),
         paths=lambda: [document.path for document in catalog.documents()],
@@ -222,13 +226,44 @@ def model(opened: Opened, role: str) -> ChatModel | None:
 def _project(opened: Opened, search: Callable[[str, int], SearchResult], documents: Mapping[str, str]) -> Project:
     """Return what an answer asks of this project."""
     catalog = opened.catalog
+    hidden = _hidden(opened)
+    text_of = cache(lambda path: hidden(documents.get(path) or catalog.text(path)))
     return Project(
-        search=search,
-        text=lambda path: documents.get(path) or catalog.text(path),
-        on_disk=lambda path: documents[path] if path in documents else _on_disk(path, opened),
+        search=lambda question, limit: _as_in(search(question, limit), text_of, hidden),
+        text=text_of,
+        on_disk=lambda path: _as_shown(documents[path] if path in documents else _on_disk(path, opened), hidden),
         related=lambda path: related(catalog, path),
         outline=lambda candidates: _outline(candidates, opened),
     )
+
+
+def _hidden(opened: Opened) -> Callable[[str], str]:
+    """Return what takes secrets out of a whole document before it is cut: half a key may not look like one.
+
+    Where nothing leaves the machine, texts stay as they are.
+    """
+    place = opened.place
+    if not place.settings.answer.mask_secrets or not _remote(_names(place).values(), place):
+        return str
+    from codefathom.source.secrets import mask
+
+    return lambda text: mask(text).text
+
+
+def _as_shown(text: str | None, hidden: Callable[[str], str]) -> str | None:
+    return None if text is None else hidden(text)
+
+
+def _as_in(result: SearchResult, text_of: Callable[[str], str], hidden: Callable[[str], str]) -> SearchResult:
+    """Return the hits with the lines of the documents that a model may see."""
+    if hidden is str:
+        return result
+    return replace(result, hits=tuple(replace(hit, chunk=_shown(hit.chunk, text_of)) for hit in result.hits))
+
+
+def _shown(chunk: Chunk, text_of: Callable[[str], str]) -> Chunk:
+    end = "\n" if chunk.text.endswith("\n") else ""
+    return replace(chunk, text=lines_of(text_of(chunk.path), chunk.start_line, chunk.end_line) + end)
 
 
 def leaving(place: Place) -> str:
@@ -260,7 +295,8 @@ def _remote(names: Iterable[str], place: Place, *, section: str = "llm") -> str:
     from codefathom.chatting import named  # with all that speaks to other machines
 
     chosen = {named(name, place.settings, place.variables, section=section) for name in names if name}
-    return ", ".join(sorted(f"{one.provider}:{one.model} at {one.base_url}" for one in chosen if one.is_remote))
+    places = {f"{one.provider}:{one.model} at {without_login(one.base_url)}" for one in chosen if one.is_remote}
+    return ", ".join(sorted(places))
 
 
 def check_models(place: Place) -> tuple[Check, ...]:
@@ -290,12 +326,13 @@ def _check_model(place: Place, name: str, roles: Sequence[str]) -> Check:
 
 
 def _pinned(request: Request, opened: Opened) -> list[Material]:
-    found = [Material(name, text, reason="given") for name, text in request.documents.items()]
+    hidden = _hidden(opened)
+    found = [Material(name, hidden(text), reason="given") for name, text in request.documents.items()]
     for path in request.pinned:
         text = opened.catalog.text(path)
         if not text:
             raise SourceError(f"{path!r} is not in the index", hint="`fathom status --skipped` tells why")
-        found.append(Material(path, text, reason="pinned"))
+        found.append(Material(path, hidden(text), reason="pinned"))
     return found
 
 

@@ -71,7 +71,7 @@ def load_settings(
         if key == "parse.chain" and "llm" in value and item.origin == project_file:
             raise _wrong(item, key, "a repository must not spend your model's tokens: set it in your own file")
         if known[key].rule.remote and item.origin == project_file and value != known[key].default:
-            raise _wrong(item, key, "a repository must not say where text is sent: set it in your own file")
+            raise _wrong(item, key, "a repository must not say what is sent where: set it in your own file")
         section, _, name = key.partition(".")
         settings = settings._replace(**{section: getattr(settings, section)._replace(**{name: value})})
         origins[key] = item.origin

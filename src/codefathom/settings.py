@@ -178,18 +178,19 @@ class LlmSettings(NamedTuple):
     """Which language models are asked. Keys come from the environment, such as OPENAI_API_KEY, or from a keyring."""
 
     model: Annotated[
-        str, Rule("Provider and model, such as openai:gpt-5-mini or ollama:qwen2.5-coder:14b; empty: none.")
+        str,
+        Rule("Provider and model, such as openai:gpt-5-mini or ollama:qwen2.5-coder:14b; empty: none.", remote=True),
     ] = ""
     base_url: Annotated[str, Rule("Address of the provider; empty means its usual one.", remote=True)] = ""
     connect_timeout_s: Annotated[float, Rule("Seconds to wait for a connection.", low=0.1)] = 10.0
     read_timeout_s: Annotated[float, Rule("Seconds to wait for the next piece of a reply.", low=0.1)] = 600.0
     window: Annotated[int, Rule("Tokens that the model takes; 0 means that it is not known.", low=0)] = 0
     index: Annotated[str, Rule("Model for parsing (parse.chain) and for index.purposes; empty means llm.model.")] = ""  # type: ignore[assignment]
-    select: Annotated[str, Rule(_MODEL)] = ""
-    judge: Annotated[str, Rule(_MODEL)] = ""
-    excerpt: Annotated[str, Rule(_MODEL)] = ""
-    answer: Annotated[str, Rule(_MODEL)] = ""
-    agent: Annotated[str, Rule(_MODEL)] = ""
+    select: Annotated[str, Rule(_MODEL, remote=True)] = ""
+    judge: Annotated[str, Rule(_MODEL, remote=True)] = ""
+    excerpt: Annotated[str, Rule(_MODEL, remote=True)] = ""
+    answer: Annotated[str, Rule(_MODEL, remote=True)] = ""
+    agent: Annotated[str, Rule(_MODEL, remote=True)] = ""
     prompt_price: Annotated[
         float, Rule("Price of a million tokens sent, in any currency; 0 means that it is not known.", low=0.0)
     ] = 0.0
@@ -206,7 +207,9 @@ class AnswerSettings(NamedTuple):
         float, Rule("Below this confidence of the search no model is asked.", low=0.0, high=1.0)
     ] = 0.2
     filter_hint: Annotated[str, Rule("A sentence on what matters here, given to the judging model.")] = ""
-    mask_secrets: Annotated[bool, Rule("Mask secrets in everything that goes to a remote provider.")] = True
+    mask_secrets: Annotated[bool, Rule("Mask secrets in everything that goes to a remote provider.", remote=True)] = (
+        True
+    )
 
 
 class AgentSettings(NamedTuple):
@@ -231,7 +234,8 @@ class IndexSettings(NamedTuple):
     error_minimum: Annotated[int, Rule("Files a run looks at before that share counts.", low=1)] = 50
     workers: Annotated[int, Rule("Processes that parse; 0 means one for each processor.", low=0)] = 0
     purposes: Annotated[
-        bool, Rule("`fathom index` asks a model for one line on each file, to choose files by for an answer.")
+        bool,
+        Rule("`fathom index` asks a model for one line on each file, to choose files by for an answer.", remote=True),
     ] = False
 
 
@@ -307,3 +311,10 @@ def known_settings() -> tuple[Known, ...]:
         hints = get_type_hints(kind, include_extras=True)
         found += [Known(f"{section}.{name}", kind._field_defaults[name], hints[name].__metadata__[0]) for name in hints]
     return tuple(found)
+
+
+def without_login(address: str) -> str:
+    """Return an address that can be shown: without the user and password that may stand in it."""
+    start, mark, rest = address.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{start}{mark}{host.rpartition('@')[2]}{slash}{path}" if mark else address.rpartition("@")[2]

@@ -28,7 +28,7 @@ def sse(text: str, **parts: Any) -> bytes:
     return "".join(f"data: {json.dumps(event)}\n\n" for event in [*events, end]).encode() + b"data: [DONE]\n\n"
 
 
-def call(name: str, **arguments: Any) -> bytes:
+def call(name: str, /, **arguments: Any) -> bytes:
     function = {"name": name, "arguments": json.dumps(arguments)}
     events = [
         {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c1", "function": function}]}}]},

@@ -56,7 +56,7 @@ def books(tmp_path: Path) -> Path:
 @pytest.fixture
 def described(books: Path) -> Path:
     """The same project, where the model does not parse but says what files are for."""
-    settings = '[parse]\nchain = ["treesitter", "text"]\n[index]\npurposes = true\n[select]\nfilter_level = 1\n'
+    settings = '[parse]\nchain = ["treesitter", "text"]\n[select]\nfilter_level = 1\n'
     (books / "fathom.toml").write_text(settings)
     return books
 
@@ -64,7 +64,8 @@ def described(books: Path) -> Path:
 def surroundings(root: Path, served: Served | None) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("FATHOM_", "OPENAI_", "OLLAMA_"))}
     own = {"FATHOM_CACHE_DIR": str(root.parent / "cache"), "FATHOM_CONFIG": str(root.parent / "none.toml")}
-    chain = {} if (root / "fathom.toml").exists() else {"FATHOM_PARSE__CHAIN": "treesitter,llm,text"}
+    is_described = (root / "fathom.toml").exists()
+    chain = {"FATHOM_INDEX__PURPOSES": "true"} if is_described else {"FATHOM_PARSE__CHAIN": "treesitter,llm,text"}
     model = {"FATHOM_LLM__MODEL": "openai:m", "OPENAI_BASE_URL": f"{served.base_url}/v1"} if served else {}
     return {**kept, **own, **chain, **model}
 

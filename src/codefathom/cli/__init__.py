@@ -62,4 +62,6 @@ def _trace(words: Sequence[str]) -> None:
 
 def complain(message: str, hint: str = "") -> None:
     """Say on stderr what went wrong and what to do about it."""
-    sys.stderr.write(f"fathom: {message}\n" + (f"  hint: {hint}\n" if hint else ""))
+    from codefathom.cli.render import safe
+
+    sys.stderr.write(safe(f"fathom: {message}\n" + (f"  hint: {hint}\n" if hint else "")))

@@ -91,7 +91,7 @@ def show(events: Iterator[Found | Text | Event | Answer], face: Face) -> Answer:
             face.note_indexing()
         elif isinstance(event, Text) and not face.common.json:
             is_streamed = True
-            face.write(event.text)
+            face.write(safe(event.text))
             face.flush()
         elif isinstance(event, Call):
             face.note(f"{event.name} {event.arguments}")
@@ -101,7 +101,7 @@ def show(events: Iterator[Found | Text | Event | Answer], face: Face) -> Answer:
             if face.common.json:
                 face.write(to_json(answer_shape(event)))
             elif not is_streamed:
-                face.write(event.text)
+                face.write(safe(event.text))
             return event
     raise AssertionError("an answer ended without its last event")  # against the protocol of ask_events
 

@@ -168,7 +168,7 @@ def doctor(options: given.DoctorOptions, face: Face) -> int:
 
 def config(_: given.ConfigOptions, face: Face) -> int:
     """Print every setting, its value and its origin."""
-    from codefathom.settings import known_settings
+    from codefathom.settings import known_settings, without_login
 
     with face.open() as engine:
         settings = engine.settings
@@ -177,6 +177,8 @@ def config(_: given.ConfigOptions, face: Face) -> int:
     for known in known_settings():
         section, name = known.key.split(".")
         value: Any = getattr(getattr(settings, section), name)
+        if name == "base_url":
+            value = without_login(value)
         rows.append((known, value, settings.origins.get(known.key, "default")))
     if face.common.json:
         from codefathom.cli.shapes import to_json

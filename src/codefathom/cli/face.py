@@ -8,7 +8,7 @@ from typing import TextIO
 
 from codefathom.cli.options import Common
 from codefathom.cli.progress import ProgressLine
-from codefathom.cli.render import Style
+from codefathom.cli.render import Style, safe
 from codefathom.configuration import find_root, load_settings, user_file
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
@@ -39,7 +39,7 @@ class Face:
         """Say something beside the data, unless quiet."""
         if text and not self.common.quiet:
             self._progress.clear()
-            self._err.write(f"fathom: {text}\n")
+            self._err.write(f"fathom: {safe(text)}\n")
 
     def notes(self, texts: Iterable[str]) -> None:
         """Say several things."""

@@ -13,7 +13,8 @@ _LINES_BEFORE_BEST = 2
 _MAX_LINE_CHARS = 200
 _MAX_LISTED = 20
 # What is in a repository is data: its control characters must not steer the terminal.
-_CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160)) if code not in {9, 10}}
+_BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))  # turn around what follows them
+_CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160), *_BIDI) if code not in {9, 10}}
 
 
 class Style(NamedTuple):

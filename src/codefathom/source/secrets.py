@@ -144,6 +144,23 @@ def _private_keys(text: str) -> Iterator[_Span]:
             yield _Span(match.start() - len(key[0].rstrip(_EDGE)), match.end(), "private key")
 
 
+# A piece of a key without its first and last line: several lines of the length at which keys are wrapped.
+_WRAPPED = r"(?:\d+\t)?[ \t]*[A-Za-z0-9+/]{64}(?:[A-Za-z0-9+/]{12})?"
+_WRAPPED_LINES = re.compile(
+    rf"(?m)^{_WRAPPED}(?:\r?\n{_WRAPPED})+(?:\r?\n(?:\d+\t)?[ \t]*[A-Za-z0-9+/]{{1,75}}={{0,2}})?[ \t]*$"
+)
+
+
+def _lines_of_a_key(text: str) -> Iterator[_Span]:
+    for block in _WRAPPED_LINES.finditer(text):
+        for line in re.finditer(r"[^\n]+", block[0]):
+            if part := re.search(r"[A-Za-z0-9+/]+={0,2}[ \t\r]*$", line[0]):
+                encoded = part[0].rstrip()
+                start = block.start() + line.start() + part.start()
+                if len(encoded) < 64 or (_is_mixed(encoded) and encoded.lower() != encoded):
+                    yield _Span(start, start + len(encoded), "private key")
+
+
 # Passwords in addresses, headers and assignments ----------------------------------------------------------------------
 
 _URL = re.compile(r"(?<=://)[^\s/:@\"'<>`«»\\]{0,100}:([^\s/@\"'<>`«»\\]{3,200})@(?=[\w\[])")
@@ -241,7 +258,13 @@ _TEXT_OF_LINE = re.compile(r"[^\s](?:[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]*[^\s])
 def _spans(text: str) -> list[_Span]:
     """Return the places of secrets in order; those that overlap are one."""
     lowered = text.replace("İ", "I").lower()  # the only letter that grows
-    found = [*_private_keys(text), *_addresses(text), *_headers(text, lowered), *_assignments(text, lowered)]
+    found = [
+        *_private_keys(text),
+        *_lines_of_a_key(text),
+        *_addresses(text),
+        *_headers(text, lowered),
+        *_assignments(text, lowered),
+    ]
     for rule in _RULES:
         if any(anchor in text for anchor in rule.anchors):
             group = min(rule.pattern.groups, 1)
