@@ -131,6 +131,9 @@ MORE_SOURCES = (*SOURCES, Source(4, "build/Makefile", 1, 2, "all:\n\techo", is_w
         ("see lines 5-6 of `shop.py`.", "see [shop.py:5-6]."),
         ("see `[2:5]`", "see [shop.py:5-5]"),
         ("see shop.py:5:12", "see [shop.py:5-5]"),
+        ("(see [2:5])", "(see [shop.py:5-5])"),
+        ("[see (2:5-6)]", "[see [shop.py:5-6]]"),
+        ("在shop.py:5中", "在[shop.py:5-5]中"),
     ],
 )
 def test_several_places_and_other_forms_are_looked_up(text: str, expected: str) -> None:

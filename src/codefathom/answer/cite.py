@@ -24,10 +24,16 @@ _NUMBERED = re.compile(
 _MORE_LINES = re.compile(rf"(?P<sign>{_LINES})?{_SPAN}")
 _PATH = r"(?P<path>https?://[^\[\]\s]+?|(?=[^\[\]\s:]*[^\W\d])[^\[\]\s:]+?)"
 _PATHED = re.compile(rf"{_PATH}(?:(?::L?|#L|\s+(?i:lines?)\s+){_SPAN})?")
-_GROUP = re.compile(r"\[(?P<brackets>[^\[\]\n]{1,300})\]|\((?P<parentheses>[^()\n]{1,300})\)")
+_BRACKETS = re.compile(r"\[([^\[\]\n]{1,300})\]")
+_PARENTHESES = re.compile(r"\(([^()\n]{1,300})\)")
 # Paths in the middle of a sentence.
-_NAME = r"\.?[\w@+-](?:[\w.@+-]*[\w@+-])?"
-_BARE = rf"(?P<path>https?://[^\[\]\s:`/]+/[^\[\]\s:`#()]+|(?<![\w.@+/-])/?(?:[\w.@+-]+/)*{_NAME})"
+# Of the letters of a path, those of languages written without spaces do not count: they are the sentence around it.
+_LETTER = r"A-Za-z0-9_\u00b5-\u1fff"
+_NAME = rf"\.?[{_LETTER}@+-](?:[{_LETTER}.@+-]*[{_LETTER}@+-])?"
+_BARE = (
+    r"(?P<path>https?://[^\[\]\s:`/]+/[^\[\]\s:`#()]+"
+    rf"|(?<![{_LETTER}.@+/-])/?(?:[{_LETTER}.@+-]+/)*{_NAME})"
+)
 _WORD = r"(?P<word>:?,?[ \t]+(?i:lines?)[ \t]+)"
 _AFTER = r"(?![A-Za-z_0-9]|/\w)"  # neither half a number nor a port
 _BARES = (
@@ -108,7 +114,7 @@ def _all_cited(text: str, sources: Sequence[Source]) -> Iterator[_Cited]:
     plain = text.translate(_PLAIN)
     others = [match.span() for pattern in (_FENCE, _LINK, _FOOTNOTE) for match in pattern.finditer(plain)]
     codes = list(_INLINE.finditer(plain))
-    matches = [match for pattern in (_GROUP, *_BARES) for match in pattern.finditer(plain)]
+    matches = [match for pattern in (_BRACKETS, _PARENTHESES, *_BARES) for match in pattern.finditer(plain)]
     end = 0
     for match in sorted(matches, key=lambda match: (match.start(), -match.end())):
         if match.start() < end or any(start <= match.start() < stop for start, stop in others):
@@ -116,7 +122,7 @@ def _all_cited(text: str, sources: Sequence[Source]) -> Iterator[_Cited]:
         span = _outside_code(match, codes)
         if span is None:
             continue
-        if match.re is _GROUP:
+        if match.re in (_BRACKETS, _PARENTHESES):
             is_index = match.start() and match.start() != end and _INDEXED.match(text[match.start() - 1])
             places = () if is_index and text[match.start()] != "【" else _grouped(match, sources)
         else:
@@ -166,7 +172,7 @@ def _is_on_host(path: str, sources: Sequence[Source]) -> bool:
 
 def _grouped(match: re.Match[str], sources: Sequence[Source]) -> tuple[_Named, ...]:
     """Return the places that brackets or parentheses name; none when something else stands in them."""
-    inner = (match["brackets"] or match["parentheses"]).replace("`", "").strip()
+    inner = match[1].replace("`", "").strip()
     places: list[_Named] = []
     separator = ""
     for item in re.split(r"([;,])", inner):
@@ -176,7 +182,7 @@ def _grouped(match: re.Match[str], sources: Sequence[Source]) -> tuple[_Named, .
             return ()
     if not places or any(named.path and not named.first for named in places):
         return ()
-    if match["parentheses"] is not None:
+    if match.re is _PARENTHESES:
         numbers = {source.number for source in sources}
         is_range = re.search(r":.*(?:[-–—]|L)|(?i:lines?\s)", inner) is not None
         return tuple(places) if is_range and all(named.number in numbers for named in places) else ()
