@@ -319,6 +319,109 @@ def test_what_a_model_thinks_is_no_text(protocol: Protocol) -> None:
     assert events[-1].text == "so"
 
 
+def said(protocol: Protocol, pieces: list[str], finish: str = "stop") -> bytes:
+    if protocol is OpenAI:
+        return sse(*(delta(content=piece) for piece in pieces), delta(finish))
+    return lines(*(message(piece) for piece in pieces), done(finish))
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize(
+    ("content", "reasoning", "text"),
+    [
+        ("<think>a <b> </thin </think>so", "a <b> </thin ", "so"),
+        (" \n<think>\nhm\n</think>\n\nso <think>no</think>", "\nhm\n", "so <think>no</think>"),
+        ("<think></think>so", "", "so"),
+        ("<think>hm", "hm", ""),
+        ("<think>hm</thi", "hm</thi", ""),
+        ("<think>hm</think>\n", "hm", ""),
+        ("so <think>hm</think>", "", "so <think>hm</think>"),
+        ("<thinking>hm", "", "<thinking>hm"),
+        (" <thi", "", " <thi"),
+        ("\n" * 99 + "so", "", "\n" * 99 + "so"),
+        ("<think>hm</think>" + "\n" * 300 + "so", "hm", None),
+    ],
+)
+def test_what_a_model_thinks_between_tags_is_no_text(
+    protocol: Protocol, content: str, reasoning: str, text: str | None, size: int
+) -> None:
+    pieces = [content[start : start + size] for start in range(0, len(content), size)]
+    *deltas, reply = asked(protocol, Turn([said(protocol, pieces, "length")]))[0]
+    assert isinstance(reply, Reply)
+    assert "".join(piece.reasoning for piece in deltas if isinstance(piece, Delta)) == reasoning
+    assert "".join(piece.text for piece in deltas if isinstance(piece, Delta)) == reply.text
+    assert (reply.text if text is not None else reply.text.lstrip()) == (text if text is not None else "so")
+    assert reply.finish == "length"
+
+
+def test_thoughts_come_while_they_are_thought(protocol: Protocol) -> None:
+    *pieces, _ = asked(protocol, Turn([said(protocol, ["<think>", "one ", "two</", "think>", "\n", "so"])]))[0]
+    assert pieces == [Delta("", "one "), Delta("", "two"), Delta("so")]
+
+
+@pytest.mark.parametrize("begin", ["", "<think>", "<think></think>"])
+def test_white_space_without_an_end_is_ended(protocol: Protocol, begin: str) -> None:
+    first, blank = said(protocol, [begin]), said(protocol, [" " * 99])
+    first, blank = (body[: body.rindex(b'"m-1"')].rpartition(b"\n")[0] + b"\n" for body in (first, blank))
+    with serving(Turn([first + blank * 999])) as served:
+        model = protocol.model(Http(Server(protocol.address(served))))
+        with pytest.raises(ProviderError, match="did not stop after the 16 tokens"):
+            whole(model, ASK._replace(max_tokens=16))
+
+
+def body(finish: str | None = "stop", **parts: object) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant", **parts}, "finish_reason": finish}
+    return {"model": "m-1", "choices": [choice], "usage": USAGE["usage"]}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("finish", ["stop", None])
+def test_openai_takes_a_reply_that_is_not_streamed(indent: int | None, finish: str | None) -> None:
+    answer = json.dumps(body(finish, content=f"<think>hm</think>{TEXT}"), indent=indent).encode()
+    events = asked(OpenAI, Turn([answer]))[0]
+    assert events == [Delta(TEXT, "hm"), Reply(TEXT, (), Usage(7, 3), "stop", "m-1")]
+
+
+def test_openai_takes_calls_that_are_not_streamed() -> None:
+    calls = [{"id": call.id, "function": {"name": call.name, "arguments": call.arguments}} for call in CALLS]
+    [reply] = asked(OpenAI, Turn([json.dumps(body("tool_calls", content=None, tool_calls=calls)).encode()]))[0]
+    assert reply == Reply("", CALLS, Usage(7, 3), "tool_calls", "m-1")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (b'{"message": "bad key sk-secret"}', 'no reply: \'{"message": "bad key ***"}\''),
+        (b'{"choices": []}', "no reply"),
+        (b'{"error": {"message": "bad key sk-secret"}}', "failed: bad key ***"),
+        (b'{\n"choices": [', "no JSON"),
+        (b'{"a":' * 100_000, "no JSON"),
+    ],
+)
+def test_what_is_no_reply_is_an_error(answer: bytes, words: str) -> None:
+    error, _, _ = failed(OpenAI, Turn([answer]), headers={"Authorization": "Bearer sk-secret"})
+    assert words in str(error)
+    assert "secret" not in str(error)
+
+
+def test_a_whole_reply_does_not_follow_on_pieces() -> None:
+    answer = sse(delta(content="so"), done=False) + json.dumps(body(content="so")).encode()
+    error, _, _ = failed(OpenAI, Turn([answer]))
+    assert "broke off" in str(error)
+
+
+def test_a_web_page_is_no_model(protocol: Protocol) -> None:
+    error, _, _ = failed(protocol, Turn([b"<!doctype html>\n<title>Welcome</title>"]))
+    assert "answered with a web page" in str(error)
+    assert "llm.base_url" in error.hint
+
+
+def test_an_address_that_has_moved_is_said(protocol: Protocol) -> None:
+    moved = "https://new.example" + protocol.path
+    error, _, _ = failed(protocol, Turn(status=308, headers={"location": moved}))
+    assert moved.removesuffix("/chat/completions").removesuffix("/api/chat") + ": correct llm.base_url" in error.hint
+
+
 def test_a_reply_that_was_cut_says_so(protocol: Protocol) -> None:
     *_, reply = asked(protocol, Turn([protocol.cut]))[0]
     assert isinstance(reply, Reply)

@@ -12,6 +12,8 @@ from codefathom.types import Matrix
 Role = Literal["system", "user", "assistant", "tool"]
 # Long runs of spaces are one token, and what a model thinks may not be counted.
 _MAX_CHARS_PER_TOKEN = 64
+_THINK, _THOUGHT = "<think>", "</think>"
+_MAX_BLANK = 64  # characters of white space that are held back before and after what a model thinks
 Finish = Literal["stop", "length", "tool_calls", "refused"]
 
 
@@ -132,6 +134,53 @@ class Reranker(Protocol):
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return one score for each text, in their order; larger is better."""
         ...
+
+
+class Thoughts:
+    """Tells what a model thinks aloud, between tags at the very beginning of a reply, from the text of the reply."""
+
+    def __init__(self) -> None:
+        self._place: Literal["before", "inside", "after", "text"] = "before"
+        self._held = ""  # what may be a part of a tag, or the white space around one
+
+    def take(self, piece: str) -> Delta:
+        """Return what is known after the next piece."""
+        self._held += piece
+        if self._place == "before":
+            self._begin()
+        reasoning = self._thought() if self._place == "inside" else ""
+        if self._place == "after":
+            bare = self._held.lstrip()
+            if bare or len(self._held) > _MAX_BLANK:
+                self._place, self._held = "text", bare
+        if self._place != "text":
+            return Delta("", reasoning)
+        text, self._held = self._held, ""
+        return Delta(text, reasoning)
+
+    def rest(self) -> Delta:
+        """Return what was held back, at the end of a reply."""
+        held, self._held = self._held, ""
+        if self._place == "inside":
+            return Delta("", held)
+        return Delta(held) if self._place == "before" else Delta()
+
+    def _begin(self) -> None:
+        bare = self._held.lstrip()
+        if bare.startswith(_THINK):
+            self._place, self._held = "inside", bare.removeprefix(_THINK)
+        elif not _THINK.startswith(bare) or len(self._held) > _MAX_BLANK:
+            self._place = "text"
+
+    def _thought(self) -> str:
+        reasoning, end, text = self._held.partition(_THOUGHT)
+        if end:
+            self._place, self._held = "after", text
+            return reasoning
+        lengths = range(min(len(reasoning), len(_THOUGHT) - 1), -1, -1)
+        n_held = next(length for length in lengths if reasoning.endswith(_THOUGHT[:length]))
+        self._held = reasoning[len(reasoning) - n_held :]
+        return reasoning[: len(reasoning) - n_held]
 
 
 def bounded(pieces: Generator[Delta | Reply, None, None], ask: Ask, name: str) -> Iterator[Delta | Reply]:

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from codefathom.errors import ProviderError
-from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, ToolCall, Usage, bounded
+from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, Thoughts, ToolCall, Usage, bounded
 from codefathom.providers.http import Http
 
 _BYTES_PER_TOKEN = 3  # rather too many tokens than too few
@@ -34,6 +34,7 @@ class OllamaChat:
     def _stream(self, ask: Ask) -> Generator[Delta | Reply, None, None]:
         texts: list[str] = []
         calls: list[ToolCall] = []
+        thoughts = Thoughts()
         for line in self._http.lines("/api/chat", _body(self._model, ask)):
             if not line.strip():
                 continue
@@ -45,10 +46,13 @@ class OllamaChat:
                 usage = Usage(int(event.get("prompt_eval_count") or 0), int(event.get("eval_count") or 0))
             except (AttributeError, TypeError, ValueError, OverflowError, RecursionError) as error:
                 raise self._no_event(line) from error
-            if text or reasoning:
-                texts.append(text)
-                yield Delta(text, reasoning)
-            if event.get("done"):
+            # Where the server does not tell thoughts from text, the model's tags do.
+            is_done, found = bool(event.get("done")), thoughts.take(text)
+            for piece in (Delta(found.text, reasoning + found.reasoning), *([thoughts.rest()] if is_done else [])):
+                if any(piece):
+                    texts.append(piece.text)
+                    yield piece
+            if is_done:
                 finish = "tool_calls" if calls else _FINISH.get(event.get("done_reason") or "stop", "stop")
                 yield Reply("".join(texts), tuple(calls), usage, finish, event.get("model") or "")
                 return

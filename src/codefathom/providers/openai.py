@@ -6,12 +6,14 @@ import json
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, cast
 
 from codefathom.errors import ProviderError
-from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, ToolCall, Usage, bounded
+from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, Thoughts, ToolCall, Usage, bounded
 from codefathom.providers.http import Http, StatusError
 
+_MAX_BODY = 1 << 24  # characters of a reply that is not streamed
 _REASONING = ("gpt-5", "o1", "o3", "o4")
 _FINISH: Mapping[str, Finish] = {
     "stop": "stop",
@@ -46,14 +48,30 @@ class OpenAIChat:
 
     def _stream(self, ask: Ask) -> Generator[Delta | Reply, None, None]:
         gathered = _Gathered()
-        for line in self._lines(ask):
+        lines = self._lines(ask)
+        for line in lines:
             # Lines that begin with a colon keep the connection alive; others carry events that we do not know.
             data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
             if data == "[DONE]":
                 break
             if data:
                 yield from self._taken(gathered, data)
+            elif line.lstrip().startswith("{") and not gathered.is_begun:
+                yield from self._whole(gathered, chain([line], lines))
+        yield from gathered.rest()
         yield gathered.reply(self.name)
+
+    def _whole(self, gathered: _Gathered, lines: Iterator[str]) -> Iterator[Delta]:
+        """Yield what is in a reply that was not streamed. Raises ProviderError when it is none."""
+        body = ""
+        for line in lines:
+            body += f"{line}\n"
+            if len(body) > _MAX_BODY:
+                raise ProviderError(f"{self.name} did not stop after {_MAX_BODY} characters", hint="ask again")
+        yield from self._taken(gathered, body)
+        if not gathered.end():
+            said = self._http.sayable(body)
+            raise ProviderError(f"{self.name} sent what is no reply: {said!r}", hint="is llm.base_url right?")
 
     def _taken(self, gathered: _Gathered, data: str) -> Iterator[Delta]:
         """Yield what is new in an event. Raises ProviderError when it is none, or tells of an error."""
@@ -159,6 +177,8 @@ class _Gathered:
         self._finish = ""
         self._model = ""
         self._is_refusal = False
+        self.is_begun = False
+        self._thoughts = Thoughts()
 
     def take(self, event: Mapping[str, Any]) -> Iterator[Delta]:
         """Take one event and yield what is new."""
@@ -166,16 +186,29 @@ class _Gathered:
         if isinstance(usage := event.get("usage"), Mapping):
             self._usage = Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
         for choice in (event.get("choices") or [])[:1]:
+            self.is_begun = True
             self._finish = choice.get("finish_reason") or self._finish
             delta = choice.get("delta") or choice.get("message") or {}
             self._take_calls(delta.get("tool_calls") or [])
             refusal = delta.get("refusal") or ""
             self._is_refusal = self._is_refusal or bool(refusal)
-            text = _text(delta.get("content")) + refusal
+            text, thought = self._thoughts.take(_text(delta.get("content")))
             reasoning = delta.get("reasoning_content") or delta.get("reasoning") or ""
-            if text or reasoning:
-                self._texts.append(text)
-                yield Delta(text, reasoning if isinstance(reasoning, str) else "")
+            yield from self._given(text + refusal, (reasoning if isinstance(reasoning, str) else "") + thought)
+
+    def rest(self) -> Iterator[Delta]:
+        """Yield what was held back, at the end of the reply."""
+        yield from self._given(*self._thoughts.rest())
+
+    def end(self) -> bool:
+        """End a reply that came as a whole and may not say why it ends; whether there is one."""
+        self._finish = self._finish or "stop"
+        return self.is_begun
+
+    def _given(self, text: str, reasoning: str) -> Iterator[Delta]:
+        if text or reasoning:
+            self._texts.append(text)
+            yield Delta(text, reasoning)
 
     def _take_calls(self, fragments: Sequence[Mapping[str, Any]]) -> None:
         for place, fragment in enumerate(fragments):
