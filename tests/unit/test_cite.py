@@ -194,6 +194,14 @@ def test_lines_that_changed_are_not_cited() -> None:
         "- [1]: main\n\n```\ndef main():\n```\n\n- [2:5-6]: tax",
         "1. [2:5-6] first\n```\ndef tax(order):\n```\n2. [1] second",
         "It never does `return sum(order) * 3 + 1`. Prices come from there [2:2].",
+        "It is in the shop [2]. It looks so:\n\n```\ndef price(order):\n    ...\ndef tax(order):\n```\n",
+        "Main [1] asks the shop [2]. So it is:\n\n```\ndef main():\n```\n\nAll is well.",
+        "A [1].\n\n```\ndef price(order):\n```\n\nThis one sums up. See [2:1-2].",
+        "- A [1].\n- B [2].\n\n```\ndef main():\n```",
+        "It starts there [1]. Run it:\n\n```bash\npython app.py\n```",
+        "A [1]. " + "It is so. " * 21 + "\n\n```\nother()\n```",
+        "A [1].\n\n## Other\n\n```\nother()\n```",
+        "It is so `[Source 2, lines 5-6]`.",
     ],
 )
 def test_quoted_code_that_stands_there_is_kept(text: str) -> None:
@@ -207,6 +215,12 @@ def test_quoted_code_that_stands_there_is_kept(text: str) -> None:
         ("It is `return sum(order) * 2` [1].", "return sum(order) * 2"),
         ("```python\ndef price(order):\n    return 2 * sum(order)\n```\n[2:1-2]", "return 2 * sum(order)"),
         ("see [2:5-6]:\n```\ndef price(order):\n```", "def price(order):"),
+        ("It is in the shop [2:5-6]. So it is:\n\n```\ndef price(order):\n```", "def price(order):"),
+        ("It is in the shop [2:5-6].\n\nSo it is.\n\n```\ndef price(order):\n```", "def price(order):"),
+        ("```\ndef price(order):\n```\n\nThis sums up. It is in [2:5-6].", "def price(order):"),
+        ("see [2]:\n```\ndef tax(order):\ndef price(order):\n```", "def price(order):"),
+        ("see [2]:\n```\ndef price(order):\ndef price(order):\n```", "def price(order):"),
+        ("see [2]:\n```\nreturn price(order) /\nrice(order)\n```", "rice(order)"),
     ],
 )
 def test_quoted_code_that_does_not_stand_there_costs_the_citation(text: str, line: str) -> None:

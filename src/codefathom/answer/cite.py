@@ -55,6 +55,12 @@ _FOOTNOTE = re.compile(r"^[ \t]*\[[^\[\]\n]+\]:[ \t]*<?\w+://\S*", re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)[^\n]*\n(.*?)(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(?<!`)(?P<ticks>`{1,2})(?!`)(?P<code>[^\n]+?)(?<!`)(?P=ticks)(?!`)")
 _MAX_BETWEEN = 40  # characters
+_MAX_TO_FENCE = 200  # characters
+# What begins something else, between a citation and quoted code.
+_NEXT = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)]|#+)[ \t]", re.MULTILINE)
+_EMPTY = re.compile(r"\n[ \t]*(?=\n)")
+# What is to be typed or looked at is no quotation.
+_TO_TYPE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})\s*(?:bash|console|mermaid|powershell|sh|shell|shell-session|zsh)\b")
 # The end of a sentence, and the beginning of the next item of a list.
 _PARTS = re.compile(r"[.;!?。；]\s|\n\s*(?:[-*+]|\d+[.)])\s")
 # A span of code and not a name or a command: white space inside and a sign that no prose has.
@@ -85,17 +91,16 @@ def check(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> Check
     `now` holds the present text of the files of all sources; a file that is gone is not in it. Lines that moved since
     are cited where they are now.
     """
-    quotes = _quotes(text)
+    all_cited = list(_all_cited(text, sources))
+    all_found = [[_look_up(named, sources, now) for named in cited.places] for cited in all_cited]
+    held = [[place for place in found if isinstance(place, Citation)] for found in all_found]
     pieces: list[str] = []
     kept: dict[Citation, None] = {}
     dropped: list[Dropped] = []
     end = 0
-    for cited in _all_cited(text, sources):
+    for cited, found, missing in zip(all_cited, all_found, _all_missing(text, all_cited, held, now), strict=True):
         pieces.append(text[end : cited.start])
         end = cited.end
-        near = [quote for quote in quotes if _belongs(quote, cited, text)]
-        found = [_look_up(named, sources, now) for named in cited.places]
-        missing = _missing(near, [place for place in found if isinstance(place, Citation)], now)
         for named, place in zip(cited.places, found, strict=True):
             if isinstance(place, Citation) and not missing:
                 kept[place] = None
@@ -259,15 +264,17 @@ class _Quote(NamedTuple):
     start: int
     end: int
     lines: tuple[str, ...]  # white space folded
+    is_fence: bool
 
 
 def _quotes(text: str) -> list[_Quote]:
     """Return the code that an answer quotes, in blocks and in lines."""
     found = [
-        _Quote(*match.span(), tuple(_folded(line) for line in _lines(match[2]))) for match in _FENCE.finditer(text)
+        _Quote(*match.span(), tuple(_folded(line) for line in _lines(match[2])), True)
+        for match in _FENCE.finditer(text)
     ]
     inline = (match for match in _INLINE.finditer(text) if _IS_CODE.match(match["code"]))
-    found += [_Quote(*match.span(), (_folded(match["code"]),)) for match in inline]
+    found += [_Quote(*match.span(), (_folded(match["code"]),), False) for match in inline]
     return [quote for quote in found if quote.lines]
 
 
@@ -276,10 +283,49 @@ def _lines(block: str) -> list[str]:
     return [line for line in block.split("\n") if line.strip(" \t.…#/")]
 
 
+def _all_missing(
+    text: str, all_cited: Sequence[_Cited], held: Sequence[Sequence[Citation]], now: Mapping[str, str]
+) -> list[str]:
+    """Return of each citation the first line quoted beside it that does not stand there, "" when all do."""
+    quotes = _quotes(text)
+    near = [[quote for quote in quotes if _belongs(quote, cited, text)] for cited in all_cited]
+    taken = {quote for group in near for quote in group}
+    for quote in quotes:
+        if not quote.is_fence or quote in taken or _TO_TYPE.match(text[quote.start : quote.end]):
+            continue
+        around = [index for index, cited in enumerate(all_cited) if _is_around(quote, cited, text)]
+        if any(held[index] and not _missing([quote], held[index], now) for index in around):
+            continue
+        # Of several the nearest is meant, rather one before the code than one after it.
+        before = [index for index in around if all_cited[index].end <= quote.start]
+        for index in (before[-1:] or around)[:1]:
+            if _is_meant(quote, all_cited[index], text):
+                near[index].append(quote)
+    return [_missing(group, places, now) for group, places in zip(near, held, strict=True)]
+
+
+def _between(quote: _Quote, cited: _Cited, text: str) -> str:
+    return text[quote.end : cited.start] if quote.end <= cited.start else text[cited.end : quote.start]
+
+
 def _belongs(quote: _Quote, cited: _Cited, text: str) -> bool:
     """Whether a quotation stands right before or after a citation: no more than a few words of one sentence between."""
-    between = text[quote.end : cited.start] if quote.end <= cited.start else text[cited.end : quote.start]
+    if quote.start < cited.end and cited.start < quote.end:
+        return False
+    between = _between(quote, cited, text)
     return len(between) <= _MAX_BETWEEN and not _PARTS.search(between) and "\n\n" not in between.strip()
+
+
+def _is_around(quote: _Quote, cited: _Cited, text: str) -> bool:
+    between = _between(quote, cited, text)
+    return len(between) <= _MAX_TO_FENCE and "```" not in between and "~~~" not in between
+
+
+def _is_meant(quote: _Quote, cited: _Cited, text: str) -> bool:
+    """Whether quoted code in a block of its own is of this citation: in the paragraph beside it or the one before."""
+    between = _between(quote, cited, text)
+    empty = len(_EMPTY.findall(between))
+    return not _NEXT.search(between) and empty <= (2 if cited.end <= quote.start else 1)
 
 
 def _missing(quotes: Sequence[_Quote], found: Sequence[Citation], now: Mapping[str, str]) -> str:
