@@ -32,6 +32,13 @@ def shown(pieces: list[str]) -> list[str]:
         ("A:\n```\none\n\ntwo\n```\n\nsee [1]\n\nend", ["A:\n```\none\n\ntwo\n```\n\nsee [a.txt:1-3]\n\n", "end"]),
         ("~~~~\n```\n\none\n~~~~\n\n[1]\n\nend", ["~~~~\n```\n\none\n~~~~\n\n\n\n", "end"]),
         ("```\nnever closed\n\n[1]\n\n", ["```\nnever closed\n\n[1]\n\n"]),
+        ("A [1].\n\nSo.\n\n```\nfour\n```\n", ["A.\n\nSo.\n\n```\nfour\n```\n"]),
+        ("A [1].\n\nSo.\n\n```\none\n```\n", ["A [a.txt:1-3].\n\nSo.\n\n```\none\n```\n"]),
+        ("A [1].\n\nSo.\n\nSo.\n\n```\nfour\n```\n", ["A [a.txt:1-3].\n\n", "So.\n\n", "So.\n\n", "```\nfour\n```\n"]),
+        (
+            "A [1].\n\n" + "So. " * 60 + "\n\n```\nfour\n```\n",
+            ["A [a.txt:1-3].\n\n", "So. " * 60 + "\n\n", "```\nfour\n```\n"],
+        ),
     ],
 )
 def test_blocks_end_at_blank_lines_outside_code(text: str, blocks: list[str]) -> None:
@@ -41,13 +48,24 @@ def test_blocks_end_at_blank_lines_outside_code(text: str, blocks: list[str]) ->
 
 def test_a_citation_behind_the_code_it_is_about_is_checked_with_it() -> None:
     checking = stream()
-    assert list(checking.feed("```\nfour\n```\n\n[1]\n\nnext")) == ["```\nfour\n```\n\n\n\n"]
+    assert list(checking.feed("```\nfour\n```\n\n[1]\n\nnext\n\nand\n\n")) == [
+        "```\nfour\n```\n\n\n\n",
+        "next\n\n",
+        "and\n\n",
+    ]
     assert [dropped.reason for dropped in checking.result.dropped] == ["the quoted 'four' does not stand there"]
+
+
+def test_a_paragraph_is_shown_once_no_code_can_belong_to_it() -> None:
+    checking = stream()
+    assert list(checking.feed("Plain.\n\nA [1].\n\nB")) == ["Plain.\n\n"]
+    assert list(checking.feed("\n\n``")) == []
+    assert list(checking.feed(" no fence\n\n")) == ["A [a.txt:1-3].\n\n", "B\n\n", "`` no fence\n\n"]
 
 
 def test_the_result_counts_over_all_blocks() -> None:
     checking = stream()
-    for piece in ("A [1:1] [9].\n\n", "B [1:1] [1:2]."):
+    for piece in ("A [1:1] [9].\n\n", "B [1:1] [1:2]." + " " * 200):
         list(checking.feed(piece))
     assert checking.result.text == "A [a.txt:1-1].\n\n"
     list(checking.finish())

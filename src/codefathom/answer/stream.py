@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from codefathom.answer.cite import check
 from codefathom.answer.types import Checked, Citation, Dropped, Source
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 _BLANK = re.compile(r"\n[ \t]*\n")
+_MAX_TO_FENCE = 210  # characters: a little more than what may stand between a citation and the code it is about
 
 
 class CheckedStream:
     """Collects a streamed text and gives each block free once it is whole: up to a blank line outside fenced code.
 
-    A citation may stand behind the code it is about, so a fence and what follows it belong to one block.
+    A citation may stand behind the code it is about, so a fence and what follows it belong to one block. So do a
+    paragraph that may cite and a fence shortly after it.
     """
 
     def __init__(self, sources: Sequence[Source], now: Callable[[], Mapping[str, str]]) -> None:
@@ -29,14 +32,18 @@ class CheckedStream:
     def feed(self, text: str) -> Iterator[str]:
         """Take a piece and yield what is whole now, checked."""
         self._waiting += text
-        while (end := _end_of_block(self._waiting)) > 0:
-            block, self._waiting = self._waiting[:end], self._waiting[end:]
-            yield self._checked(block)
+        yield from self._whole(is_last=False)
 
     def finish(self) -> Iterator[str]:
         """Yield what is left, checked."""
+        yield from self._whole(is_last=True)
         if self._waiting:
             block, self._waiting = self._waiting, ""
+            yield self._checked(block)
+
+    def _whole(self, is_last: bool) -> Iterator[str]:
+        while (end := _end_of_block(self._waiting, is_last)) > 0:
+            block, self._waiting = self._waiting[:end], self._waiting[end:]
             yield self._checked(block)
 
     @property
@@ -52,14 +59,30 @@ class CheckedStream:
         return checked.text
 
 
-def _end_of_block(text: str) -> int:
-    """Return where the first whole block ends, 0 when none is whole."""
+def _end_of_block(text: str, is_last: bool) -> int:
+    """Return where the first whole block ends, 0 when none is whole as far as the text has come."""
     for blank in _BLANK.finditer(text):
         before = text[: blank.start() + 1]
         last_line = before.rstrip("\n").rpartition("\n")[2]
-        if not _is_in_fence(before) and _FENCE.match(last_line) is None:
+        if _is_in_fence(before) or _FENCE.match(last_line) is not None:
+            continue
+        if not any(sign.isdigit() for sign in before):  # nothing is cited
+            return blank.end()
+        follows = _leads_to_fence(text[blank.end() :], is_last)
+        if follows is None:
+            return 0
+        if not follows:
             return blank.end()
     return 0
+
+
+def _leads_to_fence(text: str, is_last: bool) -> bool | None:
+    """Whether fenced code begins soon, after one more blank line at most; None when that is not known yet."""
+    blanks = list(islice(_BLANK.finditer(text), 2))
+    end = blanks[1].end() if len(blanks) > 1 else _MAX_TO_FENCE
+    if _FENCE.search(text[: min(end, _MAX_TO_FENCE)]):
+        return True
+    return False if is_last or len(blanks) > 1 or len(text) >= _MAX_TO_FENCE else None
 
 
 def _is_in_fence(text: str) -> bool:
