@@ -115,8 +115,10 @@ def test_what_is_not_there_is_not_asked_of_the_model(shop: Path) -> None:
 
 
 def test_not_found_is_said_in_the_language_of_the_question(shop: Path) -> None:
-    settings = Settings(answer=AnswerSettings(least_confidence=1.0))
-    *_, answer = events_of(shop, Models(answer=ScriptedChat([])), asking.Request("量子色动力学在哪里实现"), settings)
+    settings = Settings(select=SelectSettings(filter_level=1))
+    judging = ScriptedChat([Reply("\n".join(f"{number}: no/0" for number in range(1, 20)))] * 20)
+    models = Models(answer=ScriptedChat([]), judge=judging)
+    *_, answer = events_of(shop, models, asking.Request("量子色动力学在哪里实现"), settings)
     assert isinstance(answer, Answer)
     assert answer.text.startswith("这里没有找到")
 
@@ -366,7 +368,6 @@ def test_no_more_than_three_problems_of_a_stage_are_said(shop: Path) -> None:
     [
         {"context": ContextSettings()},  # everything fits
         {"select": SelectSettings(filter_level=0)},
-        {"context": ContextSettings(window=2_000, full_text_ratio=1.0, segment_ratio=0.0)},  # no room for excerpts
     ],
 )
 def test_no_lines_are_asked_for_where_they_are_not_needed(shop: Path, parts: dict[str, object]) -> None:
@@ -374,6 +375,13 @@ def test_no_lines_are_asked_for_where_they_are_not_needed(shop: Path, parts: dic
     _, answer = lines_chosen(shop, excerpting, **parts)
     assert excerpting.asks == []
     assert "excerpts" not in [stage.stage for stage in answer.trace]
+
+
+def test_no_lines_are_asked_for_without_room_for_them(shop: Path) -> None:
+    excerpting = ScriptedChat([])
+    with pytest.raises(UsageError, match="no line of any source fits"):
+        lines_chosen(shop, excerpting, context=ContextSettings(window=2_000, full_text_ratio=1.0, segment_ratio=0.0))
+    assert excerpting.asks == []
 
 
 def test_no_lines_are_asked_for_an_answer_that_is_not_written(shop: Path) -> None:

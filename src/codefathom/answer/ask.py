@@ -21,6 +21,7 @@ from codefathom.answer.stream import CheckedStream
 from codefathom.answer.types import Answer, Checked, Label, Source
 from codefathom.errors import ProviderError, UsageError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply
+from codefathom.search.query import parse_query
 from codefathom.types import SearchResult
 
 # Hits asked for, for each file that is shown: several hits lie in one file.
@@ -53,8 +54,13 @@ def ask(question: Question, project: Project, models: Models, count: CountTokens
     course = Course(question, project, models, by_itself=question.text)
     result = _search(course, _rewrite(course))
     found = _judge(course, _select(course, result))
-    is_likely = result.confidence >= question.least_confidence or bool(question.pinned)
+    is_likely = _is_likely(course, result)
     packed = _pack(course, _choose_lines(course, found, count) if is_likely else found, count)
+    if found and is_likely and not packed.sources:
+        raise UsageError(
+            "no line of any source fits into the context",
+            hint="raise context.window and llm.window, lower answer.max_tokens, or ask a shorter question",
+        )
     yield Found(packed.sources, packed.left_out, tuple(dict.fromkeys(course.degraded)))
     if models.answer is None:
         yield from _excerpts(course, result)
@@ -62,6 +68,21 @@ def ask(question: Question, project: Project, models: Models, count: CountTokens
         yield from _not_found(course, result)
     else:
         yield from _write(course, packed.sources, result, models.answer)
+
+
+def _is_likely(course: Course, result: SearchResult) -> bool:
+    """Whether what was found may hold the answer. Where a model judges, it decides: what it leaves is likely.
+
+    The confidence of a search counts words, which tells nothing of a question in another language, and little of one
+    that names its place.
+    """
+    question = course.question
+    if question.pinned or result.confidence >= question.least_confidence:
+        return True
+    if question.filter_level >= 1 and course.models.judge is not None:
+        return True
+    named = parse_query(course.by_itself)
+    return bool(named.paths or named.symbols) or language_of_question(course.by_itself) != "en"
 
 
 def _rewrite(course: Course) -> tuple[str, ...]:
