@@ -131,6 +131,9 @@ MORE_SOURCES = (*SOURCES, Source(4, "build/Makefile", 1, 2, "all:\n\techo", is_w
         ("see lines 5-6 of `shop.py`.", "see [shop.py:5-6]."),
         ("see `[2:5]`", "see [shop.py:5-5]"),
         ("see shop.py:5:12", "see [shop.py:5-5]"),
+        ("see [2:5\u20116]", "see [shop.py:5-6]"),
+        ("see [Sources: 1 and 2]", "see [src/app.py:4-6][shop.py:1-6]"),
+        ("see `shop.py` (lines 5-6)", "see [shop.py:5-6]"),
         ("(see [2:5])", "(see [shop.py:5-5])"),
         ("[see (2:5-6)]", "[see [shop.py:5-6]]"),
         ("在shop.py:5中", "在[shop.py:5-5]中"),
@@ -245,7 +248,28 @@ def test_no_citation_is_no_proof() -> None:
     assert check("All is well.", SOURCES, NOW).verified_share == 0.0
 
 
-PARTS = ["[1]", "[2:3-4]", "[3]", "[x.py:1]", " ", "a", "`", "```\n", "\n", "[1:", "[", "]", "中"]
+PARTS = [
+    "[1]",
+    "[1, 3]",
+    "(",
+    ")",
+    "【2:3】",
+    "lines 3-4 of ",
+    "shop.py",
+    " line 5",
+    "[2:3-4]",
+    "[3]",
+    "[x.py:1]",
+    " ",
+    "a",
+    "`",
+    "```\n",
+    "\n",
+    "[1:",
+    "[",
+    "]",
+    "中",
+]
 
 
 @given(st.lists(st.sampled_from(PARTS)))

@@ -15,19 +15,20 @@ from codefathom.answer.types import Checked, Citation, Dropped, Source
 
 # Full-width signs, each of one character as its plain one: what is found stands at the same place in the text.
 _PLAIN = str.maketrans("【】［］（）：；，", "[][]():;,")
-_SPAN = r"(?P<first>\d{1,9})(?:\s*[-–—]\s*L?(?P<last>\d{1,9}))?"
+_SPAN = r"(?P<first>\d{1,9})(?:\s*[-\u2010-\u2015\u2212]\s*L?(?P<last>\d{1,9}))?"
 _LINES = r"(?:(?i:lines?)\s*|L)"
 # `3`, `3:6-8`, `Source 3: lines 6-8`; then `6-8`, `lines 6-8` after the name of a source; then a path or an address.
 _NUMBERED = re.compile(
-    rf"(?:(?i:sources?)\s*)?(?P<number>\d{{1,4}})(?:(?:\s*[:†]\s*{_LINES}?|\s+{_LINES}){_SPAN})?", re.ASCII
+    rf"(?:(?i:sources?)\s*:?\s*)?(?P<number>\d{{1,4}})(?:(?:\s*[:†]\s*{_LINES}?|\s+{_LINES}){_SPAN})?", re.ASCII
 )
+_AND = re.compile(r"\s+(?:and|&)\s+")
 _MORE_LINES = re.compile(rf"(?P<sign>{_LINES})?{_SPAN}")
 _PATH = r"(?P<path>https?://[^\[\]\s]+?|(?=[^\[\]\s:]*[^\W\d])[^\[\]\s:]+?)"
 _PATHED = re.compile(rf"{_PATH}(?:(?::L?|#L|\s+(?i:lines?)\s+){_SPAN})?")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,300})\]")
 _PARENTHESES = re.compile(r"\(([^()\n]{1,300})\)")
-# Paths in the middle of a sentence.
-# Of the letters of a path, those of languages written without spaces do not count: they are the sentence around it.
+# Paths in the middle of a sentence. Of the letters of a path, those of languages written
+# without spaces do not count: they are the sentence around it.
 _LETTER = r"A-Za-z0-9_\u00b5-\u1fff"
 _NAME = rf"\.?[{_LETTER}@+-](?:[{_LETTER}.@+-]*[{_LETTER}@+-])?"
 _BARE = (
@@ -37,6 +38,7 @@ _BARE = (
 _WORD = r"(?P<word>:?,?[ \t]+(?i:lines?)[ \t]+)"
 _AFTER = r"(?![A-Za-z_0-9]|/\w)"  # neither half a number nor a port
 _BARES = (
+    re.compile(rf"`?{_BARE}`?[ \t]+\((?P<word>(?i:lines?)[ \t]+){_SPAN}\)"),
     re.compile(rf"`?{_BARE}`?(?::L?|#L|{_WORD}){_SPAN}(?::\d+)?{_AFTER}"),
     re.compile(rf"(?P<word>\b(?i:lines?)[ \t]+){_SPAN}[ \t]+(?:of|in|from)[ \t]+`?{_BARE}`?"),
 )
@@ -177,7 +179,7 @@ def _is_on_host(path: str, sources: Sequence[Source]) -> bool:
 
 def _grouped(match: re.Match[str], sources: Sequence[Source]) -> tuple[_Named, ...]:
     """Return the places that brackets or parentheses name; none when something else stands in them."""
-    inner = match[1].replace("`", "").strip()
+    inner = _AND.sub(", ", match[1].replace("`", "").strip())
     places: list[_Named] = []
     separator = ""
     for item in re.split(r"([;,])", inner):
@@ -189,8 +191,9 @@ def _grouped(match: re.Match[str], sources: Sequence[Source]) -> tuple[_Named, .
         return ()
     if match.re is _PARENTHESES:
         numbers = {source.number for source in sources}
-        is_range = re.search(r":.*(?:[-–—]|L)|(?i:lines?\s)", inner) is not None
-        return tuple(places) if is_range and all(named.number in numbers for named in places) else ()
+        is_range = re.search(r":.*(?:[-\u2010-\u2015\u2212]|L)|(?i:lines?\s)", inner) is not None
+        if not is_range or any(named.number not in numbers for named in places):
+            return ()
     if any(_is_on_host(named.path, sources) for named in places):
         return ()
     return (places[0]._replace(text=match.group()),) if len(places) == 1 else tuple(places)
