@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from email.utils import formatdate
 from typing import Any
@@ -160,6 +161,13 @@ def test_what_a_server_says_can_be_shown(said: str, shown: str) -> None:
             with pytest.raises(ProviderError) as caught:
                 http(served, headers=KEY).post("/x", {})
             assert repr(shown)[1:-1] in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["a\"b'c\\d/e", "a.b*c", "\\", "sk-proj_1+2="])
+def test_a_key_of_any_signs_is_found_also_as_json_writes_it(key: str) -> None:
+    asked = Http(Server("http://localhost", {"Authorization": f"Bearer {key}", "X-Other": f"{key}-and-more"}))
+    for said in (f"<{key}>", json.dumps(f"<{key}>")[1:-1], f"<Bearer {key}>", f"<{key}-and-more>"):
+        assert asked.sayable(said) == "<***>"
 
 
 def test_a_password_that_a_server_repeats_is_not_said() -> None:

@@ -212,7 +212,9 @@ def _secret(server: Server) -> re.Pattern[str] | None:
         secrets |= {user[1].partition(":")[2], plain.partition(":")[2]}
     # The longest first: what is left of a key after a part of it was taken out would be said.
     longest_first = sorted((part for secret in secrets if (part := secret.strip())), key=len, reverse=True)
-    escaped = (re.sub('["/]', r"\\\\?\g<0>", re.escape(secret)) for secret in longest_first)
+    escaped = (
+        "".join(sign if sign.isalnum() else r"\\{0,2}" + re.escape(sign) for sign in part) for part in longest_first
+    )
     return re.compile("|".join(escaped), re.IGNORECASE) if longest_first else None
 
 
