@@ -192,6 +192,7 @@ def _question(request: Request, opened: Opened, count: CountTokens) -> Question:
         budget=budget,
         judging=JudgeOptions(
             threshold=settings.judge.relevance_threshold,
+            doc_threshold=settings.judge.doc_relevance,
             workers=settings.judge.workers,
             hint=settings.answer.filter_hint,
             max_input_tokens=settings.select.max_input_tokens or most,

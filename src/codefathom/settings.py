@@ -141,10 +141,10 @@ class SelectSettings(NamedTuple):
 class JudgeSettings(NamedTuple):
     """How a language model judges candidates."""
 
-    relevance_threshold: Annotated[
-        int, Rule("Least grade, 0 to 10, at which a selected file is kept.", low=0, high=10)
-    ] = 6
-    doc_relevance: Annotated[int, Rule("Least grade, 0 to 10, at which a document is kept.", low=0, high=10)] = 5
+    relevance_threshold: Annotated[int, Rule("Least grade, 0 to 10, at which a file is kept.", low=0, high=10)] = 6
+    doc_relevance: Annotated[
+        int, Rule("Least grade, 0 to 10, at which prose is kept, such as Markdown.", low=0, high=10)
+    ] = 5
     workers: Annotated[int, Rule("Judgements asked for at the same time.", low=1)] = 5
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codefathom import Engine, asking
-from codefathom.answer.ask import Found, Text, ask
+from codefathom.answer.ask import NOT_FOUND, Found, Text, ask
 from codefathom.answer.course import Models
 from codefathom.answer.tokens import estimate
 from codefathom.answer.types import Answer, Prices, traced
@@ -429,6 +429,34 @@ def test_a_model_selects_and_judges_where_there_is_one(shop: Path, llm: LlmSetti
     with Engine.open(str(shop), settings=settings) as engine:
         question, *_ = asking.prepare(asking.Request(QUESTION), engine._open(), lambda *_: None)  # type: ignore[arg-type,return-value]
     assert question.filter_level == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "level", "grade", "is_asked"),
+    [
+        ("wombat burrows underground", 0, "", False),
+        ("@shop/pricing.py wombat burrows underground", 0, "", True),  # it names its place
+        ("订单的价格是怎么计算的？", 0, "", True),  # words of another language say nothing
+        ("wombat burrows underground", 1, "yes/9", True),  # what the judge leaves is likely
+        ("wombat burrows underground", 1, "no/0", False),
+    ],
+)
+def test_who_decides_that_there_is_an_answer(shop: Path, question: str, level: int, grade: str, is_asked: bool) -> None:
+    answering = ScriptedChat([Reply("So [1].")])
+    judging = ScriptedChat([Reply("\n".join(f"{number}: {grade}" for number in range(1, 20)))] * 20)
+    settings = Settings(select=SelectSettings(filter_level=level))
+    *_, answer = events_of(shop, Models(answer=answering, judge=judging), asking.Request(question), settings)
+    assert len(answering.asks) == is_asked
+    assert isinstance(answer, Answer)
+    assert (NOT_FOUND in answer.degraded) is not is_asked
+    if grade == "yes/9":
+        assert answer.confidence == 0.9  # what the judge thought of the sources
+
+
+def test_a_window_in_which_nothing_fits_is_an_error(shop: Path) -> None:
+    settings = Settings(context=ContextSettings(window=1))
+    with pytest.raises(UsageError, match="no line of any source fits"):
+        events_of(shop, Models(answer=ScriptedChat([])), asking.Request(QUESTION), settings)
 
 
 def test_each_role_may_have_a_model_of_its_own(shop: Path) -> None:

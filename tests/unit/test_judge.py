@@ -17,6 +17,7 @@ from codefathom.answer.judge import JudgeOptions, judge
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
+from codefathom.testing import ScriptedChat
 
 NONE = Grade(None, None)
 
@@ -358,3 +359,11 @@ def test_an_interruption_ends_the_calls_under_way() -> None:
     with pytest.raises(KeyboardInterrupt):
         judge(QUESTION, (), named("a1.py", "b2.py"), Endless(by_name), JudgeOptions(per_call=1, workers=2))
     assert ended.wait(20)
+
+
+def test_prose_needs_a_grade_of_its_own() -> None:
+    found = [Material(path, "word\n") for path in ("a.py", "b.md", "c.rst", "d.txt")]
+    model = ScriptedChat([Reply("\n".join(f"{number}: yes/5" for number in range(1, 5)))])
+    judged = judge("what", (), found, model, JudgeOptions(threshold=6, doc_threshold=5))
+    assert [item.path for item in judged.kept] == ["b.md", "c.rst"]
+    assert judge("what", (), found[:0], model, JudgeOptions()).kept == ()

@@ -29,6 +29,8 @@ _HITS_PER_SOURCE = 4
 _MAX_RELATED = 5
 _MAX_PROBLEMS = 3  # said of one stage
 _HIGH, _MEDIUM = 0.66, 0.33
+_OF_GIVEN = 0.5  # sources that the asker chose: likely, but nothing has looked at them
+NOT_FOUND = "not found: nothing here seems to answer this, and no model was asked to"
 NO_MODEL = "no language model is configured: the answer consists of excerpts"
 
 
@@ -185,6 +187,7 @@ def _judge(course: Course, found: list[Material]) -> list[Material]:
             scores = zip(found, judged.scores, strict=True)
             stage.output = [f"{item.path}: {'not judged' if n is None else f'{n}/10'}" for item, n in scores]
             found = [*judged.kept, *judged.unjudged]
+            course.support = max((n or 0 for n in judged.scores), default=0) / 10 if judged.kept else 0.0
             stage.n_out, stage.usage = len(found), judged.usage
             stage.detail = f"{len(judged.dropped)} dropped, {len(judged.unjudged)} not judged"
         course.lack(*judged.problems[:_MAX_PROBLEMS])
@@ -290,6 +293,7 @@ _NOT_FOUND = {
 def _not_found(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
     """Say so instead of letting a model guess."""
     sources = extract.excerpts(result.hits)
+    course.lack(NOT_FOUND)
     text = _NOT_FOUND[language_of_question(course.question.text)].format(places=extract.nearest(sources))
     checked = _checked(text, sources, course.project)
     yield Text(checked.text)
@@ -311,7 +315,9 @@ def _as_they_are_now(sources: Sequence[Source], project: Project) -> dict[str, s
 def _answer(
     course: Course, checked: Checked, sources: tuple[Source, ...], result: SearchResult, model: str = ""
 ) -> Answer:
-    confidence = round(_confidence(checked, result.confidence, written=bool(model)), 3)
+    given = _OF_GIVEN if course.question.pinned else 0.0
+    of_sources = max(result.confidence, course.support, given) if model else result.confidence
+    confidence = round(_confidence(checked, of_sources, written=bool(model)), 3)
     return Answer(
         question=course.question.text,
         text=checked.text,

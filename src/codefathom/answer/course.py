@@ -62,6 +62,7 @@ class Course:
     question: Question
     project: Project
     models: Models
+    support: float = 0.0  # how much a judge, or the asker, thinks of the sources; 0 to 1
     by_itself: str = ""  # the question without its conversation, as a model writes it
     trace: list[StageTrace] = field(default_factory=list)
     degraded: list[str] = field(default_factory=list)

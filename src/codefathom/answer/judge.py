@@ -20,6 +20,7 @@ from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Message, Usage, whole
 from codefathom.providers.parallel import in_parallel
+from codefathom.source.languages import language_of
 
 # Of the tokens of a call, for what was said before: the question is the last of it, and mostly enough.
 _HISTORY_SHARE = 0.25
@@ -34,13 +35,17 @@ _QUESTION = {"en": "Question: {question}", "zh": "问题：{question}"}
 class JudgeOptions:
     """How to judge."""
 
-    threshold: int = 6  # least score that is kept
+    threshold: int = 6  # least score at which code is kept
+    doc_threshold: int = 5  # and prose, such as Markdown
     workers: int = 5  # calls at the same time
     hint: str = ""  # what the user adds to the rules
     per_call: int = 4  # most documents in one call
     max_input_tokens: int = 16_000  # of one call
     count: CountTokens = estimate
     sizes: Sizes | None = None  # None: what a call takes
+
+
+_PROSE = frozenset({"markdown", "rst"})
 
 
 class Judged(NamedTuple):
@@ -67,8 +72,11 @@ def judge(
         for document, grade in zip(batch, reply.grades, strict=True):
             given[document.place].append(grade)
         problems += [reply.problem] if reply.problem else []
-    grades = [_best(of_parts, options.threshold) for of_parts in given]
-    return _sorted(candidates, grades, options.threshold)._replace(
+    thresholds = [
+        options.doc_threshold if language_of(item.path) in _PROSE else options.threshold for item in candidates
+    ]
+    grades = [_best(of_parts, threshold) for of_parts, threshold in zip(given, thresholds, strict=True)]
+    return _sorted(candidates, grades, thresholds)._replace(
         usage=sum((reply.usage for reply in replies), NO_USAGE),
         problems=tuple(dict.fromkeys(problems)),
         scores=tuple(grade.score for grade in grades),
@@ -219,7 +227,7 @@ def _best(grades: Sequence[Grade], threshold: int) -> Grade:
     return Grade(best) if best is not None and (best >= threshold or is_complete) else UNJUDGED
 
 
-def _sorted(candidates: Sequence[Material], grades: Sequence[Grade], threshold: int) -> Judged:
+def _sorted(candidates: Sequence[Material], grades: Sequence[Grade], thresholds: Sequence[int]) -> Judged:
     """Divide the candidates. The score decides; what a model says beside it does not."""
     kept: list[tuple[int, Material]] = []
     dropped: list[Material] = []
@@ -228,7 +236,7 @@ def _sorted(candidates: Sequence[Material], grades: Sequence[Grade], threshold: 
         score = grades[index].score
         if score is None:
             unjudged.append(_with_reason(item, "not judged"))
-        elif score >= threshold:
+        elif score >= thresholds[index]:
             kept.append((score, _with_reason(item, f"judged {score}/10")))
         else:
             dropped.append(_with_reason(item, f"judged {score}/10"))

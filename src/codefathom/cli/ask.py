@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import cast
 
 from codefathom.agent.loop import Call, Event, Observed
-from codefathom.answer.ask import NO_MODEL, Found, Text
+from codefathom.answer.ask import NO_MODEL, NOT_FOUND, Found, Text
 from codefathom.answer.tokens import counter
 from codefathom.answer.types import Answer, StageTrace
 from codefathom.cli.aliases import NO_MODEL as NOT_JUDGED
@@ -71,7 +71,7 @@ def run(options: AskOptions, face: Face) -> int:
         face.note(f"the stages of this answer\n{stages_text(answer.trace)}")
     if options.trace:
         _write_trace(answer, options.trace)
-    return FOUND if answer.sources else NOTHING
+    return FOUND if answer.sources and NOT_FOUND not in answer.degraded else NOTHING
 
 
 def _asked(options: AskOptions, engine: Engine) -> Iterator[Found | Text | Answer]:
