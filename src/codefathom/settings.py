@@ -185,7 +185,9 @@ class LlmSettings(NamedTuple):
     connect_timeout_s: Annotated[float, Rule("Seconds to wait for a connection.", low=0.1)] = 10.0
     read_timeout_s: Annotated[float, Rule("Seconds to wait for the next piece of a reply.", low=0.1)] = 600.0
     window: Annotated[int, Rule("Tokens that the model takes; 0 means that it is not known.", low=0)] = 0
-    index: Annotated[str, Rule("Model for parsing (parse.chain) and for index.purposes; empty means llm.model.")] = ""  # type: ignore[assignment]
+    index: Annotated[
+        str, Rule("Model for parsing (parse.chain) and for index.purposes; empty means llm.model.", remote=True)
+    ] = ""  # type: ignore[assignment]
     select: Annotated[str, Rule(_MODEL, remote=True)] = ""
     judge: Annotated[str, Rule(_MODEL, remote=True)] = ""
     excerpt: Annotated[str, Rule(_MODEL, remote=True)] = ""

@@ -106,7 +106,9 @@ def test_embeddings_send_no_secret(secretive: Path, remote: Served, monkeypatch:
     [
         "[answer]\nmask_secrets = false",
         '[llm]\nmodel = "openai:m"',
-        '[llm]\njudge = "openai:m"',
+        *(f'[llm]\n{role} = "openai:m"' for role in ("index", "select", "judge", "excerpt", "answer", "agent")),
+        '[llm]\nbase_url = "http://models.example"',
+        '[embed]\nbase_url = "http://models.example"',
         "[index]\npurposes = true",
         '[embed]\nmodel = "openai:m"',
     ],
