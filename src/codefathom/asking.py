@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from codefathom.agent.loop import Briefing, Event, Final, Limits, Observed, run
@@ -23,11 +23,11 @@ from codefathom.answer.prompting import language_of_question, prompt
 from codefathom.answer.select import Listed
 from codefathom.answer.tokens import counter
 from codefathom.answer.types import Answer, Citation, Prices
-from codefathom.errors import ProviderError, SettingsError, SourceError, UsageError
+from codefathom.errors import ProviderError, SettingsError, SourceError, UsageError, without_login
 from codefathom.opening import Opened, Place, index_model
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.search.related import related
-from codefathom.settings import Settings, without_login
+from codefathom.settings import Settings
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import read
 from codefathom.types import Check, Chunk, Context, Document, Level, SearchResult
@@ -55,10 +55,9 @@ def prepare(
     request: Request, opened: Opened, search: Callable[[str, int], SearchResult]
 ) -> tuple[Question, Project, Models, CountTokens]:
     """Return what `answer.ask.ask` takes. Raises UsageError, SourceError and SettingsError."""
-    settings = opened.place.settings
-    count = counter(settings.context.tokenizer_path)
-    question = _question(request, opened, count)
-    return question, _project(opened, search, request.documents), models(opened), count
+    count = counter(opened.place.settings.context.tokenizer_path)
+    texts = _Texts(opened, request.documents)
+    return _question(request, texts, count), _project(texts, search), models(opened), count
 
 
 def answer(
@@ -92,19 +91,18 @@ def investigate(
     if chosen is None:
         raise SettingsError("an agent needs a language model", hint="set FATHOM_LLM__MODEL, such as ollama:qwen3:8b")
     limits = _limits(opened.place.settings)
-    known = tools(_tools_project(opened, search))
+    texts = _Texts(opened)
+    known = tools(_tools_project(texts, search))
     language = language_of_question(request.text)
     listed = "\n".join(f"- {usage(tool.spec)}" for tool in known)
     system = prompt("agent", language, tools=listed, rounds=str(limits.rounds))
     seen: list[Seen] = []
-    hidden = _hidden(opened)
-    text_of = cache(lambda path: hidden(opened.catalog.text(path)))
     for event in run(request.text, chosen, known, limits, Briefing(system, history=request.history)):
         if isinstance(event, Observed):
             seen += event.places
         yield event
         if isinstance(event, Final):
-            found = report(request.text, event, seen, text_of, lambda path: _as_shown(_on_disk(path, opened), hidden))
+            found = report(request.text, event, seen, texts.indexed, texts.on_disk)
             yield replace(
                 _with_symbols(found, opened),
                 model=chosen.name,
@@ -129,12 +127,11 @@ def _prices(settings: Settings) -> Prices:
     return Prices(settings.llm.prompt_price, settings.llm.completion_price)
 
 
-def _tools_project(opened: Opened, search: Callable[[str, Level, int], SearchResult]) -> ToolsProject:
-    catalog, hidden = opened.catalog, _hidden(opened)
-    text_of = cache(lambda path: hidden(catalog.text(path)))
+def _tools_project(texts: _Texts, search: Callable[[str, Level, int], SearchResult]) -> ToolsProject:
+    catalog = texts.opened.catalog
     return ToolsProject(
-        search=lambda question, level, limit: _as_in(search(question, level, limit), text_of, hidden),
-        text=lambda path: text_of(path) or None,
+        search=lambda question, level, limit: texts.of_hits(search(question, level, limit)),
+        text=lambda path: texts.indexed(path) or None,
         symbols=catalog.symbols,
         related=lambda target: related(catalog, target),
         paths=lambda: [document.path for document in catalog.documents()],
@@ -178,12 +175,13 @@ def recent(history: Sequence[Message], settings: Settings) -> tuple[Message, ...
     return tuple(kept)
 
 
-def _question(request: Request, opened: Opened, count: CountTokens) -> Question:
+def _question(request: Request, texts: _Texts, count: CountTokens) -> Question:
     """Return the question within the limits of the settings. Raises UsageError and SourceError."""
     if not request.text.strip():
         raise UsageError("the question is empty", hint='such as fathom ask "where are orders priced"')
-    settings = opened.place.settings
+    settings = texts.opened.place.settings
     most = window(settings)
+    max_input_tokens = settings.select.max_input_tokens or most
     # What was said takes its part of the window, but never so much that no source fits.
     room = max(most - sum(count(message.content) for message in request.history), most // 2)
     budget = shares(room, settings.context.full_text_ratio, settings.context.segment_ratio)
@@ -195,18 +193,18 @@ def _question(request: Request, opened: Opened, count: CountTokens) -> Question:
             doc_threshold=settings.judge.doc_relevance,
             workers=settings.judge.workers,
             hint=settings.answer.filter_hint,
-            max_input_tokens=settings.select.max_input_tokens or most,
+            max_input_tokens=max_input_tokens,
             count=count,
             sizes=sizes(budget.full),
         ),
         history=request.history,
-        pinned=tuple(_pinned(request, opened)),
+        pinned=tuple(_pinned(request.pinned, texts)),
         filter_level=_filter_level(settings),
         n_sources=settings.rerank.top_n,
         max_tokens=settings.answer.max_tokens,
         least_confidence=settings.answer.least_confidence,
         in_line_order=not settings.context.disable_segment_reorder,
-        max_input_tokens=settings.select.max_input_tokens or most,
+        max_input_tokens=max_input_tokens,
         prices=_prices(settings),
     )
 
@@ -214,57 +212,68 @@ def _question(request: Request, opened: Opened, count: CountTokens) -> Question:
 def _filter_level(settings: Settings) -> int:
     """Return the level as set; what decides by itself lets a model select and judge where there is one."""
     level, llm = settings.select.filter_level, settings.llm
-    return level if level >= 0 else int(bool(llm.model or llm.select or llm.judge))
+    return level if level >= 0 else int(bool(llm.of("select") or llm.of("judge")))
 
 
 def model(opened: Opened, role: str) -> ChatModel | None:
     """Return the model of a role, None when none is configured."""
-    llm = opened.place.settings.llm
-    name = getattr(llm, role) or llm.model
+    name = opened.place.settings.llm.of(role)
     return opened.chat_model(name) if name else None
 
 
-def _project(opened: Opened, search: Callable[[str, int], SearchResult], documents: Mapping[str, str]) -> Project:
+def _project(texts: _Texts, search: Callable[[str, int], SearchResult]) -> Project:
     """Return what an answer asks of this project."""
-    catalog = opened.catalog
-    hidden = _hidden(opened)
-    text_of = cache(lambda path: hidden(documents.get(path) or catalog.text(path)))
     return Project(
-        search=lambda question, limit: _as_in(search(question, limit), text_of, hidden),
-        text=text_of,
-        on_disk=lambda path: _as_shown(documents[path] if path in documents else _on_disk(path, opened), hidden),
-        related=lambda path: related(catalog, path),
-        outline=lambda candidates: _outline(candidates, opened),
+        search=lambda question, limit: texts.of_hits(search(question, limit)),
+        text=texts.indexed,
+        on_disk=texts.on_disk,
+        related=lambda path: related(texts.opened.catalog, path),
+        outline=lambda candidates: _outline(candidates, texts.opened),
     )
 
 
-def _hidden(opened: Opened) -> Callable[[str], str]:
-    """Return what takes secrets out of a whole document before it is cut: half a key may not look like one.
+class _Texts:
+    """The texts of a project and of given documents as models may see them.
 
-    Where nothing leaves the machine, texts stay as they are.
+    Secrets are taken out of whole documents before anything is cut: half a key may not look like one. Where nothing
+    leaves the machine, texts stay as they are.
     """
-    place = opened.place
+
+    def __init__(self, opened: Opened, documents: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.opened = opened
+        self.documents = documents
+        self._mask = _mask(opened.place)
+        self._indexed: dict[str, str] = {}
+
+    def indexed(self, path: str) -> str:
+        """Return the text of a document, "" when there is none."""
+        if path not in self._indexed:
+            self._indexed[path] = self._mask(self.documents.get(path) or self.opened.catalog.text(path))
+        return self._indexed[path]
+
+    def on_disk(self, path: str) -> str | None:
+        """Return the text as it is now, None when it is gone."""
+        text = self.documents[path] if path in self.documents else _on_disk(path, self.opened)
+        return None if text is None else self._mask(text)
+
+    def of_hits(self, result: SearchResult) -> SearchResult:
+        """Return hits with the lines of these texts."""
+        if self._mask is str:
+            return result
+        return replace(result, hits=tuple(replace(hit, chunk=self._of_chunk(hit.chunk)) for hit in result.hits))
+
+    def _of_chunk(self, chunk: Chunk) -> Chunk:
+        end = "\n" if chunk.text.endswith("\n") else ""
+        return replace(chunk, text=lines_of(self.indexed(chunk.path), chunk.start_line, chunk.end_line) + end)
+
+
+def _mask(place: Place) -> Callable[[str], str]:
+    """Return what takes secrets out of a text that may leave the machine, else `str`."""
     if not place.settings.answer.mask_secrets or not _remote(_names(place).values(), place):
         return str
     from codefathom.source.secrets import mask
 
     return lambda text: mask(text).text
-
-
-def _as_shown(text: str | None, hidden: Callable[[str], str]) -> str | None:
-    return None if text is None else hidden(text)
-
-
-def _as_in(result: SearchResult, text_of: Callable[[str], str], hidden: Callable[[str], str]) -> SearchResult:
-    """Return the hits with the lines of the documents that a model may see."""
-    if hidden is str:
-        return result
-    return replace(result, hits=tuple(replace(hit, chunk=_shown(hit.chunk, text_of)) for hit in result.hits))
-
-
-def _shown(chunk: Chunk, text_of: Callable[[str], str]) -> Chunk:
-    end = "\n" if chunk.text.endswith("\n") else ""
-    return replace(chunk, text=lines_of(text_of(chunk.path), chunk.start_line, chunk.end_line) + end)
 
 
 def leaving(place: Place) -> str:
@@ -284,8 +293,7 @@ def leaving(place: Place) -> str:
 
 def _names(place: Place) -> dict[str, str]:
     """Return the models that are asked, by role."""
-    llm = place.settings.llm
-    names = {role: getattr(llm, role) or llm.model for role in ROLES} | {"index": index_model(place.settings)}
+    names = {role: place.settings.llm.of(role) for role in ROLES} | {"index": index_model(place.settings)}
     return {role: name for role, name in names.items() if name}
 
 
@@ -326,14 +334,12 @@ def _check_model(place: Place, name: str, roles: Sequence[str]) -> Check:
     return Check(label, True, f"{name} answered in {took_s:.1f} s" + (f" as {reply.model}" if reply.model else ""))
 
 
-def _pinned(request: Request, opened: Opened) -> list[Material]:
-    hidden = _hidden(opened)
-    found = [Material(name, hidden(text), reason="given") for name, text in request.documents.items()]
-    for path in request.pinned:
-        text = opened.catalog.text(path)
-        if not text:
+def _pinned(paths: Sequence[str], texts: _Texts) -> list[Material]:
+    found = [Material(name, texts.indexed(name), reason="given") for name in texts.documents]
+    for path in paths:
+        if not texts.opened.catalog.text(path):
             raise SourceError(f"{path!r} is not in the index", hint="`fathom status --skipped` tells why")
-        found.append(Material(path, hidden(text), reason="pinned"))
+        found.append(Material(path, texts.indexed(path), reason="pinned"))
     return found
 
 

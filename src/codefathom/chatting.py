@@ -131,24 +131,21 @@ def connection(
 
 def _hints(chosen: Named) -> Hints:
     model, section = chosen.model, chosen.section
-    silent = "set llm.read_timeout_s to wait for longer" if section == "llm" else f"raise {section}.timeout_s"
-    page, moved = f"this is no model's address: correct {section}.base_url", f"correct {section}.base_url"
+    common = Hints(
+        silent="set llm.read_timeout_s to wait for longer" if section == "llm" else f"raise {section}.timeout_s",
+        page=f"this is no model's address: correct {section}.base_url",
+        moved=f"correct {section}.base_url",
+    )
     if chosen.provider == "ollama":
-        return Hints(
+        return common._replace(
             unreachable=f"is the server running? `ollama serve` starts it; is {section}.base_url or OLLAMA_HOST right?",
             key=f"Ollama itself takes no key; is {section}.base_url or OLLAMA_HOST right?",
             unknown=f"`ollama pull {model}` if it is not there yet; else correct {section}.base_url or OLLAMA_HOST",
-            silent=silent,
-            page=page,
-            moved=moved,
         )
-    return Hints(
+    return common._replace(
         unreachable=f"is the server running? and is {section}.base_url right?",
         key=f"the key is missing or wrong: {_setting_a_key(PROVIDERS[chosen.provider].key_variable)}",
         unknown=f"no model {model!r}, or no such address: correct {section}.model and {section}.base_url",
-        silent=silent,
-        page=page,
-        moved=moved,
     )
 
 

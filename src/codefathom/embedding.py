@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Literal, cast
 
 from codefathom.chatting import connection, named
-from codefathom.errors import ProviderError, SettingsError
+from codefathom.errors import ProviderError, SettingsError, without_login
 from codefathom.providers.base import Embedder
 from codefathom.providers.bundled import BundledEmbedder
 from codefathom.providers.embedding import (
@@ -66,7 +66,7 @@ def _remote(settings: Settings, environ: Mapping[str, str], dimensions_of: Calla
     prefixes = _prefixes(wanted, chosen.model)
     asked = wanted.dimensions if wanted.reduce == "ask" else 0
     # An own server may serve any model under a name.
-    where = f"@{chosen.base_url.rpartition('@')[2]}" if chosen.provider == "openai" and wanted.base_url else ""
+    where = f"@{without_login(chosen.base_url)}" if chosen.provider == "openai" and wanted.base_url else ""
     name = f"{wanted.model}{where}{f':{asked}' if asked else ''}{_mark(prefixes)}"
     masks = chosen.is_remote and settings.answer.mask_secrets
     batching = Batching(wanted.batch, wanted.batch_tokens, wanted.max_tokens)

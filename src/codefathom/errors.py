@@ -12,6 +12,8 @@ FathomError
 
 from __future__ import annotations
 
+import re
+
 
 class FathomError(Exception):
     """Says what failed and with which value; `hint` says what to do about it."""
@@ -47,3 +49,8 @@ class SourceError(FathomError):
 
 class ProviderError(FathomError):
     """An embedding, chat or rerank endpoint failed."""
+
+
+def without_login(address: str) -> str:
+    """Return an address as it may be said: without the user and password in it."""
+    return re.sub("^([^/@]*//)?[^/]*@", r"\1", address)

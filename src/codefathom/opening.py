@@ -238,17 +238,17 @@ def _purpose_model(place: Place) -> PurposeModel | None:
 
 
 def _describing_model(settings: Settings) -> str:
-    return (settings.llm.index or settings.llm.model) if settings.index.purposes else ""
+    return settings.llm.of("index") if settings.index.purposes else ""
 
 
 def index_model(settings: Settings) -> str:
     """Return the name of the model that an index run sends text to, "" when there is none."""
     reads = "llm" in settings.parse.chain or settings.index.purposes
-    return (settings.llm.index or settings.llm.model) if reads else ""
+    return settings.llm.of("index") if reads else ""
 
 
 def _parsing_model(settings: Settings) -> str:
-    name = settings.llm.index or settings.llm.model
+    name = settings.llm.of("index")
     if not name:
         raise SettingsError(
             "parse.chain holds llm, and no language model is set",

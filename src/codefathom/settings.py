@@ -200,6 +200,10 @@ class LlmSettings(NamedTuple):
         float, Rule("Price of a million tokens received, in the same currency; 0 means that it is not known.", low=0.0)
     ] = 0.0
 
+    def of(self, role: str) -> str:
+        """Return the model of a role, "" when there is none."""
+        return str(getattr(self, role) or self.model)
+
 
 class AnswerSettings(NamedTuple):
     """How answers are made."""
@@ -313,10 +317,3 @@ def known_settings() -> tuple[Known, ...]:
         hints = get_type_hints(kind, include_extras=True)
         found += [Known(f"{section}.{name}", kind._field_defaults[name], hints[name].__metadata__[0]) for name in hints]
     return tuple(found)
-
-
-def without_login(address: str) -> str:
-    """Return an address that can be shown: without the user and password that may stand in it."""
-    start, mark, rest = address.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{start}{mark}{host.rpartition('@')[2]}{slash}{path}" if mark else address.rpartition("@")[2]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from codefathom.errors import SourceError
-from codefathom.source.web import fetch, without_login
+from codefathom.source.web import fetch, name_of
 
 HTML = """<!doctype html><html><head><title>Guide</title><style>p {color: red}</style>
 <script>var evil = 1</script></head>
@@ -265,7 +265,7 @@ def test_a_login_is_used_and_never_shown(site: Site) -> None:
     ],
 )
 def test_an_address_is_shown_without_its_login(address: str, shown: str) -> None:
-    assert without_login(address) == shown
+    assert name_of(address) == shown
 
 
 def test_a_page_elsewhere_does_not_lead_into_a_private_network(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

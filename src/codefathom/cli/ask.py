@@ -55,7 +55,7 @@ def contexts(options: AskOptions, face: Face) -> Context:
         assert isinstance(found, Found)  # the protocol of ask_events
         settings = engine.settings
     llm = settings.llm
-    if settings.select.filter_level >= 1 and not (llm.model or llm.select or llm.judge):
+    if settings.select.filter_level >= 1 and not (llm.of("select") or llm.of("judge")):
         face.note(NOT_JUDGED)
     face.notes(found.degraded)
     return context_of(options.query, found, counter(settings.context.tokenizer_path))
@@ -159,10 +159,10 @@ def documents(paths: Iterable[str], urls: Sequence[str]) -> Iterator[tuple[str, 
             raise SourceError(f"cannot read {path!r}: {error.strerror}", hint="give a file, or - for stdin") from error
     if not urls:
         return
-    from codefathom.source.web import fetch, without_login  # with all that speaks to other machines
+    from codefathom.source.web import fetch, name_of  # with all that speaks to other machines
 
     for url in dict.fromkeys(urls):
-        yield without_login(url), fetch(url)
+        yield name_of(url), fetch(url)
 
 
 def _write_trace(answer: Answer, path: str) -> None:

@@ -53,7 +53,7 @@ class _Conversation:
         self._documents = dict(documents(options.doc, options.url))
         self._history: tuple[Message, ...] = ()
         self._said = ""  # of the answer under way
-        self._has_model = bool(engine.settings.llm.answer or engine.settings.llm.model)
+        self._has_model = bool(engine.settings.llm.of("answer"))
         self._told: set[str] = set()  # what need not be told with every answer
         self._n_asked = 0
         self._n_failed = 0

@@ -12,7 +12,7 @@ from codefathom.cli import options as given
 from codefathom.cli.face import Face
 from codefathom.cli.filters import inside_project, where
 from codefathom.cli.render import related_text, search_text, symbols_text
-from codefathom.errors import SourceError
+from codefathom.errors import SourceError, without_login
 from codefathom.types import Context, SearchResult
 
 FOUND, NOTHING, ERROR = 0, 1, 2
@@ -99,7 +99,7 @@ def ask(options: given.AskOptions, face: Face) -> int:
     """Answer in words, or with excerpts where no language model is configured; or print what the answer rests on."""
     if options.rag:
         llm = face.settings().llm
-        if not (llm.answer or llm.model):
+        if not llm.of("answer"):
             return context(aliases.as_context(options), face)
     from codefathom.cli.ask import contexts, run, unwrapped
 
@@ -168,7 +168,7 @@ def doctor(options: given.DoctorOptions, face: Face) -> int:
 
 def config(_: given.ConfigOptions, face: Face) -> int:
     """Print every setting, its value and its origin."""
-    from codefathom.settings import known_settings, without_login
+    from codefathom.settings import known_settings
 
     with face.open() as engine:
         settings = engine.settings

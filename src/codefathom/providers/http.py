@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import httpx
 
-from codefathom.errors import ProviderError
+from codefathom.errors import ProviderError, without_login
 from codefathom.providers.pace import LONGEST_S, Breaker, Limits, Pace, backoff_s
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
@@ -81,7 +81,7 @@ class Http:
 
     def __init__(self, server: Server, sleep: Callable[[float], None] = time.sleep) -> None:
         self._server = server
-        self._address = _without_user(server.base_url)
+        self._address = without_login(server.base_url)
         self._secret = _secret(server)
         self._sleep = sleep
         self._pace = Pace(server.limits, sleep=sleep)
@@ -178,7 +178,7 @@ class Http:
     def _hint(self, path: str, response: httpx.Response) -> str:
         status = response.status_code
         if 300 <= status < 400:
-            moved_to = _without_user(response.headers.get("location", "")).removesuffix(path)
+            moved_to = without_login(response.headers.get("location", "")).removesuffix(path)
             return (
                 f"the address has moved{' to ' if moved_to else ''}{self.sayable(moved_to)}: {self._server.hints.moved}"
             )
@@ -196,11 +196,6 @@ class Http:
         if isinstance(error, httpx.TimeoutException):
             return ProviderError(f"{address} said nothing for {timeouts.read_s:g} s", hint=self._server.hints.silent)
         return ProviderError(f"the connection to {address} was lost: {said}", hint="ask again")
-
-
-def _without_user(address: str) -> str:
-    """Return an address without user and password."""
-    return re.sub("//[^/]*@", "//", address)
 
 
 def _secret(server: Server) -> re.Pattern[str] | None:
@@ -232,7 +227,7 @@ def _client(server: Server) -> httpx.Client:
         # Reading all certificates takes 0.1 s, and nothing is encrypted on the way to this machine itself.
         return httpx.Client(headers=headers, timeout=timeouts, trust_env=not is_here, verify=not is_here)
     except (ValueError, ImportError, OSError, httpx.InvalidURL) as error:
-        address = _without_user(server.base_url)
+        address = without_login(server.base_url)
         raise ProviderError(
             f"{address} cannot be asked with the proxy or certificates of the environment: {error}",
             hint="correct or unset HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE",

@@ -17,7 +17,7 @@ from types import ModuleType
 import httpx
 
 from codefathom import __version__
-from codefathom.errors import SourceError
+from codefathom.errors import SourceError, without_login
 
 _MAX_REDIRECTS = 5
 _HTML = ("text/html", "application/xhtml+xml")
@@ -51,18 +51,16 @@ def fetch(url: str, *, max_bytes: int = 2_000_000, timeout_s: float = 20) -> str
         return _text(response, data)
 
 
-def without_login(url: str) -> str:
+def name_of(url: str) -> str:
     """Return an address as it may be shown: without the name, the password and the fragment in it."""
-    scheme, slashes, rest = url.partition("#")[0].partition("://")
-    server, slash, path = rest.partition("/")
-    return f"{scheme}{slashes}{server.rpartition('@')[2]}{slash}{path}"
+    return without_login(url.partition("#")[0])
 
 
 def _client(url: str, timeout_s: float) -> httpx.Client:
     address = httpx.URL(url)
     if address.scheme not in {"http", "https"} or not address.host:
         raise SourceError(
-            f"{without_login(url)!r} is no address of the web",
+            f"{name_of(url)!r} is no address of the web",
             hint="write it with http:// or https://; a file is given with --doc",
         )
     # A proxy of the environment does not lead to this machine.
@@ -173,7 +171,7 @@ def _library(shown: str) -> ModuleType:
 @contextmanager
 def _lost(url: str, timeout_s: float) -> Iterator[None]:
     """Turn what can happen on the way into errors that say what to do."""
-    shown = without_login(url)
+    shown = name_of(url)
     try:
         yield
     except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
@@ -212,7 +210,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 def _shown(url: httpx.URL) -> str:
-    return without_login(str(url))
+    return name_of(str(url))
 
 
 def _hint(status: int) -> str:
