@@ -9,13 +9,12 @@ from codefathom.agent.final import FinalAnswer
 from codefathom.agent.loop import Final
 from codefathom.agent.tools import Place
 from codefathom.answer.budget import lines_of
-from codefathom.answer.cite import check
+from codefathom.answer.cite import check, texts_now
 from codefathom.answer.extract import nearest
 from codefathom.answer.prompting import language_of_question
-from codefathom.answer.types import Answer, Checked, Citation, Dropped, Label, Source
+from codefathom.answer.types import Answer, Checked, Citation, Dropped, Label, Source, label_of
 
 _CONFIDENCE: dict[Label, float] = {"high": 0.9, "medium": 0.6, "low": 0.2}
-_HIGH, _MEDIUM = 0.66, 0.33
 # No citation by number has as many digits: what the answer does not list cannot be meant by one.
 _NOT_LISTED = 10_000
 _STOPPED = {
@@ -43,11 +42,8 @@ def report(
     Where the model failed before it answered, the answer consists of places that were shown.
     """
     sources = tuple(_sources(final.answer, seen, text_of))
-    present = {path: on_disk(path) for path in {source.path for source in sources}}
-    now = {path: text for path, text in present.items() if text is not None}
-    checked = _checked(question, final.answer, sources, now)
-    sure = _CONFIDENCE[final.answer.confidence] if final.answer.answer else 0.0
-    confidence = round(sure * (0.3 + 0.7 * checked.verified_share), 3)
+    checked = _checked(question, final.answer, sources, texts_now(sources, on_disk))
+    confidence = round(checked.confidence(_CONFIDENCE[final.answer.confidence] if final.answer.answer else 0.0), 3)
     return Answer(
         question=question,
         text=checked.text,
@@ -55,7 +51,7 @@ def report(
         dropped=checked.dropped,
         verified_share=round(checked.verified_share, 3),
         confidence=confidence,
-        label="high" if confidence >= _HIGH else "medium" if confidence >= _MEDIUM else "low",
+        label=label_of(confidence),
         model="",
         usage=final.usage,
         sources=tuple(_numbered(sources)),
@@ -104,7 +100,5 @@ def _lacking(final: Final, checked: Checked) -> Iterator[str]:
         yield _STOPPED[final.stopped_by] + (f": {final.failure}" if final.failure else "")
     if final.answer.problem:
         yield f"the final answer did not follow the schema: {final.answer.problem}"
-    if checked.dropped:
-        yield f"{len(checked.dropped)} citations could not be verified and were removed"
-    elif not checked.citations:
-        yield "the answer names no place: nothing in it could be checked"
+    if checked.problem:
+        yield checked.problem

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from codefathom.answer import extract
 from codefathom.answer.budget import CountTokens, Material, Packed, pack, shown, too_large
+from codefathom.answer.cite import texts_now
 from codefathom.answer.course import Course, Models, Project, Question
 from codefathom.answer.gather import materials
 from codefathom.answer.judge import judge
@@ -18,7 +19,7 @@ from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.rewrite import rewrite
 from codefathom.answer.select import excerpts_of, select
 from codefathom.answer.stream import CheckedStream
-from codefathom.answer.types import Answer, Checked, Label, Source
+from codefathom.answer.types import Answer, Checked, Source, label_of
 from codefathom.errors import ProviderError, UsageError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply
 from codefathom.search.query import parse_query
@@ -28,7 +29,6 @@ from codefathom.types import SearchResult
 _HITS_PER_SOURCE = 4
 _MAX_RELATED = 5
 _MAX_PROBLEMS = 3  # said of one stage
-_HIGH, _MEDIUM = 0.66, 0.33
 _OF_GIVEN = 0.5  # sources that the asker chose: likely, but nothing has looked at them
 NOT_FOUND = "not found: nothing here seems to answer this, and no model was asked to"
 NO_MODEL = "no language model is configured: the answer consists of excerpts"
@@ -53,7 +53,7 @@ def ask(question: Question, project: Project, models: Models, count: CountTokens
 
     Closing the iterator ends the model's call. Raises ProviderError when the answering model cannot be reached at all.
     """
-    course = Course(question, project, models, by_itself=question.text)
+    course = Course(question, project, models, _OF_GIVEN if question.pinned else 0.0, by_itself=question.text)
     result = _search(course, _rewrite(course))
     found = _judge(course, _select(course, result))
     is_likely = _is_likely(course, result)
@@ -187,7 +187,8 @@ def _judge(course: Course, found: list[Material]) -> list[Material]:
             scores = zip(found, judged.scores, strict=True)
             stage.output = [f"{item.path}: {'not judged' if n is None else f'{n}/10'}" for item, n in scores]
             found = [*judged.kept, *judged.unjudged]
-            course.support = max((n or 0 for n in judged.scores), default=0) / 10 if judged.kept else 0.0
+            if judged.kept:
+                course.support = max(course.support, max(n or 0 for n in judged.scores) / 10)
             stage.n_out, stage.usage = len(found), judged.usage
             stage.detail = f"{len(judged.dropped)} dropped, {len(judged.unjudged)} not judged"
         course.lack(*judged.problems[:_MAX_PROBLEMS])
@@ -239,7 +240,7 @@ def _write(
 ) -> Iterator[Text | Answer]:
     """Stream the model's answer, checked block by block."""
     question = course.question
-    stream = CheckedStream(sources, lambda: _as_they_are_now(sources, course.project))
+    stream = CheckedStream(sources, lambda: texts_now(sources, course.project.on_disk))
     reply: Reply | None = None
     with course.stage("answer", _places(sources)) as stage:
         for item in model.stream(Ask(_messages(question, sources), max_tokens=question.max_tokens)):
@@ -256,10 +257,7 @@ def _write(
         course.lack(f"the answer was cut at {question.max_tokens} tokens")
     if reply.finish == "refused":
         course.lack("the model refused to answer")
-    if stream.result.dropped:
-        course.lack(f"{len(stream.result.dropped)} citations could not be verified and were removed")
-    elif not stream.result.citations:
-        course.lack("the answer names no place: nothing in it could be checked")
+    course.lack(stream.result.problem)
     yield _answer(course, stream.result, sources, result, model.name)
 
 
@@ -301,23 +299,17 @@ def _not_found(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
 
 
 def _checked(text: str, sources: Sequence[Source], project: Project) -> Checked:
-    stream = CheckedStream(sources, lambda: _as_they_are_now(sources, project))
+    stream = CheckedStream(sources, lambda: texts_now(sources, project.on_disk))
     for _ in (*stream.feed(text), *stream.finish()):
         pass
     return stream.result
 
 
-def _as_they_are_now(sources: Sequence[Source], project: Project) -> dict[str, str]:
-    texts = {path: project.on_disk(path) for path in dict.fromkeys(source.path for source in sources)}
-    return {path: text for path, text in texts.items() if text is not None}
-
-
 def _answer(
     course: Course, checked: Checked, sources: tuple[Source, ...], result: SearchResult, model: str = ""
 ) -> Answer:
-    given = _OF_GIVEN if course.question.pinned else 0.0
-    of_sources = max(result.confidence, course.support, given) if model else result.confidence
-    confidence = round(_confidence(checked, of_sources, written=bool(model)), 3)
+    of_model = checked.confidence(max(result.confidence, course.support))
+    confidence = round(of_model if model else result.confidence, 3)
     return Answer(
         question=course.question.text,
         text=checked.text,
@@ -325,7 +317,7 @@ def _answer(
         dropped=checked.dropped,
         verified_share=round(checked.verified_share, 3),
         confidence=confidence,
-        label=_label(confidence),
+        label=label_of(confidence),
         model=model,
         usage=course.usage,
         sources=sources,
@@ -335,12 +327,3 @@ def _answer(
         trace=tuple(course.trace),
         cost=course.question.prices.cost(course.usage),
     )
-
-
-def _confidence(checked: Checked, of_search: float, *, written: bool) -> float:
-    """How much of the question the sources cover, less what a model claimed without a place that holds."""
-    return of_search * (0.3 + 0.7 * checked.verified_share) if written else of_search
-
-
-def _label(confidence: float) -> Label:
-    return "high" if confidence >= _HIGH else "medium" if confidence >= _MEDIUM else "low"

@@ -8,7 +8,7 @@ now. What does not hold is removed and counted, never passed on.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codefathom.answer.types import Checked, Citation, Dropped, Source
@@ -85,6 +85,12 @@ class _Cited(NamedTuple):
     start: int
     end: int
     places: tuple[_Named, ...]
+
+
+def texts_now(sources: Sequence[Source], on_disk: Callable[[str], str | None]) -> dict[str, str]:
+    """Return the present texts of the files of sources, those that are gone left out."""
+    texts = {path: on_disk(path) for path in dict.fromkeys(source.path for source in sources)}
+    return {path: text for path, text in texts.items() if text is not None}
 
 
 def check(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> Checked:

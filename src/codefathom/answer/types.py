@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from codefathom.providers.base import NO_USAGE, Usage
 
 Label = Literal["high", "medium", "low"]
+_HIGH, _MEDIUM = 0.66, 0.33
 _MAX_TRACED = 100
 _MAX_TRACED_CHARACTERS = 2_000
 
@@ -60,6 +61,22 @@ class Checked:
         """Share of the citations that were found to be right; 0.0 when there are none."""
         total = len(self.citations) + len(self.dropped)
         return len(self.citations) / total if total else 0.0
+
+    @property
+    def problem(self) -> str:
+        """What a model's answer lacks, "" when it cites and every citation holds."""
+        if self.dropped:
+            return f"{len(self.dropped)} citations could not be verified and were removed"
+        return "" if self.citations else "the answer names no place: nothing in it could be checked"
+
+    def confidence(self, of_sources: float) -> float:
+        """Return how sure a model's answer is: as its sources, less what it claims without a place that holds."""
+        return of_sources * (0.3 + 0.7 * self.verified_share)
+
+
+def label_of(confidence: float) -> Label:
+    """Return a confidence in a word."""
+    return "high" if confidence >= _HIGH else "medium" if confidence >= _MEDIUM else "low"
 
 
 class Prices(NamedTuple):
