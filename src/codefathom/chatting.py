@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import importlib
 import ipaddress
+import re
 from collections.abc import Iterator, Mapping
+from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-from codefathom.errors import SettingsError
+from codefathom.errors import SettingsError, without_login
 from codefathom.providers.base import Ask, ChatModel, Delta, Reply
-from codefathom.providers.http import Hints, Http, Server, Timeouts
+from codefathom.providers.http import Hints, Http, Server, Timeouts, is_local
 from codefathom.providers.ollama import OllamaChat
 from codefathom.providers.openai import OpenAIChat
-from codefathom.providers.pace import Limits
-from codefathom.settings import Settings
+from codefathom.providers.pace import Limits, OnWait
+from codefathom.settings import Settings, model_and_address, shown_model
 from codefathom.source.secrets import mask
 
 KEYRING_SERVICE = "codefathom"  # under which keys are kept, by the names of their environment variables
@@ -41,30 +43,40 @@ class Named(NamedTuple):
     model: str
     base_url: str
     section: str = "llm"  # of the settings that name it
+    has_own_address: bool = False  # its name says where it is asked
+
+    @property
+    def name(self) -> str:
+        """Provider and model, and their own address without a login."""
+        where = f"@{without_login(self.base_url)}" if self.has_own_address else ""
+        return f"{self.provider}:{self.model}{where}"
 
     @property
     def is_remote(self) -> bool:
         """Whether text that is sent there leaves this machine."""
-        host = urlsplit(self.base_url).hostname or ""
-        try:
-            return not ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            return host != "localhost" and not host.endswith(".localhost")
+        return not is_local(self.base_url)
 
 
 def named(name: str, settings: Settings, environ: Mapping[str, str], *, section: str = "llm") -> Named:
-    """Read "provider:model"; `section` of the settings says where it is asked. Raises SettingsError."""
-    provider, _, model = name.partition(":")
+    """Read "provider:model" or "provider:model@http://host"; without an address, `section` of the settings has it.
+
+    Raises SettingsError.
+    """
+    whole, own = model_and_address(name)
+    provider, _, model = whole.partition(":")
     if provider not in PROVIDERS or not model:
         known = ", ".join(f"{known}:…" for known in PROVIDERS)
         raise SettingsError(
-            f"{section}.model = {name!r} names no provider and model",
-            hint=f"write one of {known}; openai:… with {section}.base_url serves every server that speaks its protocol",
+            f"{section}.model = {without_login(name) if '://' in whole else shown_model(name)!r} names no provider "
+            "and model",
+            hint=f"write one of {known}; openai:NAME@http://host:port/v1 is any server that speaks its protocol",
         )
     usual = PROVIDERS[provider]
-    own = getattr(settings, section).base_url
-    origin = f"{section}.base_url" if own else usual.address_variable
-    address = own or environ.get(usual.address_variable, "").strip() or usual.base_url
+    if own:
+        return Named(provider, model, _address(own, usual, f"the address of {whole}"), section, has_own_address=True)
+    base_url = getattr(settings, section).base_url
+    origin = f"{section}.base_url" if base_url else usual.address_variable
+    address = base_url or environ.get(usual.address_variable, "").strip() or usual.base_url
     return Named(provider, model, _address(address, usual, origin), section)
 
 
@@ -76,9 +88,9 @@ def _address(text: str, usual: _Provider, origin: str) -> str:
         if port is None and "://" not in text:
             port = urlsplit(usual.base_url).port
     except ValueError as error:
-        raise SettingsError(
-            f"{origin} = {text!r} is no address: {error}", hint="write it as http://host:port"
-        ) from error
+        # What cannot be taken apart may hold a password in any place, and Python repeats it.
+        where, why = text.rpartition("@")[2], "" if "@" in text else f": {error}"
+        raise SettingsError(f"{origin} = {where!r} is no address{why}", hint="write it as http://host:port") from None
     if not host or _is_any_address(host):
         host = "127.0.0.1"
     user, at, _ = whole.netloc.rpartition("@")
@@ -100,82 +112,117 @@ def _is_any_address(host: str) -> bool:
         return False
 
 
-def chat_model(name: str, settings: Settings, environ: Mapping[str, str]) -> ChatModel:
-    """Return the model, ready to be asked. Nothing is sent yet. Raises SettingsError."""
-    chosen = named(name, settings, environ)
-    timeouts = Timeouts(settings.llm.connect_timeout_s, settings.llm.read_timeout_s)
-    http = connection(chosen, settings, environ, timeouts, settings.limits.attempts)
-    model: ChatModel = OllamaChat(chosen.model, http) if chosen.provider == "ollama" else OpenAIChat(chosen.model, http)
-    return _Masking(model) if chosen.is_remote and settings.answer.mask_secrets else model
+class Connections:
+    """The ways to the servers of some settings: models on one server share its connections, pace and breaker.
 
+    `on_wait` takes a line when a call has to wait for long. Safe to use from several threads.
+    """
 
-def connection(
-    chosen: Named, settings: Settings, environ: Mapping[str, str], timeouts: Timeouts, attempts: int
-) -> Http:
-    """Return the way to a model, with its key and limits. Nothing is sent yet. Raises SettingsError."""
-    limits = settings.limits
-    # A model on this machine has no quota to keep to.
-    interval_s = limits.min_interval_ms / 1000 if chosen.is_remote else 0.0
-    key = _key(chosen, environ)
-    return Http(
-        Server(
+    def __init__(self, settings: Settings, environ: Mapping[str, str], on_wait: OnWait = lambda _: None) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._on_wait = on_wait
+        self._lock = Lock()
+        self._known: dict[tuple[str, str], Http] = {}  # by address and key
+
+    def chat_model(self, name: str) -> ChatModel:
+        """Return a language model, ready to be asked. Nothing is sent yet. Raises SettingsError."""
+        llm = self._settings.llm
+        chosen = self.named(name)
+        http = self.to(chosen, Timeouts(llm.connect_timeout_s, llm.read_timeout_s))
+        kind = OllamaChat if chosen.provider == "ollama" else OpenAIChat
+        model: ChatModel = kind(chosen.model, http, chosen.name)
+        return _Masking(model) if chosen.is_remote and self._settings.answer.mask_secrets else model
+
+    def named(self, name: str, *, section: str = "llm") -> Named:
+        """Return a model and where it is asked. Raises SettingsError."""
+        return named(name, self._settings, self._environ, section=section)
+
+    def to(self, chosen: Named, timeouts: Timeouts, most_attempts: int = 1_000) -> Http:
+        """Return the way to a model, with its key and limits. Nothing is sent yet. Raises SettingsError."""
+        limits = self._settings.limits
+        # A model on this machine has no quota to keep to.
+        interval_s = limits.min_interval_ms / 1000 if chosen.is_remote else 0.0
+        key = _key(chosen, self._environ)
+        server = Server(
             chosen.base_url,
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeouts=timeouts,
             limits=Limits(interval_s, limits.requests_per_minute, limits.tokens_per_minute),
-            attempts=attempts,
+            attempts=min(limits.attempts, most_attempts),
             hints=_hints(chosen),
         )
-    )
+        with self._lock:
+            if (chosen.base_url, key) not in self._known:
+                self._known[chosen.base_url, key] = Http(server, on_wait=self._on_wait)
+            return self._known[chosen.base_url, key].also(server)
+
+    def close(self) -> None:
+        """Close all connections."""
+        for http in self._known.values():
+            http.close()
 
 
 def _hints(chosen: Named) -> Hints:
-    model, section = chosen.model, chosen.section
+    section, usual = chosen.section, PROVIDERS[chosen.provider]
+    own = f"the address in {chosen.name}" if chosen.has_own_address else ""
     common = Hints(
         silent="set llm.read_timeout_s to wait for longer" if section == "llm" else f"raise {section}.timeout_s",
-        page=f"this is no model's address: correct {section}.base_url",
-        moved=f"correct {section}.base_url",
+        address=f"correct {own or f'{section}.base_url'}",
     )
     if chosen.provider == "ollama":
+        where = own or f"{section}.base_url or {usual.address_variable}"
         return common._replace(
-            unreachable=f"is the server running? `ollama serve` starts it; is {section}.base_url or OLLAMA_HOST right?",
-            key=f"Ollama itself takes no key; is {section}.base_url or OLLAMA_HOST right?",
-            unknown=f"`ollama pull {model}` if it is not there yet; else correct {section}.base_url or OLLAMA_HOST",
+            unreachable=f"is the server running? `ollama serve` starts it; is {where} right?",
+            key=f"Ollama itself takes no key; is {where} right?",
+            unknown=f"`ollama pull {chosen.model}` if it is not there yet; else correct {where}",
         )
+    where = own or f"{section}.base_url"
     return common._replace(
-        unreachable=f"is the server running? and is {section}.base_url right?",
-        key=f"the key is missing or wrong: {_setting_a_key(PROVIDERS[chosen.provider].key_variable)}",
-        unknown=f"no model {model!r}, or no such address: correct {section}.model and {section}.base_url",
+        unreachable=f"is the server running? and is {where} right?",
+        key=f"the key is missing or wrong: {_setting_a_key(usual.key_variable)}",
+        unknown=f"no model {chosen.model!r}, or no such address: correct {own or f'{section}.model and {where}'}",
     )
 
 
 def _key(chosen: Named, environ: Mapping[str, str]) -> str:
+    """Return the key for a server: its own one, which may be empty, else that of the provider."""
     usual = PROVIDERS[chosen.provider]
-    variable = usual.key_variable
-    if not variable:
+    if not usual.key_variable:
         return ""
-    key = environ.get(variable, "").strip() or (_kept(variable) if chosen.is_remote else "")
+    host = re.sub("[^A-Z0-9]", "_", (urlsplit(chosen.base_url).hostname or "").upper())
+    own, variable = f"{usual.key_variable}_{host}", usual.key_variable
+    if own in environ:
+        variable, key = own, environ[own].strip()
+    else:
+        key = environ.get(variable, "").strip() or (_kept(own, variable) if chosen.is_remote else "")
     if not key.isascii() or not key.isprintable():
         raise SettingsError(f"{variable} holds signs that no key has", hint="set it again, without line breaks")
     if not key and chosen.base_url == usual.base_url:
         raise SettingsError(
-            f"{chosen.provider}:{chosen.model} needs a key",
+            f"{chosen.name} needs a key",
             hint=f"{_setting_a_key(variable)}; or set {chosen.section}.base_url to a server that needs none",
         )
     return key
 
 
-def _kept(variable: str) -> str:
-    """Return the key that the user's keyring holds, "" when it holds none or there is no keyring."""
+def _kept(*variables: str) -> str:
+    """Return the first key that the user's keyring holds, "" when it holds none or there is no keyring."""
     try:
         library: Any = importlib.import_module("keyring")
-        return (library.get_password(KEYRING_SERVICE, variable) or "").strip()
+        kept = (library.get_password(KEYRING_SERVICE, variable) for variable in variables)
+        return next((key.strip() for key in kept if key), "")
     except Exception:  # every keyring has errors of its own, and none of them is a reason to stop
         return ""
 
 
 def _setting_a_key(variable: str) -> str:
     return f"set {variable} in the environment, or `keyring set {KEYRING_SERVICE} {variable}` (codefathom[keyring])"
+
+
+def chat_model(name: str, settings: Settings, environ: Mapping[str, str]) -> ChatModel:
+    """Return one language model by itself. Raises SettingsError."""
+    return Connections(settings, environ).chat_model(name)
 
 
 class _Masking:

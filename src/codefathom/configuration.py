@@ -7,6 +7,7 @@ an error that names both.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -147,6 +148,9 @@ def _convert(given: _Given, known: Known) -> Any:
     choices, low, high = known.rule.choices, known.rule.low, known.rule.high
     if choices and not set(value if wanted is tuple else (value,)) <= set(choices):
         raise _wrong(given, known.key, f"choose one of {', '.join(choices)}")
+    form, example = known.rule.form, known.rule.example
+    if form and not all(re.fullmatch(form, part) for part in value):
+        raise _wrong(given, known.key, f"write each as {example}")
     # Written so that NaN is outside.
     if (low is not None and not value >= low) or (high is not None and not value <= high):
         raise _wrong(given, known.key, f"give a number from {low}" + ("" if high is None else f" to {high}"))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Literal, cast
 
-from codefathom.chatting import connection, named
+from codefathom.chatting import Connections
 from codefathom.errors import ProviderError, SettingsError, without_login
 from codefathom.providers.base import Embedder
 from codefathom.providers.bundled import BundledEmbedder
@@ -32,7 +32,7 @@ AUTO = "auto"
 _ATTEMPTS_FOR_A_QUESTION = 2
 
 
-def embedder(settings: Settings, environ: Mapping[str, str], dimensions_of: Callable[[str], int]) -> Embedder:
+def embedder(settings: Settings, connections: Connections, dimensions_of: Callable[[str], int]) -> Embedder:
     """Return the embedding model of the settings.
 
     `dimensions_of` says how long the stored vectors of a model are, 0 when there are none. A model that cannot be
@@ -40,7 +40,7 @@ def embedder(settings: Settings, environ: Mapping[str, str], dimensions_of: Call
     Raises SettingsError.
     """
     wanted = settings.embed
-    whole = BundledEmbedder() if wanted.model == BUNDLED else _remote(settings, environ, dimensions_of)
+    whole = BundledEmbedder() if wanted.model == BUNDLED else _remote(settings, connections, dimensions_of)
     if not wanted.dimensions or isinstance(whole, _Away):
         return whole
     if wanted.reduce != "ask":
@@ -53,21 +53,21 @@ def embedder(settings: Settings, environ: Mapping[str, str], dimensions_of: Call
     return whole
 
 
-def _remote(settings: Settings, environ: Mapping[str, str], dimensions_of: Callable[[str], int]) -> Embedder:
+def _remote(settings: Settings, connections: Connections, dimensions_of: Callable[[str], int]) -> Embedder:
     wanted = settings.embed
-    chosen = named(wanted.model, settings, environ, section="embed")
+    chosen = connections.named(wanted.model, section="embed")
     timeouts = Timeouts(settings.llm.connect_timeout_s, wanted.timeout_s)
-    attempts = settings.limits.attempts
     calls = Calls(
-        query=connection(chosen, settings, environ, timeouts, min(attempts, _ATTEMPTS_FOR_A_QUESTION)),
-        document=connection(chosen, settings, environ, timeouts, attempts),
+        query=connections.to(chosen, timeouts, _ATTEMPTS_FOR_A_QUESTION),
+        document=connections.to(chosen, timeouts),
     )
     endpoint = OllamaEmbeddings(chosen.model) if chosen.provider == "ollama" else OpenAIEmbeddings(chosen.model)
     prefixes = _prefixes(wanted, chosen.model)
     asked = wanted.dimensions if wanted.reduce == "ask" else 0
-    # An own server may serve any model under a name.
-    where = f"@{without_login(chosen.base_url)}" if chosen.provider == "openai" and wanted.base_url else ""
-    name = f"{wanted.model}{where}{f':{asked}' if asked else ''}{_mark(prefixes)}"
+    # An own server may serve any model under a name; one of Ollama has the same under the same name everywhere.
+    is_own = chosen.provider == "openai" and (chosen.has_own_address or wanted.base_url)
+    where = f"@{without_login(chosen.base_url)}" if is_own else ""
+    name = f"{chosen.provider}:{chosen.model}{where}{f':{asked}' if asked else ''}{_mark(prefixes)}"
     masks = chosen.is_remote and settings.answer.mask_secrets
     batching = Batching(wanted.batch, wanted.batch_tokens, wanted.max_tokens)
     model = RemoteEmbedder(name, endpoint, calls, Options(prefixes, batching, asked, dimensions_of(name)))

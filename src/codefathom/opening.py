@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -16,7 +16,7 @@ from codefathom.plan import Recipe
 from codefathom.providers.base import ChatModel, Embedder
 from codefathom.providers.bundled import BundledEmbedder
 from codefathom.search.retrieve import Sources
-from codefathom.settings import Settings
+from codefathom.settings import Settings, shown_model
 from codefathom.source.scan import ScanRules
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog import Catalog
@@ -26,6 +26,7 @@ from codefathom.stores.vectors import FlatVectorStore
 from codefathom.stores.views import Views
 
 if TYPE_CHECKING:
+    from codefathom.chatting import Connections
     from codefathom.indexing import Stages
     from codefathom.purposes import PurposeModel
     from codefathom.reparse import ModelParser
@@ -86,11 +87,14 @@ def _index_dir(root: str, settings: Settings, cache_dir: str) -> str:
 class Opened:
     """The opened index of one project: catalogue, views and embedder. Safe to read from several threads."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, on_wait: Callable[[str], None] = lambda _: None) -> None:
         self.place = place
+        self._on_wait = on_wait
+        self._connections: Connections | None = None
+        self._models: dict[str, ChatModel] = {}
         _make_folder(place.index_dir)
         self.catalog = Catalog.open(os.path.join(place.index_dir, "catalog.db"))
-        self.embedder = _embedder(place, self.catalog)
+        self.embedder = self._embedder()
         self.views = Views(
             self.catalog,
             LexicalView.open(os.path.join(place.index_dir, "lexical"), self.catalog.identity),
@@ -99,7 +103,6 @@ class Opened:
         )
         self.recipe = _recipe(place)
         self.sources = Sources(self.catalog, self.views.lexical, self.views.vectors, self.embedder)
-        self._models: dict[str, ChatModel] = {}
 
     @contextmanager
     def writing(self, *, wait_s: float = 0.0) -> Iterator[Stages]:
@@ -117,7 +120,7 @@ class Opened:
                 n_workers=settings.index.workers or os.cpu_count() or 1,
                 embed_batch=settings.embed.batch,
                 patience=Patience(settings.index.error_share, settings.index.error_minimum),
-                model_parser=_model_parser(self.place),
+                model_parser=self._model_parser(),
             )
 
     def with_purposes(
@@ -127,7 +130,7 @@ class Opened:
 
         Only the cache is written, so that nobody waits for the model: not a search, and not another writer.
         """
-        model = _purpose_model(self.place)
+        model = self._purpose_model()
         if model is None:
             yield from events
             return
@@ -141,22 +144,20 @@ class Opened:
         name = _describing_model(self.place.settings)
         if not name:
             return None
-        from codefathom.purposes import purpose_key, without_purpose
+        from codefathom.purposes import without_purpose
 
         with closing(self._cache()) as cache:
-            return without_purpose(self.catalog, cache, purpose_key(name))
+            return without_purpose(self.catalog, cache, _purpose_key(name))
 
     def purposes(self, paths: Collection[str]) -> dict[str, str]:
         """Return the purposes of these files that are known."""
         name = _describing_model(self.place.settings)
         if not name:
             return {}
-        from codefathom.purposes import purpose_key
-
         wanted = set(paths)
         prints = {item.path: item.fingerprint for item in self.catalog.documents() if item.path in wanted}
         with closing(self._cache()) as cache:
-            known = cache.get_purposes(purpose_key(name), set(prints.values()))
+            known = cache.get_purposes(_purpose_key(name), set(prints.values()))
         return {path: known[fingerprint] for path, fingerprint in prints.items() if fingerprint in known}
 
     def _cache(self) -> Cache:
@@ -165,15 +166,54 @@ class Opened:
         return Cache.open(self.place.cache_dir)
 
     def chat_model(self, name: str) -> ChatModel:
-        """Return a language model, the same each time: roles and questions share connections, pace and breaker."""
+        """Return a language model, the same each time: roles and questions share what is known of its server."""
         if name not in self._models:
-            from codefathom.chatting import chat_model  # with all that speaks to other machines
-
-            self._models[name] = chat_model(name, self.place.settings, self.place.variables)
+            self._models[name] = self._to_servers().chat_model(name)
         return self._models[name]
 
+    def _embedder(self) -> Embedder:
+        """Return the embedding model. Raises SettingsError."""
+        wanted = self.place.settings.embed
+        if wanted.model == "bundled" and not wanted.dimensions:
+            return BundledEmbedder()
+        from codefathom.embedding import embedder  # with all that speaks to other machines
+
+        return embedder(self.place.settings, self._to_servers(), self.catalog.dimensions_of)
+
+    def _to_servers(self) -> Connections:
+        if self._connections is None:
+            from codefathom.chatting import Connections  # with all that speaks to other machines
+
+            self._connections = Connections(self.place.settings, self.place.variables, self._on_wait)
+        return self._connections
+
+    def _model_parser(self) -> ModelParser | None:
+        """Return the model that parses; None when the chain asks none. Raises SettingsError."""
+        settings = self.place.settings
+        if "llm" not in settings.parse.chain:
+            return None
+        from codefathom.reparse import model_parser
+        from codefathom.source.secrets import mask
+
+        model = self.chat_model(_parsing_model(settings))
+        return model_parser(model, settings.judge.workers, mask=lambda text: mask(text).text)
+
+    def _purpose_model(self) -> PurposeModel | None:
+        """Return the model that says what files are for; None when it is not to be asked. Raises SettingsError."""
+        settings = self.place.settings
+        name = _describing_model(settings)
+        if not name:
+            return None
+        from codefathom.purposes import PurposeModel
+        from codefathom.source.secrets import mask
+
+        model = self.chat_model(name)
+        return PurposeModel(_purpose_key(name), model, lambda text: mask(text).text, settings.judge.workers)
+
     def close(self) -> None:
-        """Release files; the engine cannot be used afterwards."""
+        """Release files and connections; the engine cannot be used afterwards."""
+        if self._connections is not None:
+            self._connections.close()
         self.views.close()
         self.catalog.close()
 
@@ -192,15 +232,6 @@ def _make_folder(index_dir: str) -> None:
         ) from error
 
 
-def _embedder(place: Place, catalog: Catalog) -> Embedder:
-    """Return the embedding model. Raises SettingsError."""
-    if place.settings.embed.model == "bundled" and not place.settings.embed.dimensions:
-        return BundledEmbedder()
-    from codefathom.embedding import embedder  # with all that speaks to other machines
-
-    return embedder(place.settings, place.variables, catalog.dimensions_of)
-
-
 def _vector_store(place: Place, embedder: Embedder, owner: str) -> VectorStore:
     kind = place.settings.store.vectors
     if kind != "flat":
@@ -210,35 +241,14 @@ def _vector_store(place: Place, embedder: Embedder, owner: str) -> VectorStore:
     return FlatVectorStore(os.path.join(place.index_dir, f"vectors-{name}"), embedder.dimensions, owner)
 
 
-def _model_parser(place: Place) -> ModelParser | None:
-    """Return the model that parses; None when the chain asks none. Raises SettingsError."""
-    settings = place.settings
-    if "llm" not in settings.parse.chain:
-        return None
-    from codefathom.chatting import chat_model  # with all that speaks to other machines
-    from codefathom.reparse import model_parser
-    from codefathom.source.secrets import mask
-
-    model = chat_model(_parsing_model(settings), settings, place.variables)
-    return model_parser(model, settings.judge.workers, mask=lambda text: mask(text).text)
-
-
-def _purpose_model(place: Place) -> PurposeModel | None:
-    """Return the model that says what files are for; None when it is not to be asked. Raises SettingsError."""
-    settings = place.settings
-    name = _describing_model(settings)
-    if not name:
-        return None
-    from codefathom.chatting import chat_model  # with all that speaks to other machines
-    from codefathom.purposes import PurposeModel, purpose_key
-    from codefathom.source.secrets import mask
-
-    model = chat_model(name, settings, place.variables)
-    return PurposeModel(purpose_key(name), model, lambda text: mask(text).text, settings.judge.workers)
-
-
 def _describing_model(settings: Settings) -> str:
     return settings.llm.of("index") if settings.index.purposes else ""
+
+
+def _purpose_key(name: str) -> str:
+    from codefathom.purposes import purpose_key
+
+    return purpose_key(shown_model(name))
 
 
 def index_model(settings: Settings) -> str:
@@ -265,7 +275,7 @@ def _chain(settings: Settings) -> tuple[str, ...]:
     from codefathom.parse import llm
 
     told = blake2b(f"{llm.VERSION}\n{llm.PROMPT}\n{llm.SCHEMA}".encode(), digest_size=4).hexdigest()
-    own = f"llm:{_parsing_model(settings)}:{told}"
+    own = f"llm:{shown_model(_parsing_model(settings))}:{told}"
     return tuple(own if name == "llm" else name for name in chain)
 
 

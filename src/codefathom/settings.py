@@ -5,9 +5,32 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
+from codefathom.errors import without_login
 from codefathom.types import LEVELS, MODES
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+_SCHEMES = ("@http://", "@https://")
+
+
+class ModelAndAddress(NamedTuple):
+    """A model as the settings name it, apart from where it is asked."""
+
+    model: str
+    address: str = ""  # "" when base_url or the environment says where
+
+
+def model_and_address(name: str) -> ModelAndAddress:
+    """Take "provider:model@http://host/path" apart; other signs @ belong to the model."""
+    places = [place for scheme in _SCHEMES if (place := name.find(scheme)) >= 0]
+    if not places:
+        return ModelAndAddress(name.strip())
+    return ModelAndAddress(name[: min(places)].strip(), name[min(places) + 1 :].strip())
+
+
+def shown_model(name: str) -> str:
+    """Return the name of a model as it may be said and kept: without the login in its address."""
+    model, address = model_and_address(name)
+    return f"{model}@{without_login(address).rstrip('/')}" if address else model
 
 
 class Rule(NamedTuple):
@@ -19,6 +42,8 @@ class Rule(NamedTuple):
     high: float | None = None
     local: bool = False  # a path which a project file must keep inside the project
     remote: bool = False  # where text may be sent: a project file must not set it
+    form: str = ""  # regular expression that each text of a list must match
+    example: str = ""  # such a text
 
 
 class SourceSettings(NamedTuple):
@@ -54,18 +79,21 @@ class ChunkSettings(NamedTuple):
     max_lines: Annotated[int, Rule("Most lines of one chunk.", low=5)] = 60
 
 
+_BASE_URL = Rule("Address of models that carry none; empty means the usual one of their provider.", remote=True)
+
+
 class EmbedSettings(NamedTuple):
     """How text becomes vectors. Keys come from the environment, such as OPENAI_API_KEY, or from a keyring."""
 
     model: Annotated[
         str,
         Rule(
-            "Embedding model; `bundled` is inside the package, others are such as ollama:nomic-embed-text or "
-            "openai:text-embedding-3-small.",
+            "Embedding model; `bundled` is inside the package, others are such as ollama:nomic-embed-text, "
+            "openai:text-embedding-3-small, or with an address openai:NAME@http://localhost:8000/v1.",
             remote=True,
         ),
     ] = "bundled"
-    base_url: Annotated[str, Rule("Address of the provider; empty means its usual one.", remote=True)] = ""
+    base_url: Annotated[str, _BASE_URL] = ""
     dimensions: Annotated[int, Rule("Length of the vectors; 0 means the model's own.", low=0)] = 0
     reduce: Annotated[
         str,
@@ -167,7 +195,7 @@ class LimitsSettings(NamedTuple):
 
     min_interval_ms: Annotated[int, Rule("Least time between two calls of a remote provider.", low=0)] = 250
     requests_per_minute: Annotated[int, Rule("Most calls of a remote provider in a minute; 0: no limit.", low=0)] = 0
-    tokens_per_minute: Annotated[int, Rule("Most tokens sent and received in a minute; 0: no limit.", low=0)] = 0
+    tokens_per_minute: Annotated[int, Rule("Most tokens sent in a minute, by estimate; 0: no limit.", low=0)] = 0
     attempts: Annotated[int, Rule("How often a call is tried that fails for a passing reason.", low=1)] = 5
 
 
@@ -179,9 +207,13 @@ class LlmSettings(NamedTuple):
 
     model: Annotated[
         str,
-        Rule("Provider and model, such as openai:gpt-5-mini or ollama:qwen2.5-coder:14b; empty: none.", remote=True),
+        Rule(
+            "Provider and model, such as openai:gpt-5-mini or ollama:qwen2.5-coder:14b, with an address of its own "
+            "openai:NAME@http://localhost:8000/v1; empty: none.",
+            remote=True,
+        ),
     ] = ""
-    base_url: Annotated[str, Rule("Address of the provider; empty means its usual one.", remote=True)] = ""
+    base_url: Annotated[str, _BASE_URL] = ""
     connect_timeout_s: Annotated[float, Rule("Seconds to wait for a connection.", low=0.1)] = 10.0
     read_timeout_s: Annotated[float, Rule("Seconds to wait for the next piece of a reply.", low=0.1)] = 600.0
     window: Annotated[int, Rule("Tokens that the model takes; 0 means that it is not known.", low=0)] = 0
@@ -199,10 +231,32 @@ class LlmSettings(NamedTuple):
     completion_price: Annotated[
         float, Rule("Price of a million tokens received, in the same currency; 0 means that it is not known.", low=0.0)
     ] = 0.0
+    prices: Annotated[
+        tuple[str, ...],
+        Rule(
+            "Prices of single models, each MODEL=SENT/RECEIVED such as openai:gpt-5-mini=0.25/2; other models have "
+            "the two prices above.",
+            form=r".+=\d+(\.\d+)?/\d+(\.\d+)?",
+            example="openai:gpt-5-mini=0.25/2",
+        ),
+    ] = ()
 
     def of(self, role: str) -> str:
         """Return the model of a role, "" when there is none."""
         return str(getattr(self, role) or self.model)
+
+    def prices_of(self, model: str) -> tuple[float, float]:
+        """Return the prices of a million tokens sent to a model and received from it, 0 where one is not known.
+
+        A model that has a price for itself at its address has that one, else the one without an address.
+        """
+        known = {shown_model(name): given for name, _, given in (entry.rpartition("=") for entry in self.prices)}
+        name = shown_model(model)
+        given = known.get(name) or known.get(model_and_address(name).model)
+        if given is None:
+            return self.prompt_price, self.completion_price
+        sent, _, received = given.partition("/")
+        return float(sent), float(received)
 
 
 class AnswerSettings(NamedTuple):
@@ -226,7 +280,7 @@ class AgentSettings(NamedTuple):
     max_seconds: Annotated[float, Rule("Seconds after which it must answer.", low=1)] = 900.0
     max_cost: Annotated[
         float,
-        Rule("Cost after which it must answer, by llm.prompt_price and llm.completion_price; 0: no limit.", low=0.0),
+        Rule("Cost after which it must answer, by the prices of the model (llm.prices); 0: no limit.", low=0.0),
     ] = 0.0
 
 

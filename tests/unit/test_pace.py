@@ -10,7 +10,7 @@ from threading import Barrier
 import pytest
 
 from codefathom.errors import ProviderError
-from codefathom.providers.pace import Breaker, Limits, Pace, backoff_s
+from codefathom.providers.pace import Breaker, Limits, Pace, Turn, Waits, asked_s, backoff_s
 
 
 class Time:
@@ -28,50 +28,107 @@ class Time:
         self.now += seconds
 
 
-def waits(limits: Limits, *tokens: int) -> list[float]:
+def turns(limits: Limits, *tokens: int) -> list[Turn]:
+    """Return how long each call waits that is made when the one before has begun."""
     time = Time()
-    pace = Pace(limits, time.clock, time.sleep)
+    pace = Pace(limits, time.clock)
+    found = []
     for n_tokens in tokens:
-        pace.wait(n_tokens)
-    return time.slept
+        turn = pace.turn(n_tokens)
+        time.sleep(turn.seconds)
+        found.append(turn)
+    return found
+
+
+REQUESTS, TOKENS, INTERVAL = "limits.requests_per_minute", "limits.tokens_per_minute", "limits.min_interval_ms"
 
 
 @pytest.mark.parametrize(
     ("limits", "tokens", "expected"),
     [
         (Limits(), (10**9, 10**9, 10**9), []),
-        (Limits(interval_s=0.25), (1, 1, 1), [0.25, 0.25]),
-        (Limits(requests_per_minute=2), (1, 1, 1, 1, 1), [60.0, 60.0]),
-        (Limits(tokens_per_minute=100), (60, 40, 1), [60.0]),
-        (Limits(tokens_per_minute=100), (60, 41), [60.0]),
-        (Limits(tokens_per_minute=100), (500, 1), [60.0]),  # one that is too large by itself goes alone
-        (Limits(interval_s=40.0, requests_per_minute=2), (1, 1, 1), [40.0, 40.0]),
+        (Limits(interval_s=0.25), (1, 1, 1), [(0.25, INTERVAL), (0.25, INTERVAL)]),
+        (Limits(requests_per_minute=2), (1, 1, 1, 1, 1), [(60.0, REQUESTS), (60.0, REQUESTS)]),
+        (Limits(tokens_per_minute=100), (60, 40, 1), [(60.0, TOKENS)]),
+        (Limits(tokens_per_minute=100), (60, 41), [(60.0, TOKENS)]),
+        (Limits(tokens_per_minute=100), (500, 1), [(60.0, TOKENS)]),  # one that is too large by itself goes alone
+        (Limits(interval_s=40.0, requests_per_minute=2), (1, 1, 1), [(40.0, INTERVAL), (40.0, INTERVAL)]),
+        (Limits(10.0, requests_per_minute=2, tokens_per_minute=100), (60, 1, 100), [(10.0, INTERVAL), (60.0, TOKENS)]),
     ],
 )
-def test_waiting(limits: Limits, tokens: tuple[int, ...], expected: list[float]) -> None:
-    assert waits(limits, *tokens) == expected
+def test_waiting(limits: Limits, tokens: tuple[int, ...], expected: list[tuple[float, str]]) -> None:
+    found = turns(limits, *tokens)
+    assert [turn for turn in found if turn.seconds] == expected
+    assert all(not turn.limit for turn in found if not turn.seconds)
+
+
+def test_calls_that_come_together_get_one_turn_after_another() -> None:
+    pace = Pace(Limits(interval_s=2.0, requests_per_minute=3), Time().clock)
+    assert [pace.turn(1).seconds for _ in range(5)] == [0.0, 2.0, 4.0, 60.0, 62.0]
+
+
+def told(*waits: tuple[float, float]) -> list[str]:
+    """Return what is told of waits that begin at these times and last so long, as threads have them."""
+    time, said = Time(), list[str]()
+    waiting = Waits(said.append, sleep=lambda _: None, clock=time.clock)
+    for at, seconds in waits:
+        time.now = at
+        waiting.sleep(seconds, "the server asks to")
+    return said
 
 
 @pytest.mark.parametrize(
-    ("attempt", "retry_after", "chance", "seconds"),
+    ("waits", "seconds"),
     [
-        (0, "", 0.0, 0.25),
-        (0, "", 1.0, 0.5),
-        (3, "", 1.0, 4.0),
-        (30, "", 1.0, 60.0),
-        (0, "7", 0.0, 7.0),
-        (0, "0", 0.0, 0.0),
-        (0, "-3", 0.0, 0.0),
-        (0, "86400", 0.0, 86_400.0),
-        (0, "inf", 1.0, 0.5),
-        (0, "nan", 1.0, 0.5),
-        (0, formatdate(1_030, usegmt=True), 0.0, 30.0),
-        (0, formatdate(900, usegmt=True), 0.0, 0.0),
-        (2, "soon", 1.0, 2.0),
+        ([(0, 2.0)], []),  # short
+        ([(0, 0.25)] * 99, []),
+        ([(0, 2.1)], [3]),
+        ([(0, 20.0)], [20]),
+        ([(0, 20.0), (0.1, 20.0), (0.2, 20.0)], [20]),  # several threads
+        ([(0, 20.0), (20, 20.0)], [20, 20]),  # one after another
+        ([(0, 12.0), (0, 24.0), (0, 36.0), (0, 48.0)], [12, 36]),
+        ([(0, 3.0), (1, 60.0)], [3, 60]),
+        ([(0, 60.0), (30, 20.0), (59, 2.5)], [60, 3]),
     ],
 )
-def test_backing_off(attempt: int, retry_after: str, chance: float, seconds: float) -> None:
-    assert backoff_s(attempt, retry_after, 1_000.0, lambda: chance) == seconds
+def test_one_note_for_a_long_wait(waits: list[tuple[float, float]], seconds: list[int]) -> None:
+    assert told(*waits) == [f"waiting {n} s: the server asks to" for n in seconds]
+
+
+def test_every_wait_is_slept() -> None:
+    time = Time()
+    waiting = Waits(lambda _: None, time.sleep, time.clock)
+    for seconds in (0.0, 0.25, 20.0, 20.0):
+        waiting.sleep(seconds, "")
+    assert time.slept == [0.25, 20.0, 20.0]
+
+
+@pytest.mark.parametrize(
+    ("attempt", "chance", "seconds"), [(0, 0.0, 0.25), (0, 1.0, 0.5), (3, 1.0, 4.0), (99, 1.0, 60)]
+)
+def test_backing_off(attempt: int, chance: float, seconds: float) -> None:
+    assert backoff_s(attempt, lambda: chance) == seconds
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "seconds"),
+    [
+        ("7", 7.0),
+        (" 1.5 ", 1.5),
+        ("0", 0.0),
+        ("-3", 0.0),
+        ("86400", 86_400.0),
+        ("", None),
+        ("inf", None),
+        ("nan", None),
+        (formatdate(1_030, usegmt=True), 30.0),
+        (formatdate(900, usegmt=True), 0.0),
+        ("Fri, 31 Dec 99999 23:59:59 GMT", None),
+        ("soon", None),
+    ],
+)
+def test_what_a_server_asks_for(retry_after: str, seconds: float | None) -> None:
+    assert asked_s(retry_after, 1_000.0) == seconds
 
 
 def ended(breaker: Breaker, is_answered: bool | None, n: int = 1) -> None:

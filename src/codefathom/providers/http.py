@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import re
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from itertools import chain, count, islice
 from math import ceil
-from typing import Any, NamedTuple
-from urllib.parse import unquote
+from typing import Any, NamedTuple, Self
+from urllib.parse import unquote, urlsplit
 
 import httpx
 
 from codefathom.errors import ProviderError, without_login
-from codefathom.providers.pace import LONGEST_S, Breaker, Limits, Pace, backoff_s
+from codefathom.providers.pace import LONGEST_S, Breaker, Limits, OnWait, Pace, Waits, asked_s, backoff_s
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _MAX_SAID = 300  # characters of what a server said
 _MAX_READ = 10 * _MAX_SAID  # and of what is made sayable for that
 _CHARS_PER_TOKEN = 3
-_HERE = ("localhost", "127.0.0.1", "[::1]")
 
 
 class Hints(NamedTuple):
@@ -31,8 +32,7 @@ class Hints(NamedTuple):
     key: str = "the key is missing or wrong: set it in the environment, such as OPENAI_API_KEY"
     unknown: str = "no such model or address: correct llm.model and llm.base_url"
     silent: str = "set llm.read_timeout_s to wait for longer"
-    page: str = "this is no model's address: correct llm.base_url"
-    moved: str = "correct llm.base_url"
+    address: str = "correct llm.base_url"
 
 
 class Timeouts(NamedTuple):
@@ -65,6 +65,7 @@ class _Failed(NamedTuple):
     error: ProviderError
     is_passing: bool = False  # another attempt may succeed
     is_away: bool = False  # nobody is there who could answer
+    why: str = ""  # in a word
     retry_after: str = ""
 
 
@@ -79,14 +80,32 @@ _Begin = Callable[[httpx.Response], Iterator[str]]
 class Http:
     """One server. Safe to use from several threads."""
 
-    def __init__(self, server: Server, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        server: Server,
+        sleep: Callable[[float], None] = time.sleep,
+        on_wait: OnWait = lambda _: None,
+    ) -> None:
         self._server = server
         self._address = without_login(server.base_url)
         self._secret = _secret(server)
-        self._sleep = sleep
-        self._pace = Pace(server.limits, sleep=sleep)
+        self._waits = Waits(on_wait, sleep)
+        self._pace = Pace(server.limits)
         self._breaker = Breaker(self._address)
         self._client = _client(server)
+
+    def also(self, server: Server) -> Self:
+        """Return another way to the same server: with other timeouts, attempts and hints, over the same connections.
+
+        Pace and breaker are shared too.
+        """
+        other = copy(self)
+        other._server = server
+        return other
+
+    def close(self) -> None:
+        """Close the connections, also those of every other way to this server."""
+        self._client.close()
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Return the JSON that a server answers. Raises ProviderError."""
@@ -134,35 +153,51 @@ class Http:
         """What may pass is tried again, but never after something of an answer was handed out."""
         n_tokens = len(repr(body)) // _CHARS_PER_TOKEN
         for attempt in count():
-            self._pace.wait(n_tokens)
+            turn = self._pace.turn(n_tokens)
+            self._waits.sleep(turn.seconds, f"{turn.limit} allows no more calls of {self._host} for now")
             answer = self._attempt(path, body, begin)
             if isinstance(answer, _Answer) or not answer.is_passing:
                 break
-            wait_s = backoff_s(attempt, answer.retry_after, time.time())
+            asked = asked_s(answer.retry_after, time.time())
+            wait_s = backoff_s(attempt) if asked is None else asked
             if wait_s > LONGEST_S:
                 answer.error.hint = f"the provider asks to wait {ceil(wait_s)} s; ask again after that"
                 break
             if attempt + 1 >= self._server.attempts:
                 break
-            self._sleep(wait_s)
+            why = "failed" if asked is None else "asks to"
+            self._waits.sleep(wait_s, f"{self._host} {why} ({answer.why})")
         return answer
+
+    @property
+    def _host(self) -> str:
+        return self._address.partition("//")[2].partition("/")[0]
 
     def _attempt(self, path: str, body: Mapping[str, Any], begin: _Begin) -> _Answer | _Failed:
         # Half a character, which file names can hold, is no text that could be sent.
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         try:
-            request = self._client.build_request("POST", self._server.base_url + path, content=content)
+            request = self._client.build_request(
+                "POST", self._server.base_url + path, content=content, timeout=self._timeout()
+            )
             response = self._client.send(request, stream=True)
             if response.is_success:
                 return _Answer(response, _begun(response, begin))
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
-            hint = "correct llm.base_url"
-            return _Failed(ProviderError(f"{self._address!r} is no address: {self.sayable(str(error))}", hint=hint))
+            said = self.sayable(str(error))
+            hint = self._server.hints.address
+            return _Failed(ProviderError(f"{self._address!r} is no address: {said}", hint=hint))
         except httpx.HTTPError as error:
             # A server that was silent for as long as was allowed is not asked for the same once more.
-            return _Failed(self._lost(error), is_passing=not isinstance(error, httpx.ReadTimeout), is_away=True)
+            is_passing = not isinstance(error, httpx.ReadTimeout)
+            return _Failed(self._lost(error), is_passing, is_away=True, why=_in_a_word(error))
         is_passing = response.status_code in _PASSING
-        return _Failed(self._refused(path, response), is_passing, is_passing, response.headers.get("retry-after", ""))
+        retry_after = response.headers.get("retry-after", "")
+        refused = self._refused(path, response)
+        return _Failed(refused, is_passing, is_passing, str(response.status_code), retry_after)
+
+    def _timeout(self) -> httpx.Timeout:
+        return httpx.Timeout(self._server.timeouts.read_s, connect=self._server.timeouts.connect_s)
 
     def _refused(self, path: str, response: httpx.Response) -> StatusError:
         try:
@@ -179,23 +214,42 @@ class Http:
         status = response.status_code
         if 300 <= status < 400:
             moved_to = without_login(response.headers.get("location", "")).removesuffix(path)
-            return (
-                f"the address has moved{' to ' if moved_to else ''}{self.sayable(moved_to)}: {self._server.hints.moved}"
-            )
+            whereto = f" to {self.sayable(moved_to)}" if moved_to else ""
+            return f"the address has moved{whereto}: {self._server.hints.address}"
         own = {401: self._server.hints.key, 404: self._server.hints.unknown}
         return own.get(status) or _HINTS.get(status, "")
 
     def _page(self, path: str) -> ProviderError:
-        return ProviderError(f"{self._address}{path} answered with a web page", hint=self._server.hints.page)
+        hint = f"this is no model's address: {self._server.hints.address}"
+        return ProviderError(f"{self._address}{path} answered with a web page", hint=hint)
 
     def _lost(self, error: httpx.HTTPError) -> ProviderError:
         # The words of an error may be those of a server that does not speak HTTP.
         address, timeouts, said = self._address, self._server.timeouts, self.sayable(str(error))
-        if isinstance(error, (httpx.ConnectTimeout, httpx.ConnectError)):
+        if isinstance(error, _UNREACHED):
             return ProviderError(f"{address} cannot be reached: {said}", hint=self._server.hints.unreachable)
         if isinstance(error, httpx.TimeoutException):
             return ProviderError(f"{address} said nothing for {timeouts.read_s:g} s", hint=self._server.hints.silent)
         return ProviderError(f"the connection to {address} was lost: {said}", hint="ask again")
+
+
+_UNREACHED = (httpx.ConnectTimeout, httpx.ConnectError)
+
+
+def _in_a_word(error: httpx.HTTPError) -> str:
+    return "cannot be reached" if isinstance(error, _UNREACHED) else "connection lost"
+
+
+def is_local(address: str) -> bool:
+    """Whether an address leads to this machine itself."""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        return False
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def _secret(server: Server) -> re.Pattern[str] | None:
@@ -220,12 +274,11 @@ def _is_page(text: str) -> bool:
 
 def _client(server: Server) -> httpx.Client:
     headers = {"Content-Type": "application/json", **server.headers}
-    timeouts = httpx.Timeout(server.timeouts.read_s, connect=server.timeouts.connect_s)
     # A proxy of the environment does not lead to this machine.
-    is_here = any(server.base_url.startswith(f"http://{host}") for host in _HERE)
+    is_here = server.base_url.startswith("http://") and is_local(server.base_url)
     try:
         # Reading all certificates takes 0.1 s, and nothing is encrypted on the way to this machine itself.
-        return httpx.Client(headers=headers, timeout=timeouts, trust_env=not is_here, verify=not is_here)
+        return httpx.Client(headers=headers, trust_env=not is_here, verify=not is_here)
     except (ValueError, ImportError, OSError, httpx.InvalidURL) as error:
         address = without_login(server.base_url)
         raise ProviderError(

@@ -18,14 +18,15 @@ _FINISH: Mapping[str, Finish] = {"stop": "stop", "length": "length"}
 class OllamaChat:
     """A chat model behind /api/chat."""
 
-    def __init__(self, model: str, http: Http) -> None:
+    def __init__(self, model: str, http: Http, name: str = "") -> None:
         self._model = model
         self._http = http
+        self._name = name or f"ollama:{model}"
 
     @property
     def name(self) -> str:
-        """Provider and model."""
-        return f"ollama:{self._model}"
+        """Provider and model, and an address of their own."""
+        return self._name
 
     def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
         """See `ChatModel`."""

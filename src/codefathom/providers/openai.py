@@ -31,16 +31,17 @@ _LOOSE = frozenset(
 class OpenAIChat:
     """A chat model behind /chat/completions."""
 
-    def __init__(self, model: str, http: Http) -> None:
+    def __init__(self, model: str, http: Http, name: str = "") -> None:
         self._model = model
         self._http = http
+        self._name = name or f"openai:{model}"
         # Reasoning models count what they think too, and take no temperature. Others are found out by being refused.
         self._is_reasoning = model.startswith(_REASONING)
 
     @property
     def name(self) -> str:
-        """Provider and model."""
-        return f"openai:{self._model}"
+        """Provider and model, and an address of their own."""
+        return self._name
 
     def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
         """See `ChatModel`."""

@@ -1,4 +1,7 @@
-"""How often and how soon a provider is called. Clock, sleep and chance are given, so that a test takes no time."""
+"""How often and how soon a provider is called, and who is told of a long wait.
+
+Clock, sleep and chance are given, so that a test takes no time.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from math import isfinite
+from math import ceil, isfinite
 from random import random
 from threading import Lock
 from typing import NamedTuple
@@ -20,6 +23,9 @@ LONGEST_S = 60.0  # nobody waits for longer between two attempts
 _FIRST_S = 0.5
 # So many failed calls in a row mean that the provider is away; after a while one call may try again.
 _FAILURES, _AWAY_S = 5, 30.0
+_SHORT_S = 2.0  # nobody needs to be told of a wait of this length
+
+OnWait = Callable[[str], None]  # takes one line: for how long and for what
 
 
 class Limits(NamedTuple):
@@ -30,43 +36,80 @@ class Limits(NamedTuple):
     tokens_per_minute: int = 0
 
 
-class Pace:
-    """Makes calls wait for their turn. Safe to use from several threads."""
+class Turn(NamedTuple):
+    """Seconds until a call may begin, and the setting that makes it wait, "" where none does."""
 
-    def __init__(
-        self, limits: Limits, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
-    ) -> None:
+    seconds: float
+    limit: str = ""
+
+
+class Pace:
+    """Gives each call its turn. Safe to use from several threads."""
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = limits
         self._clock = clock
-        self._sleep = sleep
         self._lock = Lock()
         self._calls: deque[tuple[float, int]] = deque()  # start and tokens of those of the last minute
         self._next = float("-inf")
 
-    def wait(self, n_tokens: int) -> None:
-        """Return when a call of so many tokens may begin."""
+    def turn(self, n_tokens: int) -> Turn:
+        """Return the turn of a call of so many tokens, which is counted as made then."""
         with self._lock:
-            begin = max(self._clock(), self._next, self._free_at(n_tokens))
-            self._next = begin + self._limits.interval_s
-            self._calls.append((begin, n_tokens))
-        delay = begin - self._clock()
-        if delay > 0:
-            self._sleep(delay)
+            now = self._clock()
+            delay = self._until_free(n_tokens, now)
+            if self._next - now > delay.seconds:
+                delay = Turn(self._next - now, "limits.min_interval_ms")
+            self._next = now + delay.seconds + self._limits.interval_s
+            self._calls.append((now + delay.seconds, n_tokens))
+        return delay
 
-    def _free_at(self, n_tokens: int) -> float:
+    def _until_free(self, n_tokens: int, now: float) -> Turn:
         """Return when the calls of the minute before leave room for one more."""
-        now = self._clock()
         while self._calls and self._calls[0][0] <= now - _MINUTE_S:
             self._calls.popleft()
         n_calls, used = len(self._calls), sum(tokens for _, tokens in self._calls)
-        free_at = now
+        free = Turn(0.0)
         for begin, tokens in self._calls:
             too_many = 0 < self._limits.requests_per_minute <= n_calls
             if not too_many and not 0 < self._limits.tokens_per_minute < used + n_tokens:
                 break
-            free_at = begin + _MINUTE_S
+            limit = "limits.requests_per_minute" if too_many else "limits.tokens_per_minute"
+            free = Turn(begin + _MINUTE_S - now, limit)
             n_calls, used = n_calls - 1, used - tokens
-        return free_at
+        return free
+
+
+class Waits:
+    """Sleeps, and tells of it where it is long: once for several threads that wait at the same time."""
+
+    def __init__(
+        self,
+        on_wait: OnWait,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._on_wait = on_wait
+        self._sleep = sleep
+        self._clock = clock
+        self._lock = Lock()
+        self._told_until = float("-inf")
+
+    def sleep(self, seconds: float, why: str) -> None:
+        """Return after so many seconds."""
+        if seconds > _SHORT_S and self._is_news(seconds):
+            self._on_wait(f"waiting {ceil(seconds)} s: {why}")
+        if seconds > 0:
+            self._sleep(seconds)
+
+    def _is_news(self, seconds: float) -> bool:
+        """Whether this wait goes on for more than twice as long as what is left of the one that was told."""
+        with self._lock:
+            now = self._clock()
+            if seconds <= 2 * (self._told_until - now):
+                return False
+            self._told_until = now + seconds
+            return True
 
 
 @dataclass(slots=True, eq=False)
@@ -125,25 +168,28 @@ class Breaker:
             self._away_until = self._clock() + _AWAY_S
 
 
-def backoff_s(attempt: int, retry_after: str = "", now_s: float = 0.0, chance: Callable[[], float] = random) -> float:
-    """Return the seconds before the next attempt: what the provider says, else doubling, with some chance in it.
+def backoff_s(attempt: int, chance: Callable[[], float] = random) -> float:
+    """Return the seconds before the next attempt: doubling up to `LONGEST_S`, with some chance in it.
 
-    `attempt` counts from 0; `retry_after` is the header, in seconds or as a date, of which `now_s` is the present.
-    Only a provider asks for more than `LONGEST_S`.
+    `attempt` counts from 0.
     """
-    asked = _asked_s(retry_after, now_s)
-    if asked is not None:
-        return max(asked, 0.0)
     return min(_FIRST_S * 2.0**attempt, LONGEST_S) * (0.5 + chance() / 2)
 
 
-def _asked_s(retry_after: str, now_s: float) -> float | None:
+def asked_s(retry_after: str, now_s: float) -> float | None:
+    """Return the seconds that a provider asks to wait, None where it says none.
+
+    `retry_after` is the header, in seconds or as a date, of which `now_s` is the present.
+    """
     try:
         seconds = float(retry_after)
-        return seconds if isfinite(seconds) else None
     except ValueError:
-        pass
+        seconds = _date_s(retry_after) - now_s
+    return max(seconds, 0.0) if isfinite(seconds) else None
+
+
+def _date_s(text: str) -> float:
     try:
-        return float(parsedate_to_datetime(retry_after).timestamp()) - now_s
-    except (ValueError, TypeError):
-        return None
+        return parsedate_to_datetime(text).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return float("nan")
