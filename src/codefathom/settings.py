@@ -359,6 +359,14 @@ class Known(NamedTuple):
     default: Any
     rule: Rule
 
+    def shown(self, value: Any) -> Any:
+        """Return a value as it may be said: without logins in addresses."""
+        if self.key.endswith(".base_url"):
+            return without_login(value)
+        if self.rule.remote and isinstance(value, str):
+            return shown_model(value)
+        return tuple(map(shown_model, value)) if self.key == "llm.prices" else value
+
 
 SECTIONS = tuple(name for name in Settings._fields if name != "origins")
 

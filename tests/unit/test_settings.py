@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from codefathom import chunk
 from codefathom.configuration import find_root, load_settings, user_file
 from codefathom.errors import SettingsError
-from codefathom.settings import ALIASES, Settings, known_settings
+from codefathom.settings import (
+    ALIASES,
+    EmbedSettings,
+    IndexSettings,
+    LlmSettings,
+    Settings,
+    known_settings,
+    model_and_address,
+    shown_model,
+)
 from codefathom.types import LEVELS, MODES
 
 
@@ -73,6 +82,8 @@ def test_each_layer_wins_over_the_one_below(tmp_path: Path) -> None:
         ("source.required_exts", "", ()),
         ("select.filter_level", "-1", -1),
         ("embed.model", "bundled", "bundled"),
+        ("llm.prices", "a:b=1/2, c:d=0.5/10,", ("a:b=1/2", "c:d=0.5/10")),
+        ("llm.prices", ["a:b@http://host/v1=1/2"], ("a:b@http://host/v1=1/2",)),
     ],
 )
 def test_values_are_read_as_what_the_setting_is(key: str, given_value: object, expected: object) -> None:
@@ -92,6 +103,10 @@ def test_values_are_read_as_what_the_setting_is(key: str, given_value: object, e
         ("llm.prompt_price", -1, "from 0.0"),
         ("llm.completion_price", "2 euros", "a number"),
         ("agent.max_cost", float("nan"), "from 0.0"),
+        *(
+            ("llm.prices", price, "write each as openai:gpt-5-mini=0.25/2")
+            for price in ("openai:m", "openai:m=1", "openai:m=-1/2", "=1/2", "openai:m=1/nan", ["a:b=1/2", "a:b=x/2"])
+        ),
         ("judge.relevance_threshold", 11, "from 0 to 10"),
         ("search.mode", "psychic", "choose one of hybrid"),
         ("search.min_similarity", float("nan"), "from 0.0 to 1.0"),
@@ -237,6 +252,78 @@ def test_without_a_mark_the_folder_itself_is_the_root(tmp_path: Path) -> None:
 )
 def test_the_users_file(environment: dict[str, str], expected: str) -> None:
     assert user_file(environment) == expected
+
+
+@pytest.mark.parametrize("key", ["llm.model", "llm.judge", "llm.index", "embed.model"])
+def test_a_project_file_cannot_name_an_address(tmp_path: Path, key: str) -> None:
+    section, _, name = key.partition(".")
+    with_file(tmp_path, f'[{section}]\n{name} = "openai:m@https://example.org/v1"\n')
+    with pytest.raises(SettingsError, match=rf"{key} cannot be") as caught:
+        load_settings(str(tmp_path))
+    assert "your own file" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "address", "shown"),
+    [
+        ("", "", "", ""),
+        ("bundled", "bundled", "", "bundled"),
+        ("openai:m", "openai:m", "", "openai:m"),
+        ("openai:m@1", "openai:m@1", "", "openai:m@1"),
+        ("openai:m@http://box", "openai:m", "http://box", "openai:m@http://box"),
+        ("openai:m@https://box/v1/", "openai:m", "https://box/v1/", "openai:m@https://box/v1"),
+        ("openai:m@http://me:a@b@box/v1", "openai:m", "http://me:a@b@box/v1", "openai:m@http://box/v1"),
+        ("a:b@http://c/@https://d", "a:b", "http://c/@https://d", "a:b@http://c/@https://d"),
+    ],
+)
+def test_a_model_and_its_address(name: str, model: str, address: str, shown: str) -> None:
+    assert model_and_address(name) == (model, address)
+    assert shown_model(name) == shown
+
+
+def test_a_value_is_shown_without_a_login() -> None:
+    model, address = "openai:m@http://me:word@box", "http://me:word@box"
+    settings = Settings(
+        embed=EmbedSettings(model, address),
+        llm=LlmSettings(model, address, judge=model, prices=("openai:n=1/2", f"{model}/v1=1/2")),
+        index=IndexSettings(dir="a//b@c"),
+    )
+    shown = {known.key: known.shown(value_of(settings, known.key)) for known in known_settings()}
+    assert [shown[key] for key in ("embed.model", "llm.model", "llm.judge")] == ["openai:m@http://box"] * 3
+    assert (shown["embed.base_url"], shown["llm.base_url"]) == ("http://box", "http://box")
+    assert shown["llm.prices"] == ("openai:n=1/2", "openai:m@http://box/v1=1/2")
+    changed = {key for key, value in shown.items() if value != value_of(settings, key)}
+    assert changed == {"embed.model", "embed.base_url", "llm.model", "llm.base_url", "llm.judge", "llm.prices"}
+
+
+PRICED = LlmSettings(
+    prompt_price=1.0,
+    completion_price=10.0,
+    prices=(
+        *("openai:m=0.25/2", "ollama:free=0/0", "openai:here@http://localhost:8000/v1/=0.5/1"),
+        *("openai:both=3/4", "openai:both@https://box/v1=5/6", "openai:a=b@http://me:word@box/?k=v=7/8"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "prices"),
+    [
+        ("openai:other", (1.0, 10.0)),
+        ("openai:m", (0.25, 2.0)),
+        ("openai:m@http://anywhere", (0.25, 2.0)),
+        ("ollama:free", (0.0, 0.0)),
+        ("openai:here", (1.0, 10.0)),
+        ("openai:here@http://localhost:8000/v1", (0.5, 1.0)),
+        ("openai:here@http://me:word@localhost:8000/v1", (0.5, 1.0)),
+        ("openai:both", (3.0, 4.0)),
+        ("openai:both@https://box/v1", (5.0, 6.0)),
+        ("openai:both@https://elsewhere/v1", (3.0, 4.0)),
+        ("openai:a=b@http://box/?k=v", (7.0, 8.0)),
+    ],
+)
+def test_prices_of_a_model(name: str, prices: tuple[float, float]) -> None:
+    assert PRICED.prices_of(name) == prices
 
 
 def test_a_project_file_cannot_say_where_text_is_sent(tmp_path: Path) -> None:
