@@ -188,10 +188,31 @@ def test_a_report_says_what_goes_to_a_model(dry_run: bool, sent: ForModel, line:
     assert "language model" not in report_text(replace(REPORT, dry_run=dry_run), whole=True)
 
 
-def test_many_failures_are_cut_unless_all_are_wanted() -> None:
-    many = replace(REPORT, failures=tuple(Failure(f"{n}.py", "no purpose") for n in range(25)))
-    assert "failed: 19.py: no purpose\nfailed: … and 5 more (-v lists all)\n30 chunks" in report_text(many, whole=False)
-    assert "failed: 24.py: no purpose\n30 chunks" in report_text(many, whole=True)
+def failed(*reasons: str) -> tuple[Failure, ...]:
+    return tuple(Failure(f"{n}.py", reason) for n, reason in enumerate(reasons))
+
+
+@pytest.mark.parametrize(
+    ("reasons", "lines"),
+    [
+        (("away",) * 3, ["0.py: away", "1.py: away", "2.py: away"]),
+        (("away",) * 4, ["4 files, 0.py the first: away", "… (-v lists all)"]),
+        (("a", "b", "b", "b", "b"), ["0.py: a", "4 files, 1.py the first: b", "… (-v lists all)"]),
+        (
+            ("b", "a", "b", "b", "\x1bb", "b"),
+            ["4 files, 0.py the first: b", "1.py: a", "4.py: \ufffdb", "… (-v lists all)"],
+        ),
+        (tuple(map(str, range(20))), [f"{n}.py: {n}" for n in range(20)]),
+        (tuple(map(str, range(22))), [*(f"{n}.py: {n}" for n in range(20)), "… and 2 more", "… (-v lists all)"]),
+    ],
+)
+def test_many_failures_are_cut_unless_all_are_wanted(reasons: tuple[str, ...], lines: list[str]) -> None:
+    many = replace(REPORT, failures=failed(*reasons))
+    said = "".join(f"failed: {line}\n" for line in lines)
+    assert report_text(many, whole=False).startswith(f"{said}30 chunks")
+    assert report_text(many, whole=True).count("failed: ") == len(reasons)
+    in_status = "".join(f"failed      {line}\n" for line in lines if "-v" not in line)
+    assert status_text(replace(STATUS, failures=many.failures), PLAIN, skipped=False).endswith(in_status)
 
 
 def test_a_long_list_is_cut_unless_all_is_wanted() -> None:

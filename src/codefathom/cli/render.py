@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from codefathom.cli.progress import duration
-from codefathom.types import Check, FoundSymbol, Hit, IndexReport, RelatedResult, SearchResult, Status
+from codefathom.types import Check, Failure, FoundSymbol, Hit, IndexReport, RelatedResult, SearchResult, Status
 
 _EXCERPT_LINES = 6
 _LINES_BEFORE_BEST = 2
 _MAX_LINE_CHARS = 200
 _MAX_LISTED = 20
+_MAX_ALIKE = 3  # files that failed for one reason and are still named one by one
 # What is in a repository is data: its control characters must not steer the terminal.
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))  # turn around what follows them
 _CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160), *_BIDI) if code not in {9, 10}}
@@ -116,15 +117,35 @@ def report_text(report: IndexReport, *, whole: bool) -> str:
             lines += [f"{mark} {safe(path)}" for path in shown]
             if len(paths) > len(shown):
                 lines.append(f"{mark} … and {len(paths) - len(shown)} more (-v lists all)")
-    failures = report.failures if whole else report.failures[:_MAX_LISTED]
-    lines += [f"failed: {safe(failure.path)}: {safe(failure.reason)}" for failure in failures]
-    if len(report.failures) > len(failures):
-        lines.append(f"failed: … and {len(report.failures) - len(failures)} more (-v lists all)")
+    each = [_failed(failure) for failure in report.failures]
+    failed = each if whole else _failures(report.failures)
+    lines += [f"failed: {line}" for line in failed]
+    if failed != each:
+        lines.append("failed: … (-v lists all)")
     lines.append(_summary(report))
     lines += _for_model(report)
     if report.paused:
         lines.append(f"paused: {report.paused}")
     return "".join(line + "\n" for line in lines)
+
+
+def _failed(failure: Failure) -> str:
+    return f"{safe(failure.path)}: {safe(failure.reason)}"
+
+
+def _failures(failures: Sequence[Failure]) -> list[str]:
+    """Return a line for each file, but one for all that share a reason when they are many; not too many lines."""
+    by_reason: dict[str, list[Failure]] = {}
+    for failure in failures:
+        by_reason.setdefault(failure.reason, []).append(failure)
+    lines: list[str] = []
+    for reason, alike in by_reason.items():
+        if len(alike) <= _MAX_ALIKE:
+            lines += map(_failed, alike)
+        else:
+            lines.append(f"{len(alike)} files, {safe(alike[0].path)} the first: {safe(reason)}")
+    n_more = len(lines) - _MAX_LISTED
+    return lines if n_more <= 0 else [*lines[:_MAX_LISTED], f"… and {n_more} more"]
 
 
 def _summary(report: IndexReport) -> str:
@@ -165,7 +186,7 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
         ("model", status.model),
         ("up to date", _freshness(status)),
     ]
-    rows += [("failed", f"{safe(item.path)}: {safe(item.reason)}") for item in status.failures[:_MAX_LISTED]]
+    rows += [("failed", line) for line in _failures(status.failures)]
     if status.paused:
         rows.append(("paused", safe(status.paused)))
     return "".join(f"{name:<11} {value}\n" for name, value in rows)
