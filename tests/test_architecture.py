@@ -34,7 +34,7 @@ CLASSES_THAT_SAY_NOTHING = ("Manager", "Helper", "Handler", "Service")
 # Imported where used: a search pays only for what it needs, and a lock only for its platform.
 MAY_IMPORT_INSIDE = {
     "__init__.py",
-    "asking.py",
+    "roles.py",
     "engine.py",
     "opening.py",
     "plan.py",

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from codefathom.types import Check
 
 OnProgress = Callable[[Progress], None]
+OnWait = Callable[[str], None]
 
 # In one process the tree is compared with the index at most this often; a search in between sees the last state.
 LOOK_AGAIN_AFTER_S = 1.0
@@ -54,21 +55,30 @@ LOOK_AGAIN_AFTER_S = 1.0
 class Engine:
     """One project: its files, its index, and questions to it."""
 
-    def __init__(self, place: Place, on_progress: OnProgress | None = None) -> None:
+    def __init__(self, place: Place, on_progress: OnProgress | None = None, on_wait: OnWait = lambda _: None) -> None:
         self.place = place
         self._on_progress = on_progress or (lambda _: None)
+        self._on_wait = on_wait
         self._lock = RLock()
         self._opened: Opened | None = None
         self._looked_at = float("-inf")
         self._behind = False
 
     @classmethod
-    def open(cls, path: str = ".", *, settings: Settings | None = None, on_progress: OnProgress | None = None) -> Self:
+    def open(
+        cls,
+        path: str = ".",
+        *,
+        settings: Settings | None = None,
+        on_progress: OnProgress | None = None,
+        on_wait: OnWait = lambda _: None,
+    ) -> Self:
         """Open the project that `path` lies in: the nearest folder upwards with .fathom, fathom.toml or .git.
 
+        `on_progress` takes what an index run does; `on_wait`, from any thread, a line when a server keeps us waiting.
         Nothing is read or written yet. Raises SourceError without such a folder, SettingsError for a bad setting.
         """
-        return cls(locate(os.fspath(path), settings), on_progress)
+        return cls(locate(os.fspath(path), settings), on_progress, on_wait)
 
     @property
     def root(self) -> str:
@@ -199,7 +209,8 @@ class Engine:
 
         Without a language model in the settings the answer consists of excerpts. `pinned` are paths that must be among
         the sources, `documents` further texts by name, `history` the turns before. Closing the iterator ends the call.
-        Raises UsageError for an empty question, ProviderError when the model cannot be reached.
+        Raises UsageError for an empty question. A model that cannot be reached, or fails midway, leaves what it wrote,
+        and excerpts; `Answer.failure` says what happened.
         """
         from codefathom import asking
 
@@ -214,16 +225,17 @@ class Engine:
     def investigate(self, question: str, *, history: Sequence[Message] = ()) -> Iterator[Event | Answer]:
         """Let the configured model look for itself with tools; yield what happens, and the answer last.
 
-        Raises SettingsError without a model, ProviderError when it cannot be reached.
+        Raises UsageError for an empty question and SettingsError without a model. A model that fails leaves the places
+        that it had seen; `Answer.failure` says what happened.
         """
-        from codefathom import asking
+        from codefathom.investigating import investigate
 
         self._refresh()
 
         def look(query: str, level: Level, limit: int) -> SearchResult:
             return self.search(query, limit=limit, level=level)
 
-        return asking.investigate(asking.Request(question, tuple(history)), self._open(), look)
+        return investigate(question, self._open(), look, history)
 
     def status(self) -> Status:
         """Say what the index holds and how far it is from the tree."""
@@ -240,13 +252,13 @@ class Engine:
 
         if not providers:
             return doctor(self._open())
-        from codefathom.asking import check_models
+        from codefathom.roles import check_models
 
         return (*doctor(self._open()), *check_models(self.place))
 
     def leaving(self) -> str:
         """Say what leaves this machine when questions are answered, and to where."""
-        from codefathom.asking import leaving
+        from codefathom.roles import leaving
 
         return leaving(self.place)
 
@@ -286,7 +298,7 @@ class Engine:
     def _open(self) -> Opened:
         with self._lock:
             if self._opened is None:
-                self._opened = Opened(self.place)
+                self._opened = Opened(self.place, self._on_wait)
             return self._opened
 
     def _run(self, *, full: bool, retry: bool) -> Generator[Progress | IndexReport, None, None]:

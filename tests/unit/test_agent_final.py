@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from codefathom.agent.final import (
     DEMAND,
     SCHEMA,
-    EmptyAnswerError,
     FinalAnswer,
-    final,
     objects_in,
     replied,
     stream_final,
@@ -23,7 +21,7 @@ from codefathom.agent.final import (
 from codefathom.agent.tools import Place
 from codefathom.answer.types import Citation, Dropped
 from codefathom.errors import ProviderError
-from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
+from codefathom.providers.base import Ask, Delta, Message, Reply
 
 QUESTION = (Message("system", "Look."), Message("user", "Where are orders stored?"))
 TRACE = (
@@ -59,7 +57,7 @@ class Scripted:
         try:
             yield Delta(said[:5])
             yield Delta(said[5:])
-            yield Reply(said, usage=Usage(100, 10))
+            yield Reply(said)
         finally:
             self.n_closed += 1
 
@@ -68,10 +66,20 @@ def good(**changes: Any) -> str:
     return json.dumps(GOOD | changes)
 
 
+def final(model: Scripted, messages: tuple[Message, ...], trace: Any) -> FinalAnswer:
+    steps = stream_final(model, messages, trace)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            assert isinstance(end.value, FinalAnswer)
+            return end.value
+
+
 def answered(*script: str | ProviderError, draft: str | None = None, trace: Any = TRACE) -> FinalAnswer:
     model = Scripted(*script)
     messages = QUESTION if draft is None else (*QUESTION, Message("assistant", draft))
-    answer = final(model, messages, trace).answer
+    answer = final(model, messages, trace)
     assert model.script == []
     return answer
 
@@ -105,12 +113,11 @@ def test_forms_of_one_answer(text: str) -> None:
 
 def test_the_schema_is_demanded() -> None:
     model = Scripted(good())
-    finished = final(model, QUESTION, TRACE)
+    final(model, QUESTION, TRACE)
     (ask,) = model.asks
     assert ask.schema == SCHEMA
     assert ask.tools == ()
     assert ask.messages == (*QUESTION, Message("user", DEMAND))
-    assert finished.usage == Usage(100, 10)
     assert set(SCHEMA["required"]) == set(SCHEMA["properties"]) == set(GOOD)
 
 
@@ -132,9 +139,7 @@ def test_the_schema_is_demanded() -> None:
 )
 def test_repair(text: str, says: str) -> None:
     model = Scripted(text, good())
-    finished = final(model, QUESTION, TRACE)
-    assert finished.answer == ANSWER
-    assert finished.usage == Usage(200, 20)
+    assert final(model, QUESTION, TRACE) == ANSWER
     assert model.asks[1].schema == SCHEMA
     assert model.asks[1].messages[-2] == Message("assistant", text)
     assert says in model.asks[1].messages[-1].content
@@ -173,7 +178,7 @@ def test_what_cannot_be_repaired_is_wrapped(script: tuple[str, ...], draft: str 
     ],
 )
 def test_an_empty_answer_is_an_error(script: tuple[str, ...]) -> None:
-    with pytest.raises(EmptyAnswerError, match="scripted gave an empty answer") as raised:
+    with pytest.raises(ProviderError, match="scripted gave an empty answer") as raised:
         answered(*script)
     assert raised.value.hint == "ask again, or use another model"
 
@@ -340,8 +345,8 @@ def test_whatever_is_written_there_is_an_answer_or_an_error(fields: dict[str, An
     text = around + json.dumps(fields) + around
     model = Scripted(text, text)
     try:
-        answer = final(model, QUESTION, TRACE).answer
-    except EmptyAnswerError:
+        answer = final(model, QUESTION, TRACE)
+    except ProviderError:
         assert not fields["answer"].strip()
         return
     assert answer.answer != ""

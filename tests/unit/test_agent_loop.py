@@ -420,9 +420,13 @@ def test_other_json_in_text_is_no_call(kit: tuple[Tool, ...], text: str) -> None
 # ---- failures
 
 
-def test_a_failure_in_the_first_round_is_raised(kit: tuple[Tool, ...]) -> None:
-    with pytest.raises(ProviderError, match="gone"):
-        list(run(QUESTION, Scripted(ProviderError("gone")), kit))
+def test_a_model_that_fails_in_the_first_round_is_asked_no_more(kit: tuple[Tool, ...]) -> None:
+    final = final_of(ran(Scripted(ProviderError("gone", hint="start it")), kit))
+    assert (final.answer.answer, final.answer.named) == ("", ())
+    assert (final.stopped_by, final.failure, final.rounds) == ("provider", "gone; start it", 1)
+    (stage,) = final.stages
+    assert (stage.stage, stage.n_out, stage.detail) == ("round 1", 0, "gone; start it")
+    assert [call.problem for call in stage.calls] == ["gone; start it"]
 
 
 def test_a_later_failure_leads_to_the_answer(kit: tuple[Tool, ...]) -> None:
@@ -476,17 +480,38 @@ def test_no_more_than_ten_places_stand_for_an_answer(kit: tuple[Tool, ...]) -> N
     assert [source.path for source in sources] == ["shop/pricing.py"] * 7 + ["shop/orders.py"] * 3
 
 
-def test_two_failures_before_anything_was_seen_are_raised(kit: tuple[Tool, ...]) -> None:
+def test_two_failures_before_anything_was_seen_leave_nothing(kit: tuple[Tool, ...]) -> None:
     nothing = ("find_symbol", {"name": "nowhere"})
-    model = Scripted(calls(nothing), ProviderError("gone"), ProviderError("gone for good"))
-    with pytest.raises(ProviderError, match="gone for good"):
-        list(run(QUESTION, model, kit))
-    assert model.n_closed == 3
+    final = final_of(ran(Scripted(calls(nothing), ProviderError("gone"), ProviderError("gone for good")), kit))
+    assert (final.answer.answer, final.answer.named, final.failure) == ("", (), "gone for good")
+    assert [stage.stage for stage in final.stages] == ["round 1", "find_symbol", "round 2", "answer"]
 
 
-def test_an_empty_answer_is_an_error_whatever_was_seen(kit: tuple[Tool, ...]) -> None:
-    with pytest.raises(ProviderError, match="scripted gave an empty answer"):
-        list(run(QUESTION, Scripted(calls(PRICING), says(""), says(""), says(" ")), kit))
+def test_an_empty_answer_is_a_failure_and_counts(kit: tuple[Tool, ...]) -> None:
+    final = final_of(ran(Scripted(calls(PRICING), says(""), says(""), says(" ")), kit))
+    assert final.failure == "scripted gave an empty answer; ask again, or use another model"
+    assert final.answer.sources == (Citation("shop/pricing.py", 1, 13),)
+    assert final.usage == Usage(400, 40)
+
+
+def test_a_trace_keeps_what_the_model_was_asked_and_said(kit: tuple[Tool, ...]) -> None:
+    model = Scripted(calls(PRICING, text="I read the prices."), answer(answer="Prices of SHOP."))
+    briefing = Briefing(history=(Message("user", "About SHOP"),), mask=lambda text: text.replace("SHOP", "«masked»"))
+    final = final_of(ran(model, kit, briefing=briefing))
+    assert [(stage.stage, stage.n_calls, stage.usage) for stage in final.stages] == [
+        ("round 1", 1, Usage(100, 10)),
+        ("read_file", 0, Usage()),
+        ("round 2", 1, Usage(100, 10)),
+        ("answer", 0, Usage()),  # the reply of the last round was one already
+    ]
+    (first,), (second,) = final.stages[0].calls, final.stages[2].calls
+    assert [said.role for said in first.prompt] == ["system", "user", "user"]
+    assert first.prompt[1].text == "About «masked»"
+    assert first.reply == 'I read the prices.\nread_file {"file_path": "shop/pricing.py"}'
+    assert [said.role for said in second.prompt[-2:]] == ["assistant", "tool"]
+    assert second.prompt[-2].text == first.reply
+    assert "Prices of «masked»" in second.reply
+    assert "SHOP" not in repr(final.stages)
 
 
 # ---- models that take no tools
@@ -523,17 +548,16 @@ def test_a_model_that_refuses_tools_writes_its_calls(kit: tuple[Tool, ...], stat
         (429, "http://host/v1/chat/completions answered 429: too many tool calls today"),
     ],
 )
-def test_other_refusals_are_raised_at_once(kit: tuple[Tool, ...], status: int, message: str) -> None:
-    model = Scripted(StatusError(message, status))
-    with pytest.raises(StatusError, match=f"answered {status}"):
-        list(run(QUESTION, model, kit))
-    assert len(model.asks) == 1
+def test_after_other_refusals_nothing_more_is_asked(kit: tuple[Tool, ...], status: int, message: str) -> None:
+    final = final_of(ran(Scripted(StatusError(message, status)), kit))
+    assert (final.failure, final.stopped_by) == (message, "provider")
 
 
 def test_a_model_that_refuses_twice_is_asked_no_more(kit: tuple[Tool, ...]) -> None:
     status, message = REFUSALS[0]
-    with pytest.raises(StatusError, match="does not support tools"):
-        list(run(QUESTION, Scripted(*[StatusError(message, status) for _ in range(2)]), kit))
+    final = final_of(ran(Scripted(*[StatusError(message, status) for _ in range(2)]), kit))
+    assert final.failure == message
+    assert [call.problem for call in final.stages[0].calls] == [message] * 2
 
 
 # ---- cancelling

@@ -86,7 +86,7 @@ def test_an_answer_that_names_nothing_has_no_citation() -> None:
 def test_an_answer_may_cite_in_its_text_alone() -> None:
     answer = reported("It is two [a.py:2-2].")
     assert answer.text == "It is two [a.py:2-2]."
-    assert answer.citations == (Citation("a.py", 2, 2, "whole"),)
+    assert answer.citations == (Citation("a.py", 2, 2),)
     assert answer.degraded == ()
 
 

@@ -15,7 +15,7 @@ from codefathom.answer.course import Models
 from codefathom.answer.tokens import estimate
 from codefathom.answer.types import Answer, Prices, traced
 from codefathom.errors import ProviderError, SourceError, UsageError
-from codefathom.providers.base import Ask, Message, Reply, Usage
+from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
 from codefathom.settings import AnswerSettings, ContextSettings, LlmSettings, RerankSettings, SelectSettings, Settings
 from codefathom.testing import ScriptedChat
 from codefathom.types import SearchResult
@@ -496,9 +496,121 @@ def test_an_answer_that_was_cut_or_refused_says_so(shop: Path) -> None:
         assert any(word in problem for problem in answer.degraded)
 
 
-def test_an_empty_reply_is_an_error(shop: Path) -> None:
-    with pytest.raises(ProviderError, match="empty answer"):
-        answered(shop, "  \n")
+class Breaking(ScriptedChat):
+    """Writes its reply and then fails."""
+
+    def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
+        for item in super().stream(ask):
+            if isinstance(item, Reply):
+                raise ProviderError("the connection was lost", hint="ask again")
+            yield item
+
+
+STAND_IN = "The model failed before its answer was whole. The best excerpts:\n\n1. "
+
+
+def broken_off(shop: Path, model: ScriptedChat, question: str = QUESTION) -> tuple[str, Answer]:
+    events = events_of(shop, Models(answer=model), asking.Request(question))
+    answer = events[-1]
+    assert isinstance(answer, Answer)
+    return "".join(event.text for event in events if isinstance(event, Text)), answer
+
+
+def test_an_answer_that_breaks_off_is_followed_by_excerpts(shop: Path) -> None:
+    shown, answer = broken_off(shop, Breaking([Reply("Prices are summed [shop/pricing.py:6-8], not [99].\n\nAnd")]))
+    assert shown == answer.text
+    assert answer.text.startswith(f"Prices are summed [shop/pricing.py:6-8], not.\n\nAnd\n\n{STAND_IN}")
+    assert answer.failure == "the connection was lost; ask again"
+    assert answer.degraded == (
+        "the answering model failed: the connection was lost; ask again",
+        "1 citations could not be verified and were removed",
+    )
+    assert (answer.model, len(answer.dropped)) == ("scripted:model", 1)
+    assert answer.citations[0].path == "shop/pricing.py"
+    assert len(answer.citations) > 1
+    assert [source.number for source in answer.sources] == list(range(1, len(answer.sources) + 1))
+    for place in answer.citations:
+        assert any(
+            source.path == place.path and source.start_line <= place.start_line <= place.end_line <= source.end_line
+            for source in answer.sources
+        )
+    (call,) = answer.trace[-1].calls
+    assert (call.reply[:17], call.problem) == ("Prices are summed", answer.failure)
+    assert answer.trace[-1].detail == answer.failure
+
+
+@pytest.mark.parametrize(
+    ("reply", "failure"),
+    [
+        (ProviderError("no connection", hint="start it"), "no connection; start it"),
+        (ProviderError("no connection"), "no connection"),
+        (Reply("  \n", usage=Usage(100, 1)), "scripted:model gave an empty answer; ask again, or use another model"),
+    ],
+)
+def test_without_a_word_of_the_model_there_are_excerpts_alone(
+    shop: Path, reply: Reply | ProviderError, failure: str
+) -> None:
+    shown, answer = broken_off(shop, ScriptedChat([reply]))
+    *_, usual = events_of(shop, Models(), asking.Request(QUESTION))
+    assert isinstance(usual, Answer)
+    assert shown.strip() == answer.text.strip()
+    assert answer.text.startswith(STAND_IN)
+    assert (answer.failure, answer.degraded) == (failure, (f"the answering model failed: {failure}",))
+    assert (answer.model, answer.confidence) == ("", usual.confidence)
+    assert set(answer.citations) <= set(usual.citations)
+    assert answer.verified_share == 1.0
+    assert answer.usage == (reply.usage if isinstance(reply, Reply) else Usage())
+
+
+def test_excerpts_that_stand_in_are_of_what_a_judge_kept(shop: Path) -> None:
+    def grade(question: Ask) -> Reply:
+        paths = re.findall(r"is document (\d+) \((.*?)\)", question.messages[-1].content)
+        return Reply("\n".join(f"{number}: {'yes/8' if 'orders' in path else 'no/1'}" for number, path in paths))
+
+    models = Models(answer=ScriptedChat([ProviderError("gone")]), judge=ScriptedChat([grade] * 9))
+    *_, answer = events_of(shop, models, asking.Request(QUESTION), Settings(select=SelectSettings(filter_level=1)))
+    assert isinstance(answer, Answer)
+    assert {citation.path for citation in answer.citations} == {"shop/orders.py"}
+    assert (answer.sources[0].score, answer.sources[0].reason[-11:]) == (0.8, "judged 8/10")
+
+
+def test_a_failure_is_told_in_the_language_of_the_question(shop: Path) -> None:
+    shown, answer = broken_off(shop, ScriptedChat([ProviderError("gone")]), "订单的价格是怎么计算的？")
+    assert shown.startswith("模型在完成回答之前出错")
+    assert answer.failure == "gone"
+
+
+def test_every_source_but_a_whole_file_has_its_symbol(shop: Path) -> None:
+    (shop / "shop" / "large.py").write_text(LARGE)
+    models = Models(answer=ScriptedChat([Reply("So [1].")]))
+    request = asking.Request("price_of_order_70 of an order")
+    found, *_ = events_of(shop, models, request, Settings(context=SMALL_WINDOW))
+    assert isinstance(found, Found)
+    parts = [source for source in found.sources if source.path == "shop/large.py"]
+    assert parts
+    assert all(not source.is_whole and source.symbol in source.text for source in parts)
+    assert all(source.symbol == "" for source in found.sources if source.is_whole)
+
+
+def test_a_trace_keeps_what_models_were_asked_and_said(shop: Path) -> None:
+    models = Models(
+        answer=ScriptedChat([Reply("So [1].", usage=Usage(20, 2))]),
+        select=ScriptedChat([Reply("No list.", usage=Usage(30, 3))]),
+        judge=ScriptedChat([ProviderError("overloaded")] + [Reply("1: yes/9", usage=Usage(1, 1))] * 9),
+    )
+    settings = Settings(select=SelectSettings(filter_level=1))
+    *_, answer = events_of(shop, models, asking.Request(QUESTION), settings)
+    assert isinstance(answer, Answer)
+    calls = {stage.stage: stage.calls for stage in answer.trace if stage.calls}
+    assert list(calls) == ["select", "judge", "answer"]
+    (selecting,), (answering,) = calls["select"], calls["answer"]
+    assert (selecting.reply, selecting.usage, selecting.problem) == ("No list.", Usage(30, 3), "")
+    assert "shop/pricing.py" in selecting.prompt[-1].text
+    assert sorted(call.problem for call in calls["judge"])[-1] == "overloaded"
+    assert [said.role for said in answering.prompt] == ["system", "user"]
+    assert answering.prompt[-1].text.endswith(QUESTION)
+    assert all(stage.n_calls == len(stage.calls) for stage in answer.trace)
+    assert answer.usage == sum((call.usage for stage in answer.trace for call in stage.calls), Usage())
 
 
 def test_the_text_comes_in_checked_blocks(shop: Path) -> None:
@@ -514,8 +626,6 @@ def test_closing_the_events_ends_the_models_call(shop: Path) -> None:
         name = "endless"
 
         def stream(self, _: object) -> Iterator[object]:
-            from codefathom.providers.base import Delta
-
             try:
                 while True:
                     yield Delta("on and on\n\n")

@@ -23,21 +23,22 @@ def test_hits_of_one_file_become_one_material_in_the_order_of_the_best() -> None
     hits = (hit("b", 5, 9, 0.9), hit("a", 1, 2, 0.8), hit("b", 1, 3, 0.7))
     result = SearchResult("q", hits, "chunk", "hybrid", 0.5, 1)
     assert materials(result, {"a": "A", "b": "B"}.__getitem__) == [
-        Material("b", "B", ((5, 9), (1, 3)), "f5", 0.9, "because 5"),
-        Material("a", "A", ((1, 2),), "f1", 0.8, "because 1"),
+        Material("b", "B", ((5, 9), (1, 3)), 0.9, "because 5"),
+        Material("a", "A", ((1, 2),), 0.8, "because 1"),
     ]
 
 
 def test_what_fits_is_whole_and_the_rest_is_excerpts() -> None:
-    found = [Material("long", LONG, ((50, 51), (90, 90)), "g"), Material("short", "one\ntwo\n")]
-    context = gather("q", found, Shares(20, 120, 0), words)
+    found = [Material("long", LONG, ((50, 51), (90, 90))), Material("short", "one\ntwo\n")]
+    context = gather("q", found, Shares(20, 120, 0), words, lambda path, start, end: f"{path} {start} {end}")
     long, short = context.files
     assert (short.text, short.spans) == ("one\ntwo\n", ())
     assert long.spans == ((42, 59), (82, 98))
     assert long.text.startswith("line42\n")
     assert "\nline59\n…\nline82\n" in long.text
     assert long.text.endswith("line98\n")
-    assert long.symbols == ("g",)
+    assert long.symbols == ("long 42 59", "long 82 98")
+    assert short.symbols == ()  # all of its definitions are there
     assert context.truncated == ("long",)
     assert context.n_tokens <= 140
 

@@ -16,7 +16,7 @@ from codefathom.answer.grades import Grade, read_grade, read_grades
 from codefathom.answer.judge import JudgeOptions, judge
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
-from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
+from codefathom.providers.base import Ask, Delta, Message, Reply
 from codefathom.testing import ScriptedChat
 
 NONE = Grade(None, None)
@@ -162,7 +162,7 @@ class Chat:
             self.asked.append(ask)
         text = self._answer(ask)
         yield Delta(text)
-        yield Reply(text, usage=Usage(100, 10))
+        yield Reply(text)
 
 
 def user_text(ask: Ask) -> str:
@@ -202,6 +202,7 @@ def test_kept_stand_by_grade_then_as_found() -> None:
     assert judged.unjudged == ()
     assert judged.problems == ()
     assert [item.reason for item in judged.kept] == ["judged 9/10", "judged 9/10", "judged 6/10", "judged 6/10"]
+    assert [item.score for item in judged.kept] == [0.9, 0.9, 0.6, 0.6]  # no longer that of the search
 
 
 @pytest.mark.parametrize(("per_call", "sizes"), [(1, [1] * 5), (2, [2, 2, 1]), (4, [4, 1]), (10, [5])])
@@ -212,7 +213,6 @@ def test_candidates_share_a_call(per_call: int, sizes: list[int], workers: int) 
     judged = judge(QUESTION, (), named("a1.py", "b2.py", "c3.py", "d4.py", "e5.py"), chat, options)
     assert paths(judged.kept) == ["e5.py", "d4.py", "c3.py", "b2.py", "a1.py"]
     assert sorted((len(documents_of(ask)) for ask in chat.asked), reverse=True) == sizes
-    assert judged.usage == Usage(100 * len(sizes), 10 * len(sizes))
 
 
 def test_a_call_is_deterministic_and_knows_the_question_and_the_hint() -> None:

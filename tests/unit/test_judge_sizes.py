@@ -12,7 +12,7 @@ from codefathom.answer.budget import CountTokens, Material, Sizes, pieces, sizes
 from codefathom.answer.judge import JudgeOptions, judge
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
-from codefathom.providers.base import Ask, Reply, Usage
+from codefathom.providers.base import Ask, Reply
 from codefathom.testing import ScriptedChat
 
 QUESTION = "Where is a price computed?"
@@ -104,7 +104,7 @@ def graded(ask: Ask) -> Reply:
     texts = re.split(r"is document \d+ ", ask.messages[-1].content)[1:]
     grades = [re.search(r"GRADE (\S+)", text) for text in texts]
     lines = [f"{number}: {grade[1] if grade else 'no/2'}" for number, grade in enumerate(grades, start=1)]
-    return Reply("\n".join(lines), usage=Usage(100, 10))
+    return Reply("\n".join(lines))
 
 
 def file(name: str, n_words: int) -> Material:
@@ -166,7 +166,6 @@ def test_the_best_grade_of_a_files_parts_counts(grades: tuple[str, ...], score: 
     model = ScriptedChat([graded] * len(grades))
     judged = judge(QUESTION, (), [parted(*grades)], model, options)
     assert judged.scores == (score,)
-    assert judged.usage == Usage(100 * len(grades), 10 * len(grades))
     kept, dropped = score is not None and score >= 6, score is not None and score < 6
     assert (len(judged.kept), len(judged.dropped), len(judged.unjudged)) == (kept, dropped, score is None)
     n_unread = grades.count("hm")

@@ -31,6 +31,7 @@ from codefathom.purposes import (
     sketch,
     without_purpose,
 )
+from codefathom.roles import leaving
 from codefathom.settings import AnswerSettings, EmbedSettings, IndexSettings, LlmSettings, ParseSettings, Settings
 from codefathom.stores.cache import Cache
 from codefathom.stores.records import StoredDocument
@@ -481,7 +482,7 @@ def test_without_purpose_names_no_file_twice(project: Project) -> None:
 def test_it_is_said_what_leaves_the_machine(project: Project, settings: Settings, said: str) -> None:
     variables = {"OPENAI_BASE_URL": "https://far.example", "OPENAI_API_KEY": "k"}
     place = Place(str(project.root), str(project.root / ".fathom"), project.cache_dir, settings, variables)
-    assert asking.leaving(place) == said
+    assert leaving(place) == said
 
 
 def test_an_engine_without_a_model_asks_nobody(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

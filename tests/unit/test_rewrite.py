@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from codefathom.answer.rewrite import Rewritten, rewrite
 from codefathom.errors import ProviderError
-from codefathom.providers.base import Message, Reply, Usage
+from codefathom.providers.base import Message, Reply
 from codefathom.testing import ScriptedChat
 
 QUESTION = "and where is that tested?"
@@ -20,7 +20,7 @@ ALONE = "where is the function price tested?"
 
 
 def rewritten(reply: str, question: str = QUESTION) -> Rewritten:
-    return rewrite(question, HISTORY, ScriptedChat([Reply(reply, usage=Usage(9, 2))]))
+    return rewrite(question, HISTORY, ScriptedChat([Reply(reply)]))
 
 
 def written(**parts: Any) -> str:
@@ -29,7 +29,7 @@ def written(**parts: Any) -> str:
 
 def test_a_follow_up_becomes_a_question_by_itself_and_searches() -> None:
     assert rewritten(written(queries=["test price", "pricing test"])) == Rewritten(
-        ALONE, ("test price", "pricing test"), Usage(9, 2)
+        ALONE, ("test price", "pricing test")
     )
 
 
@@ -63,13 +63,13 @@ def test_an_endless_query_is_cut() -> None:
 @pytest.mark.parametrize("reply", ["", "No idea.", "{}", '["price"]', written(question=" "), written(question=3)])
 def test_what_cannot_be_read_leaves_the_question_and_says_so(reply: str) -> None:
     kept = rewritten(reply)
-    assert kept[:3] == (QUESTION, (), Usage(9, 2))
+    assert kept[:2] == (QUESTION, ())
     assert "unreadable" in kept.problem
 
 
 def test_a_model_that_fails_leaves_the_question_and_says_so() -> None:
     kept = rewrite(QUESTION, HISTORY, ScriptedChat([ProviderError("no connection")]))
-    assert kept[:3] == (QUESTION, (), Usage())
+    assert kept[:2] == (QUESTION, ())
     assert "no connection" in kept.problem
 
 

@@ -15,7 +15,7 @@ from codefathom.agent.tools import Place
 from codefathom.answer.budget import merged
 from codefathom.answer.types import Citation, Dropped, Label
 from codefathom.errors import ProviderError
-from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, Usage
+from codefathom.providers.base import Ask, ChatModel, Delta, Message, Reply
 
 LABELS: tuple[Label, ...] = ("low", "medium", "high")
 MAX_TOKENS = 4_096
@@ -56,10 +56,6 @@ DEMAND = (
 _REPAIR = "That cannot be used: {problem}. Write the whole JSON object again, shorter if it was cut, and nothing else."
 
 
-class EmptyAnswerError(ProviderError):
-    """The model answered, but with nothing."""
-
-
 @dataclass(frozen=True, slots=True)
 class FinalAnswer:
     """What an agent found out. Every source lies in lines that it was shown."""
@@ -81,37 +77,19 @@ class FinalAnswer:
         return tuple(item for item in self.named if isinstance(item, Dropped))
 
 
-class Finished(NamedTuple):
-    """A final answer and what it cost."""
-
-    answer: FinalAnswer
-    usage: Usage
-
-
 Trace = Sequence[Sequence[Place]]  # what each observation showed, oldest first
-
-
-def final(model: ChatModel, messages: Sequence[Message], trace: Trace, demand: str = DEMAND) -> Finished:
-    """Return the final answer of a conversation; see `stream_final`."""
-    steps = stream_final(model, messages, trace, demand)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            finished: Finished = end.value
-            return finished
 
 
 def stream_final(
     model: ChatModel, messages: Sequence[Message], trace: Trace, demand: str = DEMAND, max_tokens: int = MAX_TOKENS
-) -> Generator[Delta, None, Finished]:
+) -> Generator[Delta, None, FinalAnswer]:
     """Yield the pieces of the final answer and return it.
 
     When the last message is an answer of the model, nothing more is asked of it if that follows the schema already.
-    Raises ProviderError when there is neither an answer nor a reply, and EmptyAnswerError when the reply is empty.
+    Raises ProviderError when there is neither an answer nor a reply, and when the answer is empty.
     """
     draft = messages[-1].content if messages and messages[-1].role == "assistant" else ""
-    parsed, text, usage = _parsed(draft), draft, NO_USAGE
+    parsed, text = _parsed(draft), draft
     talk = [*messages, Message("user", demand)]
     for _ in range(2):
         if not parsed.problem:
@@ -122,13 +100,12 @@ def stream_final(
             if not text.strip():
                 raise
             break
-        usage += reply.usage
         parsed, text = _parsed(reply.text), draft or reply.text or text
         talk += [Message("assistant", reply.text), Message("user", _REPAIR.format(problem=parsed.problem))]
     answer = _answer(parsed, text, trace)
     if not answer.answer:
-        raise EmptyAnswerError(f"{model.name} gave an empty answer", hint="ask again, or use another model")
-    return Finished(answer, usage)
+        raise ProviderError(f"{model.name} gave an empty answer", hint="ask again, or use another model")
+    return answer
 
 
 def replied(model: ChatModel, ask: Ask) -> Generator[Delta, None, Reply]:

@@ -12,19 +12,11 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from codefathom.agent.final import (
-    DEMAND,
-    MAX_TOKENS,
-    EmptyAnswerError,
-    FinalAnswer,
-    Finished,
-    objects_in,
-    replied,
-    stream_final,
-)
+from codefathom.agent.final import DEMAND, MAX_TOKENS, FinalAnswer, objects_in, replied, stream_final
 from codefathom.agent.tools import Observation, Place, Tool, named, usage
 from codefathom.answer.prompting import fenced
-from codefathom.answer.types import NO_PRICES, Citation, Prices, StageTrace, traced
+from codefathom.answer.record import Recorded
+from codefathom.answer.types import MAX_CALLS, NO_PRICES, Citation, Prices, StageTrace, traced, with_hint
 from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
 
@@ -66,6 +58,7 @@ class Briefing(NamedTuple):
     system: str = SYSTEM
     demand: str = DEMAND  # of the final answer
     history: tuple[Message, ...] = ()  # earlier turns
+    mask: Callable[[str], str] = str  # takes out of a trace what is taken out of what leaves the machine
 
 
 class Thought(NamedTuple):
@@ -97,7 +90,7 @@ class Final(NamedTuple):
     answer: FinalAnswer
     usage: Usage
     rounds: int
-    stopped_by: StoppedBy  # "": the model had seen enough; "provider": it failed after the first round
+    stopped_by: StoppedBy  # "": the model had seen enough; "provider": it failed
     stages: tuple[StageTrace, ...] = ()  # the model's turns and the calls, as they came
     failure: str = ""  # what the provider said when it failed
 
@@ -116,19 +109,21 @@ def run(
 ) -> Iterator[Event]:
     """Yield what happens, the final answer last.
 
-    A model that fails later leaves an empty answer that names what was shown. Raises ProviderError when it fails before
-    anything was shown, and when its answer is empty.
+    A model that fails leaves an empty answer that names what was shown. Never raises ProviderError.
     """
     opening = _opening(question, tools, briefing)
-    talk = _Talk(model, tools, limits, clock, list(opening))
+    talk = _Talk(Recorded(model, briefing.mask), tools, limits, clock, list(opening))
     stopped_by = yield from talk.rounds()
     looked = talk.messages[len(opening) :]
-    messages = [*opening, *(map(_shortened, looked) if stopped_by == "provider" else looked)]
-    finished = yield from talk.finished(messages, briefing.demand)
-    if not finished.answer.answer:
+    if stopped_by == "provider" and not looked:
+        found = talk.seen()
+    else:
+        messages = [*opening, *(map(_shortened, looked) if stopped_by == "provider" else looked)]
+        found = yield from talk.finished(messages, briefing.demand)
+    if not found.answer:
         stopped_by = "provider"
     n_rounds = talk.n_rounds + bool(stopped_by)
-    yield Final(finished.answer, talk.usage + finished.usage, n_rounds, stopped_by, tuple(talk.stages), talk.failure)
+    yield Final(found, talk.usage, n_rounds, stopped_by, tuple(talk.stages), talk.failure)
 
 
 def _opening(question: str, tools: Sequence[Tool], briefing: Briefing) -> list[Message]:
@@ -147,7 +142,7 @@ class _Talk:
 
     def __init__(
         self,
-        model: ChatModel,
+        model: Recorded,
         tools: Sequence[Tool],
         limits: Limits,
         clock: Callable[[], float],
@@ -179,57 +174,61 @@ class _Talk:
             try:
                 reply = yield from (self._first_reply() if number == 1 else self._reply())
             except ProviderError as error:
-                if number == 1:
-                    raise
-                self.failure = str(error)
+                self.failure = with_hint(error)
+                self.keep(f"round {number}", started, given, detail=self.failure)
                 return "provider"
             if reply is None:
+                self.keep(f"round {number}", started, given, detail="the time was over")
                 return "time"
             self.n_rounds = number
             self._count(reply)
             calls, is_native = _calls(reply, self._tools)
             said = [reply.text.strip(), *(f"{call.name} {call.arguments}" for call in reply.tool_calls)]
-            self.keep(f"round {number}", started, given, [text for text in said if text], reply.usage)
+            self.keep(f"round {number}", started, given, [text for text in said if text])
             if not calls:
                 self.messages.append(Message("assistant", reply.text))
                 return ""
             yield from self._act(reply.text, calls, is_native)
         return "rounds"
 
-    def finished(self, messages: Sequence[Message], demand: str) -> Generator[Event, None, Finished]:
+    def finished(self, messages: Sequence[Message], demand: str) -> Generator[Event, None, FinalAnswer]:
         """Yield the pieces of the final answer and return it; where the model fails, what was shown."""
         started = self._clock()
         try:
             finished = yield from stream_final(self._model, messages, self.trace, demand, self._limits.max_reply)
-        except EmptyAnswerError:
-            raise
         except ProviderError as error:
-            shown = dict.fromkeys(Citation(*place) for places in self.trace for place in places)
-            if not shown:
-                raise
-            self.failure = str(error)
-            finished = Finished(FinalAnswer("", "low", tuple(shown)[:_MAX_PLACES]), NO_USAGE)
-        said = finished.answer.answer
-        self.keep(
-            "answer", started, [demand], [said] if said else [], finished.usage, detail="" if said else self.failure
-        )
+            self.failure = with_hint(error)
+            self.keep("answer", started, [demand], detail=self.failure)
+            return self.seen()
+        self.keep("answer", started, [demand], [finished.answer])
         return finished
 
+    def seen(self) -> FinalAnswer:
+        """Return what was shown, in place of an answer."""
+        shown = dict.fromkeys(Citation(*place) for places in self.trace for place in places)
+        return FinalAnswer("", "low", tuple(shown)[:_MAX_PLACES])
+
     def keep(
-        self,
-        name: str,
-        started: float,
-        given: Sequence[str],
-        output: Sequence[str],
-        usage: Usage = NO_USAGE,
-        *,
-        detail: str = "",
+        self, name: str, started: float, given: Sequence[str], output: Sequence[str] = (), *, detail: str = ""
     ) -> None:
-        """Keep a stage that ends now."""
-        milliseconds = (self._clock() - started) * 1000
-        cost = self._limits.prices.cost(usage)
+        """Keep a stage that ends now, with the calls of the model since the last one."""
+        calls = self._model.taken()
+        usage = sum((call.usage for call in calls), NO_USAGE)
+        self.usage += usage
         self.stages.append(
-            StageTrace(name, milliseconds, len(given), len(output), usage, detail, traced(given), traced(output), cost)
+            StageTrace(
+                stage=name,
+                milliseconds=(self._clock() - started) * 1000,
+                n_in=len(given),
+                n_out=len(output),
+                usage=usage,
+                detail=detail,
+                input=traced(map(self._model.mask, given)),
+                output=traced(map(self._model.mask, output)),
+                cost=self._limits.prices.cost(usage),
+                calls=tuple(calls[:MAX_CALLS]),
+                n_calls=len(calls),
+            )
         )
 
     def _news(self) -> list[str]:
@@ -281,7 +280,6 @@ class _Talk:
     def _count(self, reply: Reply) -> None:
         n_chars = sum(len(message.content) for message in self.messages)
         estimated = Usage(n_chars // _CHARS_PER_TOKEN, len(reply.text) // _CHARS_PER_TOKEN)
-        self.usage += reply.usage
         self._last_used = reply.usage if any(reply.usage) else estimated
         self._used += self._last_used
 

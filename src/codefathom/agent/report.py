@@ -10,7 +10,7 @@ from codefathom.agent.loop import Final
 from codefathom.agent.tools import Place
 from codefathom.answer.budget import lines_of
 from codefathom.answer.cite import check, texts_now
-from codefathom.answer.extract import nearest
+from codefathom.answer.extract import nearest, stand_in
 from codefathom.answer.prompting import language_of_question
 from codefathom.answer.types import Answer, Checked, Citation, Dropped, Label, Source, label_of
 
@@ -36,13 +36,20 @@ def report(
     seen: Sequence[Place],
     text_of: Callable[[str], str],
     on_disk: Callable[[str], str | None],
+    *,
+    excerpts: Callable[[], Sequence[Source]] = tuple,
 ) -> Answer:
     """Return the answer; what it cites must have been shown by a tool and be on the disk as it was shown.
 
-    Where the model failed before it answered, the answer consists of places that were shown.
+    Where the model failed before it answered, the answer consists of places that were shown; where nothing was, of
+    excerpts.
     """
     sources = tuple(_sources(final.answer, seen, text_of))
-    checked = _checked(question, final.answer, sources, texts_now(sources, on_disk))
+    if final.answer.answer or sources:
+        checked = _checked(question, final.answer, sources, texts_now(sources, on_disk))
+    else:
+        sources = tuple(excerpts())
+        checked = check(stand_in(sources, language_of_question(question)), sources, texts_now(sources, on_disk))
     confidence = round(checked.confidence(_CONFIDENCE[final.answer.confidence] if final.answer.answer else 0.0), 3)
     return Answer(
         question=question,
@@ -57,6 +64,7 @@ def report(
         sources=tuple(_numbered(sources)),
         generation=0,
         degraded=tuple(_lacking(final, checked)),
+        failure="" if final.answer.answer else final.failure,
     )
 
 
@@ -66,7 +74,9 @@ def _sources(answer: FinalAnswer, seen: Sequence[Place], text_of: Callable[[str]
     shown = [(number, Citation(*place)) for number, place in enumerate(dict.fromkeys(seen), start=_NOT_LISTED)]
     for number, place in (*listed, *shown):
         text = lines_of(text_of(place.path), place.start_line, place.end_line)
-        yield Source(number, place.path, place.start_line, place.end_line, text, place.symbol)
+        is_whole = place.start_line == 1 and text == text_of(place.path).removesuffix("\n")
+        symbol = "" if is_whole else place.symbol
+        yield Source(number, place.path, place.start_line, place.end_line, text, symbol, is_whole=is_whole)
 
 
 def _numbered(sources: Sequence[Source]) -> Iterator[Source]:

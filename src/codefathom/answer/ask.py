@@ -1,12 +1,14 @@
 """A question → an answer: rewrite, search, select, related, judge, limit, pack, write. Reads in that order.
 
 Without a model every stage that needs one is left out, and the answer is made of excerpts. One bad reply never ends a
-question: the stage is left out too, and the answer says so (`degraded`).
+question: the stage is left out too, and the answer says so (`degraded`). Where the answering model fails, excerpts
+stand in for what it did not write.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from codefathom.answer import extract
@@ -18,10 +20,10 @@ from codefathom.answer.judge import judge
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.rewrite import rewrite
 from codefathom.answer.select import excerpts_of, select
-from codefathom.answer.stream import CheckedStream
-from codefathom.answer.types import Answer, Checked, Source, label_of
+from codefathom.answer.stream import CheckedStream, ending
+from codefathom.answer.types import NOTHING_WRITTEN, Answer, Checked, Source, label_of, with_hint
 from codefathom.errors import ProviderError, UsageError
-from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply
+from codefathom.providers.base import Ask, ChatModel, Delta, Message
 from codefathom.search.query import parse_query
 from codefathom.types import SearchResult
 
@@ -51,7 +53,7 @@ class Text(NamedTuple):
 def ask(question: Question, project: Project, models: Models, count: CountTokens) -> Iterator[Found | Text | Answer]:
     """Yield the sources, the answer in checked pieces, and the whole answer last.
 
-    Closing the iterator ends the model's call. Raises ProviderError when the answering model cannot be reached at all.
+    Closing the iterator ends the model's call. A model that fails leaves what it wrote, excerpts, and `Answer.failure`.
     """
     course = Course(question, project, models, _OF_GIVEN if question.pinned else 0.0, by_itself=question.text)
     result = _search(course, _rewrite(course))
@@ -93,10 +95,9 @@ def _rewrite(course: Course) -> tuple[str, ...]:
     if not question.history or model is None:
         return (question.text, *question.queries)
     with course.stage("rewrite", [f"{turn.role}: {turn.content}" for turn in question.history]) as stage:
-        rewritten = rewrite(question.text, question.history, model)
+        rewritten = rewrite(question.text, question.history, stage.recorded(model))
         stage.output = (rewritten.question, *rewritten.queries)
-        stage.n_out, stage.usage = len(stage.output), rewritten.usage
-        stage.detail = rewritten.question
+        stage.n_out, stage.detail = len(stage.output), rewritten.question
     course.lack(rewritten.problem)
     course.by_itself = rewritten.question
     return (rewritten.question, *rewritten.queries, *question.queries)
@@ -142,14 +143,13 @@ def _select(course: Course, result: SearchResult) -> list[Material]:
             chosen = select(
                 course.by_itself,
                 project.outline([item.path for item in found]),
-                models.select,
+                stage.recorded(models.select),
                 question.judging.count,
                 question.max_input_tokens,
                 pinned=[item.path for item in question.pinned],
             )
             found = _with_paths(found, chosen.paths, project, "selected by the model")
-            stage.n_out, stage.usage = len(found), chosen.usage
-            stage.output = [f"{item.path}: {item.reason}" for item in found]
+            stage.n_out, stage.output = len(found), [f"{item.path}: {item.reason}" for item in found]
             stage.detail = f"{len(chosen.paths)} chosen by the model"
         course.lack(chosen.problem)
     if question.filter_level >= 2:
@@ -183,13 +183,13 @@ def _judge(course: Course, found: list[Material]) -> list[Material]:
     found = [item for item in found if item.path not in pinned]
     if question.filter_level >= 1 and models.judge is not None and found:
         with course.stage("judge", _paths(found)) as stage:
-            judged = judge(question.text, question.history, found, models.judge, question.judging)
+            judged = judge(question.text, question.history, found, stage.recorded(models.judge), question.judging)
             scores = zip(found, judged.scores, strict=True)
             stage.output = [f"{item.path}: {'not judged' if n is None else f'{n}/10'}" for item, n in scores]
             found = [*judged.kept, *judged.unjudged]
             if judged.kept:
                 course.support = max(course.support, max(n or 0 for n in judged.scores) / 10)
-            stage.n_out, stage.usage = len(found), judged.usage
+            stage.n_out = len(found)
             stage.detail = f"{len(judged.dropped)} dropped, {len(judged.unjudged)} not judged"
         course.lack(*judged.problems[:_MAX_PROBLEMS])
     found = [*question.pinned, *found]
@@ -211,11 +211,15 @@ def _choose_lines(course: Course, found: list[Material], count: CountTokens) -> 
     asked = [found[index] for index in large]
     with course.stage("excerpts", _paths(asked)) as stage:
         chosen = excerpts_of(
-            course.by_itself, asked, model, count, question.max_input_tokens, workers=question.judging.workers
+            course.by_itself,
+            asked,
+            stage.recorded(model),
+            count,
+            question.max_input_tokens,
+            workers=question.judging.workers,
         )
         found, problems, ranges = list(found), [], []
         for index, lines in zip(large, chosen, strict=True):
-            stage.usage += lines.usage
             if lines.spans:
                 found[index] = found[index]._replace(spans=lines.spans, is_exact=True)
                 ranges.append(f"{found[index].path}: {', '.join(f'{start}-{end}' for start, end in lines.spans)}")
@@ -229,36 +233,75 @@ def _choose_lines(course: Course, found: list[Material], count: CountTokens) -> 
 
 def _pack(course: Course, found: Sequence[Material], count: CountTokens) -> Packed:
     with course.stage("pack", _paths(found)) as stage:
-        packed = pack(found, course.question.budget, count, in_line_order=course.question.in_line_order)
+        question = course.question
+        packed = pack(found, question.budget, count, course.project.name_of, in_line_order=question.in_line_order)
         stage.n_out, stage.detail = len(packed.sources), f"{packed.n_tokens} tokens"
         stage.output = _places(packed.sources)
     return packed
 
 
+class _Written(NamedTuple):
+    """What became of the model's answer."""
+
+    checked: Checked
+    failure: str = ""  # why it is not whole
+
+
 def _write(
     course: Course, sources: tuple[Source, ...], result: SearchResult, model: ChatModel
 ) -> Iterator[Text | Answer]:
-    """Stream the model's answer, checked block by block."""
+    """Stream the model's answer; where it breaks off, the best excerpts follow."""
+    written = yield from _streamed(course, sources, model)
+    if written.failure:
+        yield from _broken_off(course, written, sources, result, model.name)
+    else:
+        course.lack(written.checked.problem)
+        yield _answer(course, written.checked, sources, result, model.name)
+
+
+def _streamed(course: Course, sources: tuple[Source, ...], model: ChatModel) -> Generator[Text, None, _Written]:
+    """Yield the model's answer, checked block by block, and return it whole. Never raises ProviderError."""
     question = course.question
     stream = CheckedStream(sources, lambda: texts_now(sources, course.project.on_disk))
-    reply: Reply | None = None
+    finish, failure = "", ""
     with course.stage("answer", _places(sources)) as stage:
-        for item in model.stream(Ask(_messages(question, sources), max_tokens=question.max_tokens)):
-            if isinstance(item, Delta):
-                yield from (Text(text) for text in stream.feed(item.text))
-            else:
-                reply = item
+        try:
+            for item in stage.recorded(model).stream(Ask(_messages(question, sources), max_tokens=question.max_tokens)):
+                if isinstance(item, Delta):
+                    yield from (Text(text) for text in stream.feed(item.text))
+                else:
+                    finish = item.finish
+        except ProviderError as error:
+            failure = with_hint(error)
         yield from (Text(text) for text in stream.finish())
-        stage.n_out, stage.detail = len(stream.result.citations), f"{len(stream.result.dropped)} citations dropped"
-        stage.usage, stage.output = (reply.usage, (reply.text,)) if reply else (NO_USAGE, ())
-    if reply is None or not stream.result.text.strip():
-        raise ProviderError(f"{model.name} gave an empty answer", hint="ask again, or use another model")
-    if reply.finish == "length":
+        checked = stream.result
+        if not failure and not checked.text.strip():
+            failure = f"{model.name} gave an empty answer; ask again, or use another model"
+        stage.n_out, stage.detail = len(checked.citations), failure or f"{len(checked.dropped)} citations dropped"
+        stage.output = [call.reply for call in stage.calls if call.reply]
+    if finish == "length":
         course.lack(f"the answer was cut at {question.max_tokens} tokens")
-    if reply.finish == "refused":
+    if finish == "refused":
         course.lack("the model refused to answer")
-    course.lack(stream.result.problem)
-    yield _answer(course, stream.result, sources, result, model.name)
+    return _Written(checked, failure)
+
+
+def _broken_off(
+    course: Course, written: _Written, sources: tuple[Source, ...], result: SearchResult, model: str
+) -> Iterator[Text | Answer]:
+    """Let the best excerpts of what the model was shown follow on what it wrote."""
+    paths = {source.path for source in sources}
+    excerpts = extract.excerpts([hit for hit in result.hits if hit.chunk.path in paths] or result.hits)
+    begun = written.checked if written.checked.text.strip() else NOTHING_WRITTEN
+    language = language_of_question(course.question.text)
+    added = _checked(extract.stand_in(excerpts, language), excerpts, course.project)
+    added = replace(added, text=f"{ending(begun.text) if added.text else ''}{added.text}")
+    yield Text(added.text)
+    checked = begun.followed_by(added)
+    course.lack(f"the answering model failed: {written.failure}", checked.problem)
+    known = (*sources, *(replace(source, number=number) for number, source in enumerate(excerpts, len(sources) + 1)))
+    answer = _answer(course, checked, known, result, model if begun.text else "")
+    yield replace(answer, failure=written.failure)
 
 
 def _messages(question: Question, sources: Sequence[Source]) -> list[Message]:

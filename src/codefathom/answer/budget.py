@@ -15,6 +15,7 @@ from typing import NamedTuple
 from codefathom.answer.types import Source
 
 CountTokens = Callable[[str], int]
+NameOf = Callable[[str, int, int], str]  # path, first and last line → the definition they lie in, "" when in none
 # Lines shown before and after a hit, and the gap between two excerpts that is not worth a heading of its own.
 _LINES_AROUND = 8
 _MAX_GAP = 4
@@ -53,7 +54,6 @@ class Material(NamedTuple):
     path: str
     text: str
     spans: tuple[tuple[int, int], ...] = ()
-    symbol: str = ""  # of the best hit
     score: float = 0.0
     reason: str = ""
     is_exact: bool = False  # the spans are shown as they are, not the lines around them
@@ -106,14 +106,24 @@ def pieces(text: str, most: int, count: CountTokens) -> Iterator[Piece]:
         yield from _fitting(Piece(start, start + len(waiting) - 1, "".join(waiting)), most, count)
 
 
-def pack(found: Sequence[Material], budget: Shares, count: CountTokens, *, in_line_order: bool = True) -> Packed:
-    """Pack what was found, best first. Sources are numbered in the order in which they are shown."""
+def pack(
+    found: Sequence[Material],
+    budget: Shares,
+    count: CountTokens,
+    name_of: NameOf = lambda *_: "",
+    *,
+    in_line_order: bool = True,
+) -> Packed:
+    """Pack what was found, best first. Sources are numbered in the order in which they are shown.
+
+    A whole file has no symbol: all of its definitions are there.
+    """
     room = _Room(budget, count)
     chosen = {index: [source] for index, source in _wholes(found, room).items()}
     for index, item in enumerate(found):
         if index not in chosen:
-            parts = [source for source in _excerpts(item) if room.take_segment(source)]
-            parts = parts or [source for source in _beginning(item, room) if room.take_segment(source)]
+            parts = [source for source in _excerpts(item, name_of) if room.take_segment(source)]
+            parts = parts or [source for source in _beginning(item, room, name_of) if room.take_segment(source)]
             chosen[index] = sorted(parts, key=lambda source: source.start_line) if in_line_order else parts
     ordered = [source for index in range(len(found)) for source in chosen[index]]
     return Packed(
@@ -219,15 +229,15 @@ def _wholes(found: Sequence[Material], room: _Room) -> dict[int, Source]:
 
 def _whole(item: Material) -> Source:
     text = item.text.removesuffix("\n")
-    return Source(0, item.path, 1, text.count("\n") + 1, text, item.symbol, item.score, item.reason, is_whole=True)
+    return Source(0, item.path, 1, text.count("\n") + 1, text, "", item.score, item.reason, is_whole=True)
 
 
-def _part(item: Material, start_line: int, end_line: int) -> Source:
-    text = lines_of(item.text, start_line, end_line)
-    return Source(0, item.path, start_line, end_line, text, item.symbol, item.score, item.reason)
+def _part(item: Material, start_line: int, end_line: int, name_of: NameOf) -> Source:
+    text, symbol = lines_of(item.text, start_line, end_line), name_of(item.path, start_line, end_line)
+    return Source(0, item.path, start_line, end_line, text, symbol, item.score, item.reason)
 
 
-def _excerpts(item: Material) -> Iterator[Source]:
+def _excerpts(item: Material, name_of: NameOf) -> Iterator[Source]:
     """Yield the excerpts around the hits, that of the best hit first."""
     n_lines = item.text.removesuffix("\n").count("\n") + 1
     parts = merged(item.spans, n_lines, around=0 if item.is_exact else _LINES_AROUND, gap=_MAX_GAP)
@@ -236,15 +246,15 @@ def _excerpts(item: Material) -> Iterator[Source]:
     def rank(part: tuple[int, int]) -> int:
         return next((place for place, start in enumerate(starts) if part[0] <= start <= part[1]), len(starts))
 
-    yield from (_part(item, *part) for part in sorted(parts, key=rank))
+    yield from (_part(item, *part, name_of) for part in sorted(parts, key=rank))
 
 
-def _beginning(item: Material, room: _Room) -> Iterator[Source]:
+def _beginning(item: Material, room: _Room, name_of: NameOf) -> Iterator[Source]:
     """Yield the longest beginning of the best excerpt, or of the file, that fits; halving finds it."""
-    best = next(_excerpts(item), None) or _whole(item)
+    best = next(_excerpts(item, name_of), None) or _whole(item)
     start, end = best.start_line, best.end_line
     while end >= start:
-        part = _part(item, start, end)
+        part = _part(item, start, end, name_of)
         if room.cost(part) <= room.segment:
             yield part
             return

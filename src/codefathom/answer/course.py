@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from codefathom.answer.budget import Material, Shares
+from codefathom.answer.budget import Material, NameOf, Shares
 from codefathom.answer.judge import JudgeOptions
+from codefathom.answer.record import Recorded
 from codefathom.answer.select import Listed
-from codefathom.answer.types import NO_PRICES, Prices, StageTrace, traced
+from codefathom.answer.types import MAX_CALLS, NO_PRICES, ModelCall, Prices, StageTrace, traced
 from codefathom.providers.base import NO_USAGE, ChatModel, Message, Usage
 from codefathom.types import RelatedResult, SearchResult
 
@@ -23,6 +24,7 @@ class Project:
     search: Callable[[str, int], SearchResult]  # question, most hits → hits that are chunks
     text: Callable[[str], str]  # path → the indexed text, "" when there is none
     on_disk: Callable[[str], str | None]  # path → the text as it is now, None when the file is gone
+    name_of: NameOf
     related: Callable[[str], RelatedResult]  # path → what it imports and what imports it
     outline: Callable[[Sequence[str]], Sequence[Listed]]  # candidates → these, or all files of a small project
 
@@ -53,6 +55,7 @@ class Question:
     in_line_order: bool = True
     max_input_tokens: int = 32_000  # of one call of the selecting or excerpting model
     prices: Prices = NO_PRICES
+    mask: Callable[[str], str] = str  # takes out of a trace what is taken out of what leaves the machine
 
 
 @dataclass(slots=True)
@@ -70,25 +73,28 @@ class Course:
 
     @contextmanager
     def stage(self, name: str, given: Sequence[str]) -> Iterator[Stage]:
-        """Time a stage and keep what it was given and what it says of itself."""
+        """Time a stage and keep what it was given, what models were asked in it, and what it says of itself."""
         started = time.perf_counter()
-        stage = Stage()
+        mask = self.question.mask
+        stage = Stage(mask)
         yield stage
-        milliseconds = (time.perf_counter() - started) * 1000
+        usage = stage.usage
         self.trace.append(
             StageTrace(
-                name,
-                milliseconds,
-                len(given),
-                stage.n_out,
-                stage.usage,
-                stage.detail,
-                traced(given),
-                traced(stage.output),
-                self.question.prices.cost(stage.usage),
+                stage=name,
+                milliseconds=(time.perf_counter() - started) * 1000,
+                n_in=len(given),
+                n_out=stage.n_out,
+                usage=usage,
+                detail=stage.detail,
+                input=traced(map(mask, given)),
+                output=traced(map(mask, stage.output)),
+                cost=self.question.prices.cost(usage),
+                calls=tuple(stage.calls[:MAX_CALLS]),
+                n_calls=len(stage.calls),
             )
         )
-        self.usage += stage.usage
+        self.usage += usage
 
     def lack(self, *problems: str) -> None:
         """Keep what the answer has to say about itself."""
@@ -99,7 +105,23 @@ class Course:
 class Stage:
     """What a stage says of itself while it runs."""
 
+    mask: Callable[[str], str] = str
     n_out: int = 0
-    usage: Usage = NO_USAGE
     detail: str = ""
     output: Sequence[str] = ()
+    _models: list[Recorded] = field(default_factory=list)
+
+    def recorded(self, model: ChatModel) -> ChatModel:
+        """Return the model as this stage may ask it: every call is kept."""
+        self._models.append(Recorded(model, self.mask))
+        return self._models[-1]
+
+    @property
+    def calls(self) -> list[ModelCall]:
+        """What models were asked so far."""
+        return [call for model in self._models for call in model.calls]
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all calls."""
+        return sum((call.usage for call in self.calls), NO_USAGE)

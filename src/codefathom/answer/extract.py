@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from codefathom.answer.prompting import Language
 from codefathom.answer.types import Source
 from codefathom.types import Hit
 
@@ -11,12 +12,21 @@ _MAX_EXCERPTS = 5
 _MAX_LINES, _MAX_LINES_OF_BEST = 14, 24
 _LINES_BEFORE = 3
 _LEAST_SHARE = 0.5  # of the best score
+_STAND_IN = {
+    "en": "The model failed before its answer was whole. The best excerpts:\n\n{excerpts}",
+    "zh": "模型在完成回答之前出错。最相关的代码：\n\n{excerpts}",
+}
 
 
 def excerpts(hits: Sequence[Hit]) -> tuple[Source, ...]:
     """Return the lines to show of the best hits, numbered; what is far behind the best is no answer."""
     good = [hit for hit in hits[:_MAX_EXCERPTS] if hit.score >= _LEAST_SHARE * hits[0].score]
     return tuple(_excerpt(number, hit) for number, hit in enumerate(good, start=1))
+
+
+def stand_in(sources: Sequence[Source], language: Language) -> str:
+    """Return the excerpts as the text in place of what a model did not write."""
+    return _STAND_IN[language].format(excerpts=answer_of(sources)) if sources else ""
 
 
 def answer_of(sources: Sequence[Source]) -> str:

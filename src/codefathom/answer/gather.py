@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from codefathom.answer.budget import CountTokens, Material, Shares, pack
+from codefathom.answer.budget import CountTokens, Material, NameOf, Shares, pack
 from codefathom.answer.types import Source
 from codefathom.types import Context, ContextFile, SearchResult
 
@@ -16,14 +16,16 @@ def materials(result: SearchResult, text_of: Callable[[str], str]) -> list[Mater
         spans.setdefault(hit.chunk.path, []).append((hit.chunk.start_line, hit.chunk.end_line))
     best = {hit.chunk.path: hit for hit in reversed(result.hits)}
     return [
-        Material(path, text_of(path), tuple(of_path), best[path].name, best[path].score, best[path].reason)
+        Material(path, text_of(path), tuple(of_path), best[path].score, best[path].reason)
         for path, of_path in spans.items()
     ]
 
 
-def gather(query: str, found: Sequence[Material], budget: Shares, count: CountTokens) -> Context:
+def gather(
+    query: str, found: Sequence[Material], budget: Shares, count: CountTokens, name_of: NameOf = lambda *_: ""
+) -> Context:
     """Return the files that fit, most relevant first; of those that do not fit whole, excerpts in line order."""
-    packed = pack(found, budget, count)
+    packed = pack(found, budget, count, name_of)
     by_path: dict[str, list[Source]] = {}
     for source in packed.sources:
         by_path.setdefault(source.path, []).append(source)

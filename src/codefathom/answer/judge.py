@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from codefathom.answer.budget import CountTokens, Material, Piece, Sizes, pieces
-from codefathom.answer.grades import UNJUDGED, Grade, read_grades
+from codefathom.answer.grades import MAX_SCORE, UNJUDGED, Grade, read_grades
 from codefathom.answer.prompting import Language, fenced, language_of_question, prompt
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
-from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Message, Usage, whole
+from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.providers.parallel import in_parallel
 from codefathom.source.languages import language_of
 
@@ -54,7 +54,6 @@ class Judged(NamedTuple):
     kept: tuple[Material, ...]
     dropped: tuple[Material, ...]
     unjudged: tuple[Material, ...]  # to be kept too, but not as if they had been found good
-    usage: Usage = NO_USAGE
     problems: tuple[str, ...] = ()
     scores: tuple[int | None, ...] = ()  # of the candidates, in their order; None: not judged
 
@@ -77,7 +76,6 @@ def judge(
     ]
     grades = [_best(of_parts, threshold) for of_parts, threshold in zip(given, thresholds, strict=True)]
     return _sorted(candidates, grades, thresholds)._replace(
-        usage=sum((reply.usage for reply in replies), NO_USAGE),
         problems=tuple(dict.fromkeys(problems)),
         scores=tuple(grade.score for grade in grades),
     )
@@ -97,7 +95,6 @@ class _Graded(NamedTuple):
     """What one call gave."""
 
     grades: list[Grade]
-    usage: Usage = NO_USAGE
     problem: str = ""
 
 
@@ -216,7 +213,7 @@ def _graded(call: _Call, batch: Sequence[_Document], model: ChatModel) -> _Grade
     grades = read_grades(reply.text, len(batch))
     unread = [document.name for document, grade in zip(batch, grades, strict=True) if grade.score is None]
     problem = f"the judging model gave no grade for {', '.join(unread)}" if unread else ""
-    return _Graded(grades, reply.usage, problem)
+    return _Graded(grades, problem)
 
 
 def _best(grades: Sequence[Grade], threshold: int) -> Grade:
@@ -237,11 +234,15 @@ def _sorted(candidates: Sequence[Material], grades: Sequence[Grade], thresholds:
         if score is None:
             unjudged.append(_with_reason(item, "not judged"))
         elif score >= thresholds[index]:
-            kept.append((score, _with_reason(item, f"judged {score}/10")))
+            kept.append((score, _graded_as(item, score)))
         else:
-            dropped.append(_with_reason(item, f"judged {score}/10"))
+            dropped.append(_graded_as(item, score))
     kept.sort(key=lambda pair: -pair[0])  # stable: those of one grade stay as they were found
     return Judged(tuple(item for _, item in kept), tuple(dropped), tuple(unjudged))
+
+
+def _graded_as(item: Material, score: int) -> Material:
+    return _with_reason(item, f"judged {score}/{MAX_SCORE}")._replace(score=score / MAX_SCORE)
 
 
 def _with_reason(item: Material, reason: str) -> Material:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from codefathom.answer.loose_json import items
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.errors import ProviderError
-from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Message, Usage, whole
+from codefathom.providers.base import Ask, ChatModel, Message, whole
 
 _MAX_QUERIES = 3
 # A longer search is no better one; a model that repeats itself writes such.
@@ -31,7 +31,6 @@ class Rewritten(NamedTuple):
 
     question: str
     queries: tuple[str, ...] = ()  # at most three, none of them the question
-    usage: Usage = NO_USAGE
     problem: str = ""
 
 
@@ -47,8 +46,8 @@ def rewrite(question: str, history: Sequence[Message], model: ChatModel) -> Rewr
         return Rewritten(question, problem=f"the question was not rewritten, the model failed: {error}")
     written = _written(reply.text)
     if written is None:
-        return Rewritten(question, usage=reply.usage, problem="the question was not rewritten: the reply is unreadable")
-    return Rewritten(written[0], tuple(written[1:]), reply.usage)
+        return Rewritten(question, problem="the question was not rewritten: the reply is unreadable")
+    return Rewritten(written[0], tuple(written[1:]))
 
 
 def _written(text: str) -> list[str] | None:

@@ -13,7 +13,7 @@ from codefathom.answer.loose_json import items
 from codefathom.answer.prompting import Language, fenced, language_of_question, prompt
 from codefathom.answer.types import Source
 from codefathom.errors import ProviderError
-from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Message, Usage, whole
+from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.providers.parallel import in_parallel
 
 _MAX_SYMBOLS = 60  # names of one file in the outline
@@ -72,7 +72,6 @@ class Selected(NamedTuple):
 
     paths: dict[str, str]  # path → reason, the most important first
     unknown: int = 0  # paths that it named and that are not in the outline
-    usage: Usage = NO_USAGE
     problem: str = ""
 
 
@@ -80,7 +79,6 @@ class Excerpted(NamedTuple):
     """Lines that a model chose, the most important first; each range both ends included."""
 
     spans: tuple[tuple[int, int], ...]
-    usage: Usage = NO_USAGE
     problem: str = ""
 
 
@@ -102,15 +100,14 @@ def select(
     if room <= 0:
         return Selected({}, problem="the question does not fit into a call of the selecting model")
     chosen: dict[str, str] = {}
-    unknown, usage, problems = 0, NO_USAGE, []
+    unknown, problems = 0, []
     for batch in _batches(offered, room, count):
         listing = fenced("\n".join(batch.values()), "the list of files")
         part = _select(model, _ask(system, f"{listing}\n\n{asked}", _FILES_SCHEMA), batch, pinned)
         chosen |= part.paths
         unknown += part.unknown
-        usage += part.usage
         problems += [part.problem] if part.problem else []
-    return Selected(chosen, unknown, usage, "; ".join(dict.fromkeys(problems)))
+    return Selected(chosen, unknown, "; ".join(dict.fromkeys(problems)))
 
 
 def excerpts(
@@ -134,8 +131,8 @@ def excerpts(
         return Excerpted((), problem=f"the excerpting model failed: {error}")
     spans = _spans(items(reply.text, "ranges", "start_line"), sources)
     if spans is None:
-        return Excerpted((), reply.usage, f"the excerpting model named no lines of {material.path} that are there")
-    return Excerpted(tuple(spans), reply.usage)
+        return Excerpted((), f"the excerpting model named no lines of {material.path} that are there")
+    return Excerpted(tuple(spans))
 
 
 def excerpts_of(
@@ -200,7 +197,7 @@ def _select(model: ChatModel, ask: Ask, offered: Mapping[str, str], pinned: Sequ
         return Selected({}, problem=f"the selecting model failed: {error}")
     named = items(reply.text, "file_list", "file_path")
     if named is None:
-        return Selected({}, usage=reply.usage, problem="the selecting model gave no list of files")
+        return Selected({}, problem="the selecting model gave no list of files")
     chosen: dict[str, str] = {}
     unknown = 0
     for written, reason in filter(None, map(_named, named)):
@@ -208,7 +205,7 @@ def _select(model: ChatModel, ask: Ask, offered: Mapping[str, str], pinned: Sequ
         unknown += not path
         if path in offered:
             chosen.setdefault(path, reason)
-    return Selected(chosen, unknown, reply.usage)
+    return Selected(chosen, unknown)
 
 
 def _named(item: Any) -> tuple[str, str] | None:

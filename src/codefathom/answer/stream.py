@@ -64,7 +64,7 @@ def _end_of_block(text: str, is_last: bool) -> int:
     for blank in _BLANK.finditer(text):
         before = text[: blank.start() + 1]
         last_line = before.rstrip("\n").rpartition("\n")[2]
-        if _is_in_fence(before) or _FENCE.match(last_line) is not None:
+        if _open_fence(before) or _FENCE.match(last_line) is not None:
             continue
         if not any(sign.isdigit() for sign in before):  # nothing is cited
             return blank.end()
@@ -85,12 +85,23 @@ def _leads_to_fence(text: str, is_last: bool) -> bool | None:
     return False if is_last or len(blanks) > 1 or len(text) >= _MAX_TO_FENCE else None
 
 
-def _is_in_fence(text: str) -> bool:
-    """Whether a fence is open at the end; one is closed by its own signs only, and by no fewer."""
+def ending(text: str) -> str:
+    """Return what ends a text that broke off, so that another one can follow: its open fence closed, a blank line."""
+    if not text:
+        return ""
+    fence = _open_fence(text)
+    ended = text if not fence or text.endswith("\n") else f"{text}\n"
+    ended = f"{ended}{fence}"
+    blank = "\n" * (2 - min(len(ended) - len(ended.rstrip("\n")), 2))
+    return f"{ended}{blank}"[len(text) :]
+
+
+def _open_fence(text: str) -> str:
+    """Return the fence that is open at the end, "" when none is; one is closed by its own signs, and by no fewer."""
     opened = ""
     for fence in _FENCE.findall(text):
         if not opened:
             opened = fence
         elif fence.startswith(opened):
             opened = ""
-    return bool(opened)
+    return opened

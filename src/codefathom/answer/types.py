@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal, NamedTuple
 
+from codefathom.errors import FathomError
 from codefathom.providers.base import NO_USAGE, Usage
 
 Label = Literal["high", "medium", "low"]
 _HIGH, _MEDIUM = 0.66, 0.33
 _MAX_TRACED = 100
 _MAX_TRACED_CHARACTERS = 2_000
+MAX_CALLS = 100  # of a stage, in its trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,21 @@ class Checked:
         """What a model's answer lacks, "" when it cites and every citation holds."""
         if self.dropped:
             return f"{len(self.dropped)} citations could not be verified and were removed"
-        return "" if self.citations else "the answer names no place: nothing in it could be checked"
+        if self.citations or not self.text.strip():
+            return ""
+        return "the answer names no place: nothing in it could be checked"
+
+    def followed_by(self, other: Checked) -> Checked:
+        """Return both texts as one."""
+        citations = tuple(dict.fromkeys((*self.citations, *other.citations)))
+        return Checked(self.text + other.text, citations, self.dropped + other.dropped)
 
     def confidence(self, of_sources: float) -> float:
         """Return how sure a model's answer is: as its sources, less what it claims without a place that holds."""
         return of_sources * (0.3 + 0.7 * self.verified_share)
+
+
+NOTHING_WRITTEN = Checked("", (), ())
 
 
 def label_of(confidence: float) -> Label:
@@ -96,6 +108,26 @@ NO_PRICES = Prices()
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """A message of a prompt, as a trace keeps it."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """What a model was asked and what came back: masked as it was sent, long texts without their middle."""
+
+    model: str
+    prompt: tuple[Said, ...]  # of many messages the first and the latest
+    reply: str  # as far as it came, with the tools that it calls
+    milliseconds: float
+    usage: Usage = NO_USAGE
+    problem: str = ""  # why the reply is not whole
+
+
+@dataclass(frozen=True, slots=True)
 class StageTrace:
     """One stage of an answer, for `--trace` and `--explain`."""
 
@@ -108,6 +140,13 @@ class StageTrace:
     input: tuple[str, ...] = ()  # such as queries, or paths
     output: tuple[str, ...] = ()  # such as paths with their grades, or the reply of a model
     cost: float | None = None  # None: not known, or no model was asked
+    calls: tuple[ModelCall, ...] = ()  # of models, the first of them
+    n_calls: int = 0
+
+
+def with_hint(error: FathomError) -> str:
+    """Return what failed and what to do about it."""
+    return f"{error}; {error.hint}" if error.hint else str(error)
 
 
 def traced(texts: Iterable[str]) -> tuple[str, ...]:
@@ -140,3 +179,4 @@ class Answer:
     stale: bool = False
     trace: tuple[StageTrace, ...] = field(default=())
     cost: float | None = None  # of the tokens that providers counted; None: these or the prices are not known
+    failure: str = ""  # why the model's answer is not there, or not whole, with a hint; excerpts or places stand in

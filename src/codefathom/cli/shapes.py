@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codefathom.types import Check, Context, FoundSymbol, Hit, IndexReport, RelatedResult, SearchResult, Status
 
 if TYPE_CHECKING:
-    from codefathom.answer.types import Answer
+    from codefathom.answer.types import Answer, StageTrace
 
 
 def to_json(value: object) -> str:
@@ -65,13 +65,32 @@ def answer_shape(answer: Answer) -> dict[str, Any]:
         "usage": answer.usage._asdict(),
         "cost": answer.cost,
         "sources": [
-            {"number": source.number, "path": source.path, "start_line": source.start_line, "end_line": source.end_line}
+            {
+                "number": source.number,
+                "path": source.path,
+                "start_line": source.start_line,
+                "end_line": source.end_line,
+                "symbol": source.symbol,
+                "score": round(source.score, 4),
+                "reason": source.reason,
+            }
             for source in answer.sources
         ],
         "degraded": list(answer.degraded),
         "stale": answer.stale,
         "generation": answer.generation,
+        **({"error": answer.failure} if answer.failure else {}),
     }
+
+
+def trace_shape(trace: Iterable[StageTrace]) -> list[dict[str, Any]]:
+    """Return what `fathom ask --trace` writes: tokens by name, in stages and in calls."""
+    return [
+        asdict(stage)
+        | {"usage": stage.usage._asdict()}
+        | {"calls": [asdict(call) | {"usage": call.usage._asdict()} for call in stage.calls]}
+        for stage in trace
+    ]
 
 
 def symbols_shape(query: str, found: Iterable[FoundSymbol]) -> dict[str, Any]:

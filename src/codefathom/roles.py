@@ -1,0 +1,88 @@
+"""Which language model is asked in which role, whether it answers, and what leaves this machine on the way to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from codefathom.errors import ProviderError, SettingsError, without_login
+from codefathom.opening import Opened, Place, index_model
+from codefathom.providers.base import Ask, ChatModel, Message, whole
+from codefathom.settings import shown_model
+from codefathom.types import Check
+
+# Each may have a model of its own.
+ROLES = ("answer", "select", "judge", "excerpt", "agent")
+
+
+def model_of(role: str, opened: Opened) -> ChatModel | None:
+    """Return the model of a role, None when none is configured. Raises SettingsError."""
+    name = opened.place.settings.llm.of(role)
+    return opened.chat_model(name) if name else None
+
+
+def masking(place: Place) -> Callable[[str], str]:
+    """Return what takes secrets out of a text that may leave the machine, else `str`."""
+    if not place.settings.answer.mask_secrets or not _remote(_names(place).values(), place):
+        return str
+    from codefathom.source.secrets import mask
+
+    return lambda text: mask(text).text
+
+
+def leaving(place: Place) -> str:
+    """Say in one sentence what leaves this machine, and to where."""
+    names = _names(place)
+    embed = place.settings.embed.model
+    asked = _remote((name for role, name in names.items() if role != "index"), place)
+    indexing = _remote((names.get("index", ""),), place)
+    embedding = "" if embed == "bundled" else _remote((embed,), place, section="embed")
+    secrets = "secrets masked" if place.settings.answer.mask_secrets else "secrets included"
+    parts = [f"questions and the excerpts they need go to {asked}, {secrets}"] if asked else []
+    parts += [f"text of indexed files goes to {indexing}, secrets masked"] if indexing else []
+    parts += [f"all indexed text and every query go to {embedding}, {secrets}"] if embedding else []
+    nothing = "the language models run on it" if names else "no language model is configured"
+    return "; ".join(parts) or f"nothing leaves this machine: {nothing}"
+
+
+def _names(place: Place) -> dict[str, str]:
+    """Return the models that are asked, by role."""
+    names = {role: place.settings.llm.of(role) for role in ROLES} | {"index": index_model(place.settings)}
+    return {role: name for role, name in names.items() if name}
+
+
+def _remote(names: Iterable[str], place: Place, *, section: str = "llm") -> str:
+    """Return those of the models that are on other machines, and where."""
+    if not any(names := list(names)):
+        return ""
+    from codefathom.chatting import named  # with all that speaks to other machines
+
+    chosen = {named(name, place.settings, place.variables, section=section) for name in names if name}
+    places = {f"{one.provider}:{one.model} at {without_login(one.base_url)}" for one in chosen if one.is_remote}
+    return ", ".join(sorted(places))
+
+
+def check_models(place: Place) -> tuple[Check, ...]:
+    """Ask the model of each role for one word."""
+    by_name: dict[str, list[str]] = {}
+    for role, name in _names(place).items():
+        by_name.setdefault(name, []).append(role)
+    if not by_name:
+        return (Check("language models", True, "none is configured; answers consist of excerpts"),)
+    checks = [_check_model(place, name, roles) for name, roles in by_name.items()]
+    return (*checks, Check("what leaves", True, leaving(place)))
+
+
+def _check_model(place: Place, name: str, roles: Sequence[str]) -> Check:
+    from codefathom.chatting import chat_model
+
+    started = time.perf_counter()
+    label, said = f"model for {', '.join(roles)}", shown_model(name)
+    try:
+        reply = whole(
+            chat_model(name, place.settings, place.variables), Ask([Message("user", "Say OK.")], max_tokens=16)
+        )
+    except (ProviderError, SettingsError) as error:
+        return Check(label, False, f"{said}: {error}", error.hint)
+    took_s = time.perf_counter() - started
+    return Check(label, True, f"{said} answered in {took_s:.1f} s" + (f" as {reply.model}" if reply.model else ""))

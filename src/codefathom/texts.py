@@ -1,0 +1,90 @@
+"""The texts of an opened project as a language model may see them, and the names of the definitions in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from types import MappingProxyType
+
+from codefathom.answer.budget import NameOf, lines_of
+from codefathom.answer.types import Answer, Citation, Source
+from codefathom.opening import Opened
+from codefathom.roles import masking
+from codefathom.source.changes import FileStat
+from codefathom.source.documents import read
+from codefathom.types import Chunk, Document, SearchResult
+
+
+class Texts:
+    """The texts of a project and of given documents as models may see them.
+
+    Secrets are taken out of whole documents before anything is cut: half a key may not look like one. Where nothing
+    leaves the machine, texts stay as they are.
+    """
+
+    def __init__(self, opened: Opened, documents: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.opened = opened
+        self.name_of = naming(opened)
+        self.documents = documents
+        self.mask = masking(opened.place)
+        self._indexed: dict[str, str] = {}
+
+    def indexed(self, path: str) -> str:
+        """Return the text of a document, "" when there is none."""
+        if path not in self._indexed:
+            self._indexed[path] = self.mask(self.documents.get(path) or self.opened.catalog.text(path))
+        return self._indexed[path]
+
+    def on_disk(self, path: str) -> str | None:
+        """Return the text as it is now, None when it is gone."""
+        text = self.documents[path] if path in self.documents else _on_disk(path, self.opened)
+        return None if text is None else self.mask(text)
+
+    def of_hits(self, result: SearchResult) -> SearchResult:
+        """Return hits with the lines of these texts."""
+        if self.mask is str:
+            return result
+        return replace(result, hits=tuple(replace(hit, chunk=self._of_chunk(hit.chunk)) for hit in result.hits))
+
+    def _of_chunk(self, chunk: Chunk) -> Chunk:
+        end = "\n" if chunk.text.endswith("\n") else ""
+        return replace(chunk, text=lines_of(self.indexed(chunk.path), chunk.start_line, chunk.end_line) + end)
+
+
+def naming(opened: Opened) -> NameOf:
+    """Return what names the definition that lines lie in, else the first that begins in them."""
+    symbols_of = cache(opened.catalog.symbols_of)  # outer before inner
+
+    def name_of(path: str, start_line: int, end_line: int) -> str:
+        symbols = symbols_of(path)
+        around = [item for item in symbols if item.start_line <= start_line and end_line <= item.end_line]
+        inside = [item for item in symbols if start_line <= item.start_line <= end_line]
+        return next((item.qualified_name for item in (*around[::-1], *inside)), "")
+
+    return name_of
+
+
+def with_symbols(answer: Answer, name_of: NameOf) -> Answer:
+    """Name the definition of each citation and of each source that is no whole file."""
+
+    def named(place: Citation | Source) -> str:
+        return name_of(place.path, place.start_line, place.end_line)
+
+    return replace(
+        answer,
+        citations=tuple(replace(item, symbol=named(item)) for item in answer.citations),
+        sources=tuple(
+            item if item.symbol or item.is_whole else replace(item, symbol=named(item)) for item in answer.sources
+        ),
+    )
+
+
+def _on_disk(path: str, opened: Opened) -> str | None:
+    """Read a file as the index would; None when it is gone, or no longer a text."""
+    recipe = opened.recipe
+    if not os.path.isfile(os.path.join(recipe.root, path)):
+        return None
+    document = read(recipe.root, FileStat(path, 0, 0), include_generated=True)
+    return document.text if isinstance(document, Document) else None

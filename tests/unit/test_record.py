@@ -1,0 +1,94 @@
+"""What a trace keeps of the calls of a model: what was sent, masked; what came back, as far as it came."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from codefathom.answer.course import Stage
+from codefathom.answer.record import Recorded
+from codefathom.answer.types import Said
+from codefathom.errors import ProviderError
+from codefathom.providers.base import Ask, Message, Reply, ToolCall, Usage, whole
+from codefathom.providers.parallel import in_parallel
+from codefathom.testing import ScriptedChat
+
+ASK = Ask((Message("system", "Be brief."), Message("user", "What is it?")))
+
+
+def test_a_call_is_kept_with_what_came_back() -> None:
+    model = Recorded(ScriptedChat([Reply("It is two.", usage=Usage(9, 3))]))
+    assert whole(model, ASK).text == "It is two."
+    (call,) = model.calls
+    assert (call.model, call.reply, call.usage, call.problem) == ("scripted:model", "It is two.", Usage(9, 3), "")
+    assert call.prompt == (Said("system", "Be brief."), Said("user", "What is it?"))
+    assert call.milliseconds > 0
+
+
+def test_calls_of_tools_are_a_part_of_what_was_said() -> None:
+    called = (ToolCall("1", "read_file", '{"file_path": "a.py"}'),)
+    model = Recorded(ScriptedChat([Reply("I look.", called)]))
+    whole(model, Ask((Message("assistant", "", called), Message("tool", "text", tool_call_id="1"))))
+    (call,) = model.calls
+    assert call.prompt == (Said("assistant", 'read_file {"file_path": "a.py"}'), Said("tool", "text"))
+    assert call.reply == 'I look.\nread_file {"file_path": "a.py"}'
+
+
+def test_a_failure_is_kept_with_its_remedy() -> None:
+    model = Recorded(ScriptedChat([ProviderError("no connection", hint="start it")]))
+    with pytest.raises(ProviderError):
+        whole(model, ASK)
+    (call,) = model.calls
+    assert (call.reply, call.usage, call.problem) == ("", Usage(), "no connection; start it")
+
+
+def test_of_a_call_that_was_ended_there_is_what_had_come() -> None:
+    model = Recorded(ScriptedChat([Reply("one two three")]))
+    with closing(model.stream(ASK)) as pieces:  # type: ignore[type-var]
+        assert [next(pieces).text for _ in range(2)] == ["one", " "]
+    (call,) = model.calls
+    assert (call.reply, call.problem) == ("one ", "the call was ended before the reply was whole")
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"),
+    [
+        (8_000, "x" * 8_000),
+        (8_001, f"{'x' * 6_000}\n… 1 characters …\n{'x' * 2_000}"),
+        (99_999, f"{'x' * 6_000}\n… 91999 characters …\n{'x' * 2_000}"),
+    ],
+)
+def test_long_texts_lose_their_middle(length: int, expected: str) -> None:
+    model = Recorded(ScriptedChat([Reply("x" * length)]))
+    whole(model, Ask([Message("user", "x" * length)]))
+    assert (model.calls[0].prompt[0].text, model.calls[0].reply) == (expected, expected)
+
+
+def test_what_is_cut_is_masked_first() -> None:
+    key = "KEY-0123456789"
+    model = Recorded(ScriptedChat([Reply(key)]), lambda text: text.replace(key, "«masked»"))
+    whole(model, Ask([Message("user", "x" * 5_995 + key + "y" * 9_000)]))  # the cut would go through it
+    assert "KEY" not in repr(model.calls)
+    assert model.calls[0].reply == "«masked»"
+
+
+@pytest.mark.parametrize(("n", "kept"), [(20, range(20)), (21, [0, *range(2, 21)]), (50, [0, *range(31, 50)])])
+def test_of_many_messages_the_first_and_the_latest_are_kept(n: int, kept: range | list[int]) -> None:
+    model = Recorded(ScriptedChat([Reply("")]))
+    whole(model, Ask([Message("user", str(number)) for number in range(n)]))
+    assert [said.text for said in model.calls[0].prompt] == [str(number) for number in kept]
+
+
+def test_a_stage_keeps_the_calls_of_several_threads_and_of_every_model() -> None:
+    def reply(ask: Ask) -> Reply:
+        return Reply(f"re: {ask.messages[0].content}", usage=Usage(1, 1))
+
+    stage = Stage()
+    model = stage.recorded(ScriptedChat([reply] * 40))
+    in_parallel(lambda n, model: whole(model, Ask([Message("user", str(n))])), range(40), model, 8)
+    whole(stage.recorded(ScriptedChat([reply])), Ask([Message("user", "40")]))
+    assert sorted((call.prompt[0].text, call.reply) for call in stage.calls) == sorted(
+        (str(n), f"re: {n}") for n in range(41)
+    )
+    assert stage.usage == Usage(41, 41)
