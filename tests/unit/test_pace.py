@@ -162,6 +162,16 @@ def test_five_failures_in_a_row_close_the_way_for_half_a_minute() -> None:
     refused(breaker, "for 1 s")
 
 
+def test_who_is_refused_is_told_of_the_last_failure() -> None:
+    breaker = Breaker("the server", Time().clock)
+    for n in range(5):
+        with breaker.call() as call:
+            call.is_answered, call.error = False, ProviderError(f"failure {n}", hint=f"hint {n}")
+    with pytest.raises(ProviderError, match=r"is not asked for 30 s: failure 4$") as caught, breaker.call():
+        pytest.fail("the call was let in")
+    assert caught.value.hint == "hint 4"
+
+
 def test_then_one_call_alone_may_try_and_opens_the_way() -> None:
     time = Time()
     breaker = broken(time.clock)

@@ -144,10 +144,11 @@ class Http:
         """Return the first good answer. Raises ProviderError when no attempt brings one."""
         with self._breaker.call() as call:
             answer = self._attempts(path, body, begin)
-            call.is_answered = isinstance(answer, _Answer) or not answer.is_away
-        if isinstance(answer, _Failed):
-            raise answer.error
-        return answer
+            if isinstance(answer, _Answer):
+                call.is_answered = True
+                return answer
+            call.is_answered, call.error = not answer.is_away, answer.error
+        raise answer.error
 
     def _attempts(self, path: str, body: Mapping[str, Any], begin: _Begin) -> _Answer | _Failed:
         """What may pass is tried again, but never after something of an answer was handed out."""

@@ -117,6 +117,7 @@ class Call:
     """A call with all its attempts. Whoever makes it says whether the provider answered; None: it was given up."""
 
     is_answered: bool | None = None
+    error: ProviderError | None = None  # why not
 
 
 class Breaker:
@@ -130,6 +131,7 @@ class Breaker:
         self._clock = clock
         self._lock = Lock()
         self._n_failures = 0
+        self._last_error: ProviderError | None = None
         self._away_until = float("-inf")
         self._trial: Call | None = None
 
@@ -153,9 +155,10 @@ class Breaker:
             self._trial = call
             return
         refused = f"is not asked for {left_s:.0f} s" if left_s > 0 else "is being tried by another call"
+        last = self._last_error
         raise ProviderError(
-            f"{self._name} failed {self._n_failures} times in a row and {refused}",
-            hint="look at the server, then ask again",
+            f"{self._name} failed {self._n_failures} times in a row and {refused}" + (f": {last}" if last else ""),
+            hint=(last.hint if last else "") or "look at the server, then ask again",
         )
 
     def _note(self, call: Call) -> None:
@@ -165,6 +168,7 @@ class Breaker:
             self._n_failures = 0
         elif call.is_answered is False:
             self._n_failures += 1
+            self._last_error = call.error
             self._away_until = self._clock() + _AWAY_S
 
 
