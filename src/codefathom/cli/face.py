@@ -65,7 +65,7 @@ class Face:
         """Open the project that the command is about; a run of the indexer shows its progress."""
         show = None if self.common.quiet else self._progress
         self._refuse_home()
-        return Engine.open(self._folder(), settings=self.settings(), on_progress=show)
+        return Engine.open(self._folder(), settings=self.settings(), on_progress=show, on_wait=self.note)
 
     def note_indexing(self) -> None:
         """Say that this command had to index first."""
