@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from tests.protocols.server import Served, Turn, serving
 
+from codefathom.answer.record import Recorded
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Message, Reply, ToolCall, ToolSpec, Usage, whole
 from codefathom.providers.http import Http, Server, Timeouts
 from codefathom.providers.ollama import OllamaChat
 from codefathom.providers.openai import OpenAIChat
-from codefathom.testing import ScriptedChat
+from codefathom.testing import ChatModelContract, ScriptedChat
 
 ASK = Ask([Message("system", "be brief"), Message("user", "hello")])
 TOOL = ToolSpec("look", "looks", {"type": "object", "properties": {"path": {"type": "string"}}})
@@ -38,6 +39,11 @@ def fragment(index: int, **function: str) -> dict[str, Any]:
 
 
 USAGE = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}
+
+
+def body(finish: str | None = "stop", **parts: object) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant", **parts}, "finish_reason": finish}
+    return {"model": "m-1", "choices": [choice], "usage": USAGE["usage"]}
 
 
 class OpenAI:
@@ -143,25 +149,63 @@ def failed(protocol: Protocol, *turns: Turn, **server: Any) -> tuple[ProviderErr
 # ---- what all do
 
 
-def models(protocol: Protocol, served: Served) -> list[ChatModel]:
-    return [protocol.model(Http(Server(protocol.address(served)))), ScriptedChat([Reply(TEXT, usage=Usage(7, 3))] * 9)]
+class OfAServer(ChatModelContract):
+    protocol: Protocol
+
+    @pytest.fixture(autouse=True)
+    def serve(self) -> Iterator[None]:
+        with serving(Turn([self.protocol.text], pause_s=0.001)) as self.served:
+            yield
+
+    def make(self) -> ChatModel:
+        return self.protocol.model(Http(Server(self.protocol.address(self.served))))
+
+    def make_away(self) -> ChatModel:
+        with serving(Turn()) as gone:
+            address = self.protocol.address(gone)
+        return self.protocol.model(Http(Server(address, attempts=2), sleep=lambda _: None))
 
 
-def test_text_comes_in_pieces_and_whole(protocol: Protocol) -> None:
-    with serving(Turn([protocol.text])) as served:
-        for model in models(protocol, served):
-            *pieces, reply = model.stream(ASK)
-            assert isinstance(reply, Reply)
-            assert len(pieces) > 1
-            assert "".join(piece.text for piece in pieces if isinstance(piece, Delta)) == reply.text == TEXT
-            assert (reply.usage, reply.finish, reply.tool_calls) == (Usage(7, 3), "stop", ())
-            assert whole(model, ASK).text == TEXT
+class TestOpenAI(OfAServer):
+    protocol = OpenAI
 
 
-def test_several_threads_at_once(protocol: Protocol) -> None:
-    with serving(Turn([protocol.text], pause_s=0.01)) as served, ThreadPoolExecutor(4) as threads:
-        for model in models(protocol, served):
-            assert [reply.text for reply in threads.map(whole, [model] * 4, [ASK] * 4)] == [TEXT] * 4
+class TestOllama(OfAServer):
+    protocol = Ollama
+
+
+class TestThatThinksAloud(OfAServer):
+    protocol = type("Thinking", (OpenAI,), {"text": OpenAI.thought})
+
+
+class TestNotStreamed(OfAServer):
+    """A server that sends its reply as a whole."""
+
+    protocol = type("Whole", (OpenAI,), {"text": json.dumps(body(content=TEXT)).encode()})
+
+
+class TestScripted(ChatModelContract):
+    def make(self) -> ChatModel:
+        return ScriptedChat([Reply(TEXT, usage=Usage(7, 3))] * 9)
+
+    def make_away(self) -> ChatModel:
+        return ScriptedChat([ProviderError("nobody is there", hint="write a reply")])
+
+
+class TestRecorded(TestScripted):
+    """A model whose calls are kept."""
+
+    def make(self) -> ChatModel:
+        return Recorded(super().make())
+
+    def make_away(self) -> ChatModel:
+        return Recorded(super().make_away())
+
+
+def test_all_of_a_reply_comes(protocol: Protocol) -> None:
+    *pieces, reply = asked(protocol, Turn([protocol.text]))[0]
+    assert reply == Reply(TEXT, (), Usage(7, 3), "stop", "m-1")
+    assert pieces == [Delta(sign) for sign in TEXT]
 
 
 # ---- what is sent
@@ -369,11 +413,6 @@ def test_white_space_without_an_end_is_ended(protocol: Protocol, begin: str) -> 
             whole(model, ASK._replace(max_tokens=16))
 
 
-def body(finish: str | None = "stop", **parts: object) -> dict[str, Any]:
-    choice = {"index": 0, "message": {"role": "assistant", **parts}, "finish_reason": finish}
-    return {"model": "m-1", "choices": [choice], "usage": USAGE["usage"]}
-
-
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("finish", ["stop", None])
 def test_openai_takes_a_reply_that_is_not_streamed(indent: int | None, finish: str | None) -> None:
@@ -531,7 +570,7 @@ def test_a_server_that_keeps_failing_is_left_alone_for_a_while(protocol: Protoco
             with pytest.raises(ProviderError, match="answered 500"):
                 list(model.stream(ASK))
             assert len(served.asked) == 3 * n_calls
-        with pytest.raises(ProviderError, match="failed 5 times in a row.* answered 500: oops"):
+        with pytest.raises(ProviderError, match=r"failed 5 times in a row.* answered 500: oops"):
             list(model.stream(ASK))
         assert len(served.asked) == 15
 

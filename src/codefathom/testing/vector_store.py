@@ -1,152 +1,15 @@
-"""For tests of code that uses or extends Codefathom: contracts of the protocols, and stand-ins that need no model."""
+"""The contract of vector stores."""
 
 from __future__ import annotations
 
 import math
-import re
-from array import array
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from operator import mul
 from pathlib import Path
 from random import Random
-from threading import Lock
-from typing import Literal, cast
-from zlib import crc32
 
-from codefathom.errors import FathomError, MismatchError
-from codefathom.providers.base import Ask, Delta, Embedder, Reply
+from codefathom.errors import MismatchError
 from codefathom.stores.base import Row, VectorStore
-from codefathom.types import Matrix
-
-KINDS: tuple[Literal["document"], Literal["query"]] = ("document", "query")
-_WORD = re.compile(r"\w+")
-_PIECE = re.compile(r"\S+|\s+")
-
-
-class FakeEmbedder:
-    """A deterministic embedder for tests: each word falls on one of a few axes. It knows nothing of meaning."""
-
-    def __init__(self, dimensions: int = 16) -> None:
-        self._dimensions = dimensions
-
-    @property
-    def name(self) -> str:
-        """Model and revision; stored with the index."""
-        return f"fake-1:{self._dimensions}"
-
-    @property
-    def dimensions(self) -> int:
-        """Length of each vector."""
-        return self._dimensions
-
-    def embed(self, texts: Sequence[str], kind: Literal["document", "query"]) -> Matrix:
-        """Return float32 unit rows; the same words in any order and case give the same row."""
-        rows = array("f", (value for text in texts for value in self._row(text)))
-        return _matrix(rows, len(texts), self._dimensions)
-
-    def _row(self, text: str) -> list[float]:
-        row = [0.0] * self._dimensions
-        for word in _WORD.findall(text.lower()):
-            row[crc32(word.encode("utf-8", "surrogatepass")) % self._dimensions] += 1.0
-        length = math.hypot(*row)
-        return [value / length for value in row] if length else row
-
-
-class ScriptedChat:
-    """A chat model for tests: gives the replies it was given, one after another, and remembers what it was asked.
-
-    A reply may be an error, which is raised, or a function of what is asked.
-    """
-
-    name = "scripted:model"
-
-    def __init__(self, replies: Sequence[Reply | FathomError | Callable[[Ask], Reply]]) -> None:
-        self._replies = list(replies)
-        self._lock = Lock()
-        self.asks: list[Ask] = []
-
-    def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
-        """See `ChatModel`; the text comes word by word."""
-        with self._lock:
-            self.asks.append(ask)
-            if not self._replies:
-                raise AssertionError(f"there is no reply left for {ask.messages[-1].content[:200]!r}")
-            reply = self._replies.pop(0)
-        if isinstance(reply, FathomError):
-            raise reply
-        given = reply if isinstance(reply, Reply) else reply(ask)
-        yield from (Delta(piece) for piece in _PIECE.findall(given.text))
-        yield given
-
-
-class EmbedderContract:
-    """What every `Embedder` does. A test class inherits from it and says how to make one."""
-
-    def make(self) -> Embedder:
-        """Return the embedder under test."""
-        raise NotImplementedError
-
-    def test_names_itself_the_same_every_time(self) -> None:
-        """The name is the key under which vectors are kept."""
-        assert self.make().name == self.make().name
-        assert self.make().name.strip()
-
-    def test_gives_one_row_for_each_text(self) -> None:
-        """Shape and type are those the stores expect."""
-        embedder = self.make()
-        for kind in KINDS:
-            matrix = embedder.embed(["read a file", "write a file", "read a file"], kind)
-            assert (matrix.shape, matrix.format, matrix.c_contiguous) == ((3, embedder.dimensions), "f", True)
-            rows = rows_of(matrix)
-            assert rows[0] == rows[2] != rows[1]
-
-    def test_takes_no_texts(self) -> None:
-        """Nothing in, nothing out."""
-        assert all(len(self.make().embed([], kind)) == 0 for kind in KINDS)
-
-    def test_rows_have_unit_length(self) -> None:
-        """The dot product of two rows is their cosine."""
-        for kind in KINDS:
-            for row in rows_of(self.make().embed(["parse the configuration", "open_socket()"], kind)):
-                assert abs(math.hypot(*row) - 1) < 1e-5
-
-    def test_a_text_without_words_gives_zeros(self) -> None:
-        """Nothing known is near to nothing, and never not-a-number."""
-        for kind in KINDS:
-            rows = rows_of(self.make().embed(["", "  \n", "parse", "{}();"], kind))
-            assert [any(row) for row in rows] == [False, False, True, False]
-
-    def test_gives_the_same_bits_again(self) -> None:
-        """Also from another instance."""
-        texts = ["def parse(text): return text.split()", "SELECT name FROM users"]
-        for kind in KINDS:
-            assert self.make().embed(texts, kind).tobytes() == self.make().embed(texts, kind).tobytes()
-
-    def test_a_row_does_not_depend_on_its_neighbours(self) -> None:
-        """A cached vector equals one made in any batch."""
-        embedder = self.make()
-        texts = [
-            f"read {word} from the {word} of number {n}" for n, word in enumerate(["file", "socket", "cache"] * 60)
-        ]
-        together = rows_of(embedder.embed(texts, "document"))
-        assert together[::20] == [rows_of(embedder.embed([text], "document"))[0] for text in texts[::20]]
-
-    def test_a_question_lies_near_its_answer(self) -> None:
-        """Both kinds of text live in one space."""
-        embedder = self.make()
-        question = rows_of(embedder.embed(["parse json text"], "query"))[0]
-        near, far = rows_of(embedder.embed(["parse json text quickly", "socket listens"], "document"))
-        assert sum(map(mul, question, near)) > sum(map(mul, question, far))
-
-
-def rows_of(matrix: Matrix) -> list[list[float]]:
-    """Return the rows of a matrix as plain numbers."""
-    return cast(list[list[float]], matrix.tolist())
-
-
-def _matrix(values: array[float], n_rows: int, dimensions: int) -> Matrix:
-    flat = memoryview(values)
-    return cast(Matrix, flat.cast("B").cast("f", (n_rows, dimensions)) if n_rows else flat)
 
 
 class VectorStoreContract:

@@ -1,0 +1,16 @@
+"""For tests of code that uses or extends Codefathom: contracts of the protocols, and stand-ins that need no model."""
+
+from codefathom.testing.chat_model import ChatModelContract
+from codefathom.testing.embedder import KINDS, EmbedderContract, rows_of
+from codefathom.testing.stand_ins import FakeEmbedder, ScriptedChat
+from codefathom.testing.vector_store import VectorStoreContract
+
+__all__ = [
+    "KINDS",
+    "ChatModelContract",
+    "EmbedderContract",
+    "FakeEmbedder",
+    "ScriptedChat",
+    "VectorStoreContract",
+    "rows_of",
+]
