@@ -10,7 +10,7 @@ from codefathom.agent.final import FinalAnswer
 from codefathom.agent.loop import Final, StoppedBy
 from codefathom.agent.report import report
 from codefathom.agent.tools import Place
-from codefathom.answer.types import Answer, Citation, Dropped, Label
+from codefathom.answer.types import Answer, Citation, Dropped, Label, Source
 from codefathom.providers.base import Usage
 
 FILES = {"a.py": "one\ntwo\nthree\nfour\n", "b.py": "five\nsix\n"}
@@ -140,4 +140,38 @@ def test_without_an_answer_there_are_places(question: str, begins: str) -> None:
     assert answer.text.endswith("\n\n- [a.py:2-3]\n- [b.py:1-1]\n")
     assert answer.citations == (A, B)
     assert (answer.confidence, answer.label) == (0.0, "low")
+    assert answer.failure == "the model failed before the agent was done: gone"
+    assert answer.degraded == (answer.failure,)
+
+
+def test_where_nothing_was_seen_excerpts_stand_in() -> None:
+    final = Final(FinalAnswer("", "low", ()), Usage(10, 1), 1, "provider", failure="gone; start it")
+    found = (Source(1, "a.py", 2, 3, "two\nthree", reason="mentions two"),)
+    answer = report("What is it?", final, (), FILES.__getitem__, FILES.get, excerpts=lambda: found)
+    assert answer.text == (
+        "The model failed before its answer was whole. The best excerpts:\n\n"
+        "1. [a.py:2-3]: mentions two\n\n```\ntwo\nthree\n```\n"
+    )
+    assert (answer.citations, answer.sources) == ((A,), found)
+    assert answer.failure == "the model failed before the agent was done: gone; start it"
+    assert answer.degraded == (answer.failure,)
+
+
+def test_where_there_is_nothing_at_all_only_the_failure_is_said() -> None:
+    final = Final(FinalAnswer("", "low", ()), Usage(), 1, "provider", failure="gone")
+    answer = report("What is it?", final, (), FILES.__getitem__, FILES.get)
+    assert (answer.text, answer.citations, answer.sources) == ("", (), ())
     assert answer.degraded == ("the model failed before the agent was done: gone",)
+
+
+def test_a_failure_on_the_way_to_an_answer_is_none_of_the_answer() -> None:
+    assert reported("It is two.", A, stopped_by="provider", failure="gone").failure == ""
+
+
+def test_a_whole_file_has_no_symbol() -> None:
+    whole, part, *_ = report(
+        "?", Final(FinalAnswer("x", "low", ()), Usage(), 1, ""),
+        (Place("a.py", 1, 4, "first"), Place("a.py", 1, 3, "first")), FILES.__getitem__, FILES.get,
+    ).sources  # fmt: skip
+    assert (whole.symbol, whole.is_whole) == ("", True)
+    assert (part.symbol, part.is_whole) == ("first", False)

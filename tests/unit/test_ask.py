@@ -520,9 +520,9 @@ def test_an_answer_that_breaks_off_is_followed_by_excerpts(shop: Path) -> None:
     shown, answer = broken_off(shop, Breaking([Reply("Prices are summed [shop/pricing.py:6-8], not [99].\n\nAnd")]))
     assert shown == answer.text
     assert answer.text.startswith(f"Prices are summed [shop/pricing.py:6-8], not.\n\nAnd\n\n{STAND_IN}")
-    assert answer.failure == "the connection was lost; ask again"
+    assert answer.failure == "the answering model failed: the connection was lost; ask again"
     assert answer.degraded == (
-        "the answering model failed: the connection was lost; ask again",
+        answer.failure,
         "1 citations could not be verified and were removed",
     )
     assert (answer.model, len(answer.dropped)) == ("scripted:model", 1)
@@ -535,8 +535,8 @@ def test_an_answer_that_breaks_off_is_followed_by_excerpts(shop: Path) -> None:
             for source in answer.sources
         )
     (call,) = answer.trace[-1].calls
-    assert (call.reply[:17], call.problem) == ("Prices are summed", answer.failure)
-    assert answer.trace[-1].detail == answer.failure
+    assert (call.reply[:17], call.problem) == ("Prices are summed", "the connection was lost; ask again")
+    assert answer.trace[-1].detail == call.problem
 
 
 @pytest.mark.parametrize(
@@ -555,7 +555,8 @@ def test_without_a_word_of_the_model_there_are_excerpts_alone(
     assert isinstance(usual, Answer)
     assert shown.strip() == answer.text.strip()
     assert answer.text.startswith(STAND_IN)
-    assert (answer.failure, answer.degraded) == (failure, (f"the answering model failed: {failure}",))
+    assert answer.failure == f"the answering model failed: {failure}"
+    assert answer.degraded == (answer.failure,)
     assert (answer.model, answer.confidence) == ("", usual.confidence)
     assert set(answer.citations) <= set(usual.citations)
     assert answer.verified_share == 1.0
@@ -577,7 +578,7 @@ def test_excerpts_that_stand_in_are_of_what_a_judge_kept(shop: Path) -> None:
 def test_a_failure_is_told_in_the_language_of_the_question(shop: Path) -> None:
     shown, answer = broken_off(shop, ScriptedChat([ProviderError("gone")]), "订单的价格是怎么计算的？")
     assert shown.startswith("模型在完成回答之前出错")
-    assert answer.failure == "gone"
+    assert answer.failure == "the answering model failed: gone"
 
 
 def test_every_source_but_a_whole_file_has_its_symbol(shop: Path) -> None:

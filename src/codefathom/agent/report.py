@@ -64,7 +64,7 @@ def report(
         sources=tuple(_numbered(sources)),
         generation=0,
         degraded=tuple(_lacking(final, checked)),
-        failure="" if final.answer.answer else final.failure,
+        failure="" if final.answer.answer else _stopped(final),
     )
 
 
@@ -104,10 +104,14 @@ def _dropped(in_text: Sequence[Dropped], listed: Sequence[Dropped]) -> Iterator[
     yield from (item for item in listed if item.text.strip("[]`") not in said)
 
 
+def _stopped(final: Final) -> str:
+    return _STOPPED[final.stopped_by] + (f": {final.failure}" if final.failure else "")
+
+
 def _lacking(final: Final, checked: Checked) -> Iterator[str]:
     """Say what the answer was made without."""
     if final.stopped_by:
-        yield _STOPPED[final.stopped_by] + (f": {final.failure}" if final.failure else "")
+        yield _stopped(final)
     if final.answer.problem:
         yield f"the final answer did not follow the schema: {final.answer.problem}"
     if checked.problem:

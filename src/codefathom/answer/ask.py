@@ -298,10 +298,11 @@ def _broken_off(
     added = replace(added, text=f"{ending(begun.text) if added.text else ''}{added.text}")
     yield Text(added.text)
     checked = begun.followed_by(added)
-    course.lack(f"the answering model failed: {written.failure}", checked.problem)
+    failure = f"the answering model failed: {written.failure}"
+    course.lack(failure, checked.problem)
     known = (*sources, *(replace(source, number=number) for number, source in enumerate(excerpts, len(sources) + 1)))
     answer = _answer(course, checked, known, result, model if begun.text else "")
-    yield replace(answer, failure=written.failure)
+    yield replace(answer, failure=failure)
 
 
 def _messages(question: Question, sources: Sequence[Source]) -> list[Message]:

@@ -179,4 +179,5 @@ class Answer:
     stale: bool = False
     trace: tuple[StageTrace, ...] = field(default=())
     cost: float | None = None  # of the tokens that providers counted; None: these or the prices are not known
-    failure: str = ""  # why the model's answer is not there, or not whole, with a hint; excerpts or places stand in
+    # Why the model's answer is not there, or not whole, with a hint; `degraded` has it too, and excerpts stand in.
+    failure: str = ""
