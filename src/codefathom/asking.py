@@ -129,7 +129,7 @@ def _question(request: Request, texts: Texts, count: CountTokens) -> Question:
         least_confidence=settings.answer.least_confidence,
         in_line_order=not settings.context.disable_segment_reorder,
         max_input_tokens=max_input_tokens,
-        prices=Prices(settings.llm.prompt_price, settings.llm.completion_price),
+        prices_of=lambda name: Prices(*settings.llm.prices_of(name)),
         mask=texts.mask,
     )
 

@@ -6,9 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from codefathom.answer.course import Stage
-from codefathom.answer.record import Recorded
-from codefathom.answer.types import Said
+from codefathom.answer.record import Record, Recorded
+from codefathom.answer.types import NO_PRICES, Prices, Said
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Message, Reply, ToolCall, Usage, whole
 from codefathom.providers.parallel import in_parallel
@@ -84,11 +83,46 @@ def test_a_stage_keeps_the_calls_of_several_threads_and_of_every_model() -> None
     def reply(ask: Ask) -> Reply:
         return Reply(f"re: {ask.messages[0].content}", usage=Usage(1, 1))
 
-    stage = Stage()
-    model = stage.recorded(ScriptedChat([reply] * 40))
-    in_parallel(lambda n, model: whole(model, Ask([Message("user", str(n))])), range(40), model, 8)
-    whole(stage.recorded(ScriptedChat([reply])), Ask([Message("user", "40")]))
-    assert sorted((call.prompt[0].text, call.reply) for call in stage.calls) == sorted(
-        (str(n), f"re: {n}") for n in range(41)
-    )
-    assert stage.usage == Usage(41, 41)
+    record = Record()
+    with record.stage("judge", ["a.py"]) as stage:
+        model = stage.recorded(ScriptedChat([reply] * 40))
+        in_parallel(lambda n, model: whole(model, Ask([Message("user", str(n))])), range(40), model, 8)
+        whole(stage.recorded(ScriptedChat([reply])), Ask([Message("user", "40")]))
+    (kept,) = record.stages
+    said = [(call.prompt[0].text, call.reply) for call in kept.calls]
+    assert sorted(said) == sorted((str(n), f"re: {n}") for n in range(41))
+    assert kept.usage == record.usage == Usage(41, 41)
+
+
+def test_no_more_than_a_hundred_calls_of_a_stage_are_kept_and_all_are_counted() -> None:
+    record = Record()
+    with record.stage("judge", []) as stage:
+        model = stage.recorded(ScriptedChat([Reply("", usage=Usage(1, 0))] * 102))
+        for _ in range(102):
+            whole(model, ASK)
+    (kept,) = record.stages
+    assert (len(kept.calls), kept.n_calls, kept.usage) == (100, 102, Usage(102, 0))
+
+
+@pytest.mark.parametrize(
+    ("used", "costs", "total"),
+    [
+        ([("cheap:model", Usage(1_000, 10)), ("dear:model", Usage(1_000, 10))], [0.00102, 0.0102], 0.01122),
+        ([("cheap:model", Usage(1_000, 0)), ("cheap:model", Usage())], [0.001, None], 0.001),  # not counted
+        ([("cheap:model", Usage(1_000, 0)), ("free:model", Usage(9, 9))], [0.001, None], None),  # no price is known
+        ([("cheap:model", Usage())], [None], None),
+        ([], [], None),
+    ],
+)
+def test_each_model_has_its_price(
+    used: list[tuple[str, Usage]], costs: list[float | None], total: float | None
+) -> None:
+    prices = {"cheap:model": Prices(1.0, 2.0), "dear:model": Prices(10.0, 20.0)}
+    record = Record(prices_of=lambda name: prices.get(name, NO_PRICES))
+    for name, usage in used:
+        model = ScriptedChat([Reply("", usage=usage)])
+        model.name = name
+        with record.stage("judge", []) as stage:
+            whole(stage.recorded(model), ASK)
+    assert [stage.cost for stage in record.stages] == costs
+    assert record.cost == total

@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 from codefathom.agent.final import DEMAND, MAX_TOKENS, FinalAnswer, objects_in, replied, stream_final
 from codefathom.agent.tools import Observation, Place, Tool, named, usage
 from codefathom.answer.prompting import fenced
-from codefathom.answer.record import Recorded
-from codefathom.answer.types import MAX_CALLS, NO_PRICES, Citation, Prices, StageTrace, traced, with_hint
+from codefathom.answer.record import Record
+from codefathom.answer.types import NO_PRICES, Citation, Prices, StageTrace, with_hint
 from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
 
@@ -112,7 +112,8 @@ def run(
     A model that fails leaves an empty answer that names what was shown. Never raises ProviderError.
     """
     opening = _opening(question, tools, briefing)
-    talk = _Talk(Recorded(model, briefing.mask), tools, limits, clock, list(opening))
+    record = Record(briefing.mask, lambda _: limits.prices, clock)
+    talk = _Talk(model, tools, limits, opening, record=record, clock=clock)
     stopped_by = yield from talk.rounds()
     looked = talk.messages[len(opening) :]
     if stopped_by == "provider" and not looked:
@@ -123,7 +124,7 @@ def run(
     if not found.answer:
         stopped_by = "provider"
     n_rounds = talk.n_rounds + bool(stopped_by)
-    yield Final(found, talk.usage, n_rounds, stopped_by, tuple(talk.stages), talk.failure)
+    yield Final(found, record.usage, n_rounds, stopped_by, tuple(record.stages), talk.failure)
 
 
 def _opening(question: str, tools: Sequence[Tool], briefing: Briefing) -> list[Message]:
@@ -142,16 +143,17 @@ class _Talk:
 
     def __init__(
         self,
-        model: Recorded,
+        model: ChatModel,
         tools: Sequence[Tool],
         limits: Limits,
+        opening: Sequence[Message],
+        *,
+        record: Record,
         clock: Callable[[], float],
-        messages: list[Message],
     ) -> None:
-        self.messages = messages
+        self.messages = list(opening)
         self.trace: list[tuple[Place, ...]] = []
-        self.usage = NO_USAGE
-        self.stages: list[StageTrace] = []
+        self.record = record
         self.n_rounds = 0
         self.failure = ""
         self._specs = tuple(tool.spec for tool in tools)  # none once the model refuses them
@@ -169,22 +171,21 @@ class _Talk:
         for number in range(1, self._limits.rounds):
             if limit := self._limit():
                 return limit
-            started = self._clock()
-            given = self._news()
-            try:
-                reply = yield from (self._first_reply() if number == 1 else self._reply())
-            except ProviderError as error:
-                self.failure = with_hint(error)
-                self.keep(f"round {number}", started, given, detail=self.failure)
-                return "provider"
-            if reply is None:
-                self.keep(f"round {number}", started, given, detail="the time was over")
-                return "time"
+            with self.record.stage(f"round {number}", self._news()) as stage:
+                model = stage.recorded(self._model)
+                try:
+                    reply = yield from (self._first_reply(model) if number == 1 else self._reply(model))
+                except ProviderError as error:
+                    self.failure = stage.detail = with_hint(error)
+                    return "provider"
+                if reply is None:
+                    stage.detail = "the time was over"
+                    return "time"
+                said = [reply.text.strip(), *(f"{call.name} {call.arguments}" for call in reply.tool_calls)]
+                stage.output = [text for text in said if text]
             self.n_rounds = number
             self._count(reply)
             calls, is_native = _calls(reply, self._tools)
-            said = [reply.text.strip(), *(f"{call.name} {call.arguments}" for call in reply.tool_calls)]
-            self.keep(f"round {number}", started, given, [text for text in said if text])
             if not calls:
                 self.messages.append(Message("assistant", reply.text))
                 return ""
@@ -193,43 +194,20 @@ class _Talk:
 
     def finished(self, messages: Sequence[Message], demand: str) -> Generator[Event, None, FinalAnswer]:
         """Yield the pieces of the final answer and return it; where the model fails, what was shown."""
-        started = self._clock()
-        try:
-            finished = yield from stream_final(self._model, messages, self.trace, demand, self._limits.max_reply)
-        except ProviderError as error:
-            self.failure = with_hint(error)
-            self.keep("answer", started, [demand], detail=self.failure)
-            return self.seen()
-        self.keep("answer", started, [demand], [finished.answer])
-        return finished
+        with self.record.stage("answer", [demand]) as stage:
+            model = stage.recorded(self._model)
+            try:
+                found = yield from stream_final(model, messages, self.trace, demand, self._limits.max_reply)
+            except ProviderError as error:
+                self.failure = stage.detail = with_hint(error)
+                return self.seen()
+            stage.output = [found.answer]
+        return found
 
     def seen(self) -> FinalAnswer:
         """Return what was shown, in place of an answer."""
         shown = dict.fromkeys(Citation(*place) for places in self.trace for place in places)
         return FinalAnswer("", "low", tuple(shown)[:_MAX_PLACES])
-
-    def keep(
-        self, name: str, started: float, given: Sequence[str], output: Sequence[str] = (), *, detail: str = ""
-    ) -> None:
-        """Keep a stage that ends now, with the calls of the model since the last one."""
-        calls = self._model.taken()
-        usage = sum((call.usage for call in calls), NO_USAGE)
-        self.usage += usage
-        self.stages.append(
-            StageTrace(
-                stage=name,
-                milliseconds=(self._clock() - started) * 1000,
-                n_in=len(given),
-                n_out=len(output),
-                usage=usage,
-                detail=detail,
-                input=traced(map(self._model.mask, given)),
-                output=traced(map(self._model.mask, output)),
-                cost=self._limits.prices.cost(usage),
-                calls=tuple(calls[:MAX_CALLS]),
-                n_calls=len(calls),
-            )
-        )
 
     def _news(self) -> list[str]:
         """Return what the model has not been told yet, but for the system's words."""
@@ -248,20 +226,20 @@ class _Talk:
     def _is_late(self) -> bool:
         return self._clock() - self._started >= self._limits.max_seconds
 
-    def _first_reply(self) -> Generator[Event, None, Reply | None]:
+    def _first_reply(self, model: ChatModel) -> Generator[Event, None, Reply | None]:
         """Ask once more without tools when the model refuses them: it can write its calls as text."""
         try:
-            return (yield from self._reply())
+            return (yield from self._reply(model))
         except ProviderError as error:
             if not _refuses_tools(error):
                 raise
         self._specs = ()
-        return (yield from self._reply())
+        return (yield from self._reply(model))
 
-    def _reply(self) -> Generator[Event, None, Reply | None]:
+    def _reply(self, model: ChatModel) -> Generator[Event, None, Reply | None]:
         """Yield the pieces of the model's turn, then its reasoning, and return it; None when the time is over."""
         reasoning = []
-        steps = replied(self._model, Ask(tuple(self.messages), self._specs, max_tokens=self._limits.max_reply))
+        steps = replied(model, Ask(tuple(self.messages), self._specs, max_tokens=self._limits.max_reply))
         try:
             while True:
                 piece = next(steps)
@@ -291,17 +269,16 @@ class _Talk:
         in_text = []
         for index, call in enumerate(calls):
             yield Call(call.name, call.arguments)
-            started = self._clock()
-            observation = self._answered(call) if index < _MAX_CALLS else _TOO_MANY
+            with self.record.stage(call.name, [call.arguments]) as stage:
+                observation = self._answered(call) if index < _MAX_CALLS else _TOO_MANY
+                stage.output = [f"{place.path}:{place.start_line}-{place.end_line}" for place in observation.places]
+                stage.detail = observation.text.partition("\n")[0] if observation.is_error else ""
             self.trace.append(observation.places)
             if is_native:
                 self.messages.append(Message("tool", observation.text, tool_call_id=call.id))
-            places = [f"{place.path}:{place.start_line}-{place.end_line}" for place in observation.places]
-            problem = observation.text.partition("\n")[0] if observation.is_error else ""
-            self.keep(call.name, started, [call.arguments], places, detail=problem)
             result = fenced(observation.text, "the result")
             in_text.append(f"Result of {call.name} {call.arguments}:\n{result}")
-            yield Observed(call.name, *observation, (self._clock() - started) * 1000)
+            yield Observed(call.name, *observation, self.record.stages[-1].milliseconds)
         if not is_native:
             self.messages.append(Message("user", "\n\n".join(in_text)))
 

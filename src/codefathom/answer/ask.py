@@ -18,6 +18,7 @@ from codefathom.answer.course import Course, Models, Project, Question
 from codefathom.answer.gather import materials
 from codefathom.answer.judge import judge
 from codefathom.answer.prompting import fenced, language_of_question, prompt
+from codefathom.answer.record import Record
 from codefathom.answer.rewrite import rewrite
 from codefathom.answer.select import excerpts_of, select
 from codefathom.answer.stream import CheckedStream, ending
@@ -55,7 +56,9 @@ def ask(question: Question, project: Project, models: Models, count: CountTokens
 
     Closing the iterator ends the model's call. A model that fails leaves what it wrote, excerpts, and `Answer.failure`.
     """
-    course = Course(question, project, models, _OF_GIVEN if question.pinned else 0.0, by_itself=question.text)
+    record = Record(question.mask, question.prices_of)
+    support = _OF_GIVEN if question.pinned else 0.0
+    course = Course(question, project, models, record, support, by_itself=question.text)
     result = _search(course, _rewrite(course))
     found = _judge(course, _select(course, result))
     is_likely = _is_likely(course, result)
@@ -93,20 +96,20 @@ def _rewrite(course: Course) -> tuple[str, ...]:
     """Return the searches: the question, or what a model makes of it and the turns before."""
     question, model = course.question, course.models.answer
     if not question.history or model is None:
-        return (question.text, *question.queries)
-    with course.stage("rewrite", [f"{turn.role}: {turn.content}" for turn in question.history]) as stage:
+        return (question.text,)
+    with course.record.stage("rewrite", [f"{turn.role}: {turn.content}" for turn in question.history]) as stage:
         rewritten = rewrite(question.text, question.history, stage.recorded(model))
         stage.output = (rewritten.question, *rewritten.queries)
-        stage.n_out, stage.detail = len(stage.output), rewritten.question
+        stage.detail = rewritten.question
     course.lack(rewritten.problem)
     course.by_itself = rewritten.question
-    return (rewritten.question, *rewritten.queries, *question.queries)
+    return (rewritten.question, *rewritten.queries)
 
 
 def _search(course: Course, queries: Sequence[str]) -> SearchResult:
     question = course.question
     limit = question.n_sources * _HITS_PER_SOURCE
-    with course.stage("search", queries) as stage:
+    with course.record.stage("search", queries) as stage:
         found = [_found(course, query, limit) for query in queries]
         results = [result for result in found if result] or [course.project.search(question.text, limit)]
         best = results[0]
@@ -139,7 +142,7 @@ def _select(course: Course, result: SearchResult) -> list[Material]:
     question, project, models = course.question, course.project, course.models
     found = materials(result, project.text)
     if question.filter_level >= 1 and models.select is not None:
-        with course.stage("select", _paths(found)) as stage:
+        with course.record.stage("select", _paths(found)) as stage:
             chosen = select(
                 course.by_itself,
                 project.outline([item.path for item in found]),
@@ -149,14 +152,15 @@ def _select(course: Course, result: SearchResult) -> list[Material]:
                 pinned=[item.path for item in question.pinned],
             )
             found = _with_paths(found, chosen.paths, project, "selected by the model")
-            stage.n_out, stage.output = len(found), [f"{item.path}: {item.reason}" for item in found]
-            stage.detail = f"{len(chosen.paths)} chosen by the model"
+            stage.output = [f"{item.path}: {item.reason}" for item in found]
+            unknown = f", {chosen.unknown} named that are not there" if chosen.unknown else ""
+            stage.detail = f"{len(chosen.paths)} chosen by the model{unknown}"
         course.lack(chosen.problem)
     if question.filter_level >= 2:
-        with course.stage("related", _paths(found)) as stage:
+        with course.record.stage("related", _paths(found)) as stage:
             near = {edge.path: "" for item in found[:_MAX_RELATED] for edge in project.related(item.path).edges}
             found = _with_paths(found, dict(list(near.items())[: question.n_sources]), project, "connected with a hit")
-            stage.n_out, stage.output = len(found), [f"{item.path}: {item.reason}" for item in found]
+            stage.output = [f"{item.path}: {item.reason}" for item in found]
     return found
 
 
@@ -182,7 +186,7 @@ def _judge(course: Course, found: list[Material]) -> list[Material]:
     pinned = {item.path for item in question.pinned}
     found = [item for item in found if item.path not in pinned]
     if question.filter_level >= 1 and models.judge is not None and found:
-        with course.stage("judge", _paths(found)) as stage:
+        with course.record.stage("judge", _paths(found)) as stage:
             judged = judge(question.text, question.history, found, stage.recorded(models.judge), question.judging)
             scores = zip(found, judged.scores, strict=True)
             stage.output = [f"{item.path}: {'not judged' if n is None else f'{n}/10'}" for item, n in scores]
@@ -193,9 +197,9 @@ def _judge(course: Course, found: list[Material]) -> list[Material]:
             stage.detail = f"{len(judged.dropped)} dropped, {len(judged.unjudged)} not judged"
         course.lack(*judged.problems[:_MAX_PROBLEMS])
     found = [*question.pinned, *found]
-    with course.stage("limit", _paths(found)) as stage:
+    with course.record.stage("limit", _paths(found)) as stage:
         found = found[: max(question.n_sources, len(question.pinned))]
-        stage.n_out, stage.output = len(found), _paths(found)
+        stage.output = _paths(found)
     return found
 
 
@@ -209,7 +213,7 @@ def _choose_lines(course: Course, found: list[Material], count: CountTokens) -> 
     if model is None or not large or not question.budget.segment:
         return found
     asked = [found[index] for index in large]
-    with course.stage("excerpts", _paths(asked)) as stage:
+    with course.record.stage("excerpts", _paths(asked)) as stage:
         chosen = excerpts_of(
             course.by_itself,
             asked,
@@ -226,17 +230,16 @@ def _choose_lines(course: Course, found: list[Material], count: CountTokens) -> 
             else:
                 path = found[index].path
                 problems.append(lines.problem or f"the excerpting model found nothing in {path} worth showing")
-        stage.n_out, stage.output = len(ranges), ranges
+        stage.output = ranges
     course.lack(*list(dict.fromkeys(problems))[:_MAX_PROBLEMS])
     return found
 
 
 def _pack(course: Course, found: Sequence[Material], count: CountTokens) -> Packed:
-    with course.stage("pack", _paths(found)) as stage:
+    with course.record.stage("pack", _paths(found)) as stage:
         question = course.question
         packed = pack(found, question.budget, count, course.project.name_of, in_line_order=question.in_line_order)
-        stage.n_out, stage.detail = len(packed.sources), f"{packed.n_tokens} tokens"
-        stage.output = _places(packed.sources)
+        stage.output, stage.detail = _places(packed.sources), f"{packed.n_tokens} tokens"
     return packed
 
 
@@ -264,7 +267,7 @@ def _streamed(course: Course, sources: tuple[Source, ...], model: ChatModel) -> 
     question = course.question
     stream = CheckedStream(sources, lambda: texts_now(sources, course.project.on_disk))
     finish, failure = "", ""
-    with course.stage("answer", _places(sources)) as stage:
+    with course.record.stage("answer", _places(sources)) as stage:
         try:
             for item in stage.recorded(model).stream(Ask(_messages(question, sources), max_tokens=question.max_tokens)):
                 if isinstance(item, Delta):
@@ -319,7 +322,7 @@ def _excerpts(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
     """Answer with the best excerpts."""
     sources = extract.excerpts(result.hits)
     course.lack(NO_MODEL)
-    with course.stage("answer", _places(sources)) as stage:
+    with course.record.stage("answer", _places(sources)) as stage:
         checked = _checked(extract.answer_of(sources), sources, course.project)
         stage.n_out, stage.output = len(checked.citations), (checked.text,)
     yield Text(checked.text)
@@ -363,11 +366,11 @@ def _answer(
         confidence=confidence,
         label=label_of(confidence),
         model=model,
-        usage=course.usage,
+        usage=course.record.usage,
         sources=sources,
         generation=result.generation,
         degraded=tuple(dict.fromkeys(course.degraded)),
         stale=result.stale,
-        trace=tuple(course.trace),
-        cost=course.question.prices.cost(course.usage),
+        trace=tuple(course.record.stages),
+        cost=course.record.cost,
     )

@@ -1,18 +1,97 @@
-"""What models are asked and what comes back, kept for the trace of an answer."""
+"""What happens on the way to an answer, kept for its trace: stages, and what models are asked and say in them."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
-from codefathom.answer.types import ModelCall, Said, with_hint
+from codefathom.answer.types import NO_PRICES, ModelCall, Prices, Said, StageTrace, traced, with_hint
 from codefathom.errors import FathomError
-from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall
+from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
 
 # A prompt is mostly sources, which its beginning shows; the question stands at its end.
 _MAX_BEGINNING, _MAX_END = 6_000, 2_000
 _MAX_MESSAGES = 20
+_MAX_CALLS = 100  # of a stage
 _ENDED = "the call was ended before the reply was whole"
+
+PricesOf = Callable[[str], Prices]  # name of a model → what it costs
+
+
+class Record:
+    """The stages so far."""
+
+    def __init__(
+        self,
+        mask: Callable[[str], str] = str,
+        prices_of: PricesOf = lambda _: NO_PRICES,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.stages: list[StageTrace] = []
+        self._mask = mask
+        self._prices_of = prices_of
+        self._clock = clock
+
+    @contextmanager
+    def stage(self, name: str, given: Sequence[str]) -> Iterator[Stage]:
+        """Time a stage and keep what it was given, what models were asked in it, and what it says of itself."""
+        started = self._clock()
+        stage = Stage(self._mask)
+        yield stage
+        calls = stage.calls
+        self.stages.append(
+            StageTrace(
+                stage=name,
+                milliseconds=(self._clock() - started) * 1000,
+                n_in=len(given),
+                n_out=len(stage.output) if stage.n_out is None else stage.n_out,
+                usage=sum((call.usage for call in calls), NO_USAGE),
+                detail=stage.detail,
+                input=traced(map(self._mask, given)),
+                output=traced(map(self._mask, stage.output)),
+                cost=_sum([self._prices_of(call.model).cost(call.usage) for call in calls if any(call.usage)]),
+                calls=tuple(calls[:_MAX_CALLS]),
+                n_calls=len(calls),
+            )
+        )
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all stages."""
+        return sum((stage.usage for stage in self.stages), NO_USAGE)
+
+    @property
+    def cost(self) -> float | None:
+        """What all stages cost; None when no token was counted, or the price of a model is not known."""
+        return _sum([stage.cost for stage in self.stages if any(stage.usage)])
+
+
+def _sum(costs: Sequence[float | None]) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return round(sum(known), 9) if known and len(known) == len(costs) else None
+
+
+@dataclass(slots=True)
+class Stage:
+    """What a stage says of itself while it runs."""
+
+    mask: Callable[[str], str] = str
+    n_out: int | None = None  # None: as much as `output` lists
+    detail: str = ""
+    output: Sequence[str] = ()
+    _models: list[Recorded] = field(default_factory=list)
+
+    def recorded(self, model: ChatModel) -> ChatModel:
+        """Return the model as this stage may ask it: every call is kept."""
+        self._models.append(Recorded(model, self.mask))
+        return self._models[-1]
+
+    @property
+    def calls(self) -> list[ModelCall]:
+        """What models were asked so far."""
+        return [call for model in self._models for call in model.calls]
 
 
 class Recorded:
@@ -20,7 +99,7 @@ class Recorded:
 
     def __init__(self, model: ChatModel, mask: Callable[[str], str] = str) -> None:
         self._model = model
-        self.mask = mask
+        self._mask = mask
         self.calls: list[ModelCall] = []  # in the order in which they ended
 
     @property
@@ -51,17 +130,12 @@ class Recorded:
             prompt = tuple(self._said(message) for message in _some(ask.messages))
             self.calls.append(ModelCall(self.name, prompt, self._kept(text), took_ms, usage, problem))
 
-    def taken(self) -> list[ModelCall]:
-        """Return the calls so far and begin anew."""
-        taken, self.calls = self.calls, []
-        return taken
-
     def _said(self, message: Message) -> Said:
         return Said(message.role, self._kept(_written(message.content, message.tool_calls)))
 
     def _kept(self, text: str) -> str:
         """Mask first: half a key may not look like one."""
-        text = self.mask(text)
+        text = self._mask(text)
         n_lost = len(text) - _MAX_BEGINNING - _MAX_END
         if n_lost <= 0:
             return text

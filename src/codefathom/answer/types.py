@@ -14,7 +14,6 @@ Label = Literal["high", "medium", "low"]
 _HIGH, _MEDIUM = 0.66, 0.33
 _MAX_TRACED = 100
 _MAX_TRACED_CHARACTERS = 2_000
-MAX_CALLS = 100  # of a stage, in its trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ class StageTrace:
     detail: str = ""
     input: tuple[str, ...] = ()  # such as queries, or paths
     output: tuple[str, ...] = ()  # such as paths with their grades, or the reply of a model
-    cost: float | None = None  # None: not known, or no model was asked
+    cost: float | None = None  # None: the price of a model is not known, or no token was counted
     calls: tuple[ModelCall, ...] = ()  # of models, the first of them
     n_calls: int = 0
 
