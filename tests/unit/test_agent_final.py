@@ -14,11 +14,11 @@ from codefathom.agent.final import (
     DEMAND,
     SCHEMA,
     FinalAnswer,
-    objects_in,
     replied,
     stream_final,
 )
 from codefathom.agent.tools import Place
+from codefathom.answer.loose_json import objects_in
 from codefathom.answer.types import Citation, Dropped
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply

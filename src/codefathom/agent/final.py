@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from codefathom.agent.tools import Place
 from codefathom.answer.budget import merged
+from codefathom.answer.loose_json import objects_in
 from codefathom.answer.types import Citation, Dropped, Label
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Message, Reply
@@ -21,8 +22,6 @@ LABELS: tuple[Label, ...] = ("low", "medium", "high")
 MAX_TOKENS = 4_096
 _MAX_LINE = 9_999_999
 _MAX_WRITTEN = 200  # characters that are kept of what is no source
-# Text that only looks like JSON is given up after this many braces: each costs a look at all that follows.
-_MAX_BRACES = 200
 
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -121,22 +120,6 @@ def replied(model: ChatModel, ask: Ask) -> Generator[Delta, None, Reply]:
         if close is not None:
             close()
     raise AssertionError(f"{model.name} ended a stream without a reply")  # against the protocol
-
-
-def objects_in(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects in a text, outermost only, whatever stands around them."""
-    decoder = json.JSONDecoder(strict=False)  # models write line ends inside strings
-    index = text.find("{")
-    for _ in range(_MAX_BRACES):
-        if index < 0:
-            return
-        try:
-            value, end = decoder.raw_decode(text, index)
-        except (ValueError, RecursionError):
-            end = index + 1
-        else:
-            yield value
-        index = text.find("{", end)
 
 
 # ---- reading a reply

@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from codefathom.agent.final import DEMAND, MAX_TOKENS, FinalAnswer, objects_in, replied, stream_final
+from codefathom.agent.final import DEMAND, MAX_TOKENS, FinalAnswer, replied, stream_final
 from codefathom.agent.tools import Observation, Place, Tool, named, usage
+from codefathom.answer.loose_json import objects_in
 from codefathom.answer.prompting import fenced
 from codefathom.answer.record import Record
 from codefathom.answer.types import NO_PRICES, Citation, Prices, StageTrace, with_hint

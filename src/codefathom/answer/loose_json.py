@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-_START = re.compile(r"[{\[]")
+_OBJECT, _OBJECT_OR_LIST = re.compile(r"\{"), re.compile(r"[{\[]")
 _COMMA_TOO_MANY = re.compile(r",(\s*[}\]])")
 # A reply of nothing but brackets would be tried from each of them.
 _MAX_FAILURES = 1_000
@@ -19,7 +19,8 @@ def items(text: str, key: str, sign: str) -> list[Any] | None:
     A list without the object around it counts too, and so do single objects that have `sign`: what is left of a reply
     that was cut off. Of several lists the last one counts: what came before was thought aloud.
     """
-    values = list(_values(text)) or list(_values(_COMMA_TOO_MANY.sub(r"\1", text)))
+    values = list(_values(text, _OBJECT_OR_LIST))
+    values = values or list(_values(_COMMA_TOO_MANY.sub(r"\1", text), _OBJECT_OR_LIST))
     objects = [value for value in values if isinstance(value, Mapping)]
     under_key: list[list[Any]] = [value[key] for value in objects if isinstance(value.get(key), list)]
     if under_key:
@@ -30,15 +31,20 @@ def items(text: str, key: str, sign: str) -> list[Any] | None:
     return next((found for found in reversed(bare) if found), None) or single or (bare[-1] if bare else None)
 
 
+def objects_in(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects in a text, outermost only, whatever stands around them."""
+    yield from _values(text, _OBJECT)
+
+
 def _all_like(found: Sequence[Any], sign: str) -> bool:
     return all(isinstance(item, str | list) or (isinstance(item, Mapping) and sign in item) for item in found)
 
 
-def _values(text: str) -> Iterator[Any]:
-    """Yield each JSON object and list that is whole and does not lie in another one that is."""
-    decoder = json.JSONDecoder()
+def _values(text: str, begin: re.Pattern[str]) -> Iterator[Any]:
+    """Yield each JSON value that begins so, is whole and does not lie in another one that is."""
+    decoder = json.JSONDecoder(strict=False)  # models write line ends inside strings
     failures = 0
-    start = _START.search(text)
+    start = begin.search(text)
     while start and failures < _MAX_FAILURES:
         end = start.start() + 1
         try:
@@ -46,4 +52,4 @@ def _values(text: str) -> Iterator[Any]:
             yield value
         except (ValueError, RecursionError):
             failures += 1
-        start = _START.search(text, end)
+        start = begin.search(text, end)

@@ -95,6 +95,7 @@ class Prices(NamedTuple):
 
     prompt: float = 0.0
     completion: float = 0.0
+    is_free: bool = False  # both are known to be 0
 
     def cost(self, usage: Usage) -> float | None:
         """Return what was used costs; None where no price is known or no token was counted."""
