@@ -4,36 +4,49 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from io import TextIOWrapper
-from typing import TextIO, cast
 
+from codefathom.agent.loop import Event
 from codefathom.answer.ask import Found, Text
 from codefathom.answer.types import Answer
 from codefathom.asking import recent
 from codefathom.cli import complain
-from codefathom.cli.ask import STDIN, conclude, documents, show
+from codefathom.cli.answers import GIVEN_TO_NONE
+from codefathom.cli.ask import (
+    Events,
+    ask_events,
+    check_trace,
+    conclude,
+    given_by,
+    refuse_contradictions,
+    show,
+    write_trace,
+)
+from codefathom.cli.documents import STDIN
 from codefathom.cli.face import Face
-from codefathom.cli.filters import inside_project, where
-from codefathom.cli.options import AskOptions, ChatOptions
-from codefathom.cli.shapes import answer_shape
+from codefathom.cli.options import AskOptions
+from codefathom.cli.shapes import answer_shape, trace_shape
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.providers.base import Message
-from codefathom.types import Where
 
 FOUND, ERROR = 0, 2
-_CLEAR, _QUIT = "/clear", "/quit"
+_CLEAR, _QUIT = "/clear", ("/quit", "/exit")
+_PROMPT = "> "
 
 
-def run(options: ChatOptions, face: Face) -> int:
+def run(options: AskOptions, face: Face) -> int:
     """Answer until the input ends. 2 when every question failed."""
+    refuse_contradictions(options)
     if STDIN in options.doc:
         raise UsageError("the questions come from stdin, a document cannot", hint="give a file with --doc")
+    check_trace(options.trace)
     with face.open() as engine:
-        conversation = _Conversation(engine, face, AskOptions(query="", **options._asdict()))
-        for line in _lines(face, sys.stdin):
-            if line == _QUIT:
+        conversation = _Conversation(engine, face, options)
+        for line in _typed(face) if sys.stdin.isatty() else _piped():
+            if line in _QUIT:
                 break
             if line == _CLEAR:
                 conversation.clear()
@@ -48,12 +61,11 @@ class _Conversation:
     def __init__(self, engine: Engine, face: Face, options: AskOptions) -> None:
         self._engine = engine
         self._face = face
-        self._where: Where | None = where(options, engine.root)
-        self._pinned = [inside_project(path, engine.root) for path in options.pin]
-        self._documents = dict(documents(options.doc, options.url))
+        self._options = options
+        self._given = given_by(options, engine, face)
         self._history: tuple[Message, ...] = ()
         self._said = ""  # of the answer under way
-        self._has_model = bool(engine.settings.llm.of("answer"))
+        self._has_model = bool(engine.settings.llm.of("agent" if options.agent else "answer"))
         self._told: set[str] = set()  # what need not be told with every answer
         self._n_asked = 0
         self._n_failed = 0
@@ -74,7 +86,7 @@ class _Conversation:
         self._said = ""
         events = self._events(question)
         try:
-            self._answer(events)
+            self._answer(question, events)
         except KeyboardInterrupt:
             self._end_line()
             self._face.note("stopped")
@@ -88,33 +100,30 @@ class _Conversation:
             self._face.flush()
         self._remember(question)
 
-    def _events(self, question: str) -> Generator[Found | Text | Answer, None, None]:
+    def _events(self, question: str) -> Generator[Found | Text | Event | Answer, None, None]:
         """Yield the events of an answer and keep its text, of which an interruption leaves a part."""
-        events = self._engine.ask_events(
-            question, where=self._where, pinned=self._pinned, documents=self._documents, history=self._history
-        )
-        try:
+        events = ask_events(question, self._given, self._engine, self._history)
+        with closing(events):  # ends the call of the model
             for event in events:
                 if isinstance(event, Text):
                     self._said += event.text
+                elif isinstance(event, Answer):
+                    self._said = event.text
                 yield event
-        finally:
-            cast("Generator[object, None, None]", events).close()  # ends the call of the model
 
-    def _answer(self, events: Iterator[Found | Text | Answer]) -> None:
+    def _answer(self, question: str, events: Events) -> None:
+        answer = show(events, self._face)
         if self._face.common.json:
-            *_, answer = events
-            assert isinstance(answer, Answer)  # the protocol of ask_events
             self._face.write(json.dumps(answer_shape(answer), ensure_ascii=False) + "\n")
-        else:
-            answer = show(events, self._face)
-        if answer.model or not (self._has_model or self._told):
-            conclude(answer, self._face)
-        else:
-            self._end_line()
-            self._face.notes(problem for problem in answer.degraded if problem not in self._told)
+        conclude(answer, self._options, self._given, self._face, self._told)
+        if self._options.trace:
+            line = json.dumps({"question": question, "stages": trace_shape(answer.trace)})
+            write_trace(line, self._options.trace, "a")
+        if answer.failure:
+            self._n_failed += 1
+            self._said = ""
         if not self._has_model:
-            self._told.update(answer.degraded)  # that there is no model is no news the second time
+            self._told.update((*answer.degraded, GIVEN_TO_NONE))  # that there is no model is no news the second time
 
     def _end_line(self) -> None:
         if self._said and not self._face.common.json and not self._said.endswith("\n"):
@@ -126,18 +135,53 @@ class _Conversation:
             self._history = recent(turns, self._engine.settings)
 
 
-def _lines(face: Face, stdin: TextIO) -> Iterator[str]:
-    """Yield what is typed, without empty lines; only a terminal is prompted."""
-    if isinstance(stdin, TextIOWrapper):
-        stdin.reconfigure(errors="replace")  # a wrong byte must not end the conversation
-    is_prompted = stdin.isatty()
-    while True:
-        if is_prompted:
-            face.ask("> ")
-        line = stdin.readline()
-        if not line:
-            break
+def _piped() -> Iterator[str]:
+    """Yield the lines of stdin, without empty ones."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # a wrong byte must not end the conversation
+    for line in sys.stdin:
         if line.strip():
             yield line.strip()
-    if is_prompted:
-        face.ask("\n")
+
+
+def _typed(face: Face) -> Iterator[str]:
+    """Yield what is typed at a terminal, without empty lines, until it ends or is interrupted twice in a row."""
+    face.note(f"{_CLEAR} forgets what was said, {_QUIT[0]} or Ctrl-D ends")
+    read = _reader(face)
+    was_interrupted = False
+    while True:
+        try:
+            line = read()
+        except (EOFError, KeyboardInterrupt) as reason:
+            face.ask("\n")
+            if was_interrupted or isinstance(reason, EOFError):
+                return
+            was_interrupted = True
+            face.note("Ctrl-C again, or Ctrl-D, ends the conversation")
+            continue
+        was_interrupted = False
+        if line.strip():
+            yield line.strip()
+
+
+def _reader(face: Face) -> Callable[[], str]:
+    """Return what asks for a line: with editing and a history of this conversation where the terminal can do that."""
+    try:
+        import readline  # noqa: F401  (`input` uses it once it is imported; not every Python has it)
+    except ImportError:
+        can_edit = False
+    else:
+        can_edit = sys.stdout.isatty()  # readline writes the prompt there, which is data when it is no terminal
+
+    def edited() -> str:
+        face.ask("")
+        return input(_PROMPT)
+
+    def plain() -> str:
+        face.ask(_PROMPT)
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        return line
+
+    return edited if can_edit else plain

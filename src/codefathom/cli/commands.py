@@ -12,7 +12,7 @@ from codefathom.cli import options as given
 from codefathom.cli.face import Face
 from codefathom.cli.filters import inside_project, where
 from codefathom.cli.render import related_text, search_text, symbols_text
-from codefathom.errors import SourceError, without_login
+from codefathom.errors import SourceError
 from codefathom.types import Context, SearchResult
 
 FOUND, NOTHING, ERROR = 0, 1, 2
@@ -107,7 +107,7 @@ def ask(options: given.AskOptions, face: Face) -> int:
     return _show_context(contexts(options, face), "json", face) if options.contexts_only else run(options, face)
 
 
-def chat(options: given.ChatOptions, face: Face) -> int:
+def chat(options: given.AskOptions, face: Face) -> int:
     """Answer one question after another, until the input ends."""
     from codefathom.cli.chat import run
 
@@ -177,9 +177,7 @@ def config(_: given.ConfigOptions, face: Face) -> int:
     for known in known_settings():
         section, name = known.key.split(".")
         value: Any = getattr(getattr(settings, section), name)
-        if name == "base_url":
-            value = without_login(value)
-        rows.append((known, value, settings.origins.get(known.key, "default")))
+        rows.append((known, known.shown(value), settings.origins.get(known.key, "default")))
     if face.common.json:
         from codefathom.cli.shapes import to_json
 

@@ -92,10 +92,10 @@ class ContextOptions(NamedTuple):
 
 
 class AskOptions(NamedTuple):
-    """`fathom ask`, and `fathom --rag`."""
+    """`fathom ask`, `fathom --rag`, and `fathom chat`, which has no question yet."""
 
     common: Common
-    query: str
+    query: str = ""
     dir: tuple[str, ...] = ()
     lang: tuple[str, ...] = ()
     kind: tuple[str, ...] = ()
@@ -108,19 +108,6 @@ class AskOptions(NamedTuple):
     trace: str = ""
     rag: bool = False  # `fathom --rag`: without a language model it is `fathom context`
     explain: bool = False
-
-
-class ChatOptions(NamedTuple):
-    """`fathom chat`."""
-
-    common: Common
-    dir: tuple[str, ...] = ()
-    lang: tuple[str, ...] = ()
-    kind: tuple[str, ...] = ()
-    filter: tuple[str, ...] = ()
-    pin: tuple[str, ...] = ()
-    doc: tuple[str, ...] = ()
-    url: tuple[str, ...] = ()
 
 
 class StatusOptions(NamedTuple):
@@ -200,8 +187,17 @@ _REFRESH = Option(
 )
 _MODEL = Option(("--model",), "provider and model, such as ollama:qwen2.5-coder:14b", "NAME", setting="llm.model")
 _MAX_SOURCES = Option(("-n", "--max-sources"), "most files that the model is shown", "N", setting="rerank.top_n")
+_FILTER_LEVEL = Option(
+    ("--filter-level",), "0 as found, 1 judged by the model, 2 with related files", "N", setting="select.filter_level"
+)
 _PIN = Option(("--pin",), "a file of the project that must be among the sources", "PATH", repeat=True)
 _URL = Option(("--url",), "a page to fetch as a further text", "URL", repeat=True)
+_HOW_TO_ANSWER = (
+    Option(("--index-filter-workers",), "judgements at the same time", "N", setting="judge.workers"),
+    Option(("--tokenizer-path",), "tokenizer.json to count tokens with", "FILE", setting="context.tokenizer_path"),
+    Option(("--agent",), "let the model look for itself, in rounds of tool calls"),
+    Option(("--explain",), "show every stage on stderr: its time, tokens and cost"),
+)
 _QUERY = Option(
     ("query",),
     "words, a question, @path, @@symbol, lang:go, kind:function, in:Class",
@@ -287,20 +283,14 @@ COMMANDS = (
         (_QUERY,),
         (
             _MODEL,
-            Option(
-                ("--filter-level",),
-                "0 as found, 1 judged by the model, 2 with related files",
-                "N",
-                setting="select.filter_level",
-            ),
+            _FILTER_LEVEL,
             _PIN,
             Option(("--doc",), "a further text, - for stdin", "FILE", repeat=True),
             _URL,
             _MAX_SOURCES,
             *_FILTERS,
             Option(("--contexts-only",), "print the sources as JSON, as `context --format json` does, and no answer"),
-            Option(("--agent",), "let the model look for itself, in rounds of tool calls"),
-            Option(("--explain",), "show every stage on stderr: its time, tokens and cost"),
+            *_HOW_TO_ANSWER,
             Option(("--trace",), "write every stage to this file, with what went in and came out", "FILE"),
             _REFRESH,
         ),
@@ -317,14 +307,17 @@ COMMANDS = (
         (),
         (
             _MODEL,
+            _FILTER_LEVEL,
             _PIN,
             Option(("--doc",), "a further text", "FILE", repeat=True),
             _URL,
             _MAX_SOURCES,
             *_FILTERS,
+            *_HOW_TO_ANSWER,
+            Option(("--trace",), "append the stages of every answer to this file, one JSON line each", "FILE"),
             _REFRESH,
         ),
-        ChatOptions,
+        AskOptions,
         ("fathom chat", "fathom chat --json < questions.txt"),
     ),
     Command(

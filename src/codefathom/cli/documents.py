@@ -1,0 +1,59 @@
+"""What `--doc` and `--url` name → texts by name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+
+from codefathom.cli.face import Face
+from codefathom.errors import SourceError
+from codefathom.source.content import decode, is_binary
+
+STDIN = "-"
+# More than two million tokens: no model takes as much.
+_MAX_BYTES = 8_000_000
+_NAME_OF_STDIN = "stdin"
+
+
+def documents(paths: Iterable[str], urls: Iterable[str], face: Face) -> Iterator[tuple[str, str]]:
+    """Yield each text once, with its name. Raises SourceError for what is no text, or too large for any model."""
+    for path in dict.fromkeys(paths):
+        if path == STDIN:
+            yield _NAME_OF_STDIN, _text(_NAME_OF_STDIN, _bytes_of_stdin(face))
+        else:
+            yield path, _text(repr(path), _bytes_of(path))
+    if not urls:
+        return
+    from codefathom.source.web import fetch, name_of  # with all that speaks to other machines
+
+    for url in dict.fromkeys(urls):
+        yield name_of(url), fetch(url)
+
+
+def _bytes_of_stdin(face: Face) -> bytes:
+    if sys.stdin.isatty():
+        face.note("type or paste the text, then press Ctrl-D")
+    return sys.stdin.buffer.read(_MAX_BYTES + 1)
+
+
+def _bytes_of(path: str) -> bytes:
+    """Read what may also be a pipe, such as a shell makes of <(git diff)."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(_MAX_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise SourceError(f"cannot read {path!r}: {reason}", hint="give a file, or - for stdin") from error
+
+
+def _text(shown: str, data: bytes) -> str:
+    if len(data) > _MAX_BYTES:
+        raise SourceError(
+            f"{shown} is larger than {_MAX_BYTES:,} bytes: no model takes as much", hint="give the part that matters"
+        )
+    if is_binary(data):
+        raise SourceError(f"{shown} is no text", hint="give a text, such as the file saved as text or Markdown")
+    text = decode(data)
+    if not text.strip():
+        raise SourceError(f"{shown} holds no text", hint="leave --doc out, or give another text")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
