@@ -199,6 +199,14 @@ class LimitsSettings(NamedTuple):
     attempts: Annotated[int, Rule("How often a call is tried that fails for a passing reason.", low=1)] = 5
 
 
+class TokenPrices(NamedTuple):
+    """Prices of a million tokens sent to a model and received from it; 0 where one is not known."""
+
+    sent: float
+    received: float
+    is_free: bool = False  # both are known to be 0
+
+
 _MODEL = "Model for this, such as ollama:qwen2.5-coder:14b; empty means llm.model."
 
 
@@ -245,18 +253,15 @@ class LlmSettings(NamedTuple):
         """Return the model of a role, "" when there is none."""
         return str(getattr(self, role) or self.model)
 
-    def prices_of(self, model: str) -> tuple[float, float]:
-        """Return the prices of a million tokens sent to a model and received from it, 0 where one is not known.
-
-        A model that has a price for itself at its address has that one, else the one without an address.
-        """
+    def prices_of(self, model: str) -> TokenPrices:
+        """Return what a model costs: its own prices at its address, else its own anywhere, else those of all."""
         known = {shown_model(name): given for name, _, given in (entry.rpartition("=") for entry in self.prices)}
         name = shown_model(model)
         given = known.get(name) or known.get(model_and_address(name).model)
         if given is None:
-            return self.prompt_price, self.completion_price
-        sent, _, received = given.partition("/")
-        return float(sent), float(received)
+            return TokenPrices(self.prompt_price, self.completion_price)
+        sent, received = map(float, given.split("/"))
+        return TokenPrices(sent, received, is_free=not sent and not received)
 
 
 class AnswerSettings(NamedTuple):

@@ -323,7 +323,12 @@ PRICED = LlmSettings(
     ],
 )
 def test_prices_of_a_model(name: str, prices: tuple[float, float]) -> None:
-    assert PRICED.prices_of(name) == prices
+    assert PRICED.prices_of(name) == (*prices, name == "ollama:free")
+
+
+def test_prices_that_are_not_known_are_not_free() -> None:
+    assert LlmSettings().prices_of("openai:m") == (0.0, 0.0, False)
+    assert LlmSettings(prices=("openai:m=0/0.0",)).prices_of("openai:m").is_free
 
 
 def test_a_project_file_cannot_say_where_text_is_sent(tmp_path: Path) -> None:
