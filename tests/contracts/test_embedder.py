@@ -209,6 +209,9 @@ def test_the_length_is_found_by_one_call_unless_it_is_known(protocol: Protocol) 
         (lambda texts: [[] for _ in texts], "did not answer with embeddings"),
         (lambda texts: [{"a": 1} for _ in texts], "did not answer with embeddings"),
         (lambda texts: [[math.nan] * 64 for _ in texts], "holds no numbers"),
+        (lambda texts: [[10**400] * 64 for _ in texts], "holds no numbers"),
+        (lambda texts: [None, rows(texts)[1]], "2 vectors for 2 texts, or not in order"),
+        (lambda texts: [[True] * 64 for _ in texts], "did not answer with embeddings"),
         (lambda texts: [[1.0] * (64 + place) for place, _ in enumerate(texts)], "a vector of 65 numbers"),
     ],
 )
@@ -247,10 +250,22 @@ def test_what_is_nested_deeply_is_an_error(protocol: Protocol, depth: int) -> No
         embedder(protocol, served).embed(["read"], "document")
 
 
-def test_a_vector_for_no_text_is_an_error() -> None:
-    twice = json.dumps({"data": [{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [2.0]}]}).encode()
-    with serving(Turn([twice])) as served, pytest.raises(ProviderError, match="not in order"):
+def of_openai(*indexes: object) -> Turn:
+    data = [{"index": index, "embedding": [1.0, float(place)]} for place, index in enumerate(indexes)]
+    return Turn([json.dumps({"data": data}).encode()])
+
+
+@pytest.mark.parametrize("indexes", [(0, 0), (0, 2), (1, None), (0, "1"), ([0], [1]), (0.0, 1.0), (0,), (0, 1, 2)])
+def test_a_vector_for_no_text_is_an_error(indexes: tuple[object, ...]) -> None:
+    with serving(of_openai(*indexes)) as served, pytest.raises(ProviderError, match="not in order"):
         embedder(OpenAI, served).embed(["read", "write"], "document")
+
+
+@pytest.mark.parametrize(("indexes", "first"), [((0, 1), [1.0, 0.0]), ((None, None), [1.0, 0.0]), ((1, 0), None)])
+def test_the_index_says_to_which_text_a_vector_belongs(indexes: tuple[object, ...], first: list[float] | None) -> None:
+    with serving(of_openai(*indexes)) as served:
+        found = rows_of(embedder(OpenAI, served).embed(["read", "write"], "document"))
+    assert found[0 if first else 1] == [1.0, 0.0]
 
 
 def test_another_length_than_asked_for_names_the_remedy(protocol: Protocol) -> None:

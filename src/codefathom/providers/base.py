@@ -9,6 +9,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 from codefathom.errors import ProviderError
 from codefathom.types import Matrix
 
+BYTES_PER_TOKEN = 3  # rather too many tokens than too few
+
 Role = Literal["system", "user", "assistant", "tool"]
 # Long runs of spaces are one token, and what a model thinks may not be counted.
 _MAX_CHARS_PER_TOKEN = 64

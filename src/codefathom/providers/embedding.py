@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from codefathom.errors import ProviderError
+from codefathom.providers.base import BYTES_PER_TOKEN
 from codefathom.providers.http import Http, StatusError
 from codefathom.types import Matrix
 
 _WORD = re.compile(r"[^\W_]")
-_BYTES_PER_TOKEN = 3  # rather too many tokens than too few
 _PROBE = "how long is a vector?"
 
 # What families of models expect before a question and before a text, as their cards say; the first match counts.
@@ -121,7 +121,7 @@ class RemoteEmbedder:
         return cast(Matrix, memoryview(data).cast("f", (len(texts), self.dimensions)))
 
     def _cut(self, text: str) -> str:
-        most = self._batching.max_text_tokens * _BYTES_PER_TOKEN
+        most = self._batching.max_text_tokens * BYTES_PER_TOKEN
         data = text.encode("utf-8", "replace")
         return data[:most].decode("utf-8", "ignore") if len(data) > most else text
 
@@ -133,7 +133,10 @@ class RemoteEmbedder:
                 hint="another model answers under this name; run `fathom index --full`",
             )
         self._known = length
-        norm = math.hypot(*vector)
+        try:
+            norm = math.hypot(*vector)
+        except OverflowError:  # a whole number that is none of a vector
+            norm = math.inf
         if not math.isfinite(norm):
             raise ProviderError(f"{self._name} gave a vector that holds no numbers", hint="ask again")
         return array("f", [value / norm for value in vector] if norm else vector).tobytes()
@@ -152,7 +155,7 @@ def _batches(texts: Sequence[str], batching: Batching) -> Iterator[list[str]]:
     batch: list[str] = []
     left = batching.max_tokens
     for text in texts:
-        n_tokens = len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + 1
+        n_tokens = len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN + 1
         if batch and (n_tokens > left or len(batch) == batching.max_texts):
             yield batch
             batch, left = [], batching.max_tokens
@@ -178,8 +181,12 @@ class OpenAIEmbeddings:
         if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
             raise _unreadable(http, self._model, answer)
         # The order is not promised: the index says to which text a vector belongs.
-        by_index = {row.get("index", place): row.get("embedding") for place, row in enumerate(rows)}
-        return _checked([by_index.get(place) for place in range(len(texts))], len(rows), http, self._model)
+        places = [row.get("index") for row in rows]
+        if sorted(place for place in places if type(place) is int) == list(range(len(rows))):
+            rows = sorted(rows, key=lambda row: cast(int, row["index"]))
+        elif any(place is not None for place in places):
+            raise _not_for_each(self._model, len(rows), len(texts))
+        return _checked([row.get("embedding") for row in rows], len(texts), http, self._model)
 
 
 class OllamaEmbeddings:
@@ -206,22 +213,25 @@ class OllamaEmbeddings:
                 rows = answer.get("embeddings") if isinstance(answer, Mapping) else None
                 if not isinstance(rows, list):
                     raise _unreadable(http, self._model, answer)
-                return _checked(rows, len(rows), http, self._model, len(texts))
+                return _checked(rows, len(texts), http, self._model)
         answers = [http.post("/api/embeddings", {"model": self._model, "prompt": text}) for text in texts]
         found = [answer.get("embedding") if isinstance(answer, Mapping) else None for answer in answers]
-        return _checked(found, len(found), http, self._model)
+        return _checked(found, len(texts), http, self._model)
 
 
-def _checked(rows: Sequence[Any], n_given: int, http: Http, model: str, n_asked: int = -1) -> list[list[float]]:
+def _checked(rows: Sequence[Any], n_texts: int, http: Http, model: str) -> list[list[float]]:
     """Return the vectors of a reply. Raises ProviderError when one is missing, or is none."""
-    n_asked = len(rows) if n_asked < 0 else n_asked
-    if n_given != n_asked or any(row is None for row in rows):
-        raise ProviderError(f"{model} gave {n_given} vectors for {n_asked} texts, or not in order", hint="ask again")
+    if len(rows) != n_texts or any(row is None for row in rows):
+        raise _not_for_each(model, len(rows), n_texts)
     for row in rows:
         is_vector = isinstance(row, list) and row and all(type(value) in (float, int) for value in row)
         if not is_vector:
             raise _unreadable(http, model, row)
     return list(rows)
+
+
+def _not_for_each(model: str, n_given: int, n_texts: int) -> ProviderError:
+    return ProviderError(f"{model} gave {n_given} vectors for {n_texts} texts, or not in order", hint="ask again")
 
 
 def _unreadable(http: Http, model: str, answer: object) -> ProviderError:

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, Thoughts, ToolCall, Usage, bounded
+from codefathom.providers.events import WRONG_SHAPE, Events
 from codefathom.providers.http import Http, StatusError
 
 _MAX_BODY = 1 << 24  # characters of a reply that is not streamed
@@ -34,14 +35,14 @@ class OpenAIChat:
     def __init__(self, model: str, http: Http, name: str = "") -> None:
         self._model = model
         self._http = http
-        self._name = name or f"openai:{model}"
+        self._events = Events(name or f"openai:{model}", http.sayable)
         # Reasoning models count what they think too, and take no temperature. Others are found out by being refused.
         self._is_reasoning = model.startswith(_REASONING)
 
     @property
     def name(self) -> str:
         """Provider and model, and an address of their own."""
-        return self._name
+        return self._events.name
 
     def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
         """See `ChatModel`."""
@@ -60,7 +61,10 @@ class OpenAIChat:
             elif line.lstrip().startswith("{") and not gathered.is_begun:
                 yield from self._whole(gathered, chain([line], lines))
         yield from gathered.rest()
-        yield gathered.reply(self.name)
+        reply = gathered.reply()
+        if reply is None:
+            raise self._events.broken_off()
+        yield reply
 
     def _whole(self, gathered: _Gathered, lines: Iterator[str]) -> Iterator[Delta]:
         """Yield what is in a reply that was not streamed. Raises ProviderError when it is none."""
@@ -76,18 +80,11 @@ class OpenAIChat:
 
     def _taken(self, gathered: _Gathered, data: str) -> Iterator[Delta]:
         """Yield what is new in an event. Raises ProviderError when it is none, or tells of an error."""
-        try:
-            event = json.loads(data)
-        except (ValueError, RecursionError) as error:
-            said = self._http.sayable(data)
-            raise ProviderError(f"{self.name} sent what is no JSON: {said!r}", hint="ask again") from error
-        if isinstance(event, Mapping) and event.get("error"):
-            raise ProviderError(f"{self.name} failed: {self._http.sayable(_words(event['error']))}")
+        event = self._events.read(data)
         try:
             yield from gathered.take(event)
-        except (AttributeError, TypeError, ValueError, KeyError, OverflowError, RecursionError) as error:
-            said = self._http.sayable(data)
-            raise ProviderError(f"{self.name} sent what is no event: {said!r}", hint="ask again") from error
+        except WRONG_SHAPE as error:
+            raise self._events.wrong(data) from error
 
     def _lines(self, ask: Ask) -> Iterator[str]:
         """Ask; what a server does not know (usage, schemas) is left out when it refuses the request for it."""
@@ -99,10 +96,11 @@ class OpenAIChat:
             try:
                 first = next(lines, None)
             except StatusError as error:
-                if error.status not in {400, 422} or "context" in str(error):
+                said = str(error).partition(": ")[2]  # before it stands the address
+                if error.status not in {400, 422} or "context" in said:
                     raise
                 refused = refused or error
-                if not self._is_reasoning and ("max_tokens" in str(error) or "temperature" in str(error)):
+                if not self._is_reasoning and ("max_tokens" in said or "temperature" in said):
                     self._is_reasoning = True
                 else:
                     extras.popleft()
@@ -232,10 +230,10 @@ class _Gathered:
         self._calls.append(_Call(index, id_))
         return self._calls[-1]
 
-    def reply(self, name: str) -> Reply:
-        """Return the whole reply. Raises ProviderError when the stream ended before its end."""
+    def reply(self) -> Reply | None:
+        """Return the whole reply, None when the stream ended before its end."""
         if not self._finish:
-            raise ProviderError(f"{name} broke off in the middle of a reply", hint="ask again")
+            return None
         calls = tuple(
             ToolCall(call.id or f"call_{place}", call.name, call.arguments or "{}")
             for place, call in enumerate(sorted(self._calls, key=lambda call: call.index))
@@ -261,8 +259,3 @@ def _text(content: str | Sequence[Mapping[str, Any]] | None) -> str:
     if isinstance(content, list):
         return "".join(part.get("text") or "" for part in content if part.get("type") == "text")
     return cast(str, content or "")
-
-
-def _words(error: object) -> str:
-    """Return what an error says, without what is around it."""
-    return str((error.get("message") if isinstance(error, Mapping) else "") or error)

@@ -1,0 +1,45 @@
+"""Events of a streamed reply: one JSON object each. What comes instead is an error that repeats it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from codefathom.errors import ProviderError
+
+# What taking an event apart raises that has another shape than the protocol says.
+WRONG_SHAPE = (AttributeError, TypeError, ValueError, KeyError, OverflowError, RecursionError)
+
+
+class Events(NamedTuple):
+    """Reads the events of one model."""
+
+    name: str  # of the model
+    sayable: Callable[[str], str]  # takes keys and control characters out of what a server said
+    hint: str = ""  # what to do when the server tells of an error
+
+    def read(self, data: str) -> Mapping[str, Any]:
+        """Return the event in a text. Raises ProviderError when it is none, or tells of an error."""
+        try:
+            event = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise self.wrong(data, "no JSON") from error
+        if not isinstance(event, Mapping):
+            raise self.wrong(data)
+        if event.get("error"):
+            raise ProviderError(f"{self.name} failed: {self.sayable(_words(event['error']))}", hint=self.hint)
+        return event
+
+    def wrong(self, data: str, what: str = "no event") -> ProviderError:
+        """Return the error for what a server sent instead of an event."""
+        return ProviderError(f"{self.name} sent what is {what}: {self.sayable(data)!r}", hint="ask again")
+
+    def broken_off(self) -> ProviderError:
+        """Return the error for a stream that ended before its reply."""
+        return ProviderError(f"{self.name} broke off in the middle of a reply", hint="ask again")
+
+
+def _words(error: object) -> str:
+    """Return what an error says, without what is around it."""
+    return str((error.get("message") if isinstance(error, Mapping) else "") or error)
