@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,9 @@ SECRET = "ghp_" + "a1B2" * 9
 
 
 def said(body: dict[str, Any]) -> bytes:
+    """Answer as both protocols do."""
     found = rows_of(FakeEmbedder(body.get("dimensions") or 64).embed(body["input"], "document"))
-    return json.dumps({"embeddings": found}).encode()
+    return json.dumps({"embeddings": found, "data": [{"embedding": row} for row in found]}).encode()
 
 
 @pytest.fixture
@@ -39,9 +40,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "shop"
 
 
-def opened(project: Path, base_url: str, **more: object) -> Engine:
+def opened(project: Path, base_url: str, on_wait: Callable[[str], None] = print, **more: object) -> Engine:
     wanted = {"embed.model": "ollama:m", "embed.base_url": base_url, "limits.attempts": 1, **more}
-    return Engine.open(str(project), settings=load_settings(str(project), overrides=wanted))
+    return Engine.open(str(project), settings=load_settings(str(project), overrides=wanted), on_wait=on_wait)
 
 
 def texts(served: Served) -> list[str]:
@@ -64,6 +65,28 @@ def test_vectors_of_a_server_are_stored_and_found(project: Path, served: Served)
         assert texts(served)[n_sent + 1 :] == ["price"]  # nothing is embedded twice, and no length asked for
 
 
+def test_a_model_at_an_address_of_its_own_is_kept_without_its_login(project: Path, served: Served) -> None:
+    address = f"{served.base_url.replace('//', '//me:geheim@')}/v1"
+    with opened(project, "http://127.0.0.1:9", **{"embed.model": f"openai:m@{address}"}) as engine:
+        assert engine.index().failures == ()
+        assert engine.status().model == f"openai:m@{served.base_url}/v1"
+    n_sent = len(texts(served))
+    # The same model, named in the other way.
+    with opened(project, f"{served.base_url}/v1", **{"embed.model": "openai:m"}) as engine:
+        engine.index()
+        assert engine.search("price").degraded == ()
+    assert texts(served)[n_sent:] == ["price"]
+    assert {asked.path for asked in served.asked} == {"/v1/embeddings"}
+    kept = [path for path in project.parent.rglob("*") if path.is_file() and b"geheim" in path.read_bytes()]
+    assert kept == []
+
+
+def test_a_model_of_ollama_is_the_same_at_any_address(project: Path, served: Served) -> None:
+    with opened(project, "", **{"embed.model": f"ollama:m@{served.base_url}"}) as engine:
+        assert engine.index().failures == ()
+        assert engine.status().model == "ollama:m"
+
+
 def test_a_server_that_is_away_costs_meaning_and_nothing_else(project: Path, served: Served) -> None:
     with opened(project, "http://127.0.0.1:9") as engine:
         report = engine.index()
@@ -78,6 +101,35 @@ def test_a_server_that_is_away_costs_meaning_and_nothing_else(project: Path, ser
         assert engine.index().failures == ()
         assert engine.status().n_without_vector == 0
         assert engine.search("order price").degraded == ()
+
+
+@pytest.mark.parametrize("asking", [lambda engine: engine.index(), lambda engine: engine.search("order price")])
+def test_a_long_wait_is_told(project: Path, asking: Callable[[Engine], object]) -> None:
+    told: list[str] = []
+
+    def stop(line: str) -> None:
+        told.append(line)
+        raise KeyboardInterrupt  # so that nobody has to wait
+
+    slow = Turn([b"slow down"], 429, {"retry-after": "30"})
+    with serving(slow) as running, pytest.raises(KeyboardInterrupt):
+        asking(opened(project, running.base_url, stop, **{"limits.attempts": 2}))
+    assert told == [f"waiting 30 s: {running.base_url.removeprefix('http://')} asks to (429)"]
+
+
+def test_questions_and_documents_keep_to_one_quota(project: Path, served: Served) -> None:
+    told: list[str] = []
+
+    def stop(line: str) -> None:
+        told.append(line)
+        raise KeyboardInterrupt
+
+    with opened(project, served.base_url, stop, **{"limits.requests_per_minute": 2}) as engine:
+        engine.index()  # one call finds the length of the vectors, one embeds all
+        with pytest.raises(KeyboardInterrupt):
+            engine.search("order price")
+    assert "limits.requests_per_minute allows no more calls" in told[0]
+    assert len(served.asked) == 2
 
 
 def test_a_server_that_goes_away_later(project: Path) -> None:
