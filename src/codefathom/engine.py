@@ -75,7 +75,7 @@ class Engine:
     ) -> Self:
         """Open the project that `path` lies in: the nearest folder upwards with .fathom, fathom.toml or .git.
 
-        `on_progress` takes what an index run does; `on_wait`, from any thread, a line when a server keeps us waiting.
+        `on_progress` takes each step; `on_wait`, from any thread, a line when a server keeps us waiting.
         Nothing is read or written yet. Raises SourceError without such a folder, SettingsError for a bad setting.
         """
         return cls(locate(os.fspath(path), settings), on_progress, on_wait)
