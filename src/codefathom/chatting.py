@@ -163,11 +163,20 @@ class Connections:
             http.close()
 
 
+_SILENT = {"llm": "set llm.read_timeout_s to wait for longer", "embed": "raise embed.timeout_s"}
+_REFUSED = {
+    "llm": "the server does not take this request; is the model right, and llm.window what it takes?",
+    "embed": "is it an embedding model? if it takes less at once, lower embed.max_tokens, embed.batch or "
+    "embed.batch_tokens",
+}
+
+
 def _hints(chosen: Named) -> Hints:
     section, usual = chosen.section, PROVIDERS[chosen.provider]
     own = f"the address in {chosen.name}" if chosen.has_own_address else ""
     common = Hints(
-        silent="set llm.read_timeout_s to wait for longer" if section == "llm" else f"raise {section}.timeout_s",
+        silent=_SILENT[section],
+        refused=_REFUSED[section],
         address=f"correct {own or f'{section}.base_url'}",
     )
     if chosen.provider == "ollama":

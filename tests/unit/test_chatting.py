@@ -402,3 +402,12 @@ def test_hints_name_the_section_of_the_settings() -> None:
             http.post("/embeddings", {})
     assert "embed.model" in caught.value.hint
     assert "embed.base_url" in caught.value.hint
+
+
+@pytest.mark.parametrize(("section", "part"), [("llm", "llm.window"), ("embed", "lower embed.max_tokens")])
+def test_what_a_server_does_not_take_names_the_settings(section: str, part: str) -> None:
+    with serving(Turn([b"maximum context length is 512 tokens"], 400)) as served:
+        chosen = named(f"openai:m@{served.base_url}", Settings(), {}, section=section)
+        with pytest.raises(ProviderError) as caught:
+            Connections(Settings(), {}).to(chosen, Timeouts(2.0, 5.0), 1).post("/x", {})
+    assert part in caught.value.hint

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from email.utils import formatdate
+from math import ceil
 from typing import Any
 
 import pytest
@@ -105,6 +106,65 @@ def test_the_hints_of_the_caller_are_given() -> None:
     assert lost.value.hint == "start it"
 
 
+@pytest.mark.parametrize(
+    ("status", "hint"), [(400, "ask for less"), (413, "ask for less"), (422, "ask for less"), (418, "")]
+)
+def test_a_request_that_is_not_taken_has_a_hint(status: int, hint: str) -> None:
+    with serving(Turn([b"no"], status)) as served, pytest.raises(StatusError) as caught:
+        http(served, hints=Hints(refused="ask for less")).post("/x", {})
+    assert (caught.value.hint, len(served.asked)) == (hint, 1)
+
+
+def test_another_way_to_a_server_shares_its_breaker_and_has_its_own_attempts_and_timeouts() -> None:
+    with serving(Turn([b"oops"], 500)) as served:
+        server = Server(served.base_url, attempts=1)
+        first = Http(server)
+        second = first.also(server._replace(attempts=2))
+        for ways in ((first, second),) * 2 + ((first,),):
+            for way in ways:
+                with pytest.raises(StatusError):
+                    way.post("/x", {})
+        assert len(served.asked) == 7
+        for way in (first, second):
+            with pytest.raises(ProviderError, match="failed 5 times in a row"):
+                way.post("/x", {})
+        assert len(served.asked) == 7
+    with serving(Turn(silent_s=1.0)) as served:
+        server = Server(served.base_url, timeouts=Timeouts(2.0, 30.0))
+        with pytest.raises(ProviderError, match=r"said nothing for 0\.1 s"):
+            Http(server).also(server._replace(timeouts=Timeouts(2.0, 0.1))).post("/x", {})
+
+
+@pytest.mark.parametrize(
+    ("turn", "why"),
+    [
+        (Turn([b"slow down"], 429, {"retry-after": "20"}), "asks to (429)"),
+        (Turn([b"busy"], 503, {"retry-after": "20"}), "asks to (503)"),
+    ],
+)
+def test_a_long_wait_is_told(turn: Turn, why: str) -> None:
+    told: list[str] = []
+    with serving(turn, turn, GOOD) as served:
+        server = Server(served.base_url)
+        assert Http(server, sleep=lambda _: None, on_wait=told.append).post("/x", {}) == {"a": 1}
+        host = served.base_url.removeprefix("http://")
+    assert told == [f"waiting 20 s: {host} {why}"]  # the second began while the first was said to last
+
+
+@pytest.mark.parametrize(
+    ("turn", "why"), [(Turn([b"oops"], 500), "failed (500)"), (Turn(reset="first"), "failed (connection lost)")]
+)
+def test_growing_pauses_are_told_once_they_are_long(turn: Turn, why: str) -> None:
+    told: list[str] = []
+    waits: list[float] = []
+    with serving(turn) as served:
+        with pytest.raises(ProviderError):
+            Http(Server(served.base_url, attempts=5), waits.append, told.append).post("/x", {})
+        host = served.base_url.removeprefix("http://")
+    assert len(waits) == 4
+    assert told == [f"waiting {n} s: {host} {why}" for n in [ceil(wait) for wait in waits if wait > 2][:1]]
+
+
 def test_user_and_password_of_an_address_are_sent_and_never_said() -> None:
     with serving(Turn([b"no"], 403), Turn([b"no json"]), Turn(reset="first")) as served:
         asked = Http(Server(served.base_url.replace("//", "//me:pass@word@"), attempts=1))
@@ -133,6 +193,30 @@ def test_an_address_that_is_none_is_asked_once(address: str) -> None:
     with pytest.raises(ProviderError, match="is no address") as caught:
         Http(Server(address), sleep=waits.append).post("/x", {})
     assert (waits, caught.value.hint) == ([], "correct llm.base_url")
+
+
+@pytest.mark.parametrize(
+    ("address", "is_by_proxy"),
+    [
+        ("http://localhost:9", False),
+        ("http://me:word@127.0.0.1:9", False),
+        ("http://[::1]:9", False),
+        ("http://localhost.models.example", True),
+        ("http://127.0.0.1@models.example", True),
+    ],
+)
+def test_a_proxy_leads_to_other_machines_only(address: str, is_by_proxy: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with serving(GOOD) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.base_url)
+        asked = Http(Server(address, timeouts=Timeouts(2.0, 2.0), attempts=1))
+        if is_by_proxy:
+            assert asked.post("/x", {}) == {"a": 1}
+        else:
+            with pytest.raises(ProviderError, match="cannot be reached"):
+                asked.post("/x", {})
+        assert len(proxy.asked) == is_by_proxy
 
 
 def test_a_proxy_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ from codefathom.errors import ProviderError, without_login
 from codefathom.providers.pace import LONGEST_S, Breaker, Limits, OnWait, Pace, Waits, asked_s, backoff_s
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
+_REFUSED = (400, 413, 422)
 _MAX_SAID = 300  # characters of what a server said
 _MAX_READ = 10 * _MAX_SAID  # and of what is made sayable for that
 _CHARS_PER_TOKEN = 3
@@ -32,6 +33,7 @@ class Hints(NamedTuple):
     key: str = "the key is missing or wrong: set it in the environment, such as OPENAI_API_KEY"
     unknown: str = "no such model or address: correct llm.model and llm.base_url"
     silent: str = "set llm.read_timeout_s to wait for longer"
+    refused: str = "the server does not take this request; is the model right?"
     address: str = "correct llm.base_url"
 
 
@@ -217,7 +219,8 @@ class Http:
             moved_to = without_login(response.headers.get("location", "")).removesuffix(path)
             whereto = f" to {self.sayable(moved_to)}" if moved_to else ""
             return f"the address has moved{whereto}: {self._server.hints.address}"
-        own = {401: self._server.hints.key, 404: self._server.hints.unknown}
+        hints = self._server.hints
+        own = {401: hints.key, 404: hints.unknown, **dict.fromkeys(_REFUSED, hints.refused)}
         return own.get(status) or _HINTS.get(status, "")
 
     def _page(self, path: str) -> ProviderError:
@@ -318,7 +321,6 @@ def _lines(pieces: Iterator[bytes]) -> Iterator[str]:
 
 
 _HINTS: Mapping[int, str] = {
-    400: "the server does not take this request; is the model right?",
     403: "the key does not allow this",
     429: "too many requests: wait, or lower limits.requests_per_minute",
 }
