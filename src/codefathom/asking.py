@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codefathom.answer.ask import Found, Text, ask
-from codefathom.answer.budget import CountTokens, Material, Shares, shares, sizes
+from codefathom.answer.budget import Material, Shares, shares, sizes
 from codefathom.answer.course import Models, Project, Question
 from codefathom.answer.gather import gather, materials
 from codefathom.answer.judge import JudgeOptions
+from codefathom.answer.prompting import latest
 from codefathom.answer.select import Listed
 from codefathom.answer.tokens import counter
 from codefathom.answer.types import Answer, Prices
@@ -39,13 +40,18 @@ class Request(NamedTuple):
     documents: Mapping[str, str] = {}  # further texts by name, such as a file outside the project
 
 
-def prepare(
-    request: Request, opened: Opened, search: Callable[[str, int], SearchResult]
-) -> tuple[Question, Project, Models, CountTokens]:
+class Prepared(NamedTuple):
+    """What `answer.ask.ask` takes."""
+
+    question: Question
+    project: Project
+    models: Models
+
+
+def prepare(request: Request, opened: Opened, search: Callable[[str, int], SearchResult]) -> Prepared:
     """Return what `answer.ask.ask` takes. Raises UsageError, SourceError and SettingsError."""
-    count = counter(opened.place.settings.context.tokenizer_path)
     texts = Texts(opened, request.documents)
-    return _question(request, texts, count), _project(texts, search), models(opened), count
+    return Prepared(_question(request, texts), _project(texts, search), models(opened))
 
 
 def answer(
@@ -55,9 +61,9 @@ def answer(
 
     Raises UsageError, SourceError and SettingsError. A model that fails is told in `Answer.failure`.
     """
-    question, project, models, count = prepare(request, opened, search)
-    for event in ask(question, project, models, count):
-        yield with_symbols(event, project.name_of) if isinstance(event, Answer) else event
+    prepared = prepare(request, opened, search)
+    for event in ask(*prepared):
+        yield with_symbols(event, prepared.project.name_of) if isinstance(event, Answer) else event
 
 
 def context(opened: Opened, result: SearchResult, max_files: int, max_tokens: int) -> Context:
@@ -86,25 +92,18 @@ def window(settings: Settings) -> int:
 
 def recent(history: Sequence[Message], settings: Settings) -> tuple[Message, ...]:
     """Return the latest turns that half of the window takes; the first of them is a question."""
-    count = counter(settings.context.tokenizer_path)
-    left = window(settings) // 2
-    kept: list[Message] = []
-    for message in reversed(history):
-        left -= count(message.content)
-        if left < 0:
-            break
-        kept.insert(0, message)
+    kept = latest(history, window(settings) // 2, counter(settings.context.tokenizer_path))
     while kept and kept[0].role != "user":
         del kept[0]
     return tuple(kept)
 
 
-def _question(request: Request, texts: Texts, count: CountTokens) -> Question:
+def _question(request: Request, texts: Texts) -> Question:
     """Return the question within the limits of the settings. Raises UsageError and SourceError."""
     if not request.text.strip():
         raise UsageError("the question is empty", hint='such as fathom ask "where are orders priced"')
     settings = texts.opened.place.settings
-    most = window(settings)
+    most, count = window(settings), counter(settings.context.tokenizer_path)
     max_input_tokens = settings.select.max_input_tokens or most
     # What was said takes its part of the window, but never so much that no source fits.
     room = max(most - sum(count(message.content) for message in request.history), most // 2)
@@ -128,6 +127,7 @@ def _question(request: Request, texts: Texts, count: CountTokens) -> Question:
         max_tokens=settings.answer.max_tokens,
         least_confidence=settings.answer.least_confidence,
         in_line_order=not settings.context.disable_segment_reorder,
+        count=count,
         max_input_tokens=max_input_tokens,
         prices_of=lambda name: Prices(*settings.llm.prices_of(name)),
         mask=texts.mask,

@@ -85,7 +85,7 @@ def _project(texts: Texts, search: Search) -> Project:
     return Project(
         search=search,
         text=lambda path: texts.indexed(path) or None,
-        symbols=catalog.symbols,
+        symbols=lambda name: [texts.of_symbol(found) for found in catalog.symbols(name)],
         related=lambda target: related(catalog, target),
         paths=lambda: [document.path for document in catalog.documents()],
     )

@@ -14,7 +14,7 @@ from codefathom.opening import Opened
 from codefathom.roles import masking
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import read
-from codefathom.types import Chunk, Document, SearchResult
+from codefathom.types import Chunk, Document, FoundSymbol, SearchResult
 
 
 class Texts:
@@ -47,6 +47,10 @@ class Texts:
         if self.mask is str:
             return result
         return replace(result, hits=tuple(replace(hit, chunk=self._of_chunk(hit.chunk)) for hit in result.hits))
+
+    def of_symbol(self, found: FoundSymbol) -> FoundSymbol:
+        """Return a symbol whose signature is a part of these texts."""
+        return replace(found, symbol=replace(found.symbol, signature=self.mask(found.symbol.signature)))
 
     def _of_chunk(self, chunk: Chunk) -> Chunk:
         end = "\n" if chunk.text.endswith("\n") else ""

@@ -43,8 +43,8 @@ def events_of(
         def look(query: str, limit: int) -> SearchResult:
             return engine.search(query, limit=limit)
 
-        question, access, _, count = asking.prepare(request, engine._open(), look)
-        return list(ask(question, access, models, count))
+        question, access, _ = asking.prepare(request, engine._open(), look)
+        return list(ask(question, access, models))
 
 
 def answered(project: Path, *replies: str, settings: Settings | None = None, **given: object) -> Answer:
@@ -475,7 +475,7 @@ def test_the_window_is_kept(shop: Path) -> None:
     found, *_ = events_of(shop, Models(answer=model), asking.Request(QUESTION), settings)
     assert isinstance(found, Found)
     with Engine.open(str(shop), settings=settings) as engine:
-        count = asking.prepare(asking.Request(QUESTION), engine._open(), lambda *_: None)[3]  # type: ignore[arg-type,return-value]
+        count = asking.prepare(asking.Request(QUESTION), engine._open(), lambda *_: None).question.count  # type: ignore[arg-type,return-value]
     assert 0 < sum(count(source.text) for source in found.sources) <= 270
 
 
@@ -635,10 +635,10 @@ def test_closing_the_events_ends_the_models_call(shop: Path) -> None:
 
     with Engine.open(str(shop)) as engine:
         engine.index()
-        question, project, _, count = asking.prepare(
+        question, project, _ = asking.prepare(
             asking.Request(QUESTION), engine._open(), lambda query, limit: engine.search(query, limit=limit)
         )
-        events = ask(question, project, Models(answer=Endless()), count)  # type: ignore[arg-type]
+        events = ask(question, project, Models(answer=Endless()))  # type: ignore[arg-type]
         assert isinstance(next(events), Found)
         assert isinstance(next(events), Text)
         events.close()  # type: ignore[attr-defined]

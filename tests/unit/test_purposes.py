@@ -401,7 +401,7 @@ def test_the_selecting_model_sees_purposes_when_they_are_on(project: Project, se
     project.settings = settings
     with project.opened() as opened:
         request = asking.Request("where is the sum")
-        _, access, _, _ = asking.prepare(request, opened, lambda *_: pytest.fail("nothing is searched"))
+        _, access, _ = asking.prepare(request, opened, lambda *_: pytest.fail("nothing is searched"))
         listed = {file.path: file.purpose for file in access.outline([])}
     about = {"cart.py": "About cart.py.", "till.py": "About till.py."}
     assert listed == (about if name else dict.fromkeys(about, ""))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.answer.stream import CheckedStream
+from codefathom.answer.stream import CheckedStream, ending
 from codefathom.answer.types import Citation, Source
 
 TEXT = "one\ntwo\nthree\n"
@@ -77,3 +77,36 @@ def test_the_result_counts_over_all_blocks() -> None:
 def test_the_pieces_in_which_a_text_comes_do_not_matter(parts: list[str]) -> None:
     text = "".join(parts)
     assert shown([text]) == shown(parts) == shown(list(text))
+
+
+@pytest.mark.parametrize(
+    ("pieces", "blocks"),
+    [
+        ([" ", "\n\n", "Two"], ["Two"]),
+        (["\n\n", "    code\n"], ["    code\n"]),
+        (["One\n\n", "\n\n"], ["One\n\n", "\n\n"]),
+        ([" \n", "\n \n"], []),
+    ],
+)
+def test_blank_lines_before_the_first_word_are_left_out(pieces: list[str], blocks: list[str]) -> None:
+    stream = CheckedStream((), dict)
+    given = [text for piece in pieces for text in stream.feed(piece)]
+    assert [*given, *stream.finish()] == blocks
+    assert stream.result.text == "".join(blocks)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("One", "\n\n"),
+        ("One\n", "\n"),
+        ("One\n\n", ""),
+        ("One\n\n\n", ""),
+        ("```python\nx = (", "\n```\n\n"),
+        ("````\nx\n```\n", "````\n\n"),
+        ("```\nx\n```", "\n\n"),
+    ],
+)
+def test_a_text_that_broke_off_is_ended(text: str, expected: str) -> None:
+    assert ending(text) == expected

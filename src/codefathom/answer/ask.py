@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from codefathom.answer import extract
-from codefathom.answer.budget import CountTokens, Material, Packed, pack, shown, too_large
+from codefathom.answer.budget import Material, Packed, pack, shown, too_large
 from codefathom.answer.cite import texts_now
 from codefathom.answer.course import Course, Models, Project, Question
 from codefathom.answer.gather import materials
@@ -51,7 +51,7 @@ class Text(NamedTuple):
     text: str
 
 
-def ask(question: Question, project: Project, models: Models, count: CountTokens) -> Iterator[Found | Text | Answer]:
+def ask(question: Question, project: Project, models: Models) -> Iterator[Found | Text | Answer]:
     """Yield the sources, the answer in checked pieces, and the whole answer last.
 
     Closing the iterator ends the model's call. A model that fails leaves what it wrote, excerpts, and `Answer.failure`.
@@ -62,7 +62,7 @@ def ask(question: Question, project: Project, models: Models, count: CountTokens
     result = _search(course, _rewrite(course))
     found = _judge(course, _select(course, result))
     is_likely = _is_likely(course, result)
-    packed = _pack(course, _choose_lines(course, found, count) if is_likely else found, count)
+    packed = _pack(course, _choose_lines(course, found) if is_likely else found)
     if found and is_likely and not packed.sources:
         raise UsageError(
             "no line of any source fits into the context",
@@ -147,7 +147,7 @@ def _select(course: Course, result: SearchResult) -> list[Material]:
                 course.by_itself,
                 project.outline([item.path for item in found]),
                 stage.recorded(models.select),
-                question.judging.count,
+                question.count,
                 question.max_input_tokens,
                 pinned=[item.path for item in question.pinned],
             )
@@ -203,14 +203,16 @@ def _judge(course: Course, found: list[Material]) -> list[Material]:
     return found
 
 
-def _choose_lines(course: Course, found: list[Material], count: CountTokens) -> list[Material]:
+def _choose_lines(course: Course, found: list[Material]) -> list[Material]:
     """Let a model choose the lines of the files that do not fit whole (from level 1 on).
 
     Where it chooses none, the lines around the hits stay chosen.
     """
     question, model = course.question, course.models.excerpt
-    large = too_large(found, question.budget, count) if question.filter_level >= 1 and model is not None else []
-    if model is None or not large or not question.budget.segment:
+    if model is None or question.filter_level < 1 or not question.budget.segment:
+        return found
+    large = too_large(found, question.budget, question.count)
+    if not large:
         return found
     asked = [found[index] for index in large]
     with course.record.stage("excerpts", _paths(asked)) as stage:
@@ -218,7 +220,7 @@ def _choose_lines(course: Course, found: list[Material], count: CountTokens) -> 
             course.by_itself,
             asked,
             stage.recorded(model),
-            count,
+            question.count,
             question.max_input_tokens,
             workers=question.judging.workers,
         )
@@ -235,10 +237,12 @@ def _choose_lines(course: Course, found: list[Material], count: CountTokens) -> 
     return found
 
 
-def _pack(course: Course, found: Sequence[Material], count: CountTokens) -> Packed:
+def _pack(course: Course, found: Sequence[Material]) -> Packed:
     with course.record.stage("pack", _paths(found)) as stage:
         question = course.question
-        packed = pack(found, question.budget, count, course.project.name_of, in_line_order=question.in_line_order)
+        packed = pack(
+            found, question.budget, question.count, course.project.name_of, in_line_order=question.in_line_order
+        )
         stage.output, stage.detail = _places(packed.sources), f"{packed.n_tokens} tokens"
     return packed
 

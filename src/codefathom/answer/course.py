@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from codefathom.answer.budget import Material, NameOf, Shares
+from codefathom.answer.budget import CountTokens, Material, NameOf, Shares
 from codefathom.answer.judge import JudgeOptions
 from codefathom.answer.record import PricesOf, Record
 from codefathom.answer.select import Listed
+from codefathom.answer.tokens import estimate
 from codefathom.answer.types import NO_PRICES
 from codefathom.providers.base import ChatModel, Message
 from codefathom.types import RelatedResult, SearchResult
@@ -50,6 +51,7 @@ class Question:
     max_tokens: int = 2_048
     least_confidence: float = 0.2
     in_line_order: bool = True
+    count: CountTokens = estimate
     max_input_tokens: int = 32_000  # of one call of the selecting or excerpting model
     prices_of: PricesOf = lambda _: NO_PRICES
     mask: Callable[[str], str] = str  # takes out of a trace what is taken out of what leaves the machine

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from codefathom.answer.budget import CountTokens, Material, Piece, Sizes, pieces
 from codefathom.answer.grades import MAX_SCORE, UNJUDGED, Grade, read_grades
-from codefathom.answer.prompting import Language, fenced, language_of_question, prompt
+from codefathom.answer.prompting import Language, fenced, language_of_question, latest, prompt
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Message, whole
@@ -109,7 +109,7 @@ class _Call:
         system = Message("system", prompt("judge", language, hint=hint))
         said = [message for message in history if message.role in {"user", "assistant"} and message.content.strip()]
         spoken = [Message(message.role, message.content) for message in said]
-        self.before = (system, *_latest(spoken, int(options.max_input_tokens * _HISTORY_SHARE), options.count))
+        self.before = (system, *latest(spoken, int(options.max_input_tokens * _HISTORY_SHARE), options.count))
         used = sum(options.count(text) for text in (*(message.content for message in self.before), self.question))
         self.room = max(options.max_input_tokens - used - _OVERHEAD_TOKENS, 0)
         sizes = options.sizes or Sizes(self.room, self.room, self.room)
@@ -122,17 +122,6 @@ class _Call:
         """Return the conversation that asks about a batch."""
         shown = [_shown(number, document.name, document.text) for number, document in enumerate(batch, start=1)]
         return (*self.before, Message("user", "\n\n".join([*shown, self.question])))
-
-
-def _latest(messages: Sequence[Message], most: int, count: CountTokens) -> list[Message]:
-    """Return the last messages that fit."""
-    kept: list[Message] = []
-    for message in reversed(messages):
-        most -= count(message.content)
-        if most < 0:
-            break
-        kept.insert(0, message)
-    return kept
 
 
 def _shown(number: int, name: str, text: str) -> str:

@@ -6,10 +6,14 @@ The prompts are the files prompts/<language>/<name>.md; what a `$name` in them s
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Literal
+
+from codefathom.answer.budget import CountTokens
+from codefathom.providers.base import Message
 
 Language = Literal["en", "zh"]
 
@@ -52,3 +56,14 @@ def fenced(text: str, label: str) -> str:
     fence = "`" * max(longest + 1, 3)
     end = "" if text.endswith("\n") else "\n"
     return f"{_NOTE.format(label=label)}\n{fence}\n{text}{end}{fence}\n{_NOTE_END.format(label=label)}"
+
+
+def latest(messages: Sequence[Message], most: int, count: CountTokens) -> list[Message]:
+    """Return the last messages that fit."""
+    kept: list[Message] = []
+    for message in reversed(messages):
+        most -= count(message.content)
+        if most < 0:
+            break
+        kept.insert(0, message)
+    return kept

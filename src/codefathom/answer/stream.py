@@ -37,13 +37,16 @@ class CheckedStream:
     def finish(self) -> Iterator[str]:
         """Yield what is left, checked."""
         yield from self._whole(is_last=True)
-        if self._waiting:
-            block, self._waiting = self._waiting, ""
-            yield self._checked(block)
+        yield from self._taken(len(self._waiting))
 
     def _whole(self, is_last: bool) -> Iterator[str]:
         while (end := _end_of_block(self._waiting, is_last)) > 0:
-            block, self._waiting = self._waiting[:end], self._waiting[end:]
+            yield from self._taken(end)
+
+    def _taken(self, end: int) -> Iterator[str]:
+        """Yield what waits up to `end`, checked; blank lines before the first word are left out."""
+        block, self._waiting = self._waiting[:end], self._waiting[end:]
+        if block.strip() or (block and self._text):
             yield self._checked(block)
 
     @property

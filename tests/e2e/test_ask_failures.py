@@ -1,0 +1,103 @@
+"""`fathom ask` with a server that fails: what there is so far is kept, and the exit code says that it is not all."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.e2e.test_ask import CLAIM, FATHOM, QUESTION, call, fathom, shop, sse, surroundings
+from tests.protocols.server import Turn, serving
+
+__all__ = ["shop"]
+
+STAND_IN = "The model failed before its answer was whole. The best excerpts:\n\n1. "
+BEGUN = sse(CLAIM).partition(b"And")[0].rpartition(b"data")[0]
+REFUSED = Turn([b'{"error": {"message": "wrong key"}}'], 401)
+
+
+def test_a_server_that_dies_midway_leaves_what_it_wrote_and_excerpts(shop: Path) -> None:
+    with serving(Turn([BEGUN], reset="middle")) as served:
+        ran = fathom(shop, served, "ask", "--json", "--trace", "trace.json", QUESTION)
+    assert ran.returncode == 2
+    answer = json.loads(ran.stdout)
+    assert answer["answer"].startswith(f"Prices are summed [shop/pricing.py:6-8]. \n\n{STAND_IN}")
+    assert answer["error"] in answer["degraded"]
+    assert "was lost" in answer["error"]
+    assert ran.stderr.count("was lost") == 1
+    assert (answer["model"], answer["verified_share"]) == ("openai:m", 1.0)
+    *_, stage = json.loads((shop / "trace.json").read_text())
+    (asked,) = stage["calls"]
+    assert asked["reply"] == "Prices are summed [shop/pricing.py:6-8]. "
+    assert "was lost" in asked["problem"]
+    assert asked["prompt"][-1]["text"].endswith(QUESTION)
+
+
+@pytest.mark.parametrize("turn", [REFUSED, Turn([sse("")]), Turn([b"<html>Welcome</html>"]), Turn([b"data: }{\n\n"])])
+def test_without_a_word_of_the_model_there_are_excerpts(shop: Path, turn: Turn) -> None:
+    with serving(turn) as served:
+        ran = fathom(shop, served, "ask", QUESTION)
+    assert ran.returncode == 2, ran.stderr
+    assert ran.stdout.startswith(STAND_IN)
+    assert "[shop/pricing.py:" in ran.stdout
+    assert ran.stderr.count("the answering model failed: ") == 1
+    assert "Traceback" not in ran.stderr
+
+
+def test_an_agent_whose_model_fails_leaves_what_it_saw(shop: Path) -> None:
+    with serving(Turn([call("read_file", file_path="shop/pricing.py")]), REFUSED) as served:
+        ran = fathom(shop, served, "ask", "--agent", "--json", "--trace", "trace.json", QUESTION)
+    assert ran.returncode == 2, ran.stderr
+    answer = json.loads(ran.stdout)
+    assert answer["answer"].endswith("- [shop/pricing.py:1-13]\n")
+    assert "wrong key" in answer["error"]
+    assert answer["model"] == ""
+    trace = json.loads((shop / "trace.json").read_text())
+    assert [(stage["stage"], stage["n_calls"]) for stage in trace] == [
+        ("round 1", 1),
+        ("read_file", 0),
+        ("round 2", 1),
+        ("answer", 1),
+    ]
+
+
+def test_an_agent_whose_model_never_answers_leaves_excerpts(shop: Path) -> None:
+    with serving(REFUSED) as served:
+        ran = fathom(shop, served, "ask", "--agent", QUESTION)
+        assert len(served.asked) == 1
+    assert ran.returncode == 2
+    assert ran.stdout.startswith(STAND_IN)
+    assert "OPENAI_API_KEY" in ran.stderr  # what to do
+
+
+def test_a_trace_holds_neither_keys_nor_what_was_masked(shop: Path) -> None:
+    key = "AKIA" + "Q3EXAMPLE7HBNDCA"  # in two parts, so that it is none here
+    own = "sk-own-key-of-the-user-0123456789"
+    (shop / "shop" / "pricing.py").write_text(f'"""Prices of orders."""\naws_key = "{key}"\n\ndef price(order): ...\n')
+    echo = Turn([json.dumps({"error": f"wrong key {own}"}).encode()], 403)
+    with serving(Turn([sse(json.dumps({"file_list": []}))]), Turn([sse("1: yes/9")]), echo) as served:
+        # The same address under a name that is not known to be this machine's.
+        served.base_url = served.base_url.replace("127.0.0.1", "127.1")
+        more = ("--filter-level", "1", "--set", "limits.min_interval_ms=0", "--trace", "trace.json")
+        environment = {**surroundings(shop, served), "OPENAI_API_KEY": own}
+        words = [*FATHOM, "ask", *more, f"{QUESTION} with {key}"]
+        ran = subprocess.run(words, cwd=shop, env=environment, capture_output=True, check=False)
+    assert ran.returncode == 2
+    trace = (shop / "trace.json").read_text()
+    assert "masked" in trace
+    assert key not in trace
+    assert own not in trace
+
+
+def test_a_silent_judge_does_not_hold_the_trace_back(shop: Path) -> None:
+    selected, silent = Turn([sse(json.dumps({"file_list": []}))]), Turn([b""], silent_s=60)
+    started = time.monotonic()
+    with serving(selected, silent) as served:
+        words = ("--filter-level", "1", "--set", "llm.read_timeout_s=0.3", "--trace", "trace.json")
+        ran = fathom(shop, served, "ask", *words, QUESTION)
+    assert time.monotonic() - started < 30
+    assert ran.returncode == 2
+    calls = [call for stage in json.loads((shop / "trace.json").read_text()) for call in stage["calls"]]
+    assert sum("said nothing for 0.3 s" in call["problem"] for call in calls) > 1

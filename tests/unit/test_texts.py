@@ -1,0 +1,86 @@
+"""What a model may see of a project: secrets go out of whole texts before anything is cut, and places have names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codefathom import Engine
+from codefathom.answer.types import Answer, Citation, Source
+from codefathom.opening import Opened
+from codefathom.providers.base import NO_USAGE
+from codefathom.settings import LlmSettings, Settings
+from codefathom.texts import Texts, with_symbols
+
+KEY = "AKIA" + "Q3EXAMPLE7HBNDCA"  # in two parts, so that it is none here
+TEXT = f'''TOKEN = "{KEY}"
+
+
+class Cart:
+    def total(self):
+        return 1
+
+    def empty(self):
+        return not self.total()
+
+
+def pay(cart): ...
+'''
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("FATHOM_CONFIG", str(tmp_path / "none.toml"))
+    root = tmp_path / "project"
+    (root / ".fathom").mkdir(parents=True)
+    (root / "cart.py").write_text(TEXT)
+    return root
+
+
+def opened(root: Path, base_url: str) -> Iterator[Opened]:
+    settings = Settings(llm=LlmSettings(model="openai:m", base_url=base_url))
+    with Engine.open(str(root), settings=settings) as engine:
+        engine.index()
+        yield engine._open()
+
+
+@pytest.mark.parametrize(("base_url", "is_there"), [("http://10.1.2.3/v1", False), ("http://localhost/v1", True)])
+def test_secrets_are_seen_by_models_on_this_machine_only(project: Path, base_url: str, is_there: bool) -> None:
+    for index in opened(project, base_url):
+        texts = Texts(index, {"note": f"key {KEY}"})
+        (symbol,) = index.catalog.symbols("TOKEN")
+        assert KEY in symbol.symbol.signature
+        seen = (
+            texts.indexed("cart.py"),
+            texts.on_disk("cart.py"),
+            texts.indexed("note"),
+            texts.of_symbol(symbol).symbol.signature,
+            texts.mask(f"what is {KEY}?"),
+        )
+        assert [KEY in (text or "") for text in seen] == [is_there] * len(seen)
+
+
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [((5, 6), "Cart.total"), ((4, 9), "Cart"), ((5, 9), "Cart"), ((1, 12), "TOKEN"), ((10, 12), "pay"), ((2, 3), "")],
+)
+def test_lines_are_named_after_the_definition_around_them(project: Path, lines: tuple[int, int], name: str) -> None:
+    for index in opened(project, ""):
+        texts = Texts(index)
+        assert texts.name_of("cart.py", *lines) == name
+        assert texts.name_of("nowhere.py", *lines) == ""
+
+
+def test_citations_and_parts_of_files_get_their_names() -> None:
+    sources = (
+        Source(1, "a.py", 1, 9, "", is_whole=True),
+        Source(2, "a.py", 2, 3, ""),
+        Source(3, "a.py", 2, 3, "", "found"),
+    )
+    answer = Answer("", "", (Citation("a.py", 4, 5),), (), 1.0, 1.0, "high", "", NO_USAGE, sources, 1)
+    named = with_symbols(answer, lambda path, start, end: f"{path} {start} {end}")
+    assert [source.symbol for source in named.sources] == ["", "a.py 2 3", "found"]
+    assert [citation.symbol for citation in named.citations] == ["a.py 4 5"]
