@@ -323,7 +323,7 @@ def _find_symbol(project: Project, values: Mapping[str, Any], max_chars: int) ->
     if not found:
         return Observation(f"No symbol is called {_short(name)}. Try a part of the name, or search_code.")
     shown = _fitting([_definition(item) for item in found], max_chars, lambda n: f"({len(found) - n} more)")
-    spans = [Place(item.path, item.symbol.start_line, item.symbol.end_line, item.symbol.qualified_name) for item in found]
+    spans = [Place(one.path, one.symbol.start_line, one.symbol.end_line, one.symbol.qualified_name) for one in found]
     return Observation(shown.text, tuple(spans[: shown.n_lines]))
 
 
