@@ -55,6 +55,7 @@ OURS = {
     "codefathom.cli.options",
     "codefathom.cli.progress",
     "codefathom.cli.render",
+    "codefathom.cli.terminal",
     "codefathom.engine",
     "codefathom.errors",
     "codefathom.opening",

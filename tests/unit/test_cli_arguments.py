@@ -101,11 +101,12 @@ def test_help_is_asked_for(line: str, topic: str) -> None:
     ("line", "said", "hint"),
     [
         ("serch x", "'serch' is not a command", "did you mean search?"),
+        ("help serch", "'serch' is not a command", "did you mean search?"),
         ("zzz", "'zzz' is not a command", 'fathom search "zzz"'),
         ("--nope", "there is no command in '--nope'", "fathom --help"),
-        ("search", "fathom search needs query", "fathom search --help"),
-        ("search --json", "fathom search needs query", "fathom search --help"),
-        ("related", "fathom related needs target", "fathom related --help"),
+        ("search", "fathom search needs QUERY", "fathom search --help"),
+        ("search --json", "fathom search needs QUERY", "fathom search --help"),
+        ("related", "fathom related needs PATH|@@SYMBOL", "fathom related --help"),
         ("export", "fathom export needs --as", "fathom export --help"),
         ("import x", "fathom import needs --as", "fathom import --help"),
         ("search --nope x", "fathom search has no option --nope", "put -- before"),
@@ -233,3 +234,9 @@ def test_every_command_can_be_run_and_is_explained() -> None:
 def test_help_fits_into_a_terminal() -> None:
     texts = [overview(), *(command_help(command.name) for command in COMMANDS)]
     assert max(len(line) for text in texts for line in text.splitlines()) <= 100
+
+
+def test_help_is_made_for_narrow_terminals_too() -> None:
+    texts = [overview(72), *(command_help(command.name, 72) for command in COMMANDS)]
+    rows = [line for text in texts for line in text.splitlines() if line.startswith(" " * 30)]
+    assert max(map(len, rows)) <= 72

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from io import StringIO
 from xml.etree import ElementTree
 
 import pytest
@@ -275,7 +276,9 @@ CHECKS = (
 
 
 def test_checks_say_what_to_do_about_failures_only() -> None:
-    assert checks_text(CHECKS, PLAIN) == "ok    index        fine\nFAIL  model        gone\n      reinstall\n"
+    assert checks_text(CHECKS, PLAIN) == "ok    index fine\nFAIL  model gone\n      reinstall\n"
+    long = [Check("x" * 40, True, "y"), Check("views of it", True, "z"), *CHECKS[:1]]
+    assert checks_text(long, PLAIN) == f"ok    {'x' * 40} y\nok    views of it z\nok    index       fine\n"
     assert checks_shape(CHECKS)["ok"] is False
     assert checks_shape(CHECKS[:1])["ok"] is True
 
@@ -387,17 +390,6 @@ def test_xml_format_can_be_read_again(parts: list[tuple[str, str, str]]) -> None
 # ---- progress
 
 
-class Stream:
-    def __init__(self) -> None:
-        self.text = ""
-
-    def write(self, text: str) -> None:
-        self.text += text
-
-    def flush(self) -> None:
-        pass
-
-
 def test_a_line_of_progress() -> None:
     assert describe(Progress("index", 50, 200, "a.py", 400), 2.0) == (
         "indexing  [#####---------------] 50/200 files  400 chunks  25/s  6.0 s left"
@@ -415,12 +407,12 @@ def test_durations(seconds: float, words: str) -> None:
 
 
 def progress_of(times: list[float], *, terminal: bool) -> tuple[str, ProgressLine]:
-    stream, clock = Stream(), iter([0.0, *times, times[-1] + 1])
+    stream, clock = StringIO(), iter([0.0, *times, times[-1] + 1])
     line = ProgressLine(stream, terminal=terminal, clock=lambda: next(clock))
     for n, _ in enumerate(times):
         line(Progress("index", n + 1, len(times), n_chunks=n))
     line.clear()
-    return stream.text, line
+    return stream.getvalue(), line
 
 
 def test_a_terminal_gets_one_line_that_changes_and_goes_away() -> None:
@@ -428,6 +420,12 @@ def test_a_terminal_gets_one_line_that_changes_and_goes_away() -> None:
     assert text.count("\r\x1b[K") == 3  # two shown, one cleared; those that follow at once are not
     assert text.endswith("\r\x1b[K")
     assert "\n" not in text
+
+
+def test_a_line_is_never_wider_than_the_terminal() -> None:
+    stream, times = StringIO(), iter([0.0, 9.0])
+    ProgressLine(stream, terminal=True, clock=lambda: next(times))(Progress("index", 1, 2, message="x" * 200))
+    assert len(stream.getvalue().removeprefix("\r\x1b[K")) == 79  # where the width is not known
 
 
 def test_elsewhere_there_is_a_plain_line_every_few_seconds() -> None:
@@ -438,4 +436,4 @@ def test_elsewhere_there_is_a_plain_line_every_few_seconds() -> None:
 
 def test_the_summary_tells_what_was_indexed() -> None:
     assert progress_of([0.5, 1.0], terminal=False)[1].summary() == "indexed 2 files, 1 chunks in 2.0 s"
-    assert ProgressLine(Stream(), terminal=False).summary() == ""
+    assert ProgressLine(StringIO(), terminal=False).summary() == ""

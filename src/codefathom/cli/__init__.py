@@ -43,9 +43,11 @@ def _run(words: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):  # not when a program has put its own stream there
             stream.reconfigure(errors="backslashreplace")
     if parsed.wants_help:
-        from codefathom.cli.help import command_help, overview
+        from codefathom.cli.help import WIDTH, command_help, overview
+        from codefathom.cli.terminal import columns
 
-        sys.stdout.write(command_help(parsed.command) if parsed.command else overview())
+        width = min(WIDTH, columns(sys.stdout)) if sys.stdout.isatty() else WIDTH
+        sys.stdout.write(command_help(parsed.command, width) if parsed.command else overview(width))
         return 0
     from codefathom.cli.commands import RUN
     from codefathom.cli.face import Face

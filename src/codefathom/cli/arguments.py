@@ -30,13 +30,19 @@ def parse(words: Sequence[str]) -> Parsed:
     if name in _BY_NAME:
         return _parse_command(_BY_NAME[name], rest)
     if name == "help" or not words:
-        topic = next((word for word in rest if word in _BY_NAME), "")
-        return Parsed(topic, None, wants_help=True)
+        return Parsed(_topic(rest), None, wants_help=True)
     if is_legacy(words):
         return _parse_legacy(words)
     if name:
         raise UsageError(f"{name!r} is not a command", hint=_nearest(name, _BY_NAME, f'fathom search "{name}"'))
     return _parse_top(words)
+
+
+def _topic(words: Sequence[str]) -> str:
+    topic = next((word for word in words if not word.startswith("-")), "")
+    if topic and topic not in _BY_NAME:
+        raise UsageError(f"{topic!r} is not a command", hint=_nearest(topic, _BY_NAME, "fathom --help"))
+    return topic
 
 
 def _split_command(words: Sequence[str]) -> tuple[str, list[str]]:
@@ -64,7 +70,8 @@ def _parse_command(command: Command, words: Sequence[str]) -> Parsed:
     common, own = _divide(values, command.options)
     for option in (*command.operands, *command.options):
         if option.required and not own.get(option.destination):
-            raise UsageError(f"fathom {command.name} needs {option.names[0]}", hint=f"fathom {command.name} --help")
+            missing = option.names[0] if option.names[0].startswith("-") else option.metavar
+            raise UsageError(f"fathom {command.name} needs {missing}", hint=f"fathom {command.name} --help")
     return Parsed(command.name, command.make(common=common, **own))
 
 

@@ -140,7 +140,7 @@ def show(events: Events, face: Face) -> Answer:
 def conclude(answer: Answer, options: AskOptions, given: Given, face: Face, told: Collection[str] = ()) -> None:
     """List the sources after the text; say on stderr what the answer lacks, unless `told`, and how far to trust it."""
     if not face.common.json:
-        face.write("" if answer.text.endswith("\n") else "\n")
+        face.write("" if not answer.text or answer.text.endswith("\n") else "\n")
         face.write(sources_text(answer, face.style) if answer.model else "")
     problems = (*answer.degraded, *unread([*given.documents, *given.pinned], answer))
     known = [*told, answer.failure] if answer.failure else told  # a failure is said last, as an error
@@ -149,6 +149,8 @@ def conclude(answer: Answer, options: AskOptions, given: Given, face: Face, told
         face.note(trust_text(answer))
     elif NO_MODEL in answer.degraded and NO_MODEL not in told:
         face.note("for answers in words: set FATHOM_LLM__MODEL, such as ollama:qwen2.5-coder:14b or openai:gpt-5-mini")
+    if not answer.sources:
+        face.note(f"nothing found for {answer.question!r}")
     if options.explain:
         face.note(f"the stages of this answer\n{stages_text(answer.trace)}")
     if answer.failure:

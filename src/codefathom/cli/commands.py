@@ -63,7 +63,8 @@ def symbols(options: given.SymbolsOptions, face: Face) -> int:
     else:
         face.write(symbols_text(found, face.style))
     if not found:
-        face.note(f"no symbol matches {options.query!r}; fathom search looks inside the text too")
+        wanted = f"no symbol matches {options.query!r}" if options.query else "no symbol was found"
+        face.note(f"{wanted}; fathom search looks inside the text too")
     return FOUND if found else NOTHING
 
 

@@ -9,6 +9,7 @@ from typing import TextIO
 from codefathom.cli.options import Common
 from codefathom.cli.progress import ProgressLine
 from codefathom.cli.render import Style, safe
+from codefathom.cli.terminal import is_colourful, is_terminal
 from codefathom.configuration import find_root, load_settings, user_file
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
@@ -20,11 +21,11 @@ class Face:
 
     def __init__(self, common: Common, out: TextIO, err: TextIO, environ: Mapping[str, str]) -> None:
         self.common = common
-        self.style = Style(_is_colourful(out, environ))
+        self.style = Style(is_colourful(out, environ))
         self._out = out
         self._err = err
         self._environ = environ
-        self._progress = ProgressLine(err, terminal=_is_terminal(err, environ))
+        self._progress = ProgressLine(err, terminal=is_terminal(err, environ))
 
     def write(self, text: str) -> None:
         """Write data."""
@@ -82,11 +83,3 @@ class Face:
         if not os.path.isdir(folder):
             raise UsageError(f"no such folder: {folder!r}", hint="give the folder of a project with --source-dir")
         return folder
-
-
-def _is_terminal(stream: TextIO, environ: Mapping[str, str]) -> bool:
-    return stream.isatty() and environ.get("TERM") != "dumb"
-
-
-def _is_colourful(stream: TextIO, environ: Mapping[str, str]) -> bool:
-    return _is_terminal(stream, environ) and not environ.get("NO_COLOR")

@@ -8,7 +8,8 @@ from textwrap import wrap
 from codefathom.cli.aliases import LEGACY_OPTIONS
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
 
-_WIDTH = 100
+WIDTH = 100
+_LEAST_WIDTH = 60
 _COLUMN = 30
 
 _OVERVIEW = """\
@@ -21,25 +22,26 @@ commands:
 _OVERVIEW_END = """
 `fathom COMMAND --help` explains a command. The first search in a project makes its index.
 exit codes: 0 found, 1 nothing found, 2 error, 130 interrupted.
+
+also accepted, for scripts:
 """
 
 
-def overview() -> str:
+def overview(width: int = WIDTH) -> str:
     """Return what `fathom --help` prints."""
     commands = "".join(f"  {command.name:<10} {command.summary}\n" for command in COMMANDS)
-    legacy = "\n".join(["", "also accepted, for scripts:", *_rows(LEGACY_OPTIONS[1:]), ""])
-    return _OVERVIEW + commands + legacy + _OVERVIEW_END
+    return _OVERVIEW + commands + _OVERVIEW_END + "".join(f"{row}\n" for row in _rows(LEGACY_OPTIONS[1:], width))
 
 
-def command_help(name: str) -> str:
+def command_help(name: str, width: int = WIDTH) -> str:
     """Return what `fathom NAME --help` prints."""
     command = next(command for command in COMMANDS if command.name == name)
     lines = [f"fathom {name}: {command.summary}", "", f"usage: {usage(command)}", ""]
     if command.operands:
-        lines += [*_rows(command.operands), ""]
+        lines += [*_rows(command.operands, width), ""]
     if command.options:
-        lines += ["options:", *_rows(command.options), ""]
-    lines += ["every command:", *_rows(COMMON_OPTIONS)]
+        lines += ["options:", *_rows(command.options, width), ""]
+    lines += ["every command:", *_rows(COMMON_OPTIONS, width)]
     if command.examples:
         lines += ["", "examples:", *(f"  {example}" for example in command.examples)]
     return "\n".join(lines) + "\n"
@@ -66,10 +68,10 @@ def explanation(option: Option) -> str:
     return text
 
 
-def _rows(options: Iterable[Option]) -> Iterator[str]:
+def _rows(options: Iterable[Option], width: int) -> Iterator[str]:
     for option in options:
         left = f"  {spelling(option)}"
-        right = wrap(explanation(option), _WIDTH - _COLUMN)
+        right = wrap(explanation(option), max(width, _LEAST_WIDTH) - _COLUMN)
         if len(left) >= _COLUMN:
             yield left
             left = ""

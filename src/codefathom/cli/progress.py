@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from codefathom.cli.terminal import columns
 from codefathom.types import Progress
 
 _WIDTH = 20
@@ -50,7 +51,8 @@ class ProgressLine:
         self._shown_at = now
         text = describe(event, now - self._started)
         if self._terminal:
-            self._stream.write(_CLEAR_LINE + text)
+            # A line that wraps could not be taken away again.
+            self._stream.write(_CLEAR_LINE + text[: columns(self._stream) - 1])
             self._visible = True
         else:
             self._stream.write(text + "\n")

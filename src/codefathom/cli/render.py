@@ -12,6 +12,7 @@ _EXCERPT_LINES = 6
 _LINES_BEFORE_BEST = 2
 _MAX_LINE_CHARS = 200
 _MAX_LISTED = 20
+_MAX_CHECK_NAME = 20  # longer ones do not push all others aside
 _MAX_ALIKE = 3  # files that failed for one reason and are still named one by one
 # What is in a repository is data: its control characters must not steer the terminal.
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))  # turn around what follows them
@@ -208,13 +209,15 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 def checks_text(checks: Iterable[Check], style: Style) -> str:
     """Return one line for each check, and what to do about those that failed."""
-    return "".join(_check_lines(check, style) for check in checks)
+    listed = list(checks)
+    width = max((len(check.name) for check in listed if len(check.name) <= _MAX_CHECK_NAME), default=0)
+    return "".join(_check_lines(check, width, style) for check in listed)
 
 
-def _check_lines(check: Check, style: Style) -> str:
+def _check_lines(check: Check, width: int, style: Style) -> str:
     mark = "ok  " if check.ok else style.alarm("FAIL")
     hint = f"      {safe(check.hint)}\n" if check.hint and not check.ok else ""
-    return f"{mark}  {check.name:<12} {safe(check.detail)}\n{hint}"
+    return f"{mark}  {check.name:<{width}} {safe(check.detail)}\n{hint}"
 
 
 def setting_line(key: str, value: object, origin: str, style: Style, explanation: str) -> str:
