@@ -254,7 +254,7 @@ class Engine:
             return doctor(self._open())
         from codefathom.roles import check_models
 
-        return (*doctor(self._open()), *check_models(self.place))
+        return (*doctor(self._open()), *check_models(self._open()))
 
     def leaving(self) -> str:
         """Say what leaves this machine when questions are answered, and to where."""

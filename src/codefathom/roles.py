@@ -62,26 +62,22 @@ def _remote(names: Iterable[str], place: Place, *, section: str = "llm") -> str:
     return ", ".join(sorted(places))
 
 
-def check_models(place: Place) -> tuple[Check, ...]:
+def check_models(opened: Opened) -> tuple[Check, ...]:
     """Ask the model of each role for one word."""
     by_name: dict[str, list[str]] = {}
-    for role, name in _names(place).items():
+    for role, name in _names(opened.place).items():
         by_name.setdefault(name, []).append(role)
     if not by_name:
         return (Check("language models", True, "none is configured; answers consist of excerpts"),)
-    checks = [_check_model(place, name, roles) for name, roles in by_name.items()]
-    return (*checks, Check("what leaves", True, leaving(place)))
+    checks = [_check_model(opened, name, roles) for name, roles in by_name.items()]
+    return (*checks, Check("what leaves", True, leaving(opened.place)))
 
 
-def _check_model(place: Place, name: str, roles: Sequence[str]) -> Check:
-    from codefathom.chatting import chat_model
-
+def _check_model(opened: Opened, name: str, roles: Sequence[str]) -> Check:
     started = time.perf_counter()
     label, said = f"model for {', '.join(roles)}", shown_model(name)
     try:
-        reply = whole(
-            chat_model(name, place.settings, place.variables), Ask([Message("user", "Say OK.")], max_tokens=16)
-        )
+        reply = whole(opened.chat_model(name), Ask([Message("user", "Say OK.")], max_tokens=16))
     except (ProviderError, SettingsError) as error:
         return Check(label, False, f"{said}: {error}", error.hint)
     took_s = time.perf_counter() - started
