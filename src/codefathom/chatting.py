@@ -229,11 +229,6 @@ def _setting_a_key(variable: str) -> str:
     return f"set {variable} in the environment, or `keyring set {KEYRING_SERVICE} {variable}` (codefathom[keyring])"
 
 
-def chat_model(name: str, settings: Settings, environ: Mapping[str, str]) -> ChatModel:
-    """Return one language model by itself. Raises SettingsError."""
-    return Connections(settings, environ).chat_model(name)
-
-
 class _Masking:
     """A model on another machine, which never sees what looks like a secret."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from codefathom.chunk import Limits
@@ -90,6 +91,7 @@ class Opened:
     def __init__(self, place: Place, on_wait: Callable[[str], None] = lambda _: None) -> None:
         self.place = place
         self._on_wait = on_wait
+        self._lock = Lock()  # of the two below
         self._connections: Connections | None = None
         self._models: dict[str, ChatModel] = {}
         _make_folder(place.index_dir)
@@ -167,9 +169,10 @@ class Opened:
 
     def chat_model(self, name: str) -> ChatModel:
         """Return a language model, the same each time: roles and questions share what is known of its server."""
-        if name not in self._models:
-            self._models[name] = self._to_servers().chat_model(name)
-        return self._models[name]
+        with self._lock:
+            if name not in self._models:
+                self._models[name] = self._to_servers().chat_model(name)
+            return self._models[name]
 
     def _embedder(self) -> Embedder:
         """Return the embedding model. Raises SettingsError."""

@@ -11,7 +11,7 @@ from keyring.backend import KeyringBackend
 from keyring.errors import InitError
 from tests.protocols.server import Turn, serving
 
-from codefathom.chatting import Connections, chat_model, named
+from codefathom.chatting import Connections, named
 from codefathom.errors import ProviderError, SettingsError
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.providers.http import Timeouts
@@ -19,6 +19,10 @@ from codefathom.settings import LimitsSettings, LlmSettings, Settings
 
 HERE = "http://127.0.0.1:11434"
 ASK = Ask([Message("user", "hello")])
+
+
+def chat_model(name: str, settings: Settings, environ: Mapping[str, str]) -> ChatModel:
+    return Connections(settings, environ).chat_model(name)
 
 
 def at(base_url: str) -> Settings:
