@@ -57,6 +57,20 @@ def test_doctor_and_config_name_both_and_no_login(shop: Path, answering: Served,
         assert "geheim" not in ran.stdout + ran.stderr
 
 
+def test_a_login_is_not_kept_with_the_index(shop: Path, judging: Served) -> None:
+    (shop / "ledger.pas").write_text("program ledger;\nbegin\nend.\n")
+    address = judging.base_url.replace("//", "//me:geheim@")
+    model = ("--set", f"llm.index=openai:m@{address}/v1")
+    parsing = ("--set", "parse.chain=treesitter,llm,text", "--set", "index.purposes=true")
+    ran = fathom(shop, None, "index", "-v", *model, *parsing)
+    sent = str([asked.body for asked in judging.asked])
+    assert "program ledger;" in sent
+    kept = [path for path in shop.parent.rglob("*") if path.is_file() and b"geheim" in path.read_bytes()]
+    assert (kept, "geheim" in ran.stdout + ran.stderr) == ([], False)
+    stored = b"".join(path.read_bytes() for path in (shop / ".fathom").rglob("*") if path.is_file())
+    assert f"llm:openai:m@{judging.base_url}/v1".encode() in stored
+
+
 def test_what_leaves_is_said_for_each_address(shop: Path, judging: Served) -> None:
     remote = ("--set", "llm.model=openai:m@http://me:geheim@models.example/v1")
     ran = fathom(shop, None, "config", "show", *remote, *with_judge(judging)[2:])
