@@ -435,5 +435,8 @@ def test_elsewhere_there_is_a_plain_line_every_few_seconds() -> None:
 
 
 def test_the_summary_tells_what_was_indexed() -> None:
-    assert progress_of([0.5, 1.0], terminal=False)[1].summary() == "indexed 2 files, 1 chunks in 2.0 s"
+    _, line = progress_of([0.5, 1.0], terminal=False)
+    assert line.summary() == "indexed 2 files, 1 chunks in 2.0 s"
+    line.forget()
+    assert line.summary() == ""
     assert ProgressLine(StringIO(), terminal=False).summary() == ""

@@ -67,6 +67,7 @@ def _refuse(options: AskOptions, chosen: str, others: Iterable[str]) -> None:
 def contexts(options: AskOptions, face: Face) -> Context:
     """Return the sources of an answer that is not written: the answering model is not asked."""
     with face.open() as engine, closing(ask_events(options.query, given_by(options, engine, face), engine)) as events:
+        face.note_indexing()
         found = next(events)
         assert isinstance(found, Found)  # the protocol of ask_events
         settings = engine.settings
@@ -118,11 +119,10 @@ def ask_events(
 
 def show(events: Events, face: Face) -> Answer:
     """Write the pieces of a text as they come, and return the answer. What an agent does is said on stderr."""
+    face.note_indexing()  # done when the first event is asked for
     is_streamed = False
     for event in events:
-        if isinstance(event, Found):
-            face.note_indexing()
-        elif isinstance(event, Text) and not face.common.json:
+        if isinstance(event, Text) and not face.common.json:
             is_streamed = True
             face.write(safe(event.text))
             face.flush()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from io import TextIOWrapper
 
-from codefathom.agent.loop import Event
-from codefathom.answer.ask import Found, Text
+from codefathom.answer.ask import Text
 from codefathom.answer.types import Answer
 from codefathom.asking import recent
 from codefathom.cli import complain
@@ -84,9 +83,10 @@ class _Conversation:
         """Answer one question. Neither an error nor an interruption ends the conversation."""
         self._n_asked += 1
         self._said = ""
-        events = self._events(question)
         try:
-            self._answer(question, events)
+            # Closing the events ends the call of the model.
+            with closing(ask_events(question, self._given, self._engine, self._history)) as events:
+                self._answer(question, self._kept(events))
         except KeyboardInterrupt:
             self._end_line()
             self._face.note("stopped")
@@ -96,20 +96,17 @@ class _Conversation:
             complain(str(error), error.hint)
             return
         finally:
-            events.close()
             self._face.flush()
         self._remember(question)
 
-    def _events(self, question: str) -> Generator[Found | Text | Event | Answer, None, None]:
+    def _kept(self, events: Events) -> Events:
         """Yield the events of an answer and keep its text, of which an interruption leaves a part."""
-        events = ask_events(question, self._given, self._engine, self._history)
-        with closing(events):  # ends the call of the model
-            for event in events:
-                if isinstance(event, Text):
-                    self._said += event.text
-                elif isinstance(event, Answer):
-                    self._said = event.text
-                yield event
+        for event in events:
+            if isinstance(event, Text):
+                self._said += event.text
+            elif isinstance(event, Answer):
+                self._said = event.text
+            yield event
 
     def _answer(self, question: str, events: Events) -> None:
         answer = show(events, self._face)

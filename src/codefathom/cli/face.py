@@ -69,8 +69,9 @@ class Face:
         return Engine.open(self._folder(), settings=self.settings(), on_progress=show, on_wait=self.note)
 
     def note_indexing(self) -> None:
-        """Say that this command had to index first."""
+        """Say once that this command had to index first."""
         self.note(self._progress.summary())
+        self._progress.forget()
 
     def _refuse_home(self) -> None:
         """A question asked in the wrong folder must not index everything a person has."""

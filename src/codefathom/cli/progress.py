@@ -72,6 +72,10 @@ class ProgressLine:
         files = "1 file" if self._n_done == 1 else f"{self._n_done} files"
         return f"indexed {files}, {self._n_chunks} chunks in {duration(self._clock() - self._started)}"
 
+    def forget(self) -> None:
+        """Have nothing to tell until the next run."""
+        self._n_done = 0
+
 
 def describe(event: Progress, seconds: float) -> str:
     """Return one line: phase, bar, files, chunks, files a second, time left."""
