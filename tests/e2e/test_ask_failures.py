@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -41,9 +42,58 @@ def test_without_a_word_of_the_model_there_are_excerpts(shop: Path, turn: Turn) 
         ran = fathom(shop, served, "ask", QUESTION)
     assert ran.returncode == 2, ran.stderr
     assert ran.stdout.startswith(STAND_IN)
-    assert "[shop/pricing.py:" in ran.stdout
+    assert re.search(r"^1\. .*\[shop/\w+\.py:\d+-\d+\]", ran.stdout, re.MULTILINE)
     assert ran.stderr.count("the answering model failed: ") == 1
     assert "Traceback" not in ran.stderr
+
+
+def test_one_cause_is_told_once_for_all_models(shop: Path) -> None:
+    with serving(REFUSED) as served:
+        ran = fathom(shop, served, "ask", "--filter-level", "1", "--json", QUESTION)
+    answer = json.loads(ran.stdout)
+    assert answer["error"].startswith("the selecting, judging and answering models failed: http://")
+    assert answer["error"] in answer["degraded"]
+    assert "OPENAI_API_KEY" in answer["hint"]
+    assert (answer["confidence"] <= 0.3, answer["label"]) == (True, "low")
+    assert ran.stderr.count("wrong key") == 1
+    assert ran.stderr.rstrip().endswith(f"  hint: {answer['hint']}")
+
+
+@pytest.mark.parametrize(
+    ("window", "said"),
+    [
+        ("20000", []),
+        ("600", ["story.txt does not fit into the context: the model was shown only parts of it"]),
+    ],
+)
+def test_a_document_that_does_not_fit_is_told(shop: Path, window: str, said: list[str]) -> None:
+    lines = "\n".join(f"order {number} has a price that is computed by hand" for number in range(300))
+    (shop.parent / "story.txt").write_text(lines)
+    document = str(shop.parent / "story.txt")
+    with serving(Turn([sse(CLAIM)])) as served:
+        ran = fathom(shop, served, "ask", "--doc", document, "--set", f"context.window={window}", "--json", QUESTION)
+    told = [problem for problem in json.loads(ran.stdout)["degraded"] if "fit" in problem]
+    assert told == [f"{shop.parent}/{problem}" for problem in said]
+    assert all(ran.stderr.count(problem) == 1 for problem in said)
+
+
+@pytest.mark.parametrize(
+    ("finish", "label"),
+    [("stop", "high"), ("length", "low"), ("content_filter", "low")],
+)
+def test_an_answer_that_is_not_whole_is_not_sure(shop: Path, finish: str, label: str) -> None:
+    claim = sse("Prices are summed [shop/pricing.py:6-8].").replace(b'"stop"', json.dumps(finish).encode())
+    with serving(Turn([claim])) as served:
+        answer = json.loads(fathom(shop, served, "ask", "--json", "@shop/pricing.py total_cents of items").stdout)
+    assert answer["verified_share"] == 1.0
+    assert (answer["label"], answer["confidence"] > 0.3) == (label, label == "high")
+
+
+def test_without_a_model_what_was_given_is_not_read(shop: Path) -> None:
+    ran = fathom(shop, None, "ask", "--pin", "README.md", "--json", QUESTION)
+    (said,) = [problem for problem in json.loads(ran.stdout)["degraded"] if "was given" in problem]
+    assert said in ran.stderr
+    assert "was given" not in fathom(shop, None, "ask", QUESTION).stderr
 
 
 def test_an_agent_whose_model_fails_leaves_what_it_saw(shop: Path) -> None:

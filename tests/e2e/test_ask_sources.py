@@ -246,4 +246,4 @@ def test_what_failed_before_the_sources_is_said(shop: Path) -> None:
     with serving(Turn([b'{"error": "no such model"}'], 404)) as served:
         ran = fathom(shop, served, "ask", "--contexts-only", "--filter-level", "1", QUESTION)
     assert paths(shown(ran))
-    assert "the selecting model failed" in ran.stderr
+    assert "the selecting and judging models failed: " in ran.stderr

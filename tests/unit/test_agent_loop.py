@@ -423,9 +423,9 @@ def test_other_json_in_text_is_no_call(kit: tuple[Tool, ...], text: str) -> None
 def test_a_model_that_fails_in_the_first_round_is_asked_no_more(kit: tuple[Tool, ...]) -> None:
     final = final_of(ran(Scripted(ProviderError("gone", hint="start it")), kit))
     assert (final.answer.answer, final.answer.named) == ("", ())
-    assert (final.stopped_by, final.failure, final.rounds) == ("provider", "gone; start it", 1)
+    assert (final.stopped_by, final.failure, final.hint, final.rounds) == ("provider", "gone", "start it", 1)
     (stage,) = final.stages
-    assert (stage.stage, stage.n_out, stage.detail) == ("round 1", 0, "gone; start it")
+    assert (stage.stage, stage.n_out, stage.detail) == ("round 1", 0, "gone")
     assert [call.problem for call in stage.calls] == ["gone; start it"]
 
 
@@ -489,7 +489,7 @@ def test_two_failures_before_anything_was_seen_leave_nothing(kit: tuple[Tool, ..
 
 def test_an_empty_answer_is_a_failure_and_counts(kit: tuple[Tool, ...]) -> None:
     final = final_of(ran(Scripted(calls(PRICING), says(""), says(""), says(" ")), kit))
-    assert final.failure == "scripted gave an empty answer; ask again, or use another model"
+    assert (final.failure, final.hint) == ("scripted gave an empty answer", "ask again, or use another model")
     assert final.answer.sources == (Citation("shop/pricing.py", 1, 13),)
     assert final.usage == Usage(400, 40)
 

@@ -145,7 +145,7 @@ def test_without_an_answer_there_are_places(question: str, begins: str) -> None:
 
 
 def test_where_nothing_was_seen_excerpts_stand_in() -> None:
-    final = Final(FinalAnswer("", "low", ()), Usage(10, 1), 1, "provider", failure="gone; start it")
+    final = Final(FinalAnswer("", "low", ()), Usage(10, 1), 1, "provider", failure="gone", hint="start it")
     found = (Source(1, "a.py", 2, 3, "two\nthree", reason="mentions two"),)
     answer = report("What is it?", final, (), FILES.__getitem__, FILES.get, excerpts=lambda: found)
     assert answer.text == (
@@ -153,7 +153,7 @@ def test_where_nothing_was_seen_excerpts_stand_in() -> None:
         "1. [a.py:2-3]: mentions two\n\n```\ntwo\nthree\n```\n"
     )
     assert (answer.citations, answer.sources) == ((A,), found)
-    assert answer.failure == "the model failed before the agent was done: gone; start it"
+    assert (answer.failure, answer.hint) == ("the model failed before the agent was done: gone", "start it")
     assert answer.degraded == (answer.failure,)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from codefathom.answer.types import Answer, Citation, Source, StageTrace
-from codefathom.cli.answers import GIVEN_TO_NONE, sources_text, stages_text, trust_text, unread
+from codefathom.cli.answers import sources_text, stages_text, trust_text
 from codefathom.cli.render import Style
 from codefathom.providers.base import Usage
 
@@ -81,24 +81,6 @@ def test_places_stand_out_in_colour() -> None:
     text = sources_text(citing(Citation("src/b.py", 1, 2)), Style(colour=True))
     assert "  [2] \x1b[1;36msrc/b.py:1-2\x1b[0m\n" in text
     assert "\x1b[2m  not cited: [1] docs/a.md, [3] src/c.py\x1b[0m\n" in text
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("docs/a.md", []),
-        ("src/c.py", ["src/c.py does not fit into the context: the model was shown only parts of it"]),
-        ("stdin", ["stdin does not fit into the context: the model was shown nothing of it"]),
-    ],
-)
-def test_what_was_given_and_not_read_is_told(name: str, said: list[str]) -> None:
-    assert list(unread([name], ANSWER)) == said
-
-
-def test_without_a_model_nothing_that_was_given_is_read() -> None:
-    excerpts = replace(ANSWER, model="")
-    assert list(unread(["docs/a.md", "stdin"], excerpts)) == [GIVEN_TO_NONE]
-    assert list(unread([], excerpts)) == []
 
 
 def test_trust() -> None:

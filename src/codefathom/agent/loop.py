@@ -16,8 +16,8 @@ from codefathom.agent.final import DEMAND, MAX_TOKENS, FinalAnswer, replied, str
 from codefathom.agent.tools import Observation, Place, Tool, named, usage
 from codefathom.answer.loose_json import objects_in
 from codefathom.answer.prompting import fenced
-from codefathom.answer.record import Record
-from codefathom.answer.types import NO_PRICES, Citation, Prices, StageTrace, with_hint
+from codefathom.answer.record import Record, Stage
+from codefathom.answer.types import NO_PRICES, Citation, Prices, StageTrace
 from codefathom.errors import ProviderError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
 
@@ -94,6 +94,7 @@ class Final(NamedTuple):
     stopped_by: StoppedBy  # "": the model had seen enough; "provider": it failed
     stages: tuple[StageTrace, ...] = ()  # the model's turns and the calls, as they came
     failure: str = ""  # what the provider said when it failed
+    hint: str = ""  # what to do about that
 
 
 Event = Delta | Thought | Call | Observed | Final  # a Delta is a piece of what the model is just writing
@@ -125,7 +126,7 @@ def run(
     if not found.answer:
         stopped_by = "provider"
     n_rounds = talk.n_rounds + bool(stopped_by)
-    yield Final(found, record.usage, n_rounds, stopped_by, tuple(record.stages), talk.failure)
+    yield Final(found, record.usage, n_rounds, stopped_by, tuple(record.stages), talk.failure, talk.hint)
 
 
 def _opening(question: str, tools: Sequence[Tool], briefing: Briefing) -> list[Message]:
@@ -156,7 +157,7 @@ class _Talk:
         self.trace: list[tuple[Place, ...]] = []
         self.record = record
         self.n_rounds = 0
-        self.failure = ""
+        self.failure = self.hint = ""
         self._specs = tuple(tool.spec for tool in tools)  # none once the model refuses them
         self._model = model
         self._tools = tools
@@ -177,7 +178,7 @@ class _Talk:
                 try:
                     reply = yield from (self._first_reply(model) if number == 1 else self._reply(model))
                 except ProviderError as error:
-                    self.failure = stage.detail = with_hint(error)
+                    self._fail(error, stage)
                     return "provider"
                 if reply is None:
                     stage.detail = "the time was over"
@@ -200,10 +201,14 @@ class _Talk:
             try:
                 found = yield from stream_final(model, messages, self.trace, demand, self._limits.max_reply)
             except ProviderError as error:
-                self.failure = stage.detail = with_hint(error)
+                self._fail(error, stage)
                 return self.seen()
             stage.output = [found.answer]
         return found
+
+    def _fail(self, error: ProviderError, stage: Stage) -> None:
+        self.failure = stage.detail = str(error)
+        self.hint = error.hint
 
     def seen(self) -> FinalAnswer:
         """Return what was shown, in place of an answer."""

@@ -65,6 +65,7 @@ def report(
         generation=0,
         degraded=tuple(_lacking(final, checked)),
         failure="" if final.answer.answer else _stopped(final),
+        hint="" if final.answer.answer else final.hint,
     )
 
 

@@ -1,40 +1,37 @@
-"""A question → an answer: rewrite, search, select, related, judge, limit, pack, write. Reads in that order.
+"""A question → an answer: rewrite, search, select, related, judge, limit, pack. Reads in that order; `write` is last.
 
-Without a model every stage that needs one is left out, and the answer is made of excerpts. One bad reply never ends a
-question: the stage is left out too, and the answer says so (`degraded`). Where the answering model fails, excerpts
-stand in for what it did not write.
+Without a model every stage that needs one is left out. One bad reply never ends a question: the stage is left out too,
+and the answer says so (`degraded`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from codefathom.answer import extract
-from codefathom.answer.budget import Material, Packed, pack, shown, too_large
-from codefathom.answer.cite import texts_now
+from codefathom.answer.budget import Material, Packed, pack, too_large
 from codefathom.answer.course import Course, Models, Project, Question
 from codefathom.answer.gather import materials
 from codefathom.answer.judge import judge
-from codefathom.answer.prompting import fenced, language_of_question, prompt
+from codefathom.answer.problems import told_once
+from codefathom.answer.prompting import language_of_question
 from codefathom.answer.record import Record
 from codefathom.answer.rewrite import rewrite
 from codefathom.answer.select import excerpts_of, select
-from codefathom.answer.stream import CheckedStream, ending
-from codefathom.answer.types import NOTHING_WRITTEN, Answer, Checked, Source, label_of, with_hint
-from codefathom.errors import ProviderError, UsageError
-from codefathom.providers.base import Ask, ChatModel, Delta, Message
+from codefathom.answer.types import Answer, Source
+from codefathom.answer.write import NO_MODEL, NOT_FOUND, Text, from_excerpts, not_found, places, write
+from codefathom.errors import UsageError
 from codefathom.search.query import parse_query
 from codefathom.types import SearchResult
+
+# What a caller of `ask` meets.
+__all__ = ["NOT_FOUND", "NO_MODEL", "Found", "Text", "ask"]
 
 # Hits asked for, for each file that is shown: several hits lie in one file.
 _HITS_PER_SOURCE = 4
 _MAX_RELATED = 5
 _MAX_PROBLEMS = 3  # said of one stage
 _OF_GIVEN = 0.5  # sources that the asker chose: likely, but nothing has looked at them
-NOT_FOUND = "not found: nothing here seems to answer this, and no model was asked to"
-NO_MODEL = "no language model is configured: the answer consists of excerpts"
 
 
 class Found(NamedTuple):
@@ -43,12 +40,6 @@ class Found(NamedTuple):
     sources: tuple[Source, ...]
     left_out: tuple[str, ...]  # paths that did not fit
     degraded: tuple[str, ...] = ()  # what was done without so far
-
-
-class Text(NamedTuple):
-    """A piece of the answer, its citations checked."""
-
-    text: str
 
 
 def ask(question: Question, project: Project, models: Models) -> Iterator[Found | Text | Answer]:
@@ -68,13 +59,13 @@ def ask(question: Question, project: Project, models: Models) -> Iterator[Found 
             "no line of any source fits into the context",
             hint="raise context.window and llm.window, lower answer.max_tokens, or ask a shorter question",
         )
-    yield Found(packed.sources, packed.left_out, tuple(dict.fromkeys(course.degraded)))
+    yield Found(packed.sources, packed.left_out, told_once(course.degraded))
     if models.answer is None:
-        yield from _excerpts(course, result)
+        yield from from_excerpts(course, result)
     elif not packed.sources or not is_likely:
-        yield from _not_found(course, result)
+        yield from not_found(course, result)
     else:
-        yield from _write(course, packed.sources, result, models.answer)
+        yield from write(course, packed.sources, result, models.answer)
 
 
 def _is_likely(course: Course, result: SearchResult) -> bool:
@@ -168,10 +159,6 @@ def _paths(found: Iterable[Material | Source]) -> list[str]:
     return [item.path for item in found]
 
 
-def _places(sources: Iterable[Source]) -> list[str]:
-    return [f"{source.path}:{source.start_line}-{source.end_line}" for source in sources]
-
-
 def _with_paths(found: list[Material], paths: Mapping[str, str], project: Project, reason: str) -> list[Material]:
     known = {item.path for item in found}
     added = (
@@ -243,138 +230,5 @@ def _pack(course: Course, found: Sequence[Material]) -> Packed:
         packed = pack(
             found, question.budget, question.count, course.project.name_of, in_line_order=question.in_line_order
         )
-        stage.output, stage.detail = _places(packed.sources), f"{packed.n_tokens} tokens"
+        stage.output, stage.detail = places(packed.sources), f"{packed.n_tokens} tokens"
     return packed
-
-
-class _Written(NamedTuple):
-    """What became of the model's answer."""
-
-    checked: Checked
-    failure: str = ""  # why it is not whole
-
-
-def _write(
-    course: Course, sources: tuple[Source, ...], result: SearchResult, model: ChatModel
-) -> Iterator[Text | Answer]:
-    """Stream the model's answer; where it breaks off, the best excerpts follow."""
-    written = yield from _streamed(course, sources, model)
-    if written.failure:
-        yield from _broken_off(course, written, sources, result, model.name)
-    else:
-        course.lack(written.checked.problem)
-        yield _answer(course, written.checked, sources, result, model.name)
-
-
-def _streamed(course: Course, sources: tuple[Source, ...], model: ChatModel) -> Generator[Text, None, _Written]:
-    """Yield the model's answer, checked block by block, and return it whole. Never raises ProviderError."""
-    question = course.question
-    stream = CheckedStream(sources, lambda: texts_now(sources, course.project.on_disk))
-    finish, failure = "", ""
-    with course.record.stage("answer", _places(sources)) as stage:
-        try:
-            for item in stage.recorded(model).stream(Ask(_messages(question, sources), max_tokens=question.max_tokens)):
-                if isinstance(item, Delta):
-                    yield from (Text(text) for text in stream.feed(item.text))
-                else:
-                    finish = item.finish
-        except ProviderError as error:
-            failure = with_hint(error)
-        yield from (Text(text) for text in stream.finish())
-        checked = stream.result
-        if not failure and not checked.text.strip():
-            failure = f"{model.name} gave an empty answer; ask again, or use another model"
-        stage.n_out, stage.detail = len(checked.citations), failure or f"{len(checked.dropped)} citations dropped"
-        stage.output = [call.reply for call in stage.calls if call.reply]
-    if finish == "length":
-        course.lack(f"the answer was cut at {question.max_tokens} tokens")
-    if finish == "refused":
-        course.lack("the model refused to answer")
-    return _Written(checked, failure)
-
-
-def _broken_off(
-    course: Course, written: _Written, sources: tuple[Source, ...], result: SearchResult, model: str
-) -> Iterator[Text | Answer]:
-    """Let the best excerpts of what the model was shown follow on what it wrote."""
-    paths = {source.path for source in sources}
-    excerpts = extract.excerpts([hit for hit in result.hits if hit.chunk.path in paths] or result.hits)
-    begun = written.checked if written.checked.text.strip() else NOTHING_WRITTEN
-    language = language_of_question(course.question.text)
-    added = _checked(extract.stand_in(excerpts, language), excerpts, course.project)
-    added = replace(added, text=f"{ending(begun.text) if added.text else ''}{added.text}")
-    yield Text(added.text)
-    checked = begun.followed_by(added)
-    failure = f"the answering model failed: {written.failure}"
-    course.lack(failure, checked.problem)
-    known = (*sources, *(replace(source, number=number) for number, source in enumerate(excerpts, len(sources) + 1)))
-    answer = _answer(course, checked, known, result, model if begun.text else "")
-    yield replace(answer, failure=failure)
-
-
-def _messages(question: Question, sources: Sequence[Source]) -> list[Message]:
-    language = language_of_question(question.text)
-    documents = fenced("\n".join(shown(source) for source in sources), "sources")
-    return [
-        Message("system", prompt("answer", language)),
-        *question.history,
-        Message("user", f"{documents}\n\n{question.text}"),
-    ]
-
-
-def _excerpts(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
-    """Answer with the best excerpts."""
-    sources = extract.excerpts(result.hits)
-    course.lack(NO_MODEL)
-    with course.record.stage("answer", _places(sources)) as stage:
-        checked = _checked(extract.answer_of(sources), sources, course.project)
-        stage.n_out, stage.output = len(checked.citations), (checked.text,)
-    yield Text(checked.text)
-    yield _answer(course, checked, sources, result)
-
-
-_NOT_FOUND = {
-    "en": "This was not found here. The nearest places:\n\n{places}",
-    "zh": "这里没有找到答案。最接近的位置：\n\n{places}",
-}
-
-
-def _not_found(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
-    """Say so instead of letting a model guess."""
-    sources = extract.excerpts(result.hits)
-    course.lack(NOT_FOUND)
-    text = _NOT_FOUND[language_of_question(course.question.text)].format(places=extract.nearest(sources))
-    checked = _checked(text, sources, course.project)
-    yield Text(checked.text)
-    yield _answer(course, checked, sources, result)
-
-
-def _checked(text: str, sources: Sequence[Source], project: Project) -> Checked:
-    stream = CheckedStream(sources, lambda: texts_now(sources, project.on_disk))
-    for _ in (*stream.feed(text), *stream.finish()):
-        pass
-    return stream.result
-
-
-def _answer(
-    course: Course, checked: Checked, sources: tuple[Source, ...], result: SearchResult, model: str = ""
-) -> Answer:
-    of_model = checked.confidence(max(result.confidence, course.support))
-    confidence = round(of_model if model else result.confidence, 3)
-    return Answer(
-        question=course.question.text,
-        text=checked.text,
-        citations=checked.citations,
-        dropped=checked.dropped,
-        verified_share=round(checked.verified_share, 3),
-        confidence=confidence,
-        label=label_of(confidence),
-        model=model,
-        usage=course.record.usage,
-        sources=sources,
-        generation=result.generation,
-        degraded=tuple(dict.fromkeys(course.degraded)),
-        stale=result.stale,
-        trace=tuple(course.record.stages),
-        cost=course.record.cost,
-    )

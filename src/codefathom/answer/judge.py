@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from codefathom.answer.budget import CountTokens, Material, Piece, Sizes, pieces
 from codefathom.answer.grades import MAX_SCORE, UNJUDGED, Grade, read_grades
+from codefathom.answer.problems import model_failed
 from codefathom.answer.prompting import Language, fenced, language_of_question, latest, prompt
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
@@ -198,7 +199,7 @@ def _graded(call: _Call, batch: Sequence[_Document], model: ChatModel) -> _Grade
     try:
         reply = whole(model, Ask(call.messages(batch), temperature=0.0))
     except ProviderError as error:
-        return _Graded(unjudged, problem=f"the judging model failed: {error}")
+        return _Graded(unjudged, problem=model_failed("judging", error))
     grades = read_grades(reply.text, len(batch))
     unread = [document.name for document, grade in zip(batch, grades, strict=True) if grade.score is None]
     problem = f"the judging model gave no grade for {', '.join(unread)}" if unread else ""

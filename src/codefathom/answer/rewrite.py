@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from codefathom.answer.loose_json import items
+from codefathom.answer.problems import model_failed
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Message, whole
@@ -43,7 +44,7 @@ def rewrite(question: str, history: Sequence[Message], model: ChatModel) -> Rewr
     try:
         reply = whole(model, Ask(messages, schema=_SCHEMA, max_tokens=_MAX_TOKENS))
     except ProviderError as error:
-        return Rewritten(question, problem=f"the question was not rewritten, the model failed: {error}")
+        return Rewritten(question, problem=model_failed("rewriting", error))
     written = _written(reply.text)
     if written is None:
         return Rewritten(question, problem="the question was not rewritten: the reply is unreadable")

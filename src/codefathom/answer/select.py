@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from codefathom.answer.budget import CountTokens, Material, Shares, merged, pack, shown
 from codefathom.answer.loose_json import items
+from codefathom.answer.problems import model_failed
 from codefathom.answer.prompting import Language, fenced, language_of_question, prompt
 from codefathom.answer.types import Source
 from codefathom.errors import ProviderError
@@ -128,7 +129,7 @@ def excerpts(
     try:
         reply = whole(model, _ask(system, f"{listing}\n\n{asked}", _RANGES_SCHEMA))
     except ProviderError as error:
-        return Excerpted((), problem=f"the excerpting model failed: {error}")
+        return Excerpted((), problem=model_failed("excerpting", error))
     spans = _spans(items(reply.text, "ranges", "start_line"), sources)
     if spans is None:
         return Excerpted((), f"the excerpting model named no lines of {material.path} that are there")
@@ -194,7 +195,7 @@ def _select(model: ChatModel, ask: Ask, offered: Mapping[str, str], pinned: Sequ
     try:
         reply = whole(model, ask)
     except ProviderError as error:
-        return Selected({}, problem=f"the selecting model failed: {error}")
+        return Selected({}, problem=model_failed("selecting", error))
     named = items(reply.text, "file_list", "file_path")
     if named is None:
         return Selected({}, problem="the selecting model gave no list of files")

@@ -179,5 +179,5 @@ class Answer:
     stale: bool = False
     trace: tuple[StageTrace, ...] = field(default=())
     cost: float | None = None  # of the tokens that providers counted; None: these or the prices are not known
-    # Why the model's answer is not there, or not whole, with a hint; `degraded` has it too, and excerpts stand in.
-    failure: str = ""
+    failure: str = ""  # why the model's answer is not there, or not whole; `degraded` has it too, and excerpts stand in
+    hint: str = ""  # what to do about a failure

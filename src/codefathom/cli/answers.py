@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from codefathom.answer.types import Answer, Citation, Source, StageTrace
 from codefathom.cli.render import Style, safe
 
-GIVEN_TO_NONE = "files given with --pin, --doc and --url are for language models: this answer does not rest on them"
 _MAX_NOT_CITED = 10
 
 
@@ -63,18 +62,6 @@ def _not_cited(answer: Answer, cited: Iterable[tuple[int, str]], style: Style) -
         shown = ", ".join(f"[{number}] {path}" for path, number in list(others.items())[:_MAX_NOT_CITED])
         more = f" and {len(others) - _MAX_NOT_CITED} more" if len(others) > _MAX_NOT_CITED else ""
         yield style.faint(f"  not cited: {safe(shown)}{more}")
-
-
-def unread(names: Iterable[str], answer: Answer) -> Iterator[str]:
-    """Say which of the texts that were given for an answer the model was not shown, or only in part."""
-    if not answer.model:
-        yield from [GIVEN_TO_NONE] if any(names) else []
-        return
-    for name in names:
-        parts = [source for source in answer.sources if source.path == name]
-        if not any(part.is_whole for part in parts):
-            shown = "only parts of it" if parts else "nothing of it"
-            yield f"{name} does not fit into the context: the model was shown {shown}"
 
 
 def trust_text(answer: Answer) -> str:

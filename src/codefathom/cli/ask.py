@@ -13,7 +13,7 @@ from codefathom.answer.tokens import counter
 from codefathom.answer.types import Answer
 from codefathom.cli import complain
 from codefathom.cli.aliases import NO_MODEL as NOT_JUDGED
-from codefathom.cli.answers import sources_text, stages_text, trust_text, unread
+from codefathom.cli.answers import sources_text, stages_text, trust_text
 from codefathom.cli.contexts import context_of
 from codefathom.cli.documents import documents
 from codefathom.cli.face import Face
@@ -86,7 +86,7 @@ def run(options: AskOptions, face: Face) -> int:
         answer = show(ask_events(options.query, given, engine), face)
     if face.common.json:
         face.write(to_json(answer_shape(answer)))
-    conclude(answer, options, given, face)
+    conclude(answer, options, face)
     if options.trace:
         write_trace(json.dumps(trace_shape(answer.trace), indent=2), options.trace, "w")
     if answer.failure:
@@ -137,14 +137,13 @@ def show(events: Events, face: Face) -> Answer:
     raise AssertionError("an answer ended without its last event")  # against the protocol of ask_events
 
 
-def conclude(answer: Answer, options: AskOptions, given: Given, face: Face, told: Collection[str] = ()) -> None:
+def conclude(answer: Answer, options: AskOptions, face: Face, told: Collection[str] = ()) -> None:
     """List the sources after the text; say on stderr what the answer lacks, unless `told`, and how far to trust it."""
     if not face.common.json:
         face.write("" if not answer.text or answer.text.endswith("\n") else "\n")
         face.write(sources_text(answer, face.style) if answer.model else "")
-    problems = (*answer.degraded, *unread([*given.documents, *given.pinned], answer))
-    known = [*told, answer.failure] if answer.failure else told  # a failure is said last, as an error
-    face.notes(problem for problem in problems if not any(problem.endswith(said) for said in known))
+    known = {*told, answer.failure}  # a failure is said last, as an error
+    face.notes(problem for problem in answer.degraded if problem not in known)
     if answer.model:
         face.note(trust_text(answer))
     elif NO_MODEL in answer.degraded and NO_MODEL not in told:
@@ -154,7 +153,7 @@ def conclude(answer: Answer, options: AskOptions, given: Given, face: Face, told
     if options.explain:
         face.note(f"the stages of this answer\n{stages_text(answer.trace)}")
     if answer.failure:
-        complain(answer.failure)
+        complain(answer.failure, answer.hint)
 
 
 def check_trace(path: str) -> None:

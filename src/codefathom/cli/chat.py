@@ -12,7 +12,6 @@ from codefathom.answer.ask import Text
 from codefathom.answer.types import Answer
 from codefathom.asking import recent
 from codefathom.cli import complain
-from codefathom.cli.answers import GIVEN_TO_NONE
 from codefathom.cli.ask import (
     Events,
     ask_events,
@@ -112,7 +111,7 @@ class _Conversation:
         answer = show(events, self._face)
         if self._face.common.json:
             self._face.write(json.dumps(answer_shape(answer), ensure_ascii=False) + "\n")
-        conclude(answer, self._options, self._given, self._face, self._told)
+        conclude(answer, self._options, self._face, self._told)
         if self._options.trace:
             line = json.dumps({"question": question, "stages": trace_shape(answer.trace)})
             write_trace(line, self._options.trace, "a")
@@ -120,7 +119,7 @@ class _Conversation:
             self._n_failed += 1
             self._said = ""
         if not self._has_model:
-            self._told.update((*answer.degraded, GIVEN_TO_NONE))  # that there is no model is no news the second time
+            self._told.update(answer.degraded)  # that there is no model is no news the second time
 
     def _end_line(self) -> None:
         if self._said and not self._face.common.json and not self._said.endswith("\n"):

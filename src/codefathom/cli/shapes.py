@@ -79,7 +79,7 @@ def answer_shape(answer: Answer) -> dict[str, Any]:
         "degraded": list(answer.degraded),
         "stale": answer.stale,
         "generation": answer.generation,
-        **({"error": answer.failure} if answer.failure else {}),
+        **({"error": answer.failure, "hint": answer.hint} if answer.failure else {}),
     }
 
 

@@ -1,0 +1,41 @@
+"""What an answer was made without, in words: models that failed for one cause are named together. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+_FAILED = re.compile(r"the (?P<role>\w+) model failed: (?P<cause>.+)", re.DOTALL)
+
+
+def model_failed(role: str, cause: object) -> str:
+    """Return that the model of a role failed, such as "judging", and why."""
+    return f"the {role} model failed: {cause}"
+
+
+def told_once(problems: Iterable[str]) -> tuple[str, ...]:
+    """Return the problems in their order, each once: one cause that several models failed for is one problem."""
+    roles_of: dict[str, list[str]] = {}  # by cause; none for a problem of another kind
+    for problem in dict.fromkeys(problems):
+        failed = _FAILED.fullmatch(problem)
+        if failed is None:
+            roles_of[problem] = []
+        else:
+            roles_of.setdefault(_known(failed["cause"], roles_of), []).append(failed["role"])
+    return tuple(_together(list(dict.fromkeys(roles)), cause) if roles else cause for cause, roles in roles_of.items())
+
+
+def told_of(role: str, problems: Iterable[str]) -> str:
+    """Return the one of such problems that tells why the model of a role failed, "" when none does."""
+    return next((text for text in problems if re.match(rf"the [\w, ]*\b{role} models? failed: ", text)), "")
+
+
+def _known(cause: str, causes: Iterable[str]) -> str:
+    """Return the same cause as it was told before; a server that is left alone repeats why, after its own words."""
+    return next((known for known in causes if known.endswith(cause) or cause.endswith(f": {known}")), cause)
+
+
+def _together(roles: Sequence[str], cause: str) -> str:
+    if len(roles) == 1:
+        return model_failed(roles[0], cause)
+    return f"the {', '.join(roles[:-1])} and {roles[-1]} models failed: {cause}"

@@ -1,0 +1,56 @@
+"""What an answer was made without: one cause is said once, whoever met it."""
+
+from __future__ import annotations
+
+import pytest
+
+from codefathom.answer.problems import model_failed, told_of, told_once
+
+AWAY = "cannot reach http://h:1"
+LEFT = f"http://h:1 failed 5 times in a row and is not asked for 30 s: {AWAY}"
+
+
+@pytest.mark.parametrize(
+    ("problems", "told"),
+    [
+        ([], ()),
+        (["stale", "stale", "cut"], ("stale", "cut")),
+        ([model_failed("judging", AWAY)], (f"the judging model failed: {AWAY}",)),
+        (
+            [model_failed("selecting", AWAY), "cut", model_failed("judging", AWAY), model_failed("answering", AWAY)],
+            (f"the selecting, judging and answering models failed: {AWAY}", "cut"),
+        ),
+        # A server that failed too often is left alone, and the reason is the same.
+        (
+            [model_failed("judging", AWAY), model_failed("judging", LEFT), model_failed("answering", LEFT)],
+            (f"the judging and answering models failed: {AWAY}",),
+        ),
+        (
+            [model_failed("selecting", AWAY), model_failed("answering", "wrong key")],
+            (f"the selecting model failed: {AWAY}", "the answering model failed: wrong key"),
+        ),
+        # The end of another cause is not the same cause.
+        (
+            [model_failed("selecting", "lost"), model_failed("answering", "the key was lost")],
+            ("the selecting model failed: lost", "the answering model failed: the key was lost"),
+        ),
+        (["the moon failed: lost", model_failed("answering", "lost\nfor good")],
+         ("the moon failed: lost", "the answering model failed: lost\nfor good")),
+    ],
+)  # fmt: skip
+def test_one_cause_is_told_once(problems: list[str], told: tuple[str, ...]) -> None:
+    assert told_once(problems) == told
+    assert told_once(told) == told
+
+
+@pytest.mark.parametrize(
+    ("problem", "is_found"),
+    [
+        (f"the answering model failed: {AWAY}", True),
+        (f"the judging and answering models failed: {AWAY}", True),
+        ("the judging model failed: the answering model failed: no", False),
+        ("nothing: the answering model failed: no", False),
+    ],
+)
+def test_why_one_model_failed(problem: str, is_found: bool) -> None:
+    assert told_of("answering", ["cut", problem]) == (problem if is_found else "")
