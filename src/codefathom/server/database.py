@@ -1,0 +1,70 @@
+"""One SQLite file for what the server keeps: a connection that all threads share, one at a time.
+
+What is kept here is small and asked for rarely, so that one connection is enough, whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import RLock
+from typing import Any
+
+from codefathom.errors import IndexingError
+
+_WAIT_S = 30.0  # for another process
+_HINT = "is the server's data folder on a disk with room, and may it be written?"
+
+
+class Database:
+    """The tables of one part of the server. Every error of SQLite becomes an IndexingError."""
+
+    def __init__(self, path: str, tables: str) -> None:
+        """Open the file, or make it, with these tables, which must be made with IF NOT EXISTS."""
+        self.path = path
+        self._lock = RLock()
+        try:
+            os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+            self._connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.execute("PRAGMA foreign_keys = ON")
+            self._connection.executescript(tables)
+        except (OSError, sqlite3.Error) as error:
+            raise IndexingError(f"{path!r} cannot be opened: {error}", hint=_HINT) from error
+
+    def read(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        with self._lock, self._telling("read"):
+            return self._connection.execute(statement, parameters).fetchall()
+
+    def write(self, statement: str, parameters: Sequence[object] = ()) -> int:
+        """Change rows and return how many."""
+        with self._lock, self._telling("written"):
+            return self._connection.execute(statement, parameters).rowcount
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make all that is written in the block visible at its end, or nothing of it."""
+        with self._lock, self._telling("written"):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _telling(self, done: str) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise IndexingError(f"{self.path!r} cannot be {done}: {error}", hint=_HINT) from error

@@ -1,0 +1,103 @@
+"""The server's end of a job's process: started, read line by line, ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from typing import IO, Protocol, TypeAlias
+
+from codefathom.server.work import Message, Order, Report, Trouble, message_of
+
+# The child finds the package where this process found it, also when it is not installed.
+_PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from codefathom.server.worker import main; main()"
+_MOST_SAID = 2_000  # bytes of what a process that crashed has said last
+
+
+class Running(Protocol):
+    """A job that is being carried out."""
+
+    def messages(self) -> Iterator[Message]:
+        """Yield what happens, a Report or a Trouble last."""
+        ...
+
+    def end(self) -> None:
+        """End it at once, from any thread; the messages end too."""
+        ...
+
+
+Start: TypeAlias = Callable[[Order], Running]
+
+
+class Process:
+    """A child process that carries out one order."""
+
+    def __init__(self, order: Order) -> None:
+        self._order = order
+        self._said = _kept_output()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, json.dumps([entry for entry in sys.path if entry])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+        )
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    def messages(self) -> Iterator[Message]:
+        """Yield what happens, a Report or a Trouble last; a process that dies leaves a Trouble."""
+        process = self._process
+        assert process.stdin is not None  # both are pipes
+        assert process.stdout is not None
+        is_told = False
+        try:
+            with suppress(OSError):  # it has died already, which its exit status tells
+                process.stdin.write(json.dumps(asdict(self._order)).encode() + b"\n")
+                process.stdin.flush()
+            for line in process.stdout:
+                message = message_of(line.decode("utf-8", "replace"))
+                if message is not None:
+                    is_told = isinstance(message, Report | Trouble)
+                    yield message
+            status = process.wait()
+            if not is_told:
+                yield self._crashed(status)
+        finally:
+            self._close()
+
+    def end(self) -> None:
+        """Kill the process: an index is whole after a kill at any moment."""
+        self._process.kill()
+
+    def _crashed(self, status: int) -> Trouble:
+        how = f"signal {-status}" if status < 0 else f"status {status}"
+        size = self._said.seek(0, os.SEEK_END)
+        self._said.seek(max(size - _MOST_SAID, 0))
+        said = self._said.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+        return Trouble(
+            "crashed",
+            f"the process of the job ended with {how}" + (f": {said}" if said else ""),
+            "start the job again; `fathom index` in the project shows what happens",
+        )
+
+    def _close(self) -> None:
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+        self._process.wait()
+        self._said.close()
+
+
+def _kept_output() -> IO[bytes]:
+    # A file: a pipe that nobody reads would stop the process.
+    return tempfile.TemporaryFile()

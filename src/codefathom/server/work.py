@@ -1,0 +1,132 @@
+"""What the process of a job and the server say to each other: values, one a line, as JSON. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TypeAlias
+
+from codefathom.types import IndexReport, Progress, Status
+
+MOST_ERRORS = 1_000  # files that are named; all are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be indexed."""
+
+    root: str
+    full: bool = False
+    settings: Mapping[str, object] = field(default_factory=dict)  # by key; they win over those of files
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far a job is."""
+
+    phase: str = "queued"  # queued starting waiting scan index write purposes paused
+    current_file: str = ""
+    current: int = 0  # files that are done
+    total: int = 0  # files to do; 0 while it is not known
+    n_chunks: int = 0
+    rate: float = 0.0  # files a second
+    remaining_s: float | None = None  # None while it cannot be told
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileError:
+    """A file that could not be indexed, or not wholly."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a job did, and what the index holds now."""
+
+    n_added: int
+    n_changed: int
+    n_removed: int
+    n_unchanged: int
+    n_failed: int
+    skipped: Mapping[str, int]  # files by reason
+    n_files: int  # in the index
+    n_chunks: int
+    n_symbols: int
+    kinds: Mapping[str, int]  # chunks by kind
+    n_bytes: int  # of added and changed files
+    seconds: float
+    generation: int
+    index_dir: str
+    paused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a job failed."""
+
+    code: str  # name of the error, or "interrupted" or "crashed"
+    message: str
+    hint: str = ""
+
+
+Message: TypeAlias = Step | FileError | Report | Trouble
+_KINDS: Mapping[str, type[Step | FileError | Report | Trouble]] = {
+    kind.__name__: kind for kind in (Step, FileError, Report, Trouble)
+}
+
+
+def line_of(message: Message) -> str:
+    """Return a message as one line."""
+    return json.dumps({"kind": type(message).__name__, **asdict(message)}) + "\n"
+
+
+def message_of(line: str) -> Message | None:
+    """Return the message in a line; None for what is none, such as something that a library printed."""
+    try:
+        values = json.loads(line)
+        kind = _KINDS[values.pop("kind")]
+        return kind(**values)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def step_of(progress: Progress, seconds: float) -> Step:
+    """Return a step; `seconds` is how long the phase takes already."""
+    known = bool(progress.n_done and progress.n_total and seconds > 0)
+    rate = progress.n_done / seconds if known else 0.0
+    return Step(
+        phase=progress.phase,
+        current_file=progress.path,
+        current=progress.n_done,
+        total=progress.n_total,
+        n_chunks=progress.n_chunks,
+        rate=round(rate, 2),
+        remaining_s=round((progress.n_total - progress.n_done) / rate, 1) if known else None,
+        message=progress.message,
+    )
+
+
+def report_of(report: IndexReport, status: Status) -> Report:
+    """Return what the server keeps of a report."""
+    return Report(
+        n_added=len(report.added),
+        n_changed=len(report.changed),
+        n_removed=len(report.removed),
+        n_unchanged=report.n_unchanged,
+        n_failed=len(report.failures),
+        skipped=dict(Counter(skipped.reason for skipped in status.skipped)),
+        n_files=status.n_documents,
+        n_chunks=status.n_chunks,
+        n_symbols=status.n_symbols,
+        kinds=dict(status.kinds),
+        n_bytes=report.n_bytes,
+        seconds=round(report.seconds, 3),
+        generation=report.generation,
+        index_dir=status.index_dir,
+        paused=report.paused,
+    )

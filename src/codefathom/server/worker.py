@@ -1,0 +1,112 @@
+"""The process of one job: indexes a project and says what happens, one JSON line each.
+
+It ends when its stdin does: a server that was killed leaves no process behind that still writes the index.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from threading import Thread
+
+from codefathom.configuration import load_settings, user_file
+from codefathom.engine import Engine
+from codefathom.errors import FathomError, LockedError
+from codefathom.opening import locate
+from codefathom.server.work import (
+    MOST_ERRORS,
+    FileError,
+    Message,
+    Order,
+    Step,
+    Trouble,
+    line_of,
+    report_of,
+    step_of,
+)
+from codefathom.types import IndexReport, Progress
+
+_LOOK_AGAIN_S = 0.5
+_MOST_LOOKS = 1_200  # ten minutes, while another program writes the index
+_NICENESS = 5  # searches go first
+_ABANDONED = 3
+
+
+def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Iterator[Message]:
+    """Index, and yield what happens, a Report or a Trouble last."""
+    try:
+        with _open(order) as engine:
+            yield from _indexed(engine, order, sleep)
+    except FathomError as error:
+        yield Trouble(type(error).__name__, str(error), error.hint)
+
+
+def _open(order: Order) -> Engine:
+    place = locate(order.root)
+    variables = place.variables
+    settings = load_settings(place.root, overrides=order.settings, environ=variables, user_file=user_file(variables))
+    return Engine(replace(place, settings=settings))
+
+
+def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Message]:
+    started, phase = time.monotonic(), ""
+    for event in _events(engine, order.full, sleep):
+        if isinstance(event, IndexReport):
+            for failure in event.failures[:MOST_ERRORS]:
+                yield FileError(failure.path, failure.reason)
+            yield report_of(event, engine.status())
+        elif isinstance(event, Step):
+            yield event
+        else:
+            if event.phase != phase:
+                started, phase = time.monotonic(), event.phase
+            yield step_of(event, time.monotonic() - started)
+
+
+def _events(engine: Engine, full: bool, sleep: Callable[[float], None]) -> Iterator[Progress | IndexReport | Step]:
+    """Yield the events of a run; while another program writes the index, wait for it."""
+    for _ in range(_MOST_LOOKS):
+        try:
+            yield from engine.index_events(full=full)
+            return
+        except LockedError as error:  # raised before the first event
+            yield Step("waiting", message=str(error))
+        sleep(_LOOK_AGAIN_S)
+    yield from engine.index_events(full=full)
+
+
+def main() -> None:
+    """Read an order from stdin and carry it out."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever a grammar prints must not end up between two lines
+    order = Order(**json.loads(_first_line(0)))
+    Thread(target=_end_with_server, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    with suppress(BrokenPipeError):
+        for message in messages(order):
+            answers.write(line_of(message))
+            answers.flush()
+
+
+def _first_line(descriptor: int) -> bytes:
+    """Read without a buffer, which the thread below would hold while the process ends."""
+    line = b""
+    while not line.endswith(b"\n"):
+        piece = os.read(descriptor, 1)
+        if not piece:
+            sys.exit(_ABANDONED)
+        line += piece
+    return line
+
+
+def _end_with_server() -> None:
+    with suppress(OSError):
+        while os.read(0, 4096):
+            pass
+    os._exit(_ABANDONED)
