@@ -11,7 +11,8 @@ from codefathom.cli.aliases import LEGACY_OPTIONS
 from codefathom.cli.help import explanation, spelling, usage
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
 from codefathom.cli.render import as_toml
-from codefathom.settings import ALIASES, Known, Settings, known_settings
+from codefathom.configuration import ALIASES
+from codefathom.settings import Known, Settings, known_settings
 
 HERE = Path(__file__).parent
 GENERATED = "<!-- Written by `python docs/generate.py`; a test fails when it is stale. -->"

@@ -77,6 +77,9 @@ LIBRARIES = {
     "tree_sitter": {"parse/grammars.py", "parse/margins.py", "parse/outline.py", "parse/treesitter.py"},
 }
 
+# What the extra `server` brings; only the server imports it.
+OF_THE_SERVER = {"fastapi", "pydantic", "starlette", "uvicorn"}
+
 
 @cache
 def tree(path: Path) -> ast.Module:
@@ -168,6 +171,8 @@ def test_libraries_are_imported_by_their_own_adapter_only() -> None:
         for module in (module.split(".")[0] for node in ast.walk(tree(path)) for module in imported(node)):
             if module not in sys.stdlib_module_names and module != "codefathom":
                 uses.setdefault(module, set()).add(name_of(path))
+    of_server = {name: uses.pop(name, set()) for name in OF_THE_SERVER}
+    assert {path for paths in of_server.values() for path in paths if not path.startswith("server/")} == set()
     assert uses == LIBRARIES
 
 
@@ -189,7 +194,8 @@ def test_nothing_below_the_engine_reads_the_environment() -> None:
 
 
 def test_core_is_synchronous() -> None:
-    assert [name for name, node in functions() if isinstance(node, ast.AsyncFunctionDef)] == []
+    coroutines = [name for name, node in functions() if isinstance(node, ast.AsyncFunctionDef)]
+    assert [name for name in coroutines if not name.startswith("server/")] == []
 
 
 def test_only_faces_print() -> None:

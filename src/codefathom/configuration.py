@@ -13,10 +13,41 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from codefathom.errors import SettingsError
-from codefathom.settings import ALIASES, NOTHING, SECTIONS, SWITCHES, Known, Rule, Settings, known_settings
+from codefathom.settings import NOTHING, SECTIONS, Known, Rule, Settings, known_settings
 
 PROJECT_FILE = "fathom.toml"
 ROOT_MARKS = (".fathom", PROJECT_FILE, ".git")
+
+# The names of the first document, accepted in settings files and as arguments.
+ALIASES: Mapping[str, str] = {
+    "source_dir": "source.dir",
+    "required_exts": "source.required_exts",
+    "index_filter_level": "select.filter_level",
+    "index_filter_file_num": "context.max_files",
+    "verify_file_relevance_score": "judge.relevance_threshold",
+    "model_max_input_length": "select.max_input_tokens",
+    "skip_build_index": "search.refresh",
+    "skip_filter_index": "select.filter_level",
+    "enable_hybrid_index": "search.mode",
+    "duckdb_vector_dim": "embed.dimensions",
+    "duckdb_query_top_k": "search.candidates",
+    "duckdb_query_similarity": "search.min_similarity",
+    "anti_quota_limit_ms": "limits.min_interval_ms",
+    "rag_context_window_limit": "context.window",
+    "full_text_ratio": "context.full_text_ratio",
+    "segment_ratio": "context.segment_ratio",
+    "disable_auto_window": "context.disable_auto_window",
+    "disable_segment_reorder": "context.disable_segment_reorder",
+    "index_filter_workers": "judge.workers",
+    "rag_doc_filter_relevance": "judge.doc_relevance",
+    "tokenizer_path": "context.tokenizer_path",
+}
+# Those of them that were switches, and what on and off mean now.
+SWITCHES: Mapping[str, tuple[object, object]] = {
+    "skip_build_index": ("never", "auto"),
+    "skip_filter_index": (0, -1),
+    "enable_hybrid_index": ("hybrid", "lexical"),
+}
 
 
 class _Given(NamedTuple):
@@ -47,6 +78,16 @@ def user_file(environ: Mapping[str, str]) -> str:
     else:
         base = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
     return os.path.join(base, "codefathom", PROJECT_FILE)
+
+
+def user_data_dir(environ: Mapping[str, str]) -> str:
+    """Return the folder for what the server keeps, which need not exist."""
+    home = os.path.expanduser("~")
+    if os.name == "nt":
+        base = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    else:
+        base = environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
+    return os.path.join(base, "codefathom", "server")
 
 
 def load_settings(

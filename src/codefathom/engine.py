@@ -18,9 +18,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from codefathom.errors import LockedError, UsageError
-from codefathom.opening import Opened, Place, locate
+from codefathom.opening import Opened, Place, fusion, locate
 from codefathom.plan import plan
-from codefathom.search.pipeline import Fusion, Request, search
+from codefathom.search.pipeline import Request, search
 from codefathom.search.query import parse_query
 from codefathom.settings import Settings
 from codefathom.types import (
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from codefathom.agent.loop import Event
     from codefathom.answer.ask import Found, Text
     from codefathom.answer.types import Answer
+    from codefathom.browsing import Files
     from codefathom.providers.base import Message
     from codefathom.types import Check
 
@@ -95,6 +96,11 @@ class Engine:
         """The settings in force."""
         return self.place.settings
 
+    @property
+    def generation(self) -> int:
+        """Number of changes of the index, by whatever process; 0 before the first run."""
+        return self._open().catalog.generation
+
     # ---- index
 
     def index(self, *, full: bool = False) -> IndexReport:
@@ -107,6 +113,24 @@ class Engine:
     def index_events(self, *, full: bool = False) -> Iterator[Progress | IndexReport]:
         """Like `index`, as a stream of progress with the report as its last item."""
         yield from self._open().with_purposes(self._run(full=full, retry=True))
+
+    def refresh(self) -> bool:
+        """Bring the index up to date as `search.refresh` says, as each question does; return whether it is behind."""
+        with self._lock:
+            policy = self.settings.search.refresh
+            opened = self._open()
+            fresh = opened.catalog.generation == 0
+            if policy == "never" and not fresh:
+                return False
+            if not fresh and time.monotonic() - self._looked_at < LOOK_AGAIN_AFTER_S:
+                return self._behind
+            pending = plan(opened.catalog, opened.recipe).n_pending
+            self._behind = bool(pending) or not opened.views.current
+            self._looked_at = time.monotonic()
+            most = self.settings.search.refresh_max_files
+            if self._behind and (fresh or policy == "always" or pending <= most):
+                self._try_to_index(fresh)
+            return self._behind
 
     def plan(self) -> IndexReport:
         """Say what `index` would do, without doing it."""
@@ -144,7 +168,7 @@ class Engine:
         """
         started = time.perf_counter()
         request = self._request(query, limit=limit, level=level, mode=mode, where=where, least=min_score)
-        stale = self._refresh()
+        stale = self.refresh()
         opened = self._open()
         found = search(request, opened.sources)
         return SearchResult(
@@ -162,14 +186,21 @@ class Engine:
 
     def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> tuple[FoundSymbol, ...]:
         """Return the symbols whose name is, begins with or contains `query`, in that order."""
-        self._refresh()
+        self.refresh()
         return tuple(self._open().catalog.symbols(query, path=path, kind=kind, limit=limit))
+
+    @property
+    def files(self) -> Files:
+        """What is indexed, file by file: names, lines and outlines."""
+        from codefathom.browsing import Files
+
+        return Files(self._open().catalog)
 
     def related(self, target: str, *, depth: int = 1) -> RelatedResult:
         """Return what imports, is imported by, calls or uses a file (`path`) or a symbol (`@@name`)."""
         from codefathom.search.related import related
 
-        self._refresh()
+        self.refresh()
         return related(self._open().catalog, target, depth=depth)
 
     def context(
@@ -214,7 +245,7 @@ class Engine:
         """
         from codefathom import asking
 
-        self._refresh()
+        self.refresh()
         request = asking.Request(question, tuple(history), tuple(pinned), documents or {})
 
         def look(query: str, limit: int) -> SearchResult:
@@ -230,7 +261,7 @@ class Engine:
         """
         from codefathom.investigating import investigate
 
-        self._refresh()
+        self.refresh()
 
         def look(query: str, level: Level, limit: int) -> SearchResult:
             return self.search(query, limit=limit, level=level)
@@ -266,7 +297,7 @@ class Engine:
         """Yield the index as lines of text, `index-json` or `jsonl`, with paths relative to the project."""
         from codefathom.exchange import export
 
-        self._refresh()
+        self.refresh()
         return export(self._open().catalog, self._open().recipe.root, kind)
 
     def import_index(self, lines: Iterator[str], kind: str) -> int:
@@ -343,34 +374,8 @@ class Engine:
             mode=chosen_mode,
             where=where,
             min_score=least,
-            fusion=Fusion(
-                settings.fusion,
-                settings.rrf_k,
-                settings.lexical_weight,
-                settings.vector_weight,
-                settings.candidates,
-                self.settings.rerank.candidates,
-                settings.min_similarity,
-            ),
+            fusion=fusion(self.settings),
         )
-
-    def _refresh(self) -> bool:
-        """Bring the index up to date where that is cheap; return whether it is behind the tree."""
-        with self._lock:
-            policy = self.settings.search.refresh
-            opened = self._open()
-            fresh = opened.catalog.generation == 0
-            if policy == "never" and not fresh:
-                return False
-            if not fresh and time.monotonic() - self._looked_at < LOOK_AGAIN_AFTER_S:
-                return self._behind
-            pending = plan(opened.catalog, opened.recipe).n_pending
-            self._behind = bool(pending) or not opened.views.current
-            self._looked_at = time.monotonic()
-            most = self.settings.search.refresh_max_files
-            if self._behind and (fresh or policy == "always" or pending <= most):
-                self._try_to_index(fresh)
-            return self._behind
 
     def _try_to_index(self, first: bool) -> None:
         """Index now, unless another process does: then search what there is, which is said to be stale.

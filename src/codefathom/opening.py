@@ -16,6 +16,7 @@ from codefathom.errors import IndexingError, SettingsError, SourceError
 from codefathom.plan import Recipe
 from codefathom.providers.base import ChatModel, Embedder
 from codefathom.providers.bundled import BundledEmbedder
+from codefathom.search.pipeline import Fusion
 from codefathom.search.retrieve import Sources
 from codefathom.settings import Settings, shown_model
 from codefathom.source.scan import ScanRules
@@ -252,6 +253,20 @@ def _purpose_key(name: str) -> str:
     from codefathom.purposes import purpose_key
 
     return purpose_key(shown_model(name))
+
+
+def fusion(settings: Settings) -> Fusion:
+    """Return how a search joins its rankings."""
+    search = settings.search
+    return Fusion(
+        search.fusion,
+        search.rrf_k,
+        search.lexical_weight,
+        search.vector_weight,
+        search.candidates,
+        settings.rerank.candidates,
+        search.min_similarity,
+    )
 
 
 def index_model(settings: Settings) -> str:

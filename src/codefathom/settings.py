@@ -304,6 +304,49 @@ class IndexSettings(NamedTuple):
     ] = False
 
 
+class ServerSettings(NamedTuple):
+    """How `fathom serve` answers. Only your own file, the environment and arguments set these, never a project."""
+
+    host: Annotated[str, Rule("Address to listen on; one that others reach needs a token.", remote=True)] = "127.0.0.1"
+    port: Annotated[int, Rule("Port to listen on; 0 takes a free one.", low=0, high=65_535, remote=True)] = 8_900
+    data_dir: Annotated[
+        str, Rule("Folder for projects, jobs and conversations; empty means one in your data folder.", remote=True)
+    ] = ""
+    allowed_roots: Annotated[
+        tuple[str, ...], Rule("Folders that projects may lie in; empty means your home folder.", remote=True)
+    ] = ()
+    tokens: Annotated[
+        tuple[str, ...],
+        Rule(
+            "Who may ask, each NAME:HASH of `fathom serve --new-token NAME`, or NAME:HASH:PROJECT+PROJECT for some.",
+            form=r"[\w.-]+:[0-9a-f]{64}(:[\w.-]+(\+[\w.-]+)*)?",
+            example="NAME:HASH or NAME:HASH:PROJECT+PROJECT, HASH with 64 signs",
+            remote=True,
+        ),
+    ] = ()
+    hosts: Annotated[tuple[str, ...], Rule("Names of this server, beside localhost and addresses.", remote=True)] = ()
+    cors: Annotated[
+        tuple[str, ...],
+        Rule(
+            "Pages of other servers that may ask from a browser, such as https://code.example.org.",
+            form=r"https?://[^/\s]+",
+            example="https://code.example.org",
+            remote=True,
+        ),
+    ] = ()
+    opened_projects: Annotated[int, Rule("Most indexes that are kept open.", low=1, remote=True)] = 8
+    cache_ttl_s: Annotated[float, Rule("Seconds for which a result is kept; 0 keeps none.", low=0, remote=True)] = 300.0
+    cache_entries: Annotated[int, Rule("Most results that are kept.", low=1, remote=True)] = 1_000
+    max_body_bytes: Annotated[int, Rule("Largest body of a request.", low=1, remote=True)] = 2_000_000
+    read_timeout_s: Annotated[float, Rule("Seconds in which a request must arrive.", low=0.1, remote=True)] = 30.0
+    requests_per_minute: Annotated[
+        int, Rule("Most requests of one token or address in a minute; 0: no limit.", low=0, remote=True)
+    ] = 1_200
+    log: Annotated[str, Rule("How the server writes its log on stderr.", choices=("text", "json"), remote=True)] = (
+        "text"
+    )
+
+
 class Settings(NamedTuple):
     """Every setting, and in `origins` where each value that is not a default comes from."""
 
@@ -322,39 +365,8 @@ class Settings(NamedTuple):
     answer: AnswerSettings = AnswerSettings()
     agent: AgentSettings = AgentSettings()
     index: IndexSettings = IndexSettings()  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
+    server: ServerSettings = ServerSettings()
     origins: Mapping[str, str] = NOTHING
-
-
-# The names of the first document, accepted in settings files and as arguments.
-ALIASES: Mapping[str, str] = {
-    "source_dir": "source.dir",
-    "required_exts": "source.required_exts",
-    "index_filter_level": "select.filter_level",
-    "index_filter_file_num": "context.max_files",
-    "verify_file_relevance_score": "judge.relevance_threshold",
-    "model_max_input_length": "select.max_input_tokens",
-    "skip_build_index": "search.refresh",
-    "skip_filter_index": "select.filter_level",
-    "enable_hybrid_index": "search.mode",
-    "duckdb_vector_dim": "embed.dimensions",
-    "duckdb_query_top_k": "search.candidates",
-    "duckdb_query_similarity": "search.min_similarity",
-    "anti_quota_limit_ms": "limits.min_interval_ms",
-    "rag_context_window_limit": "context.window",
-    "full_text_ratio": "context.full_text_ratio",
-    "segment_ratio": "context.segment_ratio",
-    "disable_auto_window": "context.disable_auto_window",
-    "disable_segment_reorder": "context.disable_segment_reorder",
-    "index_filter_workers": "judge.workers",
-    "rag_doc_filter_relevance": "judge.doc_relevance",
-    "tokenizer_path": "context.tokenizer_path",
-}
-# Those of them that were switches, and what on and off mean now.
-SWITCHES: Mapping[str, tuple[object, object]] = {
-    "skip_build_index": ("never", "auto"),
-    "skip_filter_index": (0, -1),
-    "enable_hybrid_index": ("hybrid", "lexical"),
-}
 
 
 class Known(NamedTuple):
@@ -365,7 +377,9 @@ class Known(NamedTuple):
     rule: Rule
 
     def shown(self, value: Any) -> Any:
-        """Return a value as it may be said: without logins in addresses."""
+        """Return a value as it may be said: without logins in addresses, and of tokens only the names."""
+        if self.key == "server.tokens":
+            return tuple(text.partition(":")[0] for text in value)
         if self.key.endswith(".base_url"):
             return without_login(value)
         if self.rule.remote and isinstance(value, str):

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codefathom import chunk
-from codefathom.configuration import find_root, load_settings, user_file
+from codefathom.configuration import ALIASES, find_root, load_settings, user_file
 from codefathom.errors import SettingsError
 from codefathom.settings import (
-    ALIASES,
     EmbedSettings,
     IndexSettings,
     LlmSettings,

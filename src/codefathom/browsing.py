@@ -1,0 +1,101 @@
+"""What is indexed, file by file: for those who look around instead of asking."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from codefathom.errors import UsageError
+from codefathom.stores.catalog import Catalog
+from codefathom.stores.records import StoredDocument
+from codefathom.types import FoundSymbol
+
+
+class IndexedFile(NamedTuple):
+    """One file of the index."""
+
+    path: str
+    language: str
+    size: int  # bytes
+    n_lines: int
+
+
+class FileLines(NamedTuple):
+    """Lines of a file, as they were when it was indexed."""
+
+    file: IndexedFile
+    start_line: int
+    end_line: int
+    text: str
+
+
+class TreeEntry(NamedTuple):
+    """A file or folder in a folder."""
+
+    name: str
+    path: str
+    file: IndexedFile | None  # None for a folder
+    n_files: int  # below a folder; 1 for a file
+
+
+class Files:
+    """The files of one index. Nothing is read from the tree: what is not indexed cannot be seen."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def listed(self, folder: str = "") -> tuple[IndexedFile, ...]:
+        """Return the files at or below a folder, ordered by path."""
+        below = _below(folder)
+        return tuple(_file(item) for item in self._catalog.documents() if item.path.startswith(below))
+
+    def entries(self, folder: str = "") -> tuple[TreeEntry, ...]:
+        """Return what lies directly in a folder, folders first. Raises UsageError for an unknown folder."""
+        below = _below(folder)
+        listed = self.listed(folder)
+        if not listed and below:
+            raise UsageError(f"no such folder in the index: {folder!r}", hint='the folder "" has all others in it')
+        folders: dict[str, int] = {}
+        files = []
+        for file in listed:
+            name, mark, _ = file.path.removeprefix(below).partition("/")
+            if mark:
+                folders[name] = folders.get(name, 0) + 1
+            else:
+                files.append(TreeEntry(name, file.path, file, 1))
+        return (*(TreeEntry(name, below + name, None, count) for name, count in sorted(folders.items())), *files)
+
+    def lines(self, path: str, start_line: int = 1, end_line: int = 0) -> FileLines:
+        """Return lines of a file; without `end_line`, up to the last; lines behind the last are left out.
+
+        Raises UsageError for a file that is not indexed and for a range that has none of its lines.
+        """
+        file = self._find(path)
+        last = min(end_line or file.n_lines, file.n_lines)
+        if not (1 <= start_line <= max(last, 1)):
+            raise UsageError(
+                f"{path} has no lines {start_line} to {end_line or 'the last'}", hint=f"it has {file.n_lines} lines"
+            )
+        return FileLines(file, start_line, last, self._catalog.lines(path, start_line, max(last, 1)))
+
+    def outline(self, path: str) -> tuple[FoundSymbol, ...]:
+        """Return the symbols of a file in line order, outer before inner. Raises UsageError."""
+        file = self._find(path)
+        return tuple(FoundSymbol(path, file.language, symbol) for symbol in self._catalog.symbols_of(path))
+
+    def _find(self, path: str) -> IndexedFile:
+        document = self._catalog.document(path)
+        if document is None:
+            raise UsageError(
+                f"no such file in the index: {path!r}",
+                hint="give a path relative to the project; `fathom status --skipped` lists what is left out",
+            )
+        return _file(document)
+
+
+def _below(folder: str) -> str:
+    trimmed = folder.strip("/")
+    return f"{trimmed}/" if trimmed not in {"", "."} else ""
+
+
+def _file(document: StoredDocument) -> IndexedFile:
+    return IndexedFile(document.path, document.language, document.size, document.n_lines)

@@ -1,0 +1,132 @@
+"""Who asks, and whether that is allowed: tokens, host names, pages of other servers, how often."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from threading import Lock
+
+_MOST_CLIENTS = 10_000  # whose requests are counted at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One who may ask: the name, the hash of the secret, and the projects the token is good for; none means all."""
+
+    name: str
+    hash: str
+    projects: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who a request comes from."""
+
+    name: str = ""
+    projects: frozenset[str] | None = None  # None: all
+
+    def may_use(self, project_id: str) -> bool:
+        """Whether the caller may see and ask a project."""
+        return self.projects is None or project_id in self.projects
+
+    @property
+    def may_manage(self) -> bool:
+        """Whether the caller may add projects and see what concerns all of them."""
+        return self.projects is None
+
+
+ANYONE = Caller()
+
+
+def token_of(text: str) -> Token:
+    """Read NAME:HASH or NAME:HASH:PROJECT+PROJECT, whose form the settings have checked."""
+    name, _, rest = text.partition(":")
+    digest, _, projects = rest.partition(":")
+    return Token(name, digest, frozenset(projects.split("+")) if projects else frozenset())
+
+
+def new_token() -> str:
+    """Return a secret that nobody can guess."""
+    return f"fathom_{secrets.token_urlsafe(32)}"
+
+
+def hash_of(secret: str) -> str:
+    """Return the hash of a secret as the settings hold it. It is random and long: one round is enough."""
+    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def caller_of(secret: str, tokens: Iterable[Token]) -> Caller | None:
+    """Return whose secret this is, None for nobody's; takes as long for a wrong secret as for a right one."""
+    given = hash_of(secret)
+    found: Token | None = None
+    for token in tokens:
+        if hmac.compare_digest(given, token.hash):
+            found = token
+    return found and Caller(found.name, found.projects or None)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address. An unknown name counts as reachable by others."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def is_known_host(header: str, names: Iterable[str]) -> bool:
+    """Whether a Host header names this server: localhost, any address, or one of the names.
+
+    A page that has its own name resolve to this machine (DNS rebinding) sends that name; an address cannot be rebound.
+    """
+    host = host_of(header)
+    if host == "localhost" or host in names:
+        return True
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def host_of(header: str) -> str:
+    """Return the name or address in a Host header, without port and brackets, in lower case."""
+    text = header.strip().lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.rpartition(":")[0] if text.count(":") == 1 else text
+
+
+def is_own_page(origin: str, host_header: str, cors: Iterable[str]) -> bool:
+    """Whether a page may change something here: a page of this server, or of a server that the settings list."""
+    return origin in cors or origin.partition("//")[2].lower() == host_header.strip().lower()
+
+
+class RateLimit:
+    """How often each client may ask: so many in a minute, all at once if it likes. Safe to use from several threads."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # client → (requests left, when that was)
+
+    def wait_s(self, client: str, per_minute: int) -> float:
+        """Count a request; return 0.0 when it may pass, else after how many seconds the next one may."""
+        if not per_minute:
+            return 0.0
+        with self._lock:
+            now = self._clock()
+            left, since = self._left.pop(client, (float(per_minute), now))
+            left = min(left + (now - since) * per_minute / 60, float(per_minute))
+            allowed = left >= 1
+            self._left[client] = (left - 1 if allowed else left, now)
+            if len(self._left) > _MOST_CLIENTS:
+                self._left.popitem(last=False)
+            return 0.0 if allowed else (1 - left) * 60 / per_minute

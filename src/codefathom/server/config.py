@@ -1,0 +1,68 @@
+"""What the server goes by, from the section `server` of the settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from codefathom.configuration import user_data_dir, user_file
+from codefathom.errors import SettingsError
+from codefathom.server.auth import Token, is_loopback, token_of
+from codefathom.settings import ServerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """Everything that a server is told."""
+
+    data_dir: str  # projects, jobs, conversations
+    allowed_roots: tuple[str, ...]  # resolved; projects lie in or below one of them
+    host: str = "127.0.0.1"
+    port: int = 8_900
+    tokens: tuple[Token, ...] = ()
+    hosts: tuple[str, ...] = ()
+    cors: tuple[str, ...] = ()
+    opened_projects: int = 8
+    cache_ttl_s: float = 300.0
+    cache_entries: int = 1_000
+    max_body_bytes: int = 2_000_000
+    read_timeout_s: float = 30.0
+    requests_per_minute: int = 1_200
+    log: str = "text"
+    user_file: str = ""  # the settings file of whoever runs the server
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)  # of the environment, with keys in it
+
+    def with_roots(self, folders: tuple[str, ...]) -> ServerConfig:
+        """Return this with more folders in which projects may lie."""
+        return replace(self, allowed_roots=(*self.allowed_roots, *map(os.path.realpath, folders)))
+
+
+def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerConfig:
+    """Return the configuration that the settings mean, with the variables of the environment.
+
+    Raises SettingsError for an address that others reach while there is no token.
+    """
+    if not is_loopback(settings.host) and not settings.tokens:
+        raise SettingsError(
+            f"server.host = {settings.host!r} can be reached by others, and there is no token",
+            hint="make one with `fathom serve --new-token NAME`, or listen on 127.0.0.1",
+        )
+    return ServerConfig(
+        data_dir=os.path.realpath(settings.data_dir or user_data_dir(variables)),
+        allowed_roots=tuple(os.path.realpath(os.path.expanduser(root)) for root in settings.allowed_roots or ("~",)),
+        host=settings.host,
+        port=settings.port,
+        tokens=tuple(map(token_of, settings.tokens)),
+        hosts=tuple(name.lower() for name in settings.hosts),
+        cors=settings.cors,
+        opened_projects=settings.opened_projects,
+        cache_ttl_s=settings.cache_ttl_s,
+        cache_entries=settings.cache_entries,
+        max_body_bytes=settings.max_body_bytes,
+        read_timeout_s=settings.read_timeout_s,
+        requests_per_minute=settings.requests_per_minute,
+        log=settings.log,
+        user_file=user_file(variables),
+        variables=variables,
+    )

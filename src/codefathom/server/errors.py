@@ -1,0 +1,49 @@
+"""Every error of a route as problem+json."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from codefathom.server.problems import MEDIA_TYPE, Problem, problem, problem_of
+
+_CODES = {404: "not_found", 405: "method_not_allowed", 415: "unsupported_media_type"}
+
+
+def install(app: FastAPI) -> None:
+    """Answer the errors of this application."""
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(Exception, _failed)
+
+
+def response_of(found: Problem) -> JSONResponse:
+    """Return the answer to a request that failed."""
+    content = {"type": found.type, **{key: _sound(value) for key, value in asdict(found).items()}}
+    return JSONResponse(content, status_code=found.status, media_type=MEDIA_TYPE)
+
+
+async def _failed(_: Request, error: Exception) -> JSONResponse:
+    return response_of(problem_of(error))
+
+
+async def _refused(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    response = response_of(problem(error.status_code, str(error.detail), _CODES.get(error.status_code, "refused")))
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _invalid(_: Request, error: Exception) -> JSONResponse:
+    """Say which value is wrong, and not the value: it may be anything, also a secret."""
+    assert isinstance(error, RequestValidationError)
+    wrong = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
+    return response_of(problem(422, "; ".join(wrong[:5]), "invalid", hint="/openapi.json has the form of each request"))
+
+
+def _sound(value: object) -> object:
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value

@@ -1,0 +1,178 @@
+"""What every request passes before a route sees it: host, page, size, token, rate; and the headers of every answer.
+
+Plain ASGI, so that a stream stays a stream and a client that leaves is noticed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from codefathom.server.auth import ANYONE, Caller, RateLimit, caller_of, is_known_host, is_loopback, is_own_page
+from codefathom.server.config import ServerConfig
+from codefathom.server.errors import response_of
+from codefathom.server.problems import (
+    ForbiddenError,
+    LateError,
+    RequestError,
+    TooLargeError,
+    TooManyError,
+    UnauthorizedError,
+    problem_of,
+)
+from codefathom.server.state import ServerState
+
+_log = logging.getLogger(__name__)
+
+# What is answered without a token: whether the server is there, and the page that asks for the token.
+_OPEN_PATHS = {"/", "/health", "/version", "/favicon.ico"}
+_OPEN_FOLDERS = ("/assets/",)
+_READING = {"GET", "HEAD", "OPTIONS"}
+
+_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    # Styles: the components of the page write theirs into the document.
+    "content-security-policy": (
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
+        "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+}
+
+
+class UnderApi:
+    """Answers every route under /api too."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, without /api before its path."""
+        if scope["type"] == "http" and scope["path"].startswith("/api/"):
+            scope = {**scope, "path": scope["path"].removeprefix("/api")}
+        await self._app(scope, receive, send)
+
+
+class Guard:
+    """Refuses what may not pass, as problem+json, and marks what may with its caller."""
+
+    def __init__(self, app: ASGIApp, state: ServerState) -> None:
+        self._app = app
+        self._state = state
+        self._rate = RateLimit()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on to the routes, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        config = self._state.config
+        guarded = _Guarded(send)
+        try:
+            scope.setdefault("state", {})["caller"] = self._admit(scope, config)
+            await self._app(scope, _Body(receive, config), guarded)
+        except RequestError as error:
+            await _answer(error, scope, receive, guarded)
+        except Exception as error:
+            _log.exception("a request failed", extra={"path": scope["path"]})
+            await _answer(error, scope, receive, guarded)
+
+    def _admit(self, scope: Scope, config: ServerConfig) -> Caller:
+        """Return who asks. Raises RequestError when the request may not pass."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not is_known_host(host, {*config.hosts, config.host}):
+            raise ForbiddenError(f"this server is not called {host!r}", hint="name it in server.hosts")
+        origin = headers.get("origin", "")
+        if origin and scope["method"] not in _READING and not is_own_page(origin, host, config.cors):
+            raise ForbiddenError(f"a page of {origin!r} may not change anything here", hint="name it in server.cors")
+        if int(_number(headers.get("content-length"))) > config.max_body_bytes:
+            raise _too_large(config)
+        caller = self._caller(scope, headers, config)
+        self._count(scope, caller, config)
+        return caller
+
+    def _caller(self, scope: Scope, headers: Headers, config: ServerConfig) -> Caller:
+        path = scope["path"]
+        if not config.tokens or path in _OPEN_PATHS or path.startswith(_OPEN_FOLDERS):
+            return ANYONE
+        if scope["method"] == "OPTIONS":  # a browser asks what it may ask, and sends no token with that
+            return ANYONE
+        scheme, _, secret = headers.get("authorization", "").partition(" ")
+        caller = caller_of(secret.strip(), config.tokens) if scheme.lower() == "bearer" else None
+        if caller is None:
+            self._count(scope, ANYONE, config)
+            raise UnauthorizedError("this server asks for a token", hint="send the header Authorization: Bearer TOKEN")
+        return caller
+
+    def _count(self, scope: Scope, caller: Caller, config: ServerConfig) -> None:
+        address = (scope.get("client") or ("", 0))[0]
+        if not caller.name and is_loopback(address):
+            return  # the person who runs the server
+        wait_s = self._rate.wait_s(f"token {caller.name}" if caller.name else address, config.requests_per_minute)
+        if wait_s:
+            raise TooManyError(
+                f"more than {config.requests_per_minute} requests in a minute", hint=f"ask again in {wait_s:.0f} s"
+            )
+
+
+class _Body:
+    """The body of a request, within limits of size and time."""
+
+    def __init__(self, receive: Receive, config: ServerConfig) -> None:
+        self._receive = receive
+        self._config = config
+        self._n_bytes = 0
+        self._is_whole = False
+
+    async def __call__(self) -> Message:
+        if self._is_whole:  # what comes now is that the client leaves, which may take any time
+            return await self._receive()
+        try:
+            message = await asyncio.wait_for(self._receive(), self._config.read_timeout_s)
+        except TimeoutError as error:
+            raise LateError(f"the request did not arrive in {self._config.read_timeout_s:g} s") from error
+        self._n_bytes += len(message.get("body", b""))
+        self._is_whole = not message.get("more_body", False)
+        if self._n_bytes > self._config.max_body_bytes:
+            raise _too_large(self._config)
+        return message
+
+
+class _Guarded:
+    """The way of an answer, on which it gets the headers that protect whoever reads it."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.has_started = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.has_started = True
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            headers.setdefault("cache-control", "no-store")
+        await self._send(message)
+
+
+async def _answer(error: Exception, scope: Scope, receive: Receive, send: _Guarded) -> None:
+    if send.has_started:  # half an answer cannot be taken back; the client sees that it ends too early
+        raise error
+    response = response_of(problem_of(error))
+    if isinstance(error, UnauthorizedError):
+        response.headers["www-authenticate"] = "Bearer"
+    await response(scope, receive, send)
+
+
+def _too_large(config: ServerConfig) -> TooLargeError:
+    return TooLargeError(f"a request may have {config.max_body_bytes} bytes", hint="see server.max_body_bytes")
+
+
+def _number(text: str | None) -> str:
+    return text if text and text.isascii() and text.isdigit() else "0"

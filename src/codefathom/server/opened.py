@@ -1,0 +1,92 @@
+"""Opened engines: a few at a time, each for as many threads as like, none closed while one uses it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+
+from codefathom.engine import Engine
+
+
+@dataclass
+class _Entry:
+    engine: Engine
+    n_users: int = 0
+    is_dropped: bool = False
+
+
+class OpenedEngines:
+    """The engines that were used last. Safe to use from several threads."""
+
+    def __init__(self, most: Callable[[], int], open_engine: Callable[[str], Engine]) -> None:
+        """Keep as many as `most` says at the time; more, while more are used at once."""
+        self._most = most
+        self._open_engine = open_engine
+        self._lock = Lock()
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()  # by project, the one used last at the end
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @contextmanager
+    def lease(self, project_id: str, root: str) -> Iterator[Engine]:
+        """Give the engine of a project; it is not closed before the end of the block."""
+        entry = self._take(project_id, root)
+        try:
+            yield entry.engine
+        finally:
+            self._give_back(entry)
+
+    def drop(self, project_id: str) -> None:
+        """Close the engine of a project when its last user is done; the next one gets a new engine."""
+        with self._lock:
+            entry = self._entries.pop(project_id, None)
+            idle = [] if entry is None else self._dropped(entry)
+        _close(idle)
+
+    def drop_all(self) -> None:
+        """Close all engines like that: settings have changed."""
+        with self._lock:
+            idle = [engine for entry in self._entries.values() for engine in self._dropped(entry)]
+            self._entries.clear()
+        _close(idle)
+
+    close = drop_all
+
+    def _take(self, project_id: str, root: str) -> _Entry:
+        with self._lock:
+            entry = self._entries.get(project_id)
+            if entry is None:
+                # Cheap: an engine opens its files at the first question.
+                entry = self._entries[project_id] = _Entry(self._open_engine(root))
+            entry.n_users += 1
+            self._entries.move_to_end(project_id)
+            idle = self._too_many()
+        _close(idle)
+        return entry
+
+    def _give_back(self, entry: _Entry) -> None:
+        with self._lock:
+            entry.n_users -= 1
+            idle = [entry.engine] if entry.is_dropped and not entry.n_users else self._too_many()
+        _close(idle)
+
+    def _too_many(self) -> list[Engine]:
+        """Take out the idle ones that were used longest ago, until no more than allowed are left."""
+        extra = len(self._entries) - self._most()
+        idle = [name for name, entry in self._entries.items() if not entry.n_users][: max(extra, 0)]
+        return [self._entries.pop(name).engine for name in idle]
+
+    @staticmethod
+    def _dropped(entry: _Entry) -> list[Engine]:
+        entry.is_dropped = True
+        return [] if entry.n_users else [entry.engine]
+
+
+def _close(engines: list[Engine]) -> None:
+    # Outside the lock: closing a file may take a moment.
+    for engine in engines:
+        engine.close()

@@ -1,0 +1,141 @@
+"""Errors as problem+json (RFC 9457): every failure has type, title, status, detail, code and, where known, a hint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codefathom.errors import (
+    FathomError,
+    LockedError,
+    MismatchError,
+    ProviderError,
+    SettingsError,
+    SourceError,
+    UsageError,
+)
+
+MEDIA_TYPE = "application/problem+json"
+_TYPE = "urn:codefathom:problem:"
+
+
+class RequestError(FathomError):
+    """A request that cannot be answered, with the status and the code that say why."""
+
+    status = 400
+    code = "bad_request"
+
+
+class UnauthorizedError(RequestError):
+    """The request has no token, or a wrong one."""
+
+    status = 401
+    code = "unauthorized"
+
+
+class ForbiddenError(RequestError):
+    """The caller may not do this."""
+
+    status = 403
+    code = "forbidden"
+
+
+class NotFoundError(RequestError):
+    """There is no such project, job, file or conversation."""
+
+    status = 404
+    code = "not_found"
+
+
+class LateError(RequestError):
+    """The request did not arrive in time."""
+
+    status = 408
+    code = "timeout"
+
+
+class NotIndexedError(RequestError):
+    """The project has no index yet."""
+
+    status = 409
+    code = "not_indexed"
+
+
+class ConflictError(RequestError):
+    """Something is in the way, such as a project at the same place."""
+
+    status = 409
+    code = "conflict"
+
+
+class TooLargeError(RequestError):
+    """The body of the request is too large."""
+
+    status = 413
+    code = "too_large"
+
+
+class TooManyError(RequestError):
+    """The caller asks too often."""
+
+    status = 429
+    code = "too_many_requests"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a failed request is answered with."""
+
+    status: int
+    title: str
+    detail: str
+    code: str
+    hint: str = ""
+
+    @property
+    def type(self) -> str:
+        """A name for the kind of problem that stays the same."""
+        return _TYPE + self.code
+
+
+_TITLES = {
+    400: "The request cannot be understood",
+    401: "A token is needed",
+    403: "Not allowed",
+    404: "Not found",
+    405: "This route does not take this method",
+    408: "The request did not arrive in time",
+    409: "Not possible now",
+    413: "The request is too large",
+    415: "This kind of body is not understood",
+    422: "The request has wrong values",
+    429: "Too many requests",
+    500: "Something broke",
+    502: "A model failed",
+    503: "The index cannot be used",
+}
+
+# The first that fits: subclasses stand before their bases.
+_KNOWN: tuple[tuple[type[FathomError], int, str], ...] = (
+    (UsageError, 400, "usage"),
+    (SettingsError, 409, "settings"),
+    (LockedError, 409, "locked"),
+    (MismatchError, 409, "mismatch"),
+    (SourceError, 404, "source"),
+    (ProviderError, 502, "provider"),
+    (FathomError, 503, "index"),
+)
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return what to say about an error; of one that nobody foresaw, nothing of its inside."""
+    if isinstance(error, RequestError):
+        return problem(error.status, str(error), error.code, error.hint)
+    if isinstance(error, FathomError):
+        status, code = next((status, code) for kind, status, code in _KNOWN if isinstance(error, kind))
+        return problem(status, str(error), code, error.hint)
+    return problem(500, "an unexpected error; the log of the server has it", "internal")
+
+
+def problem(status: int, detail: str, code: str, hint: str = "") -> Problem:
+    """Return a problem with the title of its status."""
+    return Problem(status, _TITLES.get(status, "Request failed"), detail, code, hint)

@@ -1,0 +1,172 @@
+"""Which projects the server knows, where they may lie, and their opened engines."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+from codefathom.configuration import find_root, load_settings
+from codefathom.engine import Engine
+from codefathom.errors import SettingsError
+from codefathom.server.auth import ANYONE, Caller
+from codefathom.server.config import ServerConfig
+from codefathom.server.database import Database
+from codefathom.server.opened import OpenedEngines
+from codefathom.server.problems import ConflictError, ForbiddenError, NotFoundError, RequestError
+from codefathom.settings import known_settings
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS projects (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    root TEXT NOT NULL UNIQUE,
+    added_at REAL NOT NULL,
+    settings TEXT NOT NULL
+);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A folder that the server answers questions about."""
+
+    id: str
+    name: str
+    root: str
+    added_at: float  # seconds since the epoch
+    settings: Mapping[str, object] = field(default_factory=dict)  # over those of the files and the environment
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a path would be as a project."""
+
+    root: str
+    name: str
+    has_index: bool
+    project_id: str  # of the project that is there already, else ""
+
+
+class Projects:
+    """The registry. Safe to use from several threads."""
+
+    def __init__(self, config: Callable[[], ServerConfig], clock: Callable[[], float] = time.time) -> None:
+        self._config = config
+        self._clock = clock
+        self._database = Database(os.path.join(config().data_dir, "projects.db"), _TABLES)
+        self.opened = OpenedEngines(lambda: config().opened_projects, self._open)
+
+    def listed(self, caller: Caller = ANYONE) -> tuple[Project, ...]:
+        """Return the projects that the caller may see, in the order in which they were added."""
+        rows = self._database.read("SELECT id, name, root, added_at, settings FROM projects ORDER BY added_at, rowid")
+        projects = (Project(*row[:4], settings=json.loads(row[4])) for row in rows)
+        return tuple(project for project in projects if caller.may_use(project.id))
+
+    def get(self, project_id: str, caller: Caller = ANYONE) -> Project:
+        """Return a project. Raises NotFoundError, also for one that the caller may not see."""
+        for project in self.listed(caller):
+            if project.id == project_id:
+                return project
+        raise NotFoundError(f"no such project: {project_id!r}", hint="GET /projects lists them")
+
+    def lease(self, project_id: str, caller: Caller = ANYONE) -> AbstractContextManager[Engine]:
+        """Return the engine of a project for the time of a `with`; meanwhile nobody closes it. Raises NotFoundError."""
+        project = self.get(project_id, caller)
+        return self.opened.lease(project.id, project.root)
+
+    def place(self, path: str) -> Place:
+        """Return what a path would be as a project. Raises RequestError when it cannot be one."""
+        if "\0" in path or not os.path.isdir(full := os.path.realpath(os.path.expanduser(path))):
+            raise RequestError(f"no such folder on the server: {path!r}", hint="give the path of a project's folder")
+        root = find_root(full)
+        if not any(_is_inside(root, top) for top in self._config().allowed_roots):
+            raise ForbiddenError(
+                f"{root!r} lies outside the folders that this server may index",
+                hint="name a folder around it in server.allowed_roots",
+            )
+        taken = next((project.id for project in self.listed() if project.root == root), "")
+        name = os.path.basename(root) or root
+        return Place(root, name, os.path.isfile(os.path.join(root, ".fathom", "catalog.db")), taken)
+
+    def add(self, path: str, name: str = "", settings: Mapping[str, object] | None = None) -> Project:
+        """Add the project that a path lies in. Raises RequestError, and ConflictError when it is there already."""
+        place = self.place(path)
+        if place.project_id:
+            raise ConflictError(
+                f"{place.root!r} is the project {place.project_id!r} already", hint=f"use {place.project_id!r}"
+            )
+        given = self._checked(place.root, settings or {})
+        with self._database.transaction():
+            taken = {project.id for project in self.listed()}
+            project = Project(_free_id(name or place.name, taken), name or place.name, place.root, self._clock(), given)
+            self._database.write("INSERT OR IGNORE INTO projects VALUES (?, ?, ?, ?, ?)", _row(project))
+        return next(known for known in self.listed() if known.root == place.root)
+
+    def find_or_add(self, path: str) -> Project:
+        """Return the project that a path lies in, which is added where it is not there yet. Raises RequestError."""
+        place = self.place(path)
+        return self.get(place.project_id) if place.project_id else self.add(path)
+
+    def change(self, project_id: str, name: str | None, settings: Mapping[str, object] | None) -> Project:
+        """Change name or settings, where given. Raises NotFoundError and SettingsError."""
+        project = self.get(project_id)
+        given = project.settings if settings is None else self._checked(project.root, settings)
+        self._database.write(
+            "UPDATE projects SET name = ?, settings = ? WHERE id = ?",
+            (name or project.name, json.dumps(dict(given)), project_id),
+        )
+        if given != project.settings:
+            self.opened.drop(project_id)
+        return self.get(project_id)
+
+    def remove(self, project_id: str) -> None:
+        """Forget a project; its files and its index stay. Raises NotFoundError."""
+        self.get(project_id)
+        self._database.write("DELETE FROM projects WHERE id = ?", (project_id,))
+        self.opened.drop(project_id)
+
+    def close(self) -> None:
+        """Close engines and the registry."""
+        self.opened.close()
+        self._database.close()
+
+    def _open(self, root: str) -> Engine:
+        config = self._config()
+        given = next((project.settings for project in self.listed() if project.root == root), {})
+        settings = load_settings(root, overrides=given, environ=config.variables, user_file=config.user_file)
+        return Engine.open(root, settings=settings)
+
+    def _checked(self, root: str, settings: Mapping[str, object]) -> Mapping[str, object]:
+        """Return settings that can be used. Raises SettingsError."""
+        closed = {known.key for known in known_settings() if known.rule.local or known.key.startswith("server.")}
+        for key in settings:
+            if key in closed:
+                raise SettingsError(f"{key} cannot be set for a project of the server", hint="set it where it runs")
+        config = self._config()
+        load_settings(root, overrides=settings, environ=config.variables, user_file=config.user_file)
+        return dict(settings)
+
+
+def _is_inside(path: str, top: str) -> bool:
+    return path == top or path.startswith(os.path.join(top, ""))
+
+
+def _free_id(name: str, taken: set[str]) -> str:
+    """Return a name for addresses and tokens: letters, digits and signs that need no quoting."""
+    stem = re.sub(r"[^a-z0-9_.]+", "-", name.lower()).strip("-.")[:40] or "project"
+    number = 1
+    while (chosen := stem if number == 1 else f"{stem}-{number}") in taken or chosen in _RESERVED:
+        number += 1
+    return chosen
+
+
+_RESERVED = {"indexed", "validate-path"}  # routes below /projects
+
+
+def _row(project: Project) -> tuple[object, ...]:
+    return (project.id, project.name, project.root, project.added_at, json.dumps(dict(project.settings)))

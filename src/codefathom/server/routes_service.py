@@ -1,0 +1,24 @@
+"""/health and /version: what asks whether the server is there."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from codefathom import __version__
+from codefathom.server.state import ServerState
+from codefathom.server.wire import HealthOut, VersionOut
+
+
+def router(_: ServerState) -> APIRouter:
+    """Return the routes that need no token."""
+    routes = APIRouter(tags=["service"])
+
+    @routes.get("/health", summary="Whether the server answers")
+    def health() -> HealthOut:
+        return HealthOut(status="ok", version=__version__)
+
+    @routes.get("/version", summary="What runs here")
+    def version() -> VersionOut:
+        return VersionOut(name="codefathom", version=__version__)
+
+    return routes

@@ -1,0 +1,42 @@
+"""What all routes share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+from fastapi import Depends, Request
+
+from codefathom.server.auth import ANYONE, Caller
+from codefathom.server.cache import ResultCache
+from codefathom.server.config import ServerConfig
+from codefathom.server.problems import ForbiddenError
+from codefathom.server.projects import Projects
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """The parts of one server."""
+
+    config: ServerConfig
+    projects: Projects
+    cache: ResultCache
+
+
+def caller_of(request: Request) -> Caller:
+    """Return who asks, which the guard has found out."""
+    caller: Caller = getattr(request.state, "caller", ANYONE)
+    return caller
+
+
+def manager_of(request: Request) -> Caller:
+    """Return who asks, when that is one who may use all projects. Raises ForbiddenError."""
+    caller = caller_of(request)
+    if not caller.may_manage:
+        raise ForbiddenError(f"the token {caller.name!r} is kept to some projects", hint="use one without projects")
+    return caller
+
+
+# As types of parameters: `caller: CallerHere` is who asks.
+CallerHere: TypeAlias = Annotated[Caller, Depends(caller_of)]
+ManagerHere: TypeAlias = Annotated[Caller, Depends(manager_of)]

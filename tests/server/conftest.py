@@ -1,0 +1,76 @@
+"""A real server on a free port, and a client of it."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+from fastapi import FastAPI
+
+from codefathom.server.app import create_app
+from codefathom.server.config import ServerConfig
+
+SHOP = Path(__file__).parents[1] / "repos" / "shop"
+
+
+@contextmanager
+def serving(app: FastAPI) -> Iterator[str]:
+    """Run a server for the time of the block; yield its address."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=5))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"  # connections wait until it accepts them
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> ServerConfig:
+    return ServerConfig(data_dir=str(tmp_path / "data"), allowed_roots=(str(tmp_path.resolve()),))
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A small project that a test may change."""
+    folder = tmp_path / "shop"
+    shutil.copytree(SHOP, folder)
+    (folder / "fathom.toml").touch()
+    return folder
+
+
+Serve = Callable[[ServerConfig], AbstractContextManager[httpx.Client]]
+
+
+@pytest.fixture
+def serve() -> Serve:
+    """Start a server of its own for a test."""
+
+    @contextmanager
+    def start(config: ServerConfig) -> Iterator[httpx.Client]:
+        with serving(create_app(config)) as address, httpx.Client(base_url=address, timeout=60) as client:
+            yield client
+
+    return start
+
+
+@pytest.fixture
+def server(config: ServerConfig, serve: Serve) -> Iterator[httpx.Client]:
+    with serve(config) as client:
+        yield client
