@@ -1,0 +1,122 @@
+"""Conversations as they are kept: what was said, who may see it, and how it is exported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from codefathom.providers.base import Message
+from codefathom.server.conversations import Conversations, Turn, history, markdown
+from codefathom.server.problems import NotFoundError, RequestError
+
+SOURCE = {"number": 1, "path": "shop/cart.py", "start_line": 3, "end_line": 9, "symbol": "Cart.total"}
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Conversations]:
+    ticks = count(1)
+    with closing(Conversations(str(tmp_path / "conversations.db"), lambda: float(next(ticks)))) as kept:
+        yield kept
+
+
+def turn(question: str, answer: str = "It is there [a.py:1-2].", state: str = "done") -> Turn:
+    return Turn(question, answer, state, 5.0, {"sources": [SOURCE], "confidence": 0.7})
+
+
+def test_what_was_said_is_kept_in_its_order(kept: Conversations) -> None:
+    made = kept.begin(["shop"])
+    turns = [turn("where?"), turn("why?", "", "failed"), turn("数据?", "这里 \ud800", "stopped")]
+    for item in turns:
+        kept.add(made.id, item)
+    found = kept.get(made.id)
+    assert [item.question for item in found.turns] == ["where?", "why?", "数据?"]
+    assert found.turns[0] == turns[0]
+    assert found.turns[2].answer == "这里 ?"
+    assert found.projects == ("shop",)
+
+
+def test_it_survives_the_server(tmp_path: Path) -> None:
+    path = str(tmp_path / "kept.db")
+    with closing(Conversations(path)) as kept:
+        made = kept.begin(["a", "b"], title="Mine")
+        kept.add(made.id, turn("where?"))
+    with closing(Conversations(path)) as kept:
+        assert [(item.title, item.projects) for item in kept.listed()] == [("Mine", ("a", "b"))]
+        assert len(kept.get(made.id).turns) == 1
+
+
+def test_the_first_question_is_the_title_until_there_is_another(kept: Conversations) -> None:
+    made = kept.begin(["shop"])
+    kept.add(made.id, turn("where are\n  orders priced? " + "x" * 500))
+    kept.add(made.id, turn("and then?"))
+    title = kept.get(made.id).title
+    assert title.startswith("where are orders priced? xxx")
+    assert len(title) == 120
+    assert kept.rename(made.id, "  Prices ").title == "Prices"
+    kept.add(made.id, turn("third"))
+    assert kept.get(made.id).title == "Prices"
+
+
+def test_the_list_begins_with_what_was_used_last(kept: Conversations) -> None:
+    first, second, third = kept.begin(["a"], title="1"), kept.begin(["b"], title="2"), kept.begin(["a", "b"], title="3")
+    kept.add(first.id, turn("again?"))
+    assert [item.title for item in kept.listed()] == ["1", "3", "2"]
+    assert [item.title for item in kept.listed(project="b")] == ["3", "2"]
+    assert [item.id for item in kept.listed(limit=1)] == [first.id]
+    assert kept.listed()[0].turns == ()
+    assert {second.id, third.id} == {item.id for item in kept.listed()[1:]}
+
+
+def test_what_is_deleted_is_gone_with_its_turns(kept: Conversations) -> None:
+    made, other = kept.begin(["a"]), kept.begin(["a"])
+    kept.add(made.id, turn("where?"))
+    kept.delete(made.id)
+    assert [item.id for item in kept.listed()] == [other.id]
+    assert kept._database.read("SELECT count(*) FROM turns") == [(0,)]
+
+
+def test_nobody_sees_what_others_have_asked(kept: Conversations) -> None:
+    made = kept.begin(["a"], owner="ann")
+    assert kept.listed("ben") == ()
+    assert [item.id for item in kept.listed("ann")] == [made.id]
+    for attempt in (
+        lambda: kept.get(made.id, "ben"),
+        lambda: kept.add(made.id, turn("where?"), "ben"),
+        lambda: kept.rename(made.id, "mine", "ben"),
+        lambda: kept.delete(made.id, "ben"),
+        lambda: kept.get("unknown", "ann"),
+    ):
+        with pytest.raises(NotFoundError, match="no such conversation"):
+            attempt()
+    assert kept.get(made.id, "ann").turns == ()
+
+
+def test_an_empty_title_is_refused(kept: Conversations) -> None:
+    with pytest.raises(RequestError, match="cannot be empty"):
+        kept.rename(kept.begin(["a"]).id, " \n")
+
+
+def test_a_model_is_told_what_was_said_and_not_what_failed(kept: Conversations) -> None:
+    made = kept.begin(["a"])
+    for item in (turn("one?", "1"), turn("two?", "2", "failed"), turn("three?", " "), turn("four?", "4", "stopped")):
+        kept.add(made.id, item)
+    assert history(kept.get(made.id)) == (
+        Message("user", "one?"),
+        Message("assistant", "1"),
+        Message("user", "four?"),
+        Message("assistant", "4"),
+    )
+
+
+def test_a_conversation_can_be_exported(kept: Conversations) -> None:
+    made = kept.begin(["shop", "web"], title="Prices")
+    kept.add(made.id, turn("where are\nprices?", "In the cart."))
+    kept.add(made.id, Turn("why?", "", "stopped", 6.0))
+    assert markdown(kept.get(made.id)) == (
+        "# Prices\n\nProjects: shop, web\n\n## where are prices?\n\nIn the cart.\n\n"
+        "Sources:\n\n1. `shop/cart.py:3-9` Cart.total\n\n## why?\n\n(no answer)\n\n(stopped)\n"
+    )
