@@ -93,7 +93,7 @@ class Conversations:
             "SELECT question, answer, state, asked_at, details FROM turns WHERE conversation = ? ORDER BY number",
             (row[0],),
         )
-        return _conversation(row, tuple(Turn(*said, json.loads(details)) for *said, details in turns))
+        return _conversation(row, tuple(_turn(row) for row in turns))
 
     def add(self, conversation_id: str, turn: Turn, owner: str = "") -> None:
         """Add a turn; a conversation without a title gets that of its first question. Raises NotFoundError."""
@@ -161,6 +161,11 @@ def _listed(source: Mapping[str, Any]) -> str:
 def _conversation(row: tuple[Any, ...], turns: tuple[Turn, ...] = ()) -> Conversation:
     _, conversation_id, title, projects, owner, created_at, changed_at = row
     return Conversation(conversation_id, title, tuple(json.loads(projects)), owner, created_at, changed_at, turns)
+
+
+def _turn(row: tuple[Any, ...]) -> Turn:
+    question, answer, state, asked_at, details = row
+    return Turn(question, answer, state, asked_at, json.loads(details))
 
 
 def _title(text: str) -> str:

@@ -81,9 +81,8 @@ class Jobs:
         A full run is not what a job for less will do, and so queues behind it.
         """
         with self._lock:
-            for job in self._live.values():
-                if job.root == root and job.full >= full:
-                    return job
+            if job := self.active(root, full=full):
+                return job
             if self._is_closing:
                 raise UsageError("the server is shutting down", hint="ask again when it is back")
             job = Job(token_hex(8), project_id, root, full, "queued", self._clock(), settings=dict(settings))
@@ -91,6 +90,11 @@ class Jobs:
             self._enqueue(job)
             self._start_next()
             return self._live.get(job.id, job)
+
+    def active(self, root: str, *, full: bool = False) -> Job | None:
+        """Return the job that runs or waits for this folder and does all of what is asked, None when there is none."""
+        with self._lock:
+            return next((job for job in self._live.values() if job.root == root and job.full >= full), None)
 
     def get(self, job_id: str) -> Job | None:
         """Return a job, None for an unknown one."""
