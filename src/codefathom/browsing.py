@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from contextlib import closing
 from typing import NamedTuple
 
-from codefathom.errors import UsageError
+from codefathom.errors import IndexingError, SourceError, UsageError
 from codefathom.stores.catalog import Catalog
 from codefathom.stores.records import StoredDocument
 from codefathom.types import FoundSymbol
@@ -49,11 +52,11 @@ class Files:
         return tuple(_file(item) for item in self._catalog.documents() if item.path.startswith(below))
 
     def entries(self, folder: str = "") -> tuple[TreeEntry, ...]:
-        """Return what lies directly in a folder, folders first. Raises UsageError for an unknown folder."""
+        """Return what lies directly in a folder, folders first. Raises SourceError for an unknown folder."""
         below = _below(folder)
         listed = self.listed(folder)
         if not listed and below:
-            raise UsageError(f"no such folder in the index: {folder!r}", hint='the folder "" has all others in it')
+            raise SourceError(f"no such folder in the index: {folder!r}", hint='the folder "" has all others in it')
         folders: dict[str, int] = {}
         files = []
         for file in listed:
@@ -67,7 +70,7 @@ class Files:
     def lines(self, path: str, start_line: int = 1, end_line: int = 0) -> FileLines:
         """Return lines of a file; without `end_line`, up to the last; lines behind the last are left out.
 
-        Raises UsageError for a file that is not indexed and for a range that has none of its lines.
+        Raises SourceError for a file that is not indexed, and UsageError for a range that has none of its lines.
         """
         file = self._find(path)
         last = min(end_line or file.n_lines, file.n_lines)
@@ -78,14 +81,14 @@ class Files:
         return FileLines(file, start_line, last, self._catalog.lines(path, start_line, max(last, 1)))
 
     def outline(self, path: str) -> tuple[FoundSymbol, ...]:
-        """Return the symbols of a file in line order, outer before inner. Raises UsageError."""
+        """Return the symbols of a file in line order, outer before inner. Raises SourceError."""
         file = self._find(path)
         return tuple(FoundSymbol(path, file.language, symbol) for symbol in self._catalog.symbols_of(path))
 
     def _find(self, path: str) -> IndexedFile:
         document = self._catalog.document(path)
         if document is None:
-            raise UsageError(
+            raise SourceError(
                 f"no such file in the index: {path!r}",
                 hint="give a path relative to the project; `fathom status --skipped` lists what is left out",
             )
@@ -99,3 +102,30 @@ def _below(folder: str) -> str:
 
 def _file(document: StoredDocument) -> IndexedFile:
     return IndexedFile(document.path, document.language, document.size, document.n_lines)
+
+
+class Glance(NamedTuple):
+    """How much an index holds, seen without opening its views."""
+
+    generation: int
+    n_documents: int
+    n_chunks: int
+    n_symbols: int
+    indexed_at: float  # seconds since the epoch
+    languages: Mapping[str, int]  # documents by language, most first
+    kinds: Mapping[str, int]  # chunks by kind, most first
+
+
+def glance(index_dir: str) -> Glance | None:
+    """Return how much the index in a folder holds; None where there is none that can be read."""
+    try:
+        catalog = Catalog.open(os.path.join(index_dir, "catalog.db"), read_only=True)
+    except IndexingError:
+        return None
+    with closing(catalog):
+        generation = catalog.generation
+        if not generation:
+            return None
+        n_documents, n_chunks, n_symbols, languages, kinds = catalog.counts()
+        indexed_at = int(catalog.get_meta("indexed_at_ns", "0")) / 1e9
+        return Glance(generation, n_documents, n_chunks, n_symbols, indexed_at, languages, kinds)

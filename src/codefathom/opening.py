@@ -114,6 +114,7 @@ class Opened:
 
         settings = self.place.settings
         with writer_lock(self.place.index_dir, wait_s=wait_s), closing(self._cache()) as cache:
+            self.views.reload()  # the last writer may have been another process
             yield Stages(
                 catalog=self.catalog,
                 views=self.views,

@@ -452,3 +452,51 @@ def test_a_first_search_while_another_writes_is_an_error(project: Path) -> None:
     (project / ".fathom").mkdir()
     with writer_lock(str(project / ".fathom")), pytest.raises(LockedError):
         ask(project, "login")
+
+
+@pytest.mark.parametrize("refresh", ["auto", "never"])
+def test_what_another_engine_has_indexed_is_found_at_once(project: Path, refresh: str) -> None:
+    settings = Settings(search=Settings().search._replace(refresh=refresh))
+    with Engine.open(str(project), settings=settings) as reader, Engine.open(str(project)) as writer:
+        assert reader.search("kangaroo", mode="lexical").hits == ()
+        put(project, {"zoo.py": "def feed_kangaroo():\n    return 'grass'\n"})
+        writer.index()
+        found = reader.search("kangaroo", mode="lexical")
+        assert [hit.chunk.path for hit in found.hits] == ["zoo.py"]
+        assert found.generation == writer.generation
+        assert not found.stale
+
+
+def test_files_are_shown_as_they_were_indexed(engine: Engine, project: Path) -> None:
+    engine.index()
+    assert [file.path for file in engine.files.listed("auth/")] == ["auth/routes.py", "auth/session.py"]
+    assert [(entry.name, entry.n_files) for entry in engine.files.entries()][:2] == [("auth", 2), ("docs", 1)]
+    assert [entry.name for entry in engine.files.entries() if entry.file] == ["fathom.toml"]
+    (project / "web" / "retry.ts").unlink()
+    lines = engine.files.lines("web/retry.ts", 2, 3)
+    assert lines.text == "".join(FILES["web/retry.ts"].splitlines(keepends=True)[1:3])
+    assert engine.files.lines("web/retry.ts").text == FILES["web/retry.ts"]
+    empty = engine.files.lines("fathom.toml")
+    assert (empty.file.path, empty.start_line, empty.text) == ("fathom.toml", 1, "")
+    assert [found.symbol.name for found in engine.files.outline("auth/session.py")] == [
+        "SessionStore",
+        "refresh_token",
+        "issue",
+    ]
+
+
+def test_files_that_are_not_indexed_cannot_be_shown(engine: Engine) -> None:
+    engine.index()
+    for path in ("../project/auth/session.py", "/etc/hosts", "auth", ""):
+        with pytest.raises(SourceError, match="no such file in the index"):
+            engine.files.lines(path)
+    with pytest.raises(SourceError, match="no such folder in the index"):
+        engine.files.entries("nowhere")
+    for start, end in ((0, 1), (5, 4), (9_999, 0)):
+        with pytest.raises(UsageError, match="has no lines"):
+            engine.files.lines("auth/session.py", start, end)
+
+
+def test_the_number_of_changes_grows_with_the_index(engine: Engine) -> None:
+    assert engine.generation == 0
+    assert engine.index().generation == engine.generation > 0

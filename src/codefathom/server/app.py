@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
 from codefathom import __version__
-from codefathom.server import errors, routes_service
+from codefathom.server import (
+    errors,
+    routes_files,
+    routes_jobs,
+    routes_projects,
+    routes_search,
+    routes_service,
+)
 from codefathom.server.cache import ResultCache
 from codefathom.server.config import ServerConfig
+from codefathom.server.conversations import Conversations
 from codefathom.server.guard import Guard, UnderApi
+from codefathom.server.jobs import Jobs
 from codefathom.server.projects import Projects
 from codefathom.server.state import ServerState
 from codefathom.server.wire import ProblemOut
 
-ROUTERS = (routes_service.router,)
+ROUTERS = (
+    routes_service.router,
+    routes_projects.router,
+    routes_search.router,
+    routes_files.router,
+    routes_jobs.router,
+)
+_JOBS_AT_ONCE = 2
 _PROBLEM = {"model": ProblemOut, "description": "What is wrong, as application/problem+json"}
 
 
@@ -26,7 +43,10 @@ def create_app(config: ServerConfig) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        state.jobs.resume()
         yield
+        state.jobs.close()
+        state.conversations.close()
         state.projects.close()
 
     app = FastAPI(
@@ -49,8 +69,17 @@ def create_app(config: ServerConfig) -> FastAPI:
 
 
 def _state(config: ServerConfig) -> ServerState:
+    projects = Projects(lambda: config)
+    conversations = Conversations(os.path.join(config.data_dir, "conversations.db"))
     return ServerState(
         config=config,
-        projects=Projects(lambda: config),
+        projects=projects,
         cache=ResultCache(lambda: config.cache_entries, lambda: config.cache_ttl_s),
+        jobs=Jobs(
+            os.path.join(config.data_dir, "jobs.db"),
+            n_at_once=_JOBS_AT_ONCE,
+            # An opened engine does not see what another process writes into the views of its index.
+            on_end=lambda job: projects.opened.drop(job.project_id),
+        ),
+        conversations=conversations,
     )

@@ -68,7 +68,7 @@ def caller_of(secret: str, tokens: Iterable[Token]) -> Caller | None:
     for token in tokens:
         if hmac.compare_digest(given, token.hash):
             found = token
-    return found and Caller(found.name, found.projects or None)
+    return None if found is None else Caller(found.name, found.projects or None)
 
 
 def is_loopback(host: str) -> bool:

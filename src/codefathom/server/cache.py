@@ -35,12 +35,15 @@ class ResultCache:
         self._n_hits = 0
         self._n_misses = 0
 
-    def get_or_make(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Return the value of a key; `make` makes it when there is none. Errors are not kept."""
+    def get_or_make(
+        self, key: Hashable, make: Callable[[], Any], *, keep: Callable[[Any], bool] = lambda _: True
+    ) -> Any:
+        """Return the value of a key; `make` makes it when there is none. Kept is what `keep` says, and no error."""
         found, value = self._get(key)
         if not found:
             value = make()
-            self._put(key, value)
+            if keep(value):
+                self._put(key, value)
         return value
 
     def counts(self) -> CacheCounts:

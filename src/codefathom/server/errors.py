@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from codefathom.errors import FathomError
 from codefathom.server.problems import MEDIA_TYPE, Problem, problem, problem_of
 
 _CODES = {404: "not_found", 405: "method_not_allowed", 415: "unsupported_media_type"}
@@ -18,7 +19,7 @@ def install(app: FastAPI) -> None:
     """Answer the errors of this application."""
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
-    app.add_exception_handler(Exception, _failed)
+    app.add_exception_handler(FathomError, _failed)  # all else is the guard's, which logs it
 
 
 def response_of(found: Problem) -> JSONResponse:

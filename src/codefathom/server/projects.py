@@ -9,16 +9,20 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from codefathom.browsing import Glance, glance
 from codefathom.configuration import find_root, load_settings
 from codefathom.engine import Engine
-from codefathom.errors import SettingsError
+from codefathom.errors import FathomError, SettingsError
+from codefathom.opening import locate
 from codefathom.server.auth import ANYONE, Caller
 from codefathom.server.config import ServerConfig
 from codefathom.server.database import Database
 from codefathom.server.opened import OpenedEngines
 from codefathom.server.problems import ConflictError, ForbiddenError, NotFoundError, RequestError
-from codefathom.settings import known_settings
+from codefathom.server.stopping import ServedEngine
+from codefathom.settings import Settings, known_settings
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS projects (
@@ -42,14 +46,21 @@ class Project:
     settings: Mapping[str, object] = field(default_factory=dict)  # over those of the files and the environment
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """What a path would be as a project."""
 
     root: str
     name: str
     has_index: bool
     project_id: str  # of the project that is there already, else ""
+
+
+class Summary(NamedTuple):
+    """What can be said of a project without opening its engine."""
+
+    index_dir: str
+    held: Glance | None  # None: not indexed
+    problem: str = ""  # why the project cannot be opened
 
 
 class Projects:
@@ -64,7 +75,7 @@ class Projects:
     def listed(self, caller: Caller = ANYONE) -> tuple[Project, ...]:
         """Return the projects that the caller may see, in the order in which they were added."""
         rows = self._database.read("SELECT id, name, root, added_at, settings FROM projects ORDER BY added_at, rowid")
-        projects = (Project(*row[:4], settings=json.loads(row[4])) for row in rows)
+        projects = (Project(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in rows)
         return tuple(project for project in projects if caller.may_use(project.id))
 
     def get(self, project_id: str, caller: Caller = ANYONE) -> Project:
@@ -91,7 +102,15 @@ class Projects:
             )
         taken = next((project.id for project in self.listed() if project.root == root), "")
         name = os.path.basename(root) or root
-        return Place(root, name, os.path.isfile(os.path.join(root, ".fathom", "catalog.db")), taken)
+        return Place(root, name, glance(locate(root, self._settings(root, {})).index_dir) is not None, taken)
+
+    def summary(self, project: Project) -> Summary:
+        """Return what can be said of a project without opening its engine."""
+        try:
+            index_dir = locate(project.root, self._settings(project.root, project.settings)).index_dir
+        except FathomError as error:
+            return Summary("", None, str(error))
+        return Summary(index_dir, glance(index_dir))
 
     def add(self, path: str, name: str = "", settings: Mapping[str, object] | None = None) -> Project:
         """Add the project that a path lies in. Raises RequestError, and ConflictError when it is there already."""
@@ -113,7 +132,7 @@ class Projects:
         return self.get(place.project_id) if place.project_id else self.add(path)
 
     def change(self, project_id: str, name: str | None, settings: Mapping[str, object] | None) -> Project:
-        """Change name or settings, where given. Raises NotFoundError and SettingsError."""
+        """Change name or settings, where given. Raises NotFoundError and RequestError."""
         project = self.get(project_id)
         given = project.settings if settings is None else self._checked(project.root, settings)
         self._database.write(
@@ -136,19 +155,23 @@ class Projects:
         self._database.close()
 
     def _open(self, root: str) -> Engine:
-        config = self._config()
         given = next((project.settings for project in self.listed() if project.root == root), {})
-        settings = load_settings(root, overrides=given, environ=config.variables, user_file=config.user_file)
-        return Engine.open(root, settings=settings)
+        return ServedEngine.open(root, settings=self._settings(root, given))
+
+    def _settings(self, root: str, overrides: Mapping[str, object]) -> Settings:
+        config = self._config()
+        return load_settings(root, overrides=overrides, environ=config.variables, user_file=config.user_file)
 
     def _checked(self, root: str, settings: Mapping[str, object]) -> Mapping[str, object]:
-        """Return settings that can be used. Raises SettingsError."""
+        """Return settings that can be used. Raises RequestError."""
         closed = {known.key for known in known_settings() if known.rule.local or known.key.startswith("server.")}
         for key in settings:
             if key in closed:
-                raise SettingsError(f"{key} cannot be set for a project of the server", hint="set it where it runs")
-        config = self._config()
-        load_settings(root, overrides=settings, environ=config.variables, user_file=config.user_file)
+                raise RequestError(f"{key} cannot be set for a project", hint="set it in the settings of the server")
+        try:
+            self._settings(root, settings)
+        except SettingsError as error:
+            raise RequestError(str(error), hint=error.hint) from error
         return dict(settings)
 
 

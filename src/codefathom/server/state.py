@@ -10,6 +10,8 @@ from fastapi import Depends, Request
 from codefathom.server.auth import ANYONE, Caller
 from codefathom.server.cache import ResultCache
 from codefathom.server.config import ServerConfig
+from codefathom.server.conversations import Conversations
+from codefathom.server.jobs import Jobs
 from codefathom.server.problems import ForbiddenError
 from codefathom.server.projects import Projects
 
@@ -21,6 +23,8 @@ class ServerState:
     config: ServerConfig
     projects: Projects
     cache: ResultCache
+    jobs: Jobs
+    conversations: Conversations
 
 
 def caller_of(request: Request) -> Caller:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+
+from codefathom.types import Level, Mode
 
 
 def _sound(value: object) -> object:
@@ -17,10 +19,22 @@ def _sound(value: object) -> object:
 Sound: TypeAlias = Annotated[str, BeforeValidator(_sound)]
 
 
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+# One value or several.
+Values: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(max_length=100)]
+
+
 class In(BaseModel):
     """A body that is taken: snake_case and camelCase, and no name that is not known."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", str_max_length=100_000)
+    model_config = ConfigDict(
+        alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(name, to_camel(name))),
+        extra="forbid",
+        str_max_length=100_000,
+    )
 
 
 class Out(BaseModel):
@@ -53,3 +67,201 @@ class VersionOut(Out):
 
     name: str = Field(examples=["codefathom"])
     version: str = Field(examples=["0.1.0"])
+
+
+# ---- search
+
+
+class QuestionIn(In):
+    """A question and to what its answer is kept. Every name is understood in camelCase too."""
+
+    query: str = Field(
+        min_length=1,
+        max_length=10_000,
+        examples=["where are orders priced"],
+        validation_alias=AliasChoices("query", "question", "q"),
+    )
+    project_id: str | None = Field(default=None, max_length=200, examples=["shop"])
+    directory_filter: Values = Field(default=(), examples=[["src"]])
+    language_filter: Values = Field(default=(), examples=[["python"]])
+    kind_filter: Values = Field(default=(), examples=[["function"]])
+    filter: str = Field(default="", max_length=5_000, examples=["lines > 20 and not is_test"])
+
+
+class SearchIn(QuestionIn):
+    """A search; without a project in all projects."""
+
+    project_ids: list[str] = Field(default=[], max_length=100, examples=[["shop"]])
+    limit: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000,
+        examples=[10],
+        validation_alias=AliasChoices("limit", "max_results", "maxResults", "top_k", "topK"),
+    )
+    level: Level | None = Field(default=None, examples=["chunk"])
+    mode: Mode | None = Field(default=None, examples=["hybrid"])
+    min_score: float = Field(default=0.0, ge=0.0, le=1.0, examples=[0.0])
+
+
+class ContextIn(QuestionIn):
+    """A question for which a prompt needs files; a project must be named where there are several."""
+
+    max_files: int | None = Field(default=None, ge=1, le=1_000, examples=[10])
+    max_tokens: int | None = Field(default=None, ge=1, le=10_000_000, examples=[20_000])
+
+
+class HitOut(Out):
+    """A place."""
+
+    project_id: str = Field(examples=["shop"])
+    path: Sound = Field(examples=["shop/pricing.py"])
+    start_line: int = Field(examples=[12])
+    end_line: int = Field(examples=[30])
+    line: int = Field(examples=[14], description="the line to look at first")
+    kind: str = Field(examples=["function"])
+    name: Sound = Field(examples=["price_of"])
+    language: str = Field(examples=["python"])
+    score: float = Field(examples=[1.0])
+    signals: dict[str, float] = Field(examples=[{"lexical": 0.8}], description="what each source of evidence gave")
+    content: Sound = Field(examples=["def price_of(order): ..."])
+    module: Sound = Field(examples=["shop"], description="the first folder of the path")
+    sub_module: Sound = Field(examples=[""], description="the second folder of the path")
+    reason: Sound = Field(examples=["the name matches"])
+
+
+class SearchedOut(Out):
+    """How a search went in one project."""
+
+    project_id: str = Field(examples=["shop"])
+    n_hits: int = Field(default=0, examples=[10])
+    confidence: float = Field(default=0.0, examples=[0.8])
+    generation: int = Field(default=0, examples=[12])
+    stale: bool = Field(default=False, examples=[False])
+    problem: ProblemOut | None = Field(default=None, description="why this project has no hits")
+
+
+class SearchOut(Out):
+    """The hits, best first."""
+
+    query: str = Field(examples=["where are orders priced"])
+    hits: list[HitOut]
+    confidence: float = Field(examples=[0.8])
+    degraded: list[Sound] = Field(examples=[[]], description="what was missing, one sentence each")
+    stale: bool = Field(examples=[False], description="files have changed since the index was made")
+    generation: int | None = Field(examples=[12], description="of the index; null for several projects")
+    suggestion: Sound = Field(examples=[""])
+    projects: list[SearchedOut]
+
+
+class ContextFileOut(Out):
+    """One file, or its excerpts, in a context."""
+
+    path: Sound = Field(examples=["shop/pricing.py"])
+    text: Sound = Field(examples=["def price_of(order): ..."])
+    score: float = Field(examples=[1.0])
+    reason: Sound = Field(examples=["the name matches"])
+    spans: list[tuple[int, int]] = Field(examples=[[]], description="first and last line; empty for a whole file")
+    symbols: list[Sound] = Field(examples=[["price_of"]])
+
+
+class ContextOut(Out):
+    """Files for a prompt, most relevant first, under a budget."""
+
+    query: str = Field(examples=["where are orders priced"])
+    project_id: str = Field(examples=["shop"])
+    files: list[ContextFileOut]
+    n_tokens: int = Field(examples=[850])
+    truncated: list[Sound] = Field(examples=[[]], description="paths that did not fit whole")
+
+
+# ---- files
+
+
+class FileOut(Out):
+    """An indexed file."""
+
+    path: Sound = Field(examples=["shop/pricing.py"])
+    language: str = Field(examples=["python"])
+    size: int = Field(examples=[1_200], description="bytes")
+    n_lines: int = Field(examples=[40])
+
+
+class FilesOut(Out):
+    """Indexed files, ordered by path."""
+
+    project_id: str = Field(examples=["shop"])
+    n_files: int = Field(examples=[120], description="in all, also those that are not listed here")
+    files: list[FileOut]
+
+
+class FileLinesOut(FileOut):
+    """Lines of a file, as they were when it was indexed."""
+
+    project_id: str = Field(examples=["shop"])
+    start_line: int = Field(examples=[1])
+    end_line: int = Field(examples=[40])
+    content: Sound = Field(examples=["def price_of(order): ..."])
+
+
+class TreeEntryOut(Out):
+    """A file or folder in a folder."""
+
+    name: Sound = Field(examples=["pricing.py"])
+    path: Sound = Field(examples=["shop/pricing.py"])
+    is_folder: bool = Field(examples=[False])
+    n_files: int = Field(examples=[1], description="below a folder")
+    language: str = Field(default="", examples=["python"])
+    n_lines: int = Field(default=0, examples=[40])
+
+
+class TreeOut(Out):
+    """What lies directly in a folder, folders first."""
+
+    project_id: str = Field(examples=["shop"])
+    folder: Sound = Field(examples=["shop"])
+    entries: list[TreeEntryOut]
+
+
+class SymbolOut(Out):
+    """A definition."""
+
+    path: Sound = Field(examples=["shop/pricing.py"])
+    language: str = Field(examples=["python"])
+    kind: str = Field(examples=["function"])
+    name: Sound = Field(examples=["price_of"])
+    qualified_name: Sound = Field(examples=["price_of"])
+    start_line: int = Field(examples=[12])
+    end_line: int = Field(examples=[30])
+    name_line: int = Field(examples=[12])
+    signature: Sound = Field(examples=["def price_of(order)"])
+    doc: Sound = Field(examples=[""])
+
+
+class SymbolsOut(Out):
+    """Definitions."""
+
+    project_id: str = Field(examples=["shop"])
+    query: str = Field(examples=["price"])
+    symbols: list[SymbolOut]
+
+
+class EdgeOut(Out):
+    """A file or symbol that is connected with another one."""
+
+    path: Sound = Field(examples=["shop/orders.py"])
+    kind: str = Field(examples=["calls"])
+    line: int = Field(examples=[20])
+    name: Sound = Field(examples=["price_of"])
+    symbol: Sound = Field(examples=["Order.total"])
+    depth: int = Field(examples=[1])
+
+
+class RelatedOut(Out):
+    """What a file or symbol is connected with, and how complete that is."""
+
+    project_id: str = Field(examples=["shop"])
+    target: Sound = Field(examples=["@@price_of"])
+    edges: list[EdgeOut]
+    completeness: str = Field(examples=["imports and calls by name"])
+    n_unresolved: int = Field(examples=[0])

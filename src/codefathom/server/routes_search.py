@@ -1,0 +1,121 @@
+"""/search, /federated/search and /context."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from codefathom.errors import UsageError
+from codefathom.federation import ProjectHit
+from codefathom.server.problems import problem_of
+from codefathom.server.searching import (
+    Answered,
+    Asked,
+    Federated,
+    Limits,
+    chosen_projects,
+    context,
+    search_several,
+)
+from codefathom.server.state import CallerHere, ServerState
+from codefathom.server.wire import (
+    ContextFileOut,
+    ContextIn,
+    ContextOut,
+    HitOut,
+    ProblemOut,
+    QuestionIn,
+    SearchedOut,
+    SearchIn,
+    SearchOut,
+)
+
+
+def router(state: ServerState) -> APIRouter:
+    """Return the routes of questions that need no model."""
+    routes = APIRouter(tags=["search"])
+
+    @routes.post("/federated/search", summary="Find places in several projects, merged by rank")
+    @routes.post("/search", summary="Find places in one project or in several")
+    def search(wanted: SearchIn, caller: CallerHere) -> SearchOut:
+        named = ([wanted.project_id] if wanted.project_id else []) + wanted.project_ids
+        projects = chosen_projects(state, caller, named)
+        asked = Asked(wanted.query, wanted.limit, wanted.level, wanted.mode, wanted.min_score, limits_of(wanted))
+        return _search_out(wanted.query, search_several(state, caller, projects, asked))
+
+    @routes.post("/context", summary="Collect whole files for a prompt")
+    def files_for_prompt(wanted: ContextIn, caller: CallerHere) -> ContextOut:
+        projects = chosen_projects(state, caller, [wanted.project_id] if wanted.project_id else [])
+        if len(projects) > 1:
+            raise UsageError("a context is about one project", hint=f"give project_id, one of {', '.join(projects)}")
+        asked = Asked(wanted.query, limits=limits_of(wanted))
+        found = context(state, caller, projects[0], asked, (wanted.max_files, wanted.max_tokens))
+        return ContextOut(
+            query=found.query,
+            project_id=projects[0],
+            files=[ContextFileOut.model_validate(file) for file in found.files],
+            n_tokens=found.n_tokens,
+            truncated=list(found.truncated),
+        )
+
+    return routes
+
+
+def limits_of(wanted: QuestionIn) -> Limits:
+    """Return to what a question is kept."""
+    return Limits(wanted.directory_filter, wanted.language_filter, wanted.kind_filter, wanted.filter)
+
+
+def hit_out(found: ProjectHit) -> HitOut:
+    """Return a hit as the server gives it."""
+    hit, chunk = found.hit, found.hit.chunk
+    folders = [*chunk.path.split("/")[:-1], "", ""]
+    return HitOut(
+        project_id=found.project_id,
+        path=chunk.path,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        line=hit.line,
+        kind=chunk.kind,
+        name=hit.name,
+        language=chunk.language,
+        score=round(hit.score, 4),
+        signals={name: round(value, 4) for name, value in hit.signals.items()},
+        content=chunk.text,
+        module=folders[0],
+        sub_module=folders[1],
+        reason=hit.reason,
+    )
+
+
+def _search_out(query: str, found: Federated) -> SearchOut:
+    results = found.results
+    failed = [item for item in found.answered if item.error]
+    return SearchOut(
+        query=query,
+        hits=[hit_out(hit) for hit in found.hits],
+        confidence=round(max(result.confidence for result in results), 4),
+        degraded=list(
+            dict.fromkeys(
+                [text for result in results for text in result.degraded]
+                + [f"{item.project_id}: {item.error}" for item in failed]
+            )
+        ),
+        stale=any(result.stale for result in results),
+        generation=results[0].generation if len(found.answered) == 1 else None,
+        suggestion="" if found.hits else next((result.suggestion for result in results if result.suggestion), ""),
+        projects=[_searched_out(item) for item in found.answered],
+    )
+
+
+def _searched_out(item: Answered) -> SearchedOut:
+    if item.result is None:
+        problem = ProblemOut.model_validate(problem_of(item.error)) if item.error else None
+        return SearchedOut(project_id=item.project_id, problem=problem)
+    result = item.result
+    return SearchedOut(
+        project_id=item.project_id,
+        n_hits=len(result.hits),
+        confidence=round(result.confidence, 4),
+        generation=result.generation,
+        stale=result.stale,
+    )

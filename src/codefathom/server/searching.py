@@ -1,0 +1,147 @@
+"""Questions to one project or to several: what the routes of search and context do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from codefathom.engine import Engine
+from codefathom.errors import FathomError
+from codefathom.federation import ProjectHit, merge
+from codefathom.search.filter_options import one_of, split_values
+from codefathom.search.filter_parser import parse_filter
+from codefathom.search.filters import combine
+from codefathom.server.auth import Caller
+from codefathom.server.problems import NotFoundError, NotIndexedError
+from codefathom.server.state import ServerState
+from codefathom.types import Context, Level, Mode, SearchResult, Where
+
+USUAL_LIMIT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """To what a search is kept; several values of one are alternatives, different ones must all hold."""
+
+    folders: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    expression: str = ""
+
+    def where(self) -> Where | None:
+        """Return this as one condition. Raises UsageError for an expression that cannot be read."""
+        fields = {"dir": self.folders, "language": self.languages, "kind": self.kinds}
+        values = {
+            name: tuple(value for text in given for value in split_values(text)) for name, given in fields.items()
+        }
+        conditions = [one_of(name, given) for name, given in values.items() if given]
+        return combine(*conditions, *([parse_filter(self.expression)] if self.expression.strip() else []))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One search. As a value it is also the key under which its result is kept."""
+
+    query: str
+    limit: int | None = None
+    level: Level | None = None
+    mode: Mode | None = None
+    min_score: float = 0.0
+    limits: Limits = Limits()
+
+
+class Answered(NamedTuple):
+    """What one project had to say, or why it had nothing to say."""
+
+    project_id: str
+    result: SearchResult | None
+    error: FathomError | None = None
+
+
+class Federated(NamedTuple):
+    """What several projects had to say together."""
+
+    hits: tuple[ProjectHit, ...]
+    answered: tuple[Answered, ...]
+
+    @property
+    def results(self) -> tuple[SearchResult, ...]:
+        """The results there are."""
+        return tuple(item.result for item in self.answered if item.result)
+
+
+@contextmanager
+def indexed(state: ServerState, project_id: str, caller: Caller) -> Iterator[Engine]:
+    """Give the engine of a project that has an index. Raises NotFoundError and NotIndexedError."""
+    with state.projects.lease(project_id, caller) as engine:
+        # Never index inside a request: the first run may take minutes.
+        if not engine.generation:
+            raise NotIndexedError(
+                f"the project {project_id!r} has no index yet", hint=f"POST /projects/{project_id}/index makes it"
+            )
+        yield engine
+
+
+def chosen_projects(state: ServerState, caller: Caller, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the projects a question goes to: those that it names, each once, else all that the caller may see.
+
+    Raises NotFoundError for an unknown one, and where there is none at all.
+    """
+    known = [project.id for project in state.projects.listed(caller)]
+    for name in wanted:
+        if name not in known:
+            state.projects.get(name, caller)
+    if not known:
+        raise NotFoundError("there is no project yet", hint="POST /projects adds one")
+    return tuple(dict.fromkeys(wanted)) or tuple(known)
+
+
+def search(state: ServerState, caller: Caller, project_id: str, asked: Asked) -> SearchResult:
+    """Return what a search finds in a project, from the cache where the index has not changed since."""
+    where = asked.limits.where()
+    with indexed(state, project_id, caller) as engine:
+        stale = engine.refresh()
+        key = (project_id, engine.root, engine.generation, asked)
+
+        def look() -> SearchResult:
+            return engine.search(
+                asked.query,
+                limit=asked.limit,
+                level=asked.level,
+                mode=asked.mode,
+                where=where,
+                min_score=asked.min_score,
+            )
+
+        # While a job writes, the views show less than the generation says: that must not outlive the job.
+        found: SearchResult = state.cache.get_or_make(key, look, keep=lambda result: not (stale or result.degraded))
+        return replace(found, stale=stale)
+
+
+def search_several(state: ServerState, caller: Caller, project_ids: Sequence[str], asked: Asked) -> Federated:
+    """Return what a search finds in projects, merged by rank; one that cannot answer does not keep the others from it.
+
+    Raises the FathomError of the first when none can answer.
+    """
+    answered = [_answer(state, caller, project_id, asked) for project_id in project_ids]
+    results = {item.project_id: item.result for item in answered if item.result}
+    if not results:
+        raise next(item.error for item in answered if item.error)
+    return Federated(merge(results, asked.limit or USUAL_LIMIT), tuple(answered))
+
+
+def _answer(state: ServerState, caller: Caller, project_id: str, asked: Asked) -> Answered:
+    try:
+        return Answered(project_id, search(state, caller, project_id, asked))
+    except FathomError as error:  # a path or symbol that a question names may be in one project only
+        return Answered(project_id, None, error)
+
+
+def context(
+    state: ServerState, caller: Caller, project_id: str, asked: Asked, budget: tuple[int | None, int | None]
+) -> Context:
+    """Return the files that a prompt needs; `budget` is the most files and the most tokens, None as in the settings."""
+    with indexed(state, project_id, caller) as engine:
+        return engine.context(asked.query, max_files=budget[0], max_tokens=budget[1], where=asked.limits.where())

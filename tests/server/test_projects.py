@@ -1,0 +1,162 @@
+"""Projects over HTTP: what can be added, seen, changed and removed, and what cannot."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.server.conftest import Serve
+
+from codefathom import Engine
+from codefathom.server.auth import Token, hash_of
+from codefathom.server.config import ServerConfig
+
+
+def add(server: httpx.Client, folder: Path, **more: object) -> dict:
+    answer = server.post("/projects", json={"path": str(folder), **more})
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def index(folder: Path) -> None:
+    with Engine.open(str(folder)) as engine:
+        engine.index()
+
+
+def test_a_project_is_added_listed_changed_and_removed(server: httpx.Client, shop: Path) -> None:
+    assert server.get("/projects").json() == {"projects": []}
+    added = add(server, shop, name="The Shop")
+    assert (added["id"], added["name"], added["root"]) == ("the-shop", "The Shop", str(shop.resolve()))
+    assert (added["status"], added["generation"], added["n_documents"]) == ("not_indexed", 0, 0)
+    assert server.get("/projects").json() == {"projects": [added]}
+    assert server.get("/projects/the-shop").json() == added
+    changed = server.patch("/projects/the-shop", json={"name": "Shop", "settings": {"search.limit": 3}}).json()
+    assert (changed["id"], changed["name"], changed["settings"]) == ("the-shop", "Shop", {"search.limit": 3})
+    assert server.patch("/projects/the-shop", json={}).json() == changed
+    assert server.delete("/projects/the-shop").status_code == 204
+    assert server.get("/projects/the-shop").status_code == 404
+    assert (shop / "shop" / "pricing.py").exists()
+
+
+def test_a_project_tells_what_its_index_holds(server: httpx.Client, shop: Path) -> None:
+    add(server, shop)
+    assert server.get("/projects/indexed").json() == {"projects": []}
+    index(shop)
+    (project,) = server.get("/projects/indexed").json()["projects"]
+    with Engine.open(str(shop)) as engine:
+        status = engine.status()
+    assert project["status"] == "indexed"
+    assert (project["generation"], project["n_documents"]) == (status.generation, status.n_documents)
+    assert (project["n_chunks"], project["n_symbols"]) == (status.n_chunks, status.n_symbols)
+    assert (project["languages"], project["indexed_at"]) == (dict(status.languages), status.indexed_at)
+
+
+def test_projects_of_one_name_get_names_of_their_own(server: httpx.Client, tmp_path: Path) -> None:
+    ids = []
+    for folder in ("a/x", "b/x", "c/Indexed", "d/日本"):
+        (tmp_path / folder).mkdir(parents=True)
+        ids.append(add(server, tmp_path / folder)["id"])
+    assert ids == ["x", "x-2", "indexed-2", "project"]
+
+
+@pytest.mark.parametrize("name", ["path", "source_dir", "sourceDir", "codebase_path"])
+def test_the_path_has_the_names_of_the_documents(server: httpx.Client, shop: Path, name: str) -> None:
+    assert server.post("/projects", json={name: str(shop / "web" / "src")}).json()["root"] == str(shop.resolve())
+
+
+def test_a_project_is_added_once(server: httpx.Client, shop: Path) -> None:
+    add(server, shop)
+    answer = server.post("/projects", json={"path": str(shop)})
+    assert (answer.status_code, answer.json()["code"], answer.json()["hint"]) == (409, "conflict", "use 'shop'")
+
+
+def test_what_is_added_is_there_when_the_server_comes_back(serve: Serve, config: ServerConfig, shop: Path) -> None:
+    with serve(config) as server:
+        added = add(server, shop, settings={"search.limit": 2})
+    with serve(config) as server:
+        assert server.get("/projects").json() == {"projects": [added]}
+
+
+def test_paths_are_kept_to_the_allowed_roots(serve: Serve, config: ServerConfig, shop: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    os.symlink(outside, inside / "link")
+    (tmp_path / "inside-not").mkdir()
+    with serve(replace(config, allowed_roots=(str(inside.resolve()),))) as server:
+        for path in (outside, inside / "link", inside / ".." / "outside", tmp_path / "inside-not", "/"):
+            answer = server.post("/projects", json={"path": str(path)})
+            assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), path
+        assert server.post("/projects", json={"path": str(inside)}).status_code == 201
+
+
+@pytest.mark.parametrize("path", ["/no/such/folder", "relative/nowhere", "\0", "~nobody-of-this-name"])
+def test_a_path_that_is_no_folder_is_refused(server: httpx.Client, path: str) -> None:
+    assert server.post("/projects", json={"path": path}).status_code == 400
+    assert server.post("/validate-path", json={"path": path}).json()["ok"] is False
+
+
+def test_a_path_is_told_about_before_it_is_added(server: httpx.Client, shop: Path) -> None:
+    for route in ("/validate-path", "/projects/validate-path"):
+        told = server.post(route, json={"path": str(shop / "web")}).json()
+        assert (told["ok"], told["root"], told["name"]) == (True, str(shop.resolve()), "shop")
+        assert (told["has_index"], told["project_id"]) == (False, "")
+    index(shop)
+    add(server, shop)
+    told = server.post("/validate-path", json={"path": str(shop)}).json()
+    assert (told["has_index"], told["project_id"]) == (True, "shop")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"search.limit": "many"},
+        {"search.nothing": 1},
+        {"source.dir": ".."},
+        {"index.dir": "/elsewhere"},
+        {"server.tokens": []},
+        {"context.tokenizer_path": "/etc/passwd"},
+    ],
+)
+def test_settings_that_cannot_be_are_refused(server: httpx.Client, shop: Path, settings: dict) -> None:
+    answer = server.post("/projects", json={"path": str(shop), "settings": settings})
+    assert answer.status_code == 400
+    assert next(iter(settings)) in answer.json()["detail"]
+    assert server.get("/projects").json() == {"projects": []}
+
+
+def test_a_project_whose_folder_is_gone_says_so(server: httpx.Client, shop: Path, tmp_path: Path) -> None:
+    add(server, shop)
+    shop.rename(tmp_path / "moved")
+    project = server.get("/projects/shop").json()
+    assert project["status"] == "failed"
+    assert "no such folder" in project["problem"]
+    assert server.post("/search", json={"query": "x", "project_id": "shop"}).status_code == 404
+
+
+def test_a_token_for_some_projects_sees_no_others(
+    serve: Serve, config: ServerConfig, shop: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    tokens = (Token("all", hash_of("one")), Token("some", hash_of("two"), frozenset({"shop"})))
+    with serve(replace(config, tokens=tokens)) as server:
+        server.headers["authorization"] = "Bearer one"
+        add(server, shop)
+        add(server, tmp_path / "other")
+        server.headers["authorization"] = "Bearer two"
+        assert [project["id"] for project in server.get("/projects").json()["projects"]] == ["shop"]
+        assert server.get("/projects/other").status_code == 404
+        assert server.post("/search", json={"query": "x", "project_id": "other"}).status_code == 404
+        assert server.post("/search", json={"query": "x", "project_ids": ["shop", "other"]}).status_code == 404
+        assert server.get("/files", params={"project_id": "other"}).status_code == 404
+        for answer in (
+            server.post("/projects", json={"path": str(shop)}),
+            server.post("/validate-path", json={"path": str(shop)}),
+            server.patch("/projects/shop", json={"name": "mine"}),
+            server.delete("/projects/shop"),
+        ):
+            assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")

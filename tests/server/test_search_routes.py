@@ -1,0 +1,215 @@
+"""Searching and looking around over HTTP gives what the engine gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.server.conftest import SHOP
+from tests.server.test_projects import add, index
+
+from codefathom import Engine
+from codefathom.cli.shapes import search_shape
+
+QUESTION = "where are orders priced"
+
+
+@pytest.fixture
+def ready(server: httpx.Client, shop: Path) -> httpx.Client:
+    """A server with one indexed project."""
+    add(server, shop)
+    index(shop)
+    return server
+
+
+@pytest.fixture
+def engine(shop: Path) -> Iterator[Engine]:
+    with Engine.open(str(shop)) as engine:
+        yield engine
+
+
+def found(server: httpx.Client, **body: object) -> dict:
+    answer = server.post("/search", json={"query": QUESTION, **body})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_search_gives_what_the_command_line_gives(ready: httpx.Client, engine: Engine) -> None:
+    told = search_shape(engine.search(QUESTION))
+    given = found(ready)
+    assert all(hit.pop("project_id") == "shop" for hit in given["hits"])
+    (project,) = given.pop("projects")
+    assert given == told
+    assert (project["project_id"], project["n_hits"]) == ("shop", len(told["hits"]))
+    assert (project["confidence"], project["generation"]) == (told["confidence"], told["generation"])
+
+
+@pytest.mark.parametrize(
+    ("plain", "camel"),
+    [
+        ({"limit": 2}, {"maxResults": 2}),
+        ({"max_results": 2}, {"topK": 2}),
+        ({"min_score": 0.3}, {"minScore": 0.3}),
+        ({"language_filter": ["python"]}, {"languageFilter": "py"}),
+        ({"directory_filter": ["shop"]}, {"directoryFilter": "shop"}),
+        ({"kind_filter": ["method"]}, {"kindFilter": ["method"]}),
+        ({"project_id": "shop"}, {"projectId": "shop"}),
+        ({"project_ids": ["shop"]}, {"projectIds": ["shop"]}),
+    ],
+)
+def test_options_have_two_spellings(ready: httpx.Client, plain: dict, camel: dict) -> None:
+    assert found(ready, **plain) == found(ready, **camel)
+
+
+def test_filters_keep_the_hits(ready: httpx.Client) -> None:
+    assert {hit["language"] for hit in found(ready, language_filter=["go", "rust"])["hits"]} <= {"go", "rust"}
+    assert {hit["path"].split("/")[0] for hit in found(ready, directory_filter="shop")["hits"]} == {"shop"}
+    assert {hit["kind"] for hit in found(ready, kind_filter="method", level="symbol")["hits"]} <= {"method"}
+    assert {hit["language"] for hit in found(ready, filter="language = java")["hits"]} == {"java"}
+    assert len(found(ready, limit=2)["hits"]) == 2
+    assert {hit["kind"] for hit in found(ready, level="file")["hits"]} == {"file"}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({"query": ""}, 422, "invalid"),
+        ({"query": "   "}, 400, "usage"),
+        ({"query": "x", "limit": 0}, 422, "invalid"),
+        ({"query": "x", "mode": "guess"}, 422, "invalid"),
+        ({"query": "x", "unknown": 1}, 422, "invalid"),
+        ({"query": "x", "filter": "language ="}, 400, "usage"),
+        ({"query": "@nowhere.py x"}, 400, "usage"),
+        ({"query": "x", "project_id": "nobody"}, 404, "not_found"),
+    ],
+)
+def test_a_search_that_cannot_be_says_why(ready: httpx.Client, body: dict, status: int, code: str) -> None:
+    answer = ready.post("/search", json=body)
+    assert (answer.status_code, answer.json()["code"], answer.json()["status"]) == (status, code, status)
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["type"].endswith(code)
+
+
+def test_what_is_not_json_is_refused(ready: httpx.Client) -> None:
+    for content in (b"", b"{", b"\xff", b"[]", b"null", b"123", b'{"query": "\\ud800"}'):
+        answer = ready.post("/search", content=content, headers={"content-type": "application/json"})
+        assert answer.status_code in {400, 422}, content
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_without_a_project_there_is_nothing_to_search(server: httpx.Client) -> None:
+    answer = server.post("/search", json={"query": "x"})
+    assert (answer.status_code, answer.json()["hint"]) == (404, "POST /projects adds one")
+
+
+def test_a_project_without_an_index_is_not_indexed_on_the_way(server: httpx.Client, shop: Path) -> None:
+    add(server, shop)
+    for answer in (
+        server.post("/search", json={"query": "x"}),
+        server.post("/context", json={"query": "x"}),
+        server.get("/files", params={"project_id": "shop"}),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (409, "not_indexed")
+
+
+def test_a_change_is_found_although_results_are_kept(ready: httpx.Client, shop: Path) -> None:
+    before = found(ready, query="zebra crossing", level="file")
+    (shop / "zebra.py").write_text("def zebra_crossing():\n    return 'stripes'\n", encoding="utf-8")
+    index(shop)
+    after = found(ready, query="zebra crossing", level="file")
+    assert after["generation"] > before["generation"]
+    assert "zebra.py" not in [hit["path"] for hit in before["hits"]]
+    assert after["hits"][0]["path"] == "zebra.py"
+
+
+def test_several_projects_are_merged_by_rank(ready: httpx.Client, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "fathom.toml").touch()
+    (other / "price.py").write_text("def price_of_orders():\n    return 1\n", encoding="utf-8")
+    add(ready, other)
+    index(other)
+    for route in ("/search", "/federated/search"):
+        merged = ready.post(route, json={"query": "price of orders", "limit": 4}).json()
+        assert {hit["project_id"] for hit in merged["hits"]} == {"shop", "other"}
+        scores = [hit["score"] for hit in merged["hits"]]
+        assert scores[0] == 1.0
+        assert scores == sorted(scores, reverse=True)
+        assert len(scores) == 4
+        assert merged["generation"] is None
+        alone = found(ready, query="price of orders", project_id="shop")
+        of_shop = [hit["path"] for hit in merged["hits"] if hit["project_id"] == "shop"]
+        assert of_shop == [hit["path"] for hit in alone["hits"]][: len(of_shop)]
+
+
+def test_a_project_that_cannot_answer_is_named(ready: httpx.Client, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    add(ready, tmp_path / "empty")
+    merged = found(ready)
+    assert {hit["project_id"] for hit in merged["hits"]} == {"shop"}
+    assert [project["problem"] and project["problem"]["code"] for project in merged["projects"]] == [
+        None,
+        "not_indexed",
+    ]
+    assert merged["degraded"] == ["empty: the project 'empty' has no index yet"]
+
+
+def test_context_gives_files_within_its_budget(ready: httpx.Client, engine: Engine) -> None:
+    given = ready.post("/context", json={"query": QUESTION, "maxFiles": 2}).json()
+    told = engine.context(QUESTION, max_files=2)
+    assert [(file["path"], file["text"]) for file in given["files"]] == [(file.path, file.text) for file in told.files]
+    assert (given["n_tokens"], given["project_id"]) == (told.n_tokens, "shop")
+
+
+def test_files_and_folders_are_shown_as_they_were_indexed(ready: httpx.Client, shop: Path) -> None:
+    listed = ready.get("/files", params={"project_id": "shop", "folder": "shop", "limit": 2}).json()
+    assert [file["path"] for file in listed["files"]] == ["shop/__init__.py", "shop/accounts.py"]
+    assert listed["n_files"] == 6
+    tree = ready.get("/file-tree", params={"project_id": "shop", "folder": "shop/"}).json()["entries"]
+    assert [(entry["name"], entry["is_folder"]) for entry in tree][:2] == [("store", True), ("__init__.py", False)]
+    assert (tree[0]["path"], tree[0]["n_files"]) == ("shop/store", 2)
+    text = (SHOP / "shop" / "pricing.py").read_text(encoding="utf-8")
+    (shop / "shop" / "pricing.py").unlink()
+    shown = ready.get("/file", params={"project_id": "shop", "path": "shop/pricing.py"}).json()
+    assert (shown["content"], shown["start_line"], shown["language"]) == (text, 1, "python")
+    part = ready.get("/file", params={"project_id": "shop", "path": "shop/pricing.py", "start_line": 3, "end_line": 4})
+    assert part.json()["content"] == "".join(text.splitlines(keepends=True)[2:4])
+
+
+@pytest.mark.parametrize(
+    ("route", "query", "status"),
+    [
+        ("/file", {"path": "../secret"}, 404),
+        ("/file", {"path": "/etc/passwd"}, 404),
+        ("/file", {"path": "shop/pricing.py", "start_line": 9_999}, 400),
+        ("/file", {"path": "shop/pricing.py", "start_line": 5, "end_line": 4}, 400),
+        ("/file", {"path": ""}, 422),
+        ("/file-tree", {"folder": "nowhere"}, 404),
+        ("/symbols", {"path": "nowhere.py"}, 404),
+        ("/related", {"target": "@@nobody"}, 400),
+        ("/files", {"limit": 0}, 422),
+    ],
+)
+def test_what_is_not_indexed_cannot_be_seen(ready: httpx.Client, route: str, query: dict, status: int) -> None:
+    answer = ready.get(route, params={"project_id": "shop", **query})
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+
+
+def test_symbols_are_found_by_name_and_by_file(ready: httpx.Client, engine: Engine) -> None:
+    by_name = ready.get("/symbols", params={"project_id": "shop", "query": "price", "kind": "method"}).json()
+    assert [symbol["name"] for symbol in by_name["symbols"]] == [
+        item.symbol.name for item in engine.symbols("price", kind="method")
+    ]
+    of_file = ready.get("/symbols", params={"project_id": "shop", "path": "shop/pricing.py"}).json()["symbols"]
+    assert [symbol["start_line"] for symbol in of_file] == sorted(symbol["start_line"] for symbol in of_file)
+    assert {symbol["path"] for symbol in of_file} == {"shop/pricing.py"}
+
+
+def test_related_places_are_shown(ready: httpx.Client, engine: Engine) -> None:
+    shown = ready.get("/related", params={"project_id": "shop", "target": "shop/pricing.py"}).json()
+    told = engine.related("shop/pricing.py")
+    assert [(edge["path"], edge["kind"], edge["line"]) for edge in shown["edges"]] == [
+        (edge.path, edge.kind, edge.line) for edge in told.edges
+    ]
