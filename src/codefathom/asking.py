@@ -1,12 +1,12 @@
-"""From an opened index and its settings to what `answer` and `agent` take: plain values and functions."""
+"""From an opened index and its settings to what `answer` takes: plain values and functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from codefathom.answer.ask import Found, Text, ask
-from codefathom.answer.budget import Material, Shares, shares, sizes
+from codefathom.answer.budget import Shares, shares, sizes
 from codefathom.answer.course import Models, Project, Question
 from codefathom.answer.gather import gather, materials
 from codefathom.answer.judge import JudgeOptions
@@ -14,30 +14,19 @@ from codefathom.answer.prompting import latest
 from codefathom.answer.select import Listed
 from codefathom.answer.tokens import counter
 from codefathom.answer.types import Answer, Prices
-from codefathom.errors import SourceError, UsageError
+from codefathom.errors import UsageError
 from codefathom.opening import Opened
 from codefathom.providers.base import Message
 from codefathom.roles import model_of
 from codefathom.search.related import related
 from codefathom.settings import Settings
-from codefathom.texts import Texts, naming, with_symbols
+from codefathom.texts import Request, Texts, naming, window, with_symbols
 from codefathom.types import Context, SearchResult
 
 # Hits asked for, for each file of a context: several lie in one file.
 HITS_PER_FILE = 4
-# A model that does not say how much it takes gets no more than small local ones do.
-_SMALL_WINDOW = 24_000
 # A project of no more files is shown to the selecting model as a whole.
 _SMALL_PROJECT = 400
-
-
-class Request(NamedTuple):
-    """A question as a face puts it."""
-
-    text: str
-    history: tuple[Message, ...] = ()
-    pinned: tuple[str, ...] = ()  # paths in the project
-    documents: Mapping[str, str] = {}  # further texts by name, such as a file outside the project
 
 
 class Prepared(NamedTuple):
@@ -82,14 +71,6 @@ def models(opened: Opened) -> Models:
     return Models(*(model_of(role, opened) for role in Models._fields))
 
 
-def window(settings: Settings) -> int:
-    """Return the tokens of a context: as set, but no more than the model takes unless that is switched off."""
-    if settings.context.disable_auto_window:
-        return settings.context.window
-    room = settings.llm.window - settings.answer.max_tokens if settings.llm.window else _SMALL_WINDOW
-    return max(min(settings.context.window, room), 1)
-
-
 def recent(history: Sequence[Message], settings: Settings) -> tuple[Message, ...]:
     """Return the latest turns that half of the window takes; the first of them is a question."""
     kept = latest(history, window(settings) // 2, counter(settings.context.tokenizer_path))
@@ -121,7 +102,7 @@ def _question(request: Request, texts: Texts) -> Question:
             sizes=sizes(budget.full),
         ),
         history=request.history,
-        pinned=tuple(_pinned(request.pinned, texts)),
+        pinned=texts.given(request.pinned),
         filter_level=_filter_level(settings),
         n_sources=settings.rerank.top_n,
         max_tokens=settings.answer.max_tokens,
@@ -150,15 +131,6 @@ def _project(texts: Texts, search: Callable[[str, int], SearchResult]) -> Projec
         related=lambda path: related(texts.opened.catalog, path),
         outline=lambda candidates: _outline(candidates, texts.opened),
     )
-
-
-def _pinned(paths: Sequence[str], texts: Texts) -> list[Material]:
-    found = [Material(name, texts.indexed(name), reason="given") for name in texts.documents]
-    for path in paths:
-        if not texts.opened.catalog.text(path):
-            raise SourceError(f"{path!r} is not in the index", hint="`fathom status --skipped` tells why")
-        found.append(Material(path, texts.indexed(path), reason="pinned"))
-    return found
 
 
 def _outline(candidates: Sequence[str], opened: Opened) -> list[Listed]:

@@ -14,7 +14,6 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from threading import RLock
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from codefathom.errors import LockedError, UsageError
@@ -162,8 +161,7 @@ class Engine:
         """Return the best places for a question, each with file, lines, symbol and reason.
 
         `level` is what a hit is: "chunk" (default), "symbol" or "file". `where` is a filter, see
-        `codefathom.search.filter_parser.parse_filter`. Scores run from 0 to 1. The first search of a project makes its
-        index.
+        `codefathom.search.filter_parser.parse_filter`. Scores run from 0 to 1. The first search makes the index.
         Raises UsageError for an empty query or one that names a path or symbol that is not there.
         """
         started = time.perf_counter()
@@ -238,35 +236,38 @@ class Engine:
     ) -> Iterator[Found | Text | Answer]:
         """Yield the sources of an answer, its text in checked pieces, and the whole answer last.
 
-        Without a language model in the settings the answer consists of excerpts. `pinned` are paths that must be among
-        the sources, `documents` further texts by name, `history` the turns before. Closing the iterator ends the call.
-        Raises UsageError for an empty question. A model that cannot be reached, or fails midway, leaves what it wrote,
-        and excerpts; `Answer.failure` says what happened.
+        Without a language model the answer consists of excerpts. `pinned` are paths that must be among the sources,
+        `documents` further texts by name, `history` the turns before. Closing the iterator ends the call. Raises
+        UsageError for an empty question. A model that fails leaves what it wrote, and excerpts; see `Answer.failure`.
         """
-        from codefathom import asking
+        from codefathom import asking, texts
 
         self.refresh()
-        request = asking.Request(question, tuple(history), tuple(pinned), documents or {})
+        request = texts.Request(question, tuple(history), tuple(pinned), documents or {}, where)
+        return asking.answer(
+            request, self._open(), lambda query, limit: self.search(query, limit=limit, level="chunk", where=where)
+        )
 
-        def look(query: str, limit: int) -> SearchResult:
-            return self.search(query, limit=limit, level="chunk", where=where)
-
-        return asking.answer(request, self._open(), look)
-
-    def investigate(self, question: str, *, history: Sequence[Message] = ()) -> Iterator[Event | Answer]:
+    def investigate(
+        self,
+        question: str,
+        *,
+        where: Where | None = None,
+        pinned: Sequence[str] = (),
+        documents: Mapping[str, str] | None = None,
+        history: Sequence[Message] = (),
+    ) -> Iterator[Event | Answer]:
         """Let the configured model look for itself with tools; yield what happens, and the answer last.
 
-        Raises UsageError for an empty question and SettingsError without a model. A model that fails leaves the places
-        that it had seen; `Answer.failure` says what happened.
+        As `ask_events`, but SettingsError without a model. `where` keeps the tools to files that have matching lines.
         """
-        from codefathom.investigating import investigate
+        from codefathom import investigating, texts
 
         self.refresh()
-
-        def look(query: str, level: Level, limit: int) -> SearchResult:
-            return self.search(query, limit=limit, level=level)
-
-        return investigate(question, self._open(), look, history)
+        request = texts.Request(question, tuple(history), tuple(pinned), documents or {}, where)
+        return investigating.investigate(
+            request, self._open(), lambda query, level, n: self.search(query, limit=n, level=level, where=where)
+        )
 
     def status(self) -> Status:
         """Say what the index holds and how far it is from the tree."""
@@ -319,9 +320,7 @@ class Engine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # ---- inside

@@ -8,44 +8,47 @@ from functools import partial
 
 from codefathom.agent.loop import Briefing, Event, Final, Limits, Observed, run
 from codefathom.agent.report import report
-from codefathom.agent.tools import Place, Project, tools, usage
+from codefathom.agent.tools import Place, Project, Tool, tools, usage
 from codefathom.answer import extract
-from codefathom.answer.prompting import language_of_question, prompt
+from codefathom.answer.budget import pack, shares, shown
+from codefathom.answer.prompting import fenced, language_of_question, prompt
+from codefathom.answer.tokens import counter
 from codefathom.answer.types import Answer, Prices, Source
 from codefathom.errors import FathomError, SettingsError, UsageError
 from codefathom.opening import Opened
-from codefathom.providers.base import Message
 from codefathom.roles import model_of
 from codefathom.search.related import related
 from codefathom.settings import Settings
-from codefathom.texts import Texts, with_symbols
-from codefathom.types import Level, SearchResult
+from codefathom.texts import Request, Texts, window, with_symbols
+from codefathom.types import FoundSymbol, Level, RelatedResult, SearchResult
 
 Search = Callable[[str, Level, int], SearchResult]  # question, what a hit is, most hits
 _MAX_EXCERPTS = 5
 
 
-def investigate(
-    question: str, opened: Opened, search: Search, history: Sequence[Message] = ()
-) -> Iterator[Event | Answer]:
+# Of the window, for what is given with the question: the rest is for what the tools show.
+_GIVEN_PARTS = 2
+
+
+def investigate(request: Request, opened: Opened, search: Search) -> Iterator[Event | Answer]:
     """Let a model look for itself; yield what happens, the answer last; closing it ends the model's call.
 
-    Raises UsageError for an empty question and SettingsError without a model. A model that fails is told in
-    `Answer.failure`.
+    Raises UsageError for an empty question, SourceError for a path that is not indexed and SettingsError without a
+    model. A model that fails is told in `Answer.failure`.
     """
+    question = request.text
     if not question.strip():
         raise UsageError("the question is empty", hint='such as fathom ask --agent "where are orders priced"')
     chosen = model_of("agent", opened)
     if chosen is None:
         raise SettingsError("an agent needs a language model", hint="set FATHOM_LLM__MODEL, such as ollama:qwen3:8b")
     limits = _limits(opened.place.settings, chosen.name)
-    texts = Texts(opened)
-    project = _project(texts, lambda question, level, limit: texts.of_hits(search(question, level, limit)))
+    texts = Texts(opened, request.documents)
+    project = _project(texts, search, request)
     known = tools(project)
-    listed = "\n".join(f"- {usage(tool.spec)}" for tool in known)
-    system = prompt("agent", language_of_question(question), tools=listed, rounds=str(limits.rounds))
-    seen: list[Place] = []
-    for event in run(question, chosen, known, limits, Briefing(system, history=tuple(history), mask=texts.mask)):
+    briefing = _briefing(texts, request, known, limits)
+    seen = list(briefing.places)
+    for event in run(question, chosen, known, limits, briefing):
         if isinstance(event, Observed):
             seen += event.places
         yield event
@@ -59,6 +62,25 @@ def investigate(
                 trace=event.stages,
                 cost=limits.prices.cost(event.usage),
             )
+
+
+def _briefing(texts: Texts, request: Request, known: Sequence[Tool], limits: Limits) -> Briefing:
+    """Return what the model is told besides the question: its task, the turns before, and what is given."""
+    listed = "\n".join(f"- {usage(tool.spec)}" for tool in known)
+    system = prompt("agent", language_of_question(request.text), tools=listed, rounds=str(limits.rounds))
+    settings = texts.opened.place.settings
+    context = settings.context
+    budget = shares(window(settings) // _GIVEN_PARTS, context.full_text_ratio, context.segment_ratio)
+    sources = pack(texts.given(request.pinned), budget, counter(context.tokenizer_path), texts.name_of).sources
+    # Without their numbers: those of an agent's answer count what it lists itself.
+    given = "\n".join(shown(source).removeprefix(f"[{source.number}] ") for source in sources)
+    return Briefing(
+        system,
+        history=request.history,
+        given=fenced(given, "what is given with the question") if sources else "",
+        places=tuple(Place(item.path, item.start_line, item.end_line, item.symbol) for item in sources),
+        mask=texts.mask,
+    )
 
 
 def _excerpts(question: str, project: Project) -> Sequence[Source]:
@@ -80,12 +102,23 @@ def _limits(settings: Settings, name: str) -> Limits:
     return Limits(agent.rounds, agent.max_tokens, agent.max_seconds, settings.answer.max_tokens, agent.max_cost, prices)
 
 
-def _project(texts: Texts, search: Search) -> Project:
+def _project(texts: Texts, search: Search, request: Request) -> Project:
+    """Return what the tools see: what was given, and of the index no more than the question is kept to."""
     catalog = texts.opened.catalog
+    paths = list(dict.fromkeys([*request.pinned, *texts.paths(request.where)]))
+    known = frozenset(paths)
+
+    def of_symbols(name: str) -> list[FoundSymbol]:
+        return [texts.of_symbol(found) for found in catalog.symbols(name) if found.path in known]
+
+    def near(target: str) -> RelatedResult:
+        found = related(catalog, target)
+        return replace(found, edges=tuple(edge for edge in found.edges if edge.path in known))
+
     return Project(
-        search=search,
-        text=lambda path: texts.indexed(path) or None,
-        symbols=lambda name: [texts.of_symbol(found) for found in catalog.symbols(name)],
-        related=lambda target: related(catalog, target),
-        paths=lambda: [document.path for document in catalog.documents()],
+        search=lambda question, level, limit: texts.of_hits(search(question, level, limit)),
+        text=lambda path: (texts.indexed(path) or None) if path in known else None,
+        symbols=of_symbols,
+        related=near,
+        paths=lambda: paths,
     )

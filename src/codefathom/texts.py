@@ -1,20 +1,46 @@
-"""The texts of an opened project as a language model may see them, and the names of the definitions in them."""
+"""What is asked, and the texts of an opened project as a language model may see them, with the names in them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
+from typing import NamedTuple
 
-from codefathom.answer.budget import NameOf, lines_of
+from codefathom.answer.budget import Material, NameOf, lines_of
 from codefathom.answer.types import Answer, Citation, Source
+from codefathom.errors import SourceError
 from codefathom.opening import Opened
+from codefathom.providers.base import Message
 from codefathom.roles import masking
+from codefathom.search.filters import to_sql
+from codefathom.settings import Settings
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import read
-from codefathom.types import Chunk, Document, FoundSymbol, SearchResult
+from codefathom.types import Chunk, Document, FoundSymbol, SearchResult, Where
+
+# A model that does not say how much it takes gets no more than small local ones do.
+_SMALL_WINDOW = 24_000
+
+
+class Request(NamedTuple):
+    """A question as a face puts it."""
+
+    text: str
+    history: tuple[Message, ...] = ()
+    pinned: tuple[str, ...] = ()  # paths in the project
+    documents: Mapping[str, str] = {}  # further texts by name, such as a file outside the project
+    where: Where | None = None  # what the question is kept to
+
+
+def window(settings: Settings) -> int:
+    """Return the tokens of a context: as set, but no more than the model takes unless that is switched off."""
+    if settings.context.disable_auto_window:
+        return settings.context.window
+    room = settings.llm.window - settings.answer.max_tokens if settings.llm.window else _SMALL_WINDOW
+    return max(min(settings.context.window, room), 1)
 
 
 class Texts:
@@ -41,6 +67,26 @@ class Texts:
         """Return the text as it is now, None when it is gone."""
         text = self.documents[path] if path in self.documents else _on_disk(path, self.opened)
         return None if text is None else self.mask(text)
+
+    def given(self, pinned: Sequence[str]) -> tuple[Material, ...]:
+        """Return the given documents and the pinned paths. Raises SourceError for a path that is not indexed."""
+        found = [Material(name, self.indexed(name), reason="given") for name in self.documents]
+        for path in pinned:
+            if not self.opened.catalog.text(path):
+                raise SourceError(f"{path!r} is not in the index", hint="`fathom status --skipped` tells why")
+            found.append(Material(path, self.indexed(path), reason="pinned"))
+        return tuple(found)
+
+    def paths(self, where: Where | None) -> list[str]:
+        """Return the documents that were given, then the indexed ones with lines that fulfil a condition."""
+        catalog = self.opened.catalog
+        indexed = [document.path for document in catalog.documents()]
+        if where is not None:
+            condition = to_sql(where)
+            chunks = catalog.chunks(catalog.select(condition.condition, condition.parameters))
+            inside = {chunk.path for chunk in chunks.values()}
+            indexed = [path for path in indexed if path in inside]
+        return [*self.documents, *indexed]
 
     def of_hits(self, result: SearchResult) -> SearchResult:
         """Return hits with the lines of these texts."""

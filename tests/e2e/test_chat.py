@@ -68,7 +68,7 @@ def test_a_conversation_of_errors_only_is_one(shop: Path) -> None:
 def test_without_a_model_that_is_said_once(shop: Path) -> None:
     ran = fathom(shop, None, "chat", stdin=f"{QUESTION}\n{QUESTION}\n")
     assert ran.returncode == 0
-    assert ran.stdout.count("[shop/orders.py:") >= 2
+    assert ran.stdout.count("[shop/") >= 2
     assert ran.stderr.count("FATHOM_LLM__MODEL") == 1
     assert ran.stderr.count("no language model is configured") == 1
     assert ran.stderr.index("indexed 15 files") < ran.stderr.index("no language model is configured")
@@ -111,7 +111,6 @@ def test_an_agent_has_the_conversation_in_mind(shop: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--agent", "--pin", "README.md"), "--agent and --pin do not go together"),
         (("--agent",), "an agent needs a language model"),
         (("--trace", "nowhere/trace"), "cannot write 'nowhere/trace'"),
         (("--filter-level", "9"), "select.filter_level"),

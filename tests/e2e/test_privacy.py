@@ -56,6 +56,7 @@ def leaked(served: Served) -> list[str]:
         ("--pin", "keys.py", "--set", "context.window=900"),
         ("--pin", "keys.py", "--filter-level", "1"),
         ("--doc", "keys.py"),
+        ("--agent", "--doc", "keys.py", "--set", "context.window=900"),
     ],
     ids=" ".join,
 )

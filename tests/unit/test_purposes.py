@@ -36,6 +36,7 @@ from codefathom.settings import AnswerSettings, EmbedSettings, IndexSettings, Ll
 from codefathom.stores.cache import Cache
 from codefathom.stores.records import StoredDocument
 from codefathom.testing import ScriptedChat
+from codefathom.texts import Request
 from codefathom.types import ForModel, IndexReport, Progress, Symbol
 
 Script = Reply | ProviderError | Callable[[Ask], Reply]
@@ -400,7 +401,7 @@ def test_the_selecting_model_sees_purposes_when_they_are_on(project: Project, se
     project.index(describes, key=purpose_key(name))
     project.settings = settings
     with project.opened() as opened:
-        request = asking.Request("where is the sum")
+        request = Request("where is the sum")
         _, access, _ = asking.prepare(request, opened, lambda *_: pytest.fail("nothing is searched"))
         listed = {file.path: file.purpose for file in access.outline([])}
     about = {"cart.py": "About cart.py.", "till.py": "About till.py."}

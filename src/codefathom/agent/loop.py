@@ -59,6 +59,8 @@ class Briefing(NamedTuple):
     system: str = SYSTEM
     demand: str = DEMAND  # of the final answer
     history: tuple[Message, ...] = ()  # earlier turns
+    given: str = ""  # what it is shown before it looks
+    places: tuple[Place, ...] = ()  # the lines in that
     mask: Callable[[str], str] = str  # takes out of a trace what is taken out of what leaves the machine
 
 
@@ -116,10 +118,11 @@ def run(
     opening = _opening(question, tools, briefing)
     record = Record(briefing.mask, lambda _: limits.prices, clock)
     talk = _Talk(model, tools, limits, opening, record=record, clock=clock)
+    talk.trace += [briefing.places] if briefing.places else []
     stopped_by = yield from talk.rounds()
     looked = talk.messages[len(opening) :]
     if stopped_by == "provider" and not looked:
-        found = talk.seen()
+        found = FinalAnswer("", "low", ())
     else:
         messages = [*opening, *(map(_shortened, looked) if stopped_by == "provider" else looked)]
         found = yield from talk.finished(messages, briefing.demand)
@@ -131,7 +134,8 @@ def run(
 
 def _opening(question: str, tools: Sequence[Tool], briefing: Briefing) -> list[Message]:
     lines = [briefing.system, "", "Tools:", *(f"- {usage(tool.spec)}" for tool in tools), _IN_TEXT]
-    return [Message("system", "\n".join(lines)), *briefing.history, Message("user", question)]
+    asked = f"{briefing.given}\n\n{question}" if briefing.given else question
+    return [Message("system", "\n".join(lines)), *briefing.history, Message("user", asked)]
 
 
 def _shortened(message: Message) -> Message:

@@ -45,7 +45,7 @@ def report(
     excerpts.
     """
     sources = tuple(_sources(final.answer, seen, text_of))
-    if final.answer.answer or sources:
+    if final.answer.answer or final.answer.named:
         checked = _checked(question, final.answer, sources, texts_now(sources, on_disk))
     else:
         sources = tuple(excerpts())

@@ -259,7 +259,7 @@ def _numbered(path: str, lines: Sequence[str], first: int, room: int) -> _Fittin
     shown = [f"{number}\t{line}" for number, line in enumerate(lines, start=first)]
     left = room - len(_continue(path, first + len(lines))) - 1
     if len(shown[0]) > left and room > 0:  # one line that is too long, as in minified code: its beginning
-        shown[0] = f"{shown[0][: max(left - 12, 0)]}… (line cut)"
+        shown[0] = f"{shown[0][: max(left - 12, len(str(first)) + 1)]}… (line cut)"
     return _fitting(shown, room, lambda n: _continue(path, first + n))
 
 
@@ -277,7 +277,7 @@ def _lines(text: str) -> list[str]:
 
 def _read_file(project: Project, values: Mapping[str, Any], max_chars: int) -> Observation:
     given = values["file_path"]
-    if _leaves_project(given):
+    if given not in project.paths() and _leaves_project(given):
         return _error(f"{_short(given)} is no path from the project's root, such as src/main.py.")
     path = _indexed(project, given.removeprefix("./"))
     text = project.text(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple, TypeAlias, cast
 
@@ -29,7 +29,7 @@ from codefathom.types import Context, Where
 
 Events: TypeAlias = Iterator[Found | Text | Event | Answer]
 FOUND, NOTHING, ERROR = 0, 1, 2
-_NOT_FOR_AGENTS = ("contexts_only", "pin", "doc", "url", "dir", "lang", "kind", "filter")
+_NOT_FOR_AGENTS = ("contexts_only",)
 _OF_ANSWERS = ("explain", "trace")
 _WHY = {"agent": "an agent looks for itself", "contexts_only": "stages are told with an answer"}
 
@@ -108,12 +108,8 @@ def ask_events(
     question: str, given: Given, engine: Engine, history: Sequence[Message] = ()
 ) -> Generator[Found | Text | Event | Answer, None, None]:
     """Yield the events of an answer, the answer last; closing it ends the call of the model."""
-    if given.agent:
-        events: Events = engine.investigate(question, history=history)
-    else:
-        events = engine.ask_events(
-            question, where=given.where, pinned=given.pinned, documents=given.documents, history=history
-        )
+    ask: Callable[..., Events] = engine.investigate if given.agent else engine.ask_events
+    events = ask(question, where=given.where, pinned=given.pinned, documents=given.documents, history=history)
     return cast("Generator[Found | Text | Event | Answer, None, None]", events)
 
 
