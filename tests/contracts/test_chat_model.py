@@ -296,6 +296,58 @@ def test_openai_leaves_out_what_a_server_refuses(refused: tuple[str, ...]) -> No
     assert len(served.asked) == len(refused) + 1
 
 
+def learnt(refused: tuple[str, ...], n_calls: int) -> list[list[str]]:
+    """Ask a model again and again; return which of all extras each request held."""
+
+    def held(body: dict[str, Any]) -> list[str]:
+        return [word for word in REFUSED[-1] if word in json.dumps(body)]
+
+    def accepts(body: dict[str, Any]) -> bool:
+        return not set(held(body)) & set(refused)
+
+    with serving(Turn([OpenAI.text], when=accepts)) as served:
+        model = OpenAIChat("mine", Http(Server(OpenAI.address(served))))
+        for _ in range(n_calls):
+            assert whole(model, ASK._replace(schema=SCHEMA)).text == TEXT
+        assert whole(model, ASK).text == TEXT
+    return [held(asked.body) for asked in served.asked]
+
+
+@pytest.mark.parametrize(
+    ("refused", "sent"),
+    [
+        ((), [["json_schema", "stream_options"]] * 2),
+        (("json_schema",), [["json_schema", "stream_options"], *[["json_object", "stream_options"]] * 2]),
+        (
+            ("json_schema", "json_object"),
+            [["json_schema", "stream_options"], ["json_object", "stream_options"], *[["stream_options"]] * 2],
+        ),
+        # Not counting tokens is no reason to do without a schema.
+        (
+            ("stream_options",),
+            [
+                ["json_schema", "stream_options"],
+                ["json_object", "stream_options"],
+                *[["stream_options"], [], ["json_schema"]],
+            ],
+        ),
+    ],
+)
+def test_openai_learns_once_what_a_server_refuses(refused: tuple[str, ...], sent: list[list[str]]) -> None:
+    plain = [] if "stream_options" in refused else ["stream_options"]
+    assert learnt(refused, 2) == [*sent, plain]
+
+
+def test_openai_forgets_a_refusal_that_had_another_reason() -> None:
+    """When nothing is taken, it was not the extras."""
+    with serving(Turn(status=400, pieces=[b'{"error": "a bad day"}'])) as served:
+        model = OpenAIChat("mine", Http(Server(OpenAI.address(served))))
+        for _ in range(2):
+            with pytest.raises(ProviderError, match="a bad day"):
+                whole(model, ASK._replace(schema=SCHEMA))
+        assert ["json_schema" in json.dumps(asked.body) for asked in served.asked] == [True, False, False, False] * 2
+
+
 def test_a_key_is_sent_and_never_said() -> None:
     headers = {"Authorization": "Bearer sk-very-secret"}
     _, served, _ = asked(OpenAI, Turn([OpenAI.text]), headers=headers)

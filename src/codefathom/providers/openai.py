@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, Thoughts, ToolCall, Usage, bounded
@@ -38,6 +38,7 @@ class OpenAIChat:
         self._events = Events(name or f"openai:{model}", http.sayable)
         # Reasoning models count what they think too, and take no temperature. Others are found out by being refused.
         self._is_reasoning = model.startswith(_REASONING)
+        self._refused: frozenset[str] = frozenset()  # names of extras that the server does not take
 
     @property
     def name(self) -> str:
@@ -89,10 +90,11 @@ class OpenAIChat:
     def _lines(self, ask: Ask) -> Iterator[str]:
         """Ask; what a server does not know (usage, schemas) is left out when it refuses the request for it."""
         refused: StatusError | None = None
-        extras = deque(_extras(ask.schema))
+        extras = deque(_extras(ask.schema, self._refused))
+        tried: list[str] = []
         while extras:
             body = _body(self._model, ask, is_reasoning=self._is_reasoning)
-            lines = self._http.lines("/chat/completions", {**body, **extras[0]})
+            lines = self._http.lines("/chat/completions", {**body, **extras[0].fields})
             try:
                 first = next(lines, None)
             except StatusError as error:
@@ -103,8 +105,10 @@ class OpenAIChat:
                 if not self._is_reasoning and ("max_tokens" in said or "temperature" in said):
                     self._is_reasoning = True
                 else:
-                    extras.popleft()
+                    tried.append(extras.popleft().name)
                 continue
+            # Where not even the usage may be asked for, nothing is known of the formats that went with it.
+            self._refused |= {_USAGE} if _USAGE in tried else set(tried)
             if first is not None:
                 yield first
             yield from lines
@@ -113,15 +117,27 @@ class OpenAIChat:
         raise refused
 
 
-def _extras(schema: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
-    """Yield what to add to a request, the best first, and nothing last."""
-    usage = {"stream_options": {"include_usage": True}}
+class _Extra(NamedTuple):
+    """What is added to a request where the server takes it."""
+
+    name: str
+    fields: Mapping[str, Any]
+
+
+_USAGE = "usage"
+
+
+def _extras(schema: Mapping[str, Any] | None, refused: Collection[str]) -> Iterator[_Extra]:
+    """Yield what to add to a request, the best first, and nothing last; what was refused before is left out."""
+    usage = {} if _USAGE in refused else {"stream_options": {"include_usage": True}}
     if schema is not None:
         named = {"name": "reply", "schema": schema, "strict": schema.get("type") == "object" and _is_strict(schema)}
-        yield {**usage, "response_format": {"type": "json_schema", "json_schema": named}}
-        yield {**usage, "response_format": {"type": "json_object"}}
-    yield usage
-    yield {}
+        formats = ({"type": "json_schema", "json_schema": named}, {"type": "json_object"})
+        extras = (_Extra(str(form["type"]), {**usage, "response_format": form}) for form in formats)
+        yield from (extra for extra in extras if extra.name not in refused)
+    if usage:
+        yield _Extra(_USAGE, usage)
+    yield _Extra("nothing", {})
 
 
 def _is_strict(schema: object) -> bool:
