@@ -7,16 +7,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
 
 from codefathom import __version__
 from codefathom.server import (
     errors,
+    routes_ask,
+    routes_conversations,
     routes_files,
     routes_jobs,
     routes_projects,
     routes_search,
     routes_service,
 )
+from codefathom.server.answers import Answers
 from codefathom.server.cache import ResultCache
 from codefathom.server.config import ServerConfig
 from codefathom.server.conversations import Conversations
@@ -32,6 +36,8 @@ ROUTERS = (
     routes_search.router,
     routes_files.router,
     routes_jobs.router,
+    routes_ask.router,
+    routes_conversations.router,
 )
 _JOBS_AT_ONCE = 2
 _PROBLEM = {"model": ProblemOut, "description": "What is wrong, as application/problem+json"}
@@ -45,6 +51,7 @@ def create_app(config: ServerConfig) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         state.jobs.resume()
         yield
+        state.answers.close()
         state.jobs.close()
         state.conversations.close()
         state.projects.close()
@@ -65,6 +72,13 @@ def create_app(config: ServerConfig) -> FastAPI:
         app.include_router(router(state))
     app.add_middleware(Guard, state=state)
     app.add_middleware(UnderApi)
+    if config.cors:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=config.cors,
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_headers=["authorization", "content-type", "last-event-id"],
+        )
     return app
 
 
@@ -82,4 +96,5 @@ def _state(config: ServerConfig) -> ServerState:
             on_end=lambda job: projects.opened.drop(job.project_id),
         ),
         conversations=conversations,
+        answers=Answers(conversations),
     )

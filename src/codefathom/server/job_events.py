@@ -16,7 +16,7 @@ class Told(NamedTuple):
     """An event: its name and its data."""
 
     type: str
-    data: dict[str, Any] | None = None
+    data: Any = None
 
 
 def job_shape(job: Job) -> dict[str, Any]:

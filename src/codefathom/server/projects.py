@@ -21,6 +21,7 @@ from codefathom.server.config import ServerConfig
 from codefathom.server.database import Database
 from codefathom.server.opened import OpenedEngines
 from codefathom.server.problems import ConflictError, ForbiddenError, NotFoundError, RequestError
+from codefathom.server.stopping import ServedEngine
 from codefathom.settings import Settings, known_settings
 
 _TABLES = """
@@ -155,7 +156,7 @@ class Projects:
 
     def _open(self, root: str) -> Engine:
         given = next((project.settings for project in self.listed() if project.root == root), {})
-        return Engine.open(root, settings=self._settings(root, given))
+        return ServedEngine.open(root, settings=self._settings(root, given))
 
     def _settings(self, root: str, overrides: Mapping[str, object]) -> Settings:
         config = self._config()

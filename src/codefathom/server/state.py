@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 
 from fastapi import Depends, Request
 
+from codefathom.server.answers import Answers
 from codefathom.server.auth import ANYONE, Caller
 from codefathom.server.cache import ResultCache
 from codefathom.server.config import ServerConfig
@@ -25,6 +26,7 @@ class ServerState:
     cache: ResultCache
     jobs: Jobs
     conversations: Conversations
+    answers: Answers
 
 
 def caller_of(request: Request) -> Caller:

@@ -1,0 +1,115 @@
+"""What somebody who asked is told, and the shape of an answer. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, TypeAlias
+
+from codefathom.agent.loop import Call, Event, Observed, Thought
+from codefathom.answer.ask import Found, Text
+from codefathom.answer.types import Answer, Source
+from codefathom.server.job_events import Told
+from codefathom.server.problems import Problem
+
+Happening: TypeAlias = Found | Text | Event | Answer
+
+_MOST_SHOWN = 4_000  # characters of what a tool has found
+
+
+class Telling:
+    """Turns what happens on the way to an answer into events; remembers what was told already."""
+
+    def __init__(self, projects: Sequence[str]) -> None:
+        self._projects = projects
+        self.text = ""  # of the answer, as far as it was told
+        self._has_sources = False
+
+    def of(self, event: Happening) -> Iterator[Told]:
+        """Yield what an event tells."""
+        if isinstance(event, Found):
+            yield from self._sources(event.sources)
+            yield Told("status", {"phase": "found", "left_out": list(event.left_out), "degraded": list(event.degraded)})
+        elif isinstance(event, Text):
+            yield from self._content(event.text)
+        elif isinstance(event, Thought):
+            yield Told("step", {"type": "thinking", "text": event.text})
+        elif isinstance(event, Call):
+            yield Told("step", {"type": "tool_call", "tool": event.name, "arguments": event.arguments})
+        elif isinstance(event, Observed):
+            yield Told("step", _observed(event))
+        elif isinstance(event, Answer):
+            yield from self._answer(event)
+
+    def _sources(self, sources: Iterable[Source]) -> Iterator[Told]:
+        if not self._has_sources:
+            self._has_sources = True
+            yield Told("sources", [source_shape(source, self._projects) for source in sources])
+
+    def _content(self, text: str) -> Iterator[Told]:
+        if text:
+            self.text += text
+            yield Told("content", text)
+
+    def _answer(self, answer: Answer) -> Iterator[Told]:
+        """Tell what was not told yet: an agent's answer comes whole."""
+        yield from self._sources(answer.sources)
+        yield from self._content("" if self.text else answer.text)
+        yield Told("status", {"phase": "answered", **details_of(answer, self._projects)})
+        yield Told("usage", {**answer.usage._asdict(), "cost": answer.cost, "model": answer.model})
+        if answer.failure:
+            yield Told("error", {"code": "provider", "detail": answer.failure, "hint": ""})
+
+
+def _observed(event: Observed) -> dict[str, Any]:
+    return {
+        "type": "error" if event.is_error else "tool_result",
+        "tool": event.name,
+        "text": event.text[:_MOST_SHOWN],
+        "places": [place._asdict() for place in event.places],
+        "milliseconds": round(event.milliseconds, 1),
+    }
+
+
+def problem_event(problem: Problem) -> Told:
+    """Return what tells that an answer has failed."""
+    return Told("error", {"code": problem.code, "detail": problem.detail, "hint": problem.hint})
+
+
+def source_shape(source: Source, projects: Sequence[str]) -> dict[str, Any]:
+    """Return a source as the second document has it, and where it is."""
+    # Paths in answers from several projects begin with the project.
+    project, _, file = source.path.partition("/") if len(projects) > 1 else (projects[0], "", source.path)
+    folders = file.split("/")[:-1]
+    return {
+        "id": f"{source.path}:{source.start_line}-{source.end_line}",
+        "number": source.number,
+        "path": source.path,
+        "project_id": project,
+        "file": file,
+        "module": folders[0] if folders else "",
+        "score": round(source.score, 4),
+        "start_line": source.start_line,
+        "end_line": source.end_line,
+        "symbol": source.symbol,
+        "reason": source.reason,
+    }
+
+
+def details_of(answer: Answer, projects: Sequence[str]) -> dict[str, Any]:
+    """Return all of an answer but its text."""
+    return {
+        "citations": [asdict(citation) for citation in answer.citations],
+        "dropped_citations": [asdict(dropped) for dropped in answer.dropped],
+        "verified_share": answer.verified_share,
+        "confidence": answer.confidence,
+        "label": answer.label,
+        "model": answer.model,
+        "usage": answer.usage._asdict(),
+        "cost": answer.cost,
+        "sources": [source_shape(source, projects) for source in answer.sources],
+        "degraded": list(answer.degraded),
+        "stale": answer.stale,
+        "generation": answer.generation,
+        "error": answer.failure,
+    }

@@ -1,0 +1,70 @@
+"""Routes of conversations that the server keeps."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, status
+from fastapi.responses import PlainTextResponse
+
+from codefathom.server.conversations import MOST_LISTED, markdown
+from codefathom.server.questions import conversation_of
+from codefathom.server.searching import chosen_projects
+from codefathom.server.state import CallerHere, ServerState
+from codefathom.server.wire_ask import ConversationIn, ConversationOut, ConversationsOut, TitleIn
+
+_MARKDOWN: dict[int | str, dict[str, Any]] = {
+    200: {"description": "A document", "content": {"text/markdown": {"example": "# Prices\n\n## where?\n"}}}
+}
+
+
+def router(state: ServerState) -> APIRouter:
+    """Return the routes of conversations."""
+    routes = APIRouter(prefix="/conversations", tags=["conversations"])
+    _add_all(routes, state)
+    _add_one(routes, state)
+    return routes
+
+
+def _add_all(routes: APIRouter, state: ServerState) -> None:
+    @routes.get("", summary="Your conversations, the one that was used last first")
+    def conversations(
+        caller: CallerHere,
+        project_id: Annotated[str, Query(description="About this project only", examples=["shop"])] = "",
+        limit: Annotated[int, Query(ge=1, le=MOST_LISTED, examples=[50])] = 50,
+    ) -> ConversationsOut:
+        found = state.conversations.listed(caller.name, project=project_id, limit=limit)
+        seen = [item for item in found if all(map(caller.may_use, item.projects))]
+        return ConversationsOut(conversations=[ConversationOut.model_validate(item) for item in seen])
+
+    @routes.post("", summary="Begin a conversation", status_code=status.HTTP_201_CREATED)
+    def begin(body: ConversationIn, caller: CallerHere) -> ConversationOut:
+        projects = chosen_projects(state, caller, body.project_ids)
+        return ConversationOut.model_validate(state.conversations.begin(projects, caller.name, body.title))
+
+
+def _add_one(routes: APIRouter, state: ServerState) -> None:
+    @routes.get("/{conversation_id}", summary="One conversation with its questions and answers")
+    def show(conversation_id: str, caller: CallerHere) -> ConversationOut:
+        return ConversationOut.model_validate(conversation_of(state, caller, conversation_id))
+
+    @routes.patch("/{conversation_id}", summary="Give a conversation another title")
+    def rename(conversation_id: str, body: TitleIn, caller: CallerHere) -> ConversationOut:
+        conversation_of(state, caller, conversation_id)
+        return ConversationOut.model_validate(state.conversations.rename(conversation_id, body.title, caller.name))
+
+    @routes.delete("/{conversation_id}", summary="Forget a conversation", status_code=status.HTTP_204_NO_CONTENT)
+    def delete(conversation_id: str, caller: CallerHere) -> None:
+        conversation_of(state, caller, conversation_id)
+        state.conversations.delete(conversation_id, caller.name)
+
+    @routes.get(
+        "/{conversation_id}/export",
+        summary="A conversation as Markdown",
+        response_class=PlainTextResponse,
+        responses=_MARKDOWN,
+    )
+    def export(conversation_id: str, caller: CallerHere) -> PlainTextResponse:
+        text = markdown(conversation_of(state, caller, conversation_id))
+        headers = {"content-disposition": f'attachment; filename="{conversation_id}.md"'}
+        return PlainTextResponse(text, media_type="text/markdown", headers=headers)

@@ -1,0 +1,271 @@
+"""Questions over real sockets, with a real server that plays the model."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from tests.protocols.server import Served, Turn
+from tests.protocols.server import serving as model_server
+
+from codefathom.server.config import ServerConfig
+
+from .conftest import Serve
+from .test_routes_jobs import ids, messages
+
+QUESTION = "where is the total of a cart priced"
+CITED = "The cart adds up its lines [shop/pricing.py:1-5].\n\n"
+
+
+def spoken(*pieces: str, **rest: Any) -> Turn:
+    """A streamed reply in the form of OpenAI."""
+    deltas = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]
+    end = {
+        "choices": [{"delta": {}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 900, "completion_tokens": 40},
+    }
+    lines = [f"data: {json.dumps(item)}\n\n".encode() for item in (*deltas, end)]
+    return Turn([*lines, b"data: [DONE]\n\n"], **rest)
+
+
+@contextmanager
+def asked_of(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch, *turns: Turn
+) -> Iterator[tuple[httpx.Client, Served]]:
+    """A server with the indexed shop, whose answering model follows a script."""
+    with model_server(*turns) as model:
+        for name, value in {
+            "FATHOM_LLM__MODEL": f"openai:scripted@{model.base_url}/v1",
+            "FATHOM_SELECT__FILTER_LEVEL": "0",
+            "FATHOM_ANSWER__LEAST_CONFIDENCE": "0",
+            "FATHOM_LIMITS__ATTEMPTS": "1",
+        }.items():
+            monkeypatch.setenv(name, value)
+        with serve(ServerConfig(config.data_dir, config.allowed_roots, variables=dict(_environ()))) as client:
+            client.post("/index", json={"codebase_path": str(shop)}).raise_for_status()
+            yield client, model
+
+
+def _environ() -> dict[str, str]:
+    import os
+
+    return dict(os.environ)
+
+
+@pytest.fixture
+def plain(server: httpx.Client, shop: Path) -> httpx.Client:
+    """A server with the indexed shop and without any model."""
+    server.post("/index", json={"codebase_path": str(shop)}).raise_for_status()
+    return server
+
+
+def types(told: list[dict[str, Any]]) -> list[str]:
+    return [message["type"] for message in told]
+
+
+def text_of(told: list[dict[str, Any]]) -> str:
+    return "".join(message["data"] for message in told if message["type"] == "content")
+
+
+def test_without_a_model_the_answer_consists_of_excerpts(plain: httpx.Client) -> None:
+    answer = plain.post("/ask", json={"question": QUESTION, "project_id": "shop", "top_k": 50}).json()
+    assert answer["model"] == ""
+    assert answer["answer"]
+    assert {source["path"] for source in answer["sources"]} & {"shop/pricing.py", "web/src/cart.ts"}
+    assert answer["sources"][0]["project_id"] == "shop"
+    assert any("no language model" in text for text in answer["degraded"])
+
+
+def test_a_stream_has_sources_then_content_and_done_last(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with asked_of(config, serve, shop, monkeypatch, spoken(CITED, "And more.")) as (client, model):
+        raw = client.post("/ask/stream", json={"question": QUESTION, "project_id": "shop", "top_k": 50}).text
+    told = messages(raw)
+    assert types(told)[0] == "status"
+    assert types(told)[-1] == "done"
+    assert raw.endswith('data: {"type": "done"}\n\n')
+    order = [kind for kind in types(told) if kind in {"sources", "content", "usage", "done"}]
+    assert order == ["sources", *["content"] * order.count("content"), "usage", "done"]
+    sources = next(message["data"] for message in told if message["type"] == "sources")
+    assert {"path", "module", "score", "start_line", "end_line"} <= sources[0].keys()
+    assert "adds up its lines" in text_of(told)
+    assert "And more." in text_of(told)
+    usage = next(message["data"] for message in told if message["type"] == "usage")
+    assert (usage["prompt_tokens"], usage["completion_tokens"]) == (900, 40)
+    assert len(model.asked) == 1
+
+
+def test_a_whole_answer_is_what_the_stream_says(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with asked_of(config, serve, shop, monkeypatch, spoken(CITED, "And more.")) as (client, _):
+        body = {"question": QUESTION, "projectId": "shop"}
+        told = messages(client.post("/api/ask/stream", json=body).text)
+        answer = client.post("/ask", json=body).json()
+    assert answer["answer"] == text_of(told)
+    *_, answered = (message["data"] for message in told if message["type"] == "status")
+    for name in ("citations", "dropped_citations", "verified_share", "confidence", "sources", "degraded", "error"):
+        assert answer[name] == answered[name]
+
+
+def test_a_model_that_fails_is_told_and_excerpts_stand_in(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with asked_of(config, serve, shop, monkeypatch, Turn([b"overloaded"], 500)) as (client, _):
+        told = messages(client.post("/ask/stream", json={"question": QUESTION, "project_id": "shop"}).text)
+    assert types(told)[-2:] == ["error", "done"]
+    assert "500" in told[-2]["data"]["detail"]
+    assert text_of(told)
+
+
+@pytest.mark.parametrize("route", ["/ask", "/ask/stream", "/ask/agent"])
+def test_a_client_that_leaves_ends_the_call_of_the_model(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch, route: str
+) -> None:
+    endless = spoken("I think on. ")
+    endless.pieces, endless.repeat, endless.pause_s = endless.pieces[:1], 100_000, 0.005
+    with asked_of(config, serve, shop, monkeypatch, endless) as (client, model):
+        address = urlsplit(str(client.base_url))
+        body = json.dumps({"question": QUESTION, "project_id": "shop"}).encode()
+        connection = socket.create_connection((address.hostname, address.port))
+        head = f"POST {route} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        while not model.asked:
+            threading.Event().wait(0.01)
+        assert not model.asked[0].is_closed.is_set()
+        connection.close()
+        assert model.asked[0].is_closed.wait(60)
+
+
+def test_an_answer_can_be_stopped_and_read_from_elsewhere(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = spoken("I think on.\n\n")
+    endless.pieces, endless.repeat, endless.pause_s = endless.pieces[:1], 100_000, 0.005
+    with asked_of(config, serve, shop, monkeypatch, endless) as (client, model):
+        body = {"question": QUESTION, "project_id": "shop", "keep": True}
+        told: list[dict[str, Any]] = []
+        with client.stream("POST", "/ask/stream", json=body) as stream:
+            is_stopped = False
+            for line in stream.iter_lines():
+                told += messages(line)
+                answer_id = told[0]["data"]["answer_id"] if told else ""
+                if "content" in types(told) and not is_stopped:
+                    is_stopped = True
+                    assert client.post(f"/answers/{answer_id}/stop").status_code == 204
+        assert told[-2:] == [{"type": "status", "data": {"phase": "stopped"}}, {"type": "done"}]
+        assert model.asked[0].is_closed.wait(60)
+        again = client.get(f"/answers/{answer_id}/events").text
+        assert [item for item in messages(again) if item["type"] == "content"] == [
+            item for item in told if item["type"] == "content"
+        ]
+        kept = client.get(f"/conversations/{told[0]['data']['conversation_id']}").json()
+        assert kept["turns"][0]["state"] == "stopped"
+        assert kept["turns"][0]["answer"] == text_of(told)
+
+
+def test_a_stream_goes_on_after_its_last_event(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with asked_of(config, serve, shop, monkeypatch, spoken(CITED)) as (client, model):
+        body = {"question": QUESTION, "project_id": "shop"}
+        whole = client.post("/ask/stream", json=body).text
+        for place in (0, 2, len(ids(whole)) - 1):
+            rest = client.post("/ask/stream", json=body, headers={"Last-Event-ID": ids(whole)[place]}).text
+            assert ids(rest) == ids(whole)[place + 1 :]
+        assert len(model.asked) == 1
+        gone = client.post("/ask/stream", json=body, headers={"Last-Event-ID": "nobody.1"})
+        assert gone.status_code == 404
+
+
+def test_the_turns_before_reach_the_model(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with asked_of(config, serve, shop, monkeypatch, spoken(CITED)) as (client, model):
+        first = client.post("/ask", json={"question": QUESTION, "project_id": "shop", "keep": True}).json()
+        conversation = first["conversation_id"]
+        client.post(
+            "/ask", json={"question": "and with a discount?", "conversation_id": conversation}
+        ).raise_for_status()
+        said = json.dumps(model.asked[-1].body["messages"])
+        kept = client.get(f"/conversations/{conversation}").json()
+    assert QUESTION in said
+    assert "adds up its lines" in said
+    assert [turn["question"] for turn in kept["turns"]] == [QUESTION, "and with a discount?"]
+    assert [turn["state"] for turn in kept["turns"]] == ["done", "done"]
+
+
+def test_an_agent_tells_its_steps_and_answers(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = json.dumps({"tool": "read_file", "arguments": {"file_path": "shop/pricing.py"}})
+    final = json.dumps({"answer": CITED, "confidence": "high", "sources": []})
+    turns = [spoken(f"I look first.\n{call}"), spoken("I know enough."), spoken(final)]
+    with asked_of(config, serve, shop, monkeypatch, *turns) as (client, _):
+        told = messages(client.post("/ask/agent", json={"question": QUESTION, "project_id": "shop"}).text)
+    steps = [message["data"]["type"] for message in told if message["type"] == "step"]
+    assert steps[:3] == ["thinking", "tool_call", "tool_result"]
+    assert types(told)[-1] == "done"
+    assert "adds up its lines" in text_of(told)
+    assert types(told).index("sources") < types(told).index("content")
+
+
+def test_a_query_gives_the_final_answer_of_an_agent(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = json.dumps({"tool": "read_file", "arguments": {"file_path": "shop/pricing.py"}})
+    final = json.dumps({"answer": CITED, "confidence": "high", "sources": []})
+    turns = [spoken(call), spoken("I know enough."), spoken(final)]
+    with asked_of(config, serve, shop, monkeypatch, *turns) as (client, model):
+        answer = client.post("/api/query", json={"question": QUESTION, "max_iterations": 6}).json()
+        other = client.post("/query", json={"question": QUESTION, "model": "openai:spy@http://elsewhere.example"})
+        n_asked = len(model.asked)
+    assert answer["confidence"] in {"high", "medium", "low"}
+    assert "adds up its lines" in answer["answer"]
+    assert answer.keys() == {"answer", "confidence", "sources", "reasoning"}
+    assert (other.status_code, other.json()["code"]) == (409, "settings")
+    assert n_asked == 3
+
+
+@pytest.mark.parametrize(
+    ("route", "body", "status", "code"),
+    [
+        ("/ask", {"question": QUESTION, "project_id": "none"}, 404, "not_found"),
+        ("/ask/stream", {"question": QUESTION, "project_id": "none"}, 404, "not_found"),
+        ("/ask", {"question": "  "}, 400, "usage"),
+        ("/ask", {}, 422, "invalid"),
+        ("/ask", {"question": QUESTION, "unknown": 1}, 422, "invalid"),
+        ("/ask", {"question": QUESTION, "pinned": ["none.py"]}, 404, "source"),
+        ("/ask", {"question": QUESTION, "conversation_id": "none"}, 404, "not_found"),
+        ("/ask", {"question": QUESTION, "filter": "lines >"}, 400, "usage"),
+        ("/query", {"question": QUESTION}, 409, "settings"),
+    ],
+)
+def test_what_cannot_be_answered_is_a_problem(
+    plain: httpx.Client, route: str, body: dict[str, Any], status: int, code: str
+) -> None:
+    response = plain.post(route, json=body)
+    assert (response.status_code, response.json()["code"]) == (status, code)
+    assert response.headers["content-type"].startswith("application/problem+json")
+
+
+def test_what_goes_wrong_in_a_stream_is_an_event(plain: httpx.Client) -> None:
+    told = messages(plain.post("/ask/agent", json={"question": QUESTION}).text)
+    assert types(told) == ["status", "error", "done"]
+    assert told[1]["data"]["code"] == "settings"
+    assert "FATHOM_LLM__MODEL" in told[1]["data"]["hint"]
+
+
+def test_a_project_that_is_not_indexed_says_so(server: httpx.Client, shop: Path) -> None:
+    server.post("/projects", json={"path": str(shop)})
+    response = server.post("/ask", json={"question": QUESTION})
+    assert (response.status_code, response.json()["code"]) == (409, "not_indexed")
