@@ -246,6 +246,13 @@ def index(options: given.IndexOptions, face: Face) -> int:
     return run(options, face)
 
 
+def serve(options: given.ServeOptions, face: Face) -> int:
+    """Answer over HTTP."""
+    from codefathom.cli.serve import run
+
+    return run(options, face)
+
+
 RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "index": index,
     "search": search,
@@ -259,5 +266,6 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "config": config,
     "export": export,
     "import": import_,
+    "serve": serve,
     "version": version,
 }

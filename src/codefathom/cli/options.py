@@ -137,6 +137,14 @@ class ConfigOptions(NamedTuple):
     action: str = "show"
 
 
+class ServeOptions(NamedTuple):
+    """`fathom serve`."""
+
+    common: Common
+    folder: str = ""
+    new_token: str = ""
+
+
 class ExportOptions(NamedTuple):
     """`fathom export`."""
 
@@ -362,6 +370,18 @@ COMMANDS = (
         (Option(("--as",), "what the file holds", "FORMAT", choices=EXPORT_FORMATS, required=True),),
         ImportOptions,
         ("fathom import --as jsonl chunks.jsonl",),
+    ),
+    Command(
+        "serve",
+        "answer over HTTP: projects, search, answers",
+        (Option(("folder",), "a project to add", "DIR"),),
+        (
+            Option(("--host",), "address to listen on", "ADDRESS", setting="server.host"),
+            Option(("--port",), "port to listen on; 0 takes a free one", "N", setting="server.port"),
+            Option(("--new-token",), "print a new token and its hash for the settings, and end", "NAME"),
+        ),
+        ServeOptions,
+        ("fathom serve", "fathom serve ~/code/shop --port 9000", "fathom serve --new-token team"),
     ),
     Command("version", "show the version", (), (), PlainOptions),
 )

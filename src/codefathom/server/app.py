@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
+from fastapi.middleware.cors import CORSMiddleware
 
 from codefathom import __version__
 from codefathom.server import (
@@ -72,6 +73,13 @@ def create_app(config: ServerConfig) -> FastAPI:
         app.include_router(router(state))
     app.add_middleware(Guard, state=state)
     app.add_middleware(UnderApi)
+    if config.cors:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=config.cors,
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
+            allow_headers=["authorization", "content-type", "last-event-id"],
+        )
     if config.cors:
         app.add_middleware(
             CORSMiddleware,

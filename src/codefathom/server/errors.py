@@ -12,7 +12,13 @@ from starlette.exceptions import HTTPException
 from codefathom.errors import FathomError
 from codefathom.server.problems import MEDIA_TYPE, Problem, problem, problem_of
 
-_CODES = {404: "not_found", 405: "method_not_allowed", 415: "unsupported_media_type"}
+_CODES = {
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "timeout",
+    413: "too_large",
+    415: "unsupported_media_type",
+}
 
 
 def install(app: FastAPI) -> None:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from math import ceil
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from codefathom.server.auth import ANYONE, Caller, RateLimit, caller_of, is_known_host, is_loopback, is_own_page
@@ -116,9 +118,7 @@ class Guard:
             return  # the person who runs the server
         wait_s = self._rate.wait_s(f"token {caller.name}" if caller.name else address, config.requests_per_minute)
         if wait_s:
-            raise TooManyError(
-                f"more than {config.requests_per_minute} requests in a minute", hint=f"ask again in {wait_s:.0f} s"
-            )
+            raise TooManyError(config.requests_per_minute, wait_s)
 
 
 class _Body:
@@ -136,11 +136,11 @@ class _Body:
         try:
             message = await asyncio.wait_for(self._receive(), self._config.read_timeout_s)
         except TimeoutError as error:
-            raise LateError(f"the request did not arrive in {self._config.read_timeout_s:g} s") from error
+            raise _refusal(LateError(f"the request did not arrive in {self._config.read_timeout_s:g} s")) from error
         self._n_bytes += len(message.get("body", b""))
         self._is_whole = not message.get("more_body", False)
         if self._n_bytes > self._config.max_body_bytes:
-            raise _too_large(self._config)
+            raise _refusal(_too_large(self._config))
         return message
 
 
@@ -167,7 +167,14 @@ async def _answer(error: Exception, scope: Scope, receive: Receive, send: _Guard
     response = response_of(problem_of(error))
     if isinstance(error, UnauthorizedError):
         response.headers["www-authenticate"] = "Bearer"
+    if isinstance(error, TooManyError):
+        response.headers["retry-after"] = str(ceil(error.wait_s))
     await response(scope, receive, send)
+
+
+def _refusal(error: RequestError) -> HTTPException:
+    # The framework calls any other error of a body that it reads a body that it cannot parse.
+    return HTTPException(error.status, str(error))
 
 
 def _too_large(config: ServerConfig) -> TooLargeError:

@@ -80,6 +80,10 @@ class TooManyError(RequestError):
     status = 429
     code = "too_many_requests"
 
+    def __init__(self, per_minute: int, wait_s: float) -> None:
+        super().__init__(f"more than {per_minute} requests in a minute", hint=f"ask again in {wait_s:.0f} s")
+        self.wait_s = wait_s
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
