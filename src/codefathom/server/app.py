@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
-from fastapi.middleware.cors import CORSMiddleware
 
 from codefathom import __version__
 from codefathom.server import (
@@ -17,6 +16,7 @@ from codefathom.server import (
     routes_conversations,
     routes_files,
     routes_jobs,
+    routes_openai,
     routes_projects,
     routes_search,
     routes_service,
@@ -39,6 +39,7 @@ ROUTERS = (
     routes_jobs.router,
     routes_ask.router,
     routes_conversations.router,
+    routes_openai.router,
 )
 _JOBS_AT_ONCE = 2
 _PROBLEM = {"model": ProblemOut, "description": "What is wrong, as application/problem+json"}
@@ -73,13 +74,6 @@ def create_app(config: ServerConfig) -> FastAPI:
         app.include_router(router(state))
     app.add_middleware(Guard, state=state)
     app.add_middleware(UnderApi)
-    if config.cors:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=config.cors,
-            allow_methods=["GET", "POST", "PATCH", "DELETE"],
-            allow_headers=["authorization", "content-type", "last-event-id"],
-        )
     if config.cors:
         app.add_middleware(
             CORSMiddleware,

@@ -121,9 +121,17 @@ class Channel:
 async def follow(
     channel: Channel, after: int = 0, *, form: Form = "document", heartbeat_s: float = HEARTBEAT_S
 ) -> AsyncIterator[bytes]:
-    """Yield the messages after a number, and a comment after each time of silence, until the channel is closed.
+    """Yield the messages after a number as they are sent; see `events_after`."""
+    async for event in events_after(channel, after, heartbeat_s=heartbeat_s):
+        yield HEARTBEAT if event is None else encoded(event, channel.key, form)
 
-    A reader that is too slow, or comes back too late, is told how many messages it has missed.
+
+async def events_after(
+    channel: Channel, after: int = 0, *, heartbeat_s: float = HEARTBEAT_S
+) -> AsyncIterator[Event | None]:
+    """Yield the events after a number, and None after each time of silence, until the channel is closed.
+
+    A reader that is too slow, or comes back too late, is told how many events it has missed.
     """
     loop, come = asyncio.get_running_loop(), asyncio.Event()
 
@@ -137,13 +145,13 @@ async def follow(
             news = channel.since(after)
             if news.n_lost:
                 after += news.n_lost
-                yield encoded(Event(after, "lost", json.dumps({"events": news.n_lost})), channel.key, form)
+                yield Event(after, "lost", json.dumps({"events": news.n_lost}))
             for event in news.events:
-                yield encoded(event, channel.key, form)
+                yield event
                 after = event.number
             if news.is_closed:
                 return
             try:
                 await asyncio.wait_for(come.wait(), heartbeat_s)
             except TimeoutError:
-                yield HEARTBEAT
+                yield None
