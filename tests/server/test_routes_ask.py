@@ -269,3 +269,37 @@ def test_a_project_that_is_not_indexed_says_so(server: httpx.Client, shop: Path)
     server.post("/projects", json={"path": str(shop)})
     response = server.post("/ask", json={"question": QUESTION})
     assert (response.status_code, response.json()["code"]) == (409, "not_indexed")
+
+
+def test_several_projects_answer_together(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = shop.parent / "zoo"
+    (other / ".git").mkdir(parents=True)
+    (other / "prices.py").write_text("def price_of_ticket(visitor):\n    return 5 if visitor.is_child else 10\n")
+    (shop.parent / "empty" / ".git").mkdir(parents=True)
+    said = spoken(
+        "Carts [shop/shop/pricing.py:1-5], tickets [zoo/prices.py:1-2], nothing [zoo/shop/pricing.py:1-2].\n\n"
+    )
+    with asked_of(config, serve, shop, monkeypatch, said) as (client, model):
+        client.post("/index", json={"codebase_path": str(other)}).raise_for_status()
+        client.post("/projects", json={"path": str(shop.parent / "empty")}).raise_for_status()
+        body = {"question": "price_of_ticket and the price of an order", "project_ids": ["shop", "zoo"]}
+        answer = client.post("/ask", json=body).json()
+        pinned = client.post("/ask", json={**body, "pinned": ["zoo/prices.py"]}).json()
+        everywhere = client.post("/ask", json={"question": "price_of_ticket"}).json()
+        wrong = client.post("/ask", json={**body, "pinned": ["prices.py"]})
+        agent = client.post("/ask/agent", json=body)
+    assert answer["projects"] == ["shop", "zoo"]
+    assert {source["project_id"] for source in answer["sources"]} == {"shop", "zoo"}
+    assert {"project_id": "zoo", "file": "prices.py", "path": "zoo/prices.py"}.items() <= next(
+        source.items() for source in answer["sources"] if source["project_id"] == "zoo"
+    )
+    assert [place["path"] for place in answer["citations"]] == ["shop/shop/pricing.py", "zoo/prices.py"]
+    assert answer["citations"][1]["symbol"] == "price_of_ticket"
+    assert len(answer["dropped_citations"]) == 1
+    assert "shop/shop/pricing.py" in str(model.asked[0].body["messages"])
+    assert pinned["sources"][0]["path"] == "zoo/prices.py"
+    assert everywhere["projects"] == ["shop", "zoo"]
+    assert (wrong.status_code, wrong.json()["code"]) == (404, "source")
+    assert (agent.status_code, agent.json()["code"]) == (400, "usage")
