@@ -1,0 +1,164 @@
+"""Answers in the making: who may read them, when they are stopped, and how many there may be."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from codefathom.answer.ask import Found, Text
+from codefathom.answer.types import Answer, Source
+from codefathom.errors import UsageError
+from codefathom.providers.base import NO_USAGE
+from codefathom.server.answer_events import Happening, source_shape
+from codefathom.server.answers import Answers, Asker, Asking, BusyError
+from codefathom.server.conversations import Conversations
+from codefathom.server.problems import NotFoundError
+
+SOURCE = Source(1, "shop/cart.py", 3, 9, "…", "Cart.total", 0.91234, "defines it")
+ANSWER = Answer("where?", "Here.", (), (), 0.0, 0.5, "medium", "m", NO_USAGE, (SOURCE,), 3)
+WHOLE: list[Happening] = [Found((SOURCE,), (), ()), Text("He"), Text("re."), ANSWER]
+ASKER = Asker("where?", "ann", "", ("shop",))
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Conversations]:
+    with closing(Conversations(str(tmp_path / "kept.db"))) as kept:
+        yield kept
+
+
+@pytest.fixture
+def answers(kept: Conversations) -> Iterator[Answers]:
+    with closing(Answers(kept, most_at_once=2)) as answers:
+        yield answers
+
+
+def scripted(*events: Happening | Exception) -> Callable[[], object]:
+    """Events that come at once, or an error."""
+
+    @contextmanager
+    def opened() -> Iterator[Iterator[Happening]]:
+        def told() -> Iterator[Happening]:
+            for event in events:
+                if isinstance(event, Exception):
+                    raise event
+                yield event
+
+        yield told()
+
+    return opened
+
+
+class Held:
+    """Events of which the next one comes when the test lets it."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self.is_closed = threading.Event()
+
+    @contextmanager
+    def __call__(self) -> Iterator[Iterator[Happening]]:
+        def told() -> Iterator[Happening]:
+            yield Text("first ")
+            self.go_on.wait(60)
+            yield Text("second")
+
+        try:
+            yield told()
+        finally:
+            self.is_closed.set()
+
+
+def ended(asking: Asking) -> list[str]:
+    """The types of all events, once there are no more."""
+    is_told = threading.Event()
+    with asking.channel.listening(is_told.set):
+        while not asking.channel.is_closed:
+            assert is_told.wait(60)
+            is_told.clear()
+    return [event.type for event in asking.channel.since(0).events]
+
+
+def test_an_answer_is_told_and_kept(answers: Answers, kept: Conversations) -> None:
+    conversation = kept.begin(["shop"], "ann")
+    asking = answers.begin(Asker("where?", "ann", conversation.id, ("shop",)), scripted(*WHOLE))
+    assert ended(asking) == ["status", "sources", "status", "content", "content", "status", "usage", "done"]
+    assert asking.answer == ANSWER
+    (turn,) = kept.get(conversation.id, "ann").turns
+    assert (turn.question, turn.answer, turn.state) == ("where?", "Here.", "done")
+    assert turn.details["sources"][0]["path"] == "shop/cart.py"
+
+
+def test_an_agents_answer_comes_whole(answers: Answers) -> None:
+    asking = answers.begin(ASKER, scripted(ANSWER))
+    assert ended(asking) == ["status", "sources", "content", "status", "usage", "done"]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(UsageError("no such path", hint="look"), "usage"), (ZeroDivisionError("inside"), "internal")],
+)
+def test_an_error_is_told_without_the_inside(
+    answers: Answers, kept: Conversations, error: Exception, code: str
+) -> None:
+    conversation = kept.begin(["shop"], "ann")
+    asking = answers.begin(Asker("where?", "ann", conversation.id, ("shop",)), scripted(Text("He"), error))
+    assert ended(asking) == ["status", "content", "error", "done"]
+    assert asking.problem is not None
+    assert asking.problem.code == code
+    assert "inside" not in str(asking.channel.since(0))
+    assert kept.get(conversation.id, "ann").turns[0].state == "failed"
+
+
+def test_the_last_reader_who_leaves_stops_it(answers: Answers) -> None:
+    held = Held()
+    asking = answers.begin(ASKER, held)
+    asking.join()
+    asking.join()
+    asking.leave()
+    assert not asking.is_stopped
+    asking.leave()
+    held.go_on.set()
+    assert ended(asking)[-2:] == ["status", "done"]
+    assert held.is_closed.is_set()
+    assert '"stopped"' in asking.channel.since(0).events[-2].data
+    assert "second" not in str(asking.channel.since(0))
+    assert asking.answer is None
+
+
+def test_no_more_answers_are_written_at_a_time_than_allowed(answers: Answers) -> None:
+    held = [Held(), Held()]
+    asking = [answers.begin(ASKER, item) for item in held]
+    with pytest.raises(BusyError, match="2 answers"):
+        answers.begin(ASKER, scripted(*WHOLE))
+    held[0].go_on.set()
+    ended(asking[0])
+    assert ended(answers.begin(ASKER, scripted(*WHOLE)))[-1] == "done"
+    held[1].go_on.set()
+
+
+def test_nobody_reads_the_answers_of_others(answers: Answers) -> None:
+    asking = answers.begin(ASKER, scripted(*WHOLE))
+    assert answers.find(asking.id, "ann") is asking
+    for answer_id, owner in ((asking.id, "ben"), (asking.id, ""), ("unknown", "ann")):
+        with pytest.raises(NotFoundError):
+            answers.find(answer_id, owner)
+
+
+def test_a_conversation_that_was_deleted_meanwhile_is_an_error_and_no_end(
+    answers: Answers, kept: Conversations
+) -> None:
+    asking = answers.begin(Asker("where?", "ann", "gone", ("shop",)), scripted(*WHOLE))
+    assert ended(asking)[-2:] == ["error", "done"]
+    assert asking.answer == ANSWER
+
+
+def test_a_source_tells_its_project() -> None:
+    shape = source_shape(SOURCE, ["shop"])
+    assert (shape["id"], shape["score"]) == ("shop/cart.py:3-9", 0.9123)
+    assert (shape["project_id"], shape["file"], shape["module"]) == ("shop", "shop/cart.py", "shop")
+    several = source_shape(SOURCE, ["shop", "zoo"])
+    assert (several["project_id"], several["file"], several["module"]) == ("shop", "cart.py", "")

@@ -1,0 +1,56 @@
+"""A server that is killed in the middle of a job: the next one carries the job out."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from codefathom.engine import Engine
+
+from .test_routes_jobs import JSON_ONLY, messages
+
+PROGRAM = "import sys; from codefathom.cli import main; sys.exit(main())"
+
+
+@contextmanager
+def process(environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    """Run `fathom serve` on a free port."""
+    command = [sys.executable, "-c", PROGRAM, "serve", "--port", "0"]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None
+            address = re.search(r"http://127\.0\.0\.1:\d+", server.stderr.readline())
+            assert address is not None
+            with httpx.Client(base_url=address[0], timeout=60) as client:
+                yield server, client
+        finally:
+            server.kill()
+
+
+def test_a_job_outlives_a_server_that_is_killed(shop: Path, tmp_path: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
+    environment = kept | {"FATHOM_SERVER__DATA_DIR": str(tmp_path / "data"), "HOME": str(tmp_path)}
+    with Engine.open(str(shop)) as engine:
+        writing = engine.index_events()
+        next(writing)  # keeps the job of the server waiting
+        with process(environment) as (server, client):
+            project = client.post("/projects", json={"path": str(shop)}).json()["id"]
+            job = client.post(f"/projects/{project}/index", headers=JSON_ONLY).json()
+            with client.stream("GET", f"/jobs/{job['id']}/events") as stream:
+                assert any('"phase": "waiting"' in line for line in stream.iter_lines())
+            server.send_signal(signal.SIGKILL)
+            server.wait()
+        writing.close()
+    with process(environment) as (_, client):
+        told = messages(client.get(f"/jobs/{job['id']}/events").text)
+        assert told[-1]["data"] == {"job_id": job["id"], "state": "done"}
+        assert client.get(f"/jobs/{job['id']}").json()["attempts"] == 2
+        assert client.post("/search", json={"query": "cart", "project_id": project}).json()["hits"]
