@@ -146,6 +146,23 @@ def test_a_client_that_leaves_ends_the_call_of_the_model(
         assert model.asked[0].is_closed.wait(60)
 
 
+def test_a_silent_model_keeps_nobody_waiting(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with asked_of(config, serve, shop, monkeypatch, spoken(CITED, silent_s=600)) as (client, model):
+        body = {"question": QUESTION, "project_id": "shop"}
+        told: list[dict[str, Any]] = []
+        with client.stream("POST", "/ask/stream", json=body) as stream:
+            for line in stream.iter_lines():
+                told += messages(line)
+                if types(told)[-1:] == ["sources"] and line:
+                    while not model.asked:
+                        threading.Event().wait(0.01)
+                    client.post(f"/answers/{told[0]['data']['answer_id']}/stop").raise_for_status()
+        assert types(told)[-2:] == ["status", "done"]
+        assert told[-2]["data"] == {"phase": "stopped"}
+
+
 def test_an_answer_can_be_stopped_and_read_from_elsewhere(
     config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
