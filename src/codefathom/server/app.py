@@ -16,6 +16,7 @@ from codefathom.server import (
     routes_conversations,
     routes_files,
     routes_jobs,
+    routes_monitoring,
     routes_openai,
     routes_projects,
     routes_search,
@@ -27,22 +28,28 @@ from codefathom.server.config import ServerConfig
 from codefathom.server.conversations import Conversations
 from codefathom.server.guard import Guard, UnderApi
 from codefathom.server.jobs import Jobs
+from codefathom.server.measures import Measures
+from codefathom.server.measuring import Measuring
+from codefathom.server.problems import MEDIA_TYPE
 from codefathom.server.projects import Projects
 from codefathom.server.state import ServerState
-from codefathom.server.wire import ProblemOut
 
 ROUTERS = (
     routes_service.router,
     routes_projects.router,
     routes_search.router,
     routes_files.router,
+    routes_monitoring.router,
     routes_jobs.router,
     routes_ask.router,
     routes_conversations.router,
     routes_openai.router,
 )
 _JOBS_AT_ONCE = 2
-_PROBLEM = {"model": ProblemOut, "description": "What is wrong, as application/problem+json"}
+_PROBLEM = {
+    "description": "What is wrong",
+    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}},
+}
 
 
 def create_app(config: ServerConfig) -> FastAPI:
@@ -73,6 +80,7 @@ def create_app(config: ServerConfig) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router(state))
     app.add_middleware(Guard, state=state)
+    app.add_middleware(Measuring, measures=state.measures)
     app.add_middleware(UnderApi)
     if config.cors:
         app.add_middleware(
@@ -91,6 +99,7 @@ def _state(config: ServerConfig) -> ServerState:
         config=config,
         projects=projects,
         cache=ResultCache(lambda: config.cache_entries, lambda: config.cache_ttl_s),
+        measures=Measures(),
         jobs=Jobs(
             os.path.join(config.data_dir, "jobs.db"),
             n_at_once=_JOBS_AT_ONCE,

@@ -34,8 +34,9 @@ def response_of(found: Problem) -> JSONResponse:
     return JSONResponse(content, status_code=found.status, media_type=MEDIA_TYPE)
 
 
-async def _failed(_: Request, error: Exception) -> JSONResponse:
-    return response_of(problem_of(error))
+async def _failed(request: Request, error: Exception) -> JSONResponse:
+    found = request.state.problem = problem_of(error)  # for the measures
+    return response_of(found)
 
 
 async def _refused(_: Request, error: Exception) -> JSONResponse:

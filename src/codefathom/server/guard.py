@@ -75,8 +75,9 @@ class Guard:
             return
         config = self._state.config
         guarded = _Guarded(send)
+        scope.setdefault("state", {})
         try:
-            scope.setdefault("state", {})["caller"] = self._admit(scope, config)
+            scope["state"]["caller"] = self._admit(scope, config)
             await self._app(scope, _Body(receive, config), guarded)
         except RequestError as error:
             await _answer(error, scope, receive, guarded)
@@ -164,7 +165,8 @@ class _Guarded:
 async def _answer(error: Exception, scope: Scope, receive: Receive, send: _Guarded) -> None:
     if send.has_started:  # half an answer cannot be taken back; the client sees that it ends too early
         raise error
-    response = response_of(problem_of(error))
+    found = scope["state"]["problem"] = problem_of(error)
+    response = response_of(found)
     if isinstance(error, UnauthorizedError):
         response.headers["www-authenticate"] = "Bearer"
     if isinstance(error, TooManyError):

@@ -13,6 +13,7 @@ from codefathom.server.cache import ResultCache
 from codefathom.server.config import ServerConfig
 from codefathom.server.conversations import Conversations
 from codefathom.server.jobs import Jobs
+from codefathom.server.measures import Measures
 from codefathom.server.problems import ForbiddenError
 from codefathom.server.projects import Projects
 
@@ -24,6 +25,7 @@ class ServerState:
     config: ServerConfig
     projects: Projects
     cache: ResultCache
+    measures: Measures
     jobs: Jobs
     conversations: Conversations
     answers: Answers

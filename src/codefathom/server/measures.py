@@ -1,0 +1,169 @@
+"""How the server is doing: requests, how long until their answers began, and what failed lately. In memory."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import NamedTuple
+
+BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_MOST_TIMES = 2_000  # of a route, the last
+_MINUTES = 60
+_MOST_FAILURES = 50
+
+
+class Request(NamedTuple):
+    """A request that was answered."""
+
+    method: str
+    route: str  # with the names of its parts, such as /projects/{project_id}
+    status: int
+    seconds: float  # until the answer began: a stream may go on for minutes
+    detail: str = ""  # what went wrong
+
+
+class Failed(NamedTuple):
+    """A request that failed for no fault of its own."""
+
+    at: float  # seconds since the epoch
+    method: str
+    route: str
+    status: int
+    detail: str
+
+
+class RouteTimes(NamedTuple):
+    """How long the answers of a route took to begin, in milliseconds, over the last requests."""
+
+    method: str
+    route: str
+    n_requests: int
+    p50_ms: float
+    p95_ms: float
+    p99_ms: float
+
+
+class Minute(NamedTuple):
+    """What was asked in one minute."""
+
+    at: int  # seconds since the epoch at which it began
+    n_requests: int
+    n_failed: int
+
+
+@dataclass
+class _Route:
+    statuses: Counter[int] = field(default_factory=Counter)
+    buckets: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS_S) + 1))
+    total_s: float = 0.0
+    times: deque[float] = field(default_factory=lambda: deque(maxlen=_MOST_TIMES))
+
+    @property
+    def n_requests(self) -> int:
+        return self.statuses.total()
+
+
+class Measures:
+    """Counts since the start of the server. Safe to use from several threads."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._routes: dict[tuple[str, str], _Route] = {}
+        self._minutes: deque[Minute] = deque(maxlen=_MINUTES)
+        self._failed: deque[Failed] = deque(maxlen=_MOST_FAILURES)
+        self.started_at = clock()
+        self.n_in_flight = 0
+
+    def begin(self) -> None:
+        """Count a request that has come."""
+        with self._lock:
+            self.n_in_flight += 1
+
+    def end(self) -> None:
+        """Count it as gone."""
+        with self._lock:
+            self.n_in_flight -= 1
+
+    def add(self, request: Request) -> None:
+        """Count a request whose answer has begun."""
+        now = self._clock()
+        is_failed = request.status >= 500
+        with self._lock:
+            route = self._routes.setdefault((request.method, request.route), _Route())
+            route.statuses[request.status] += 1
+            route.buckets[bisect_left(BUCKETS_S, request.seconds)] += 1
+            route.total_s += request.seconds
+            route.times.append(request.seconds)
+            minute = int(now) // 60 * 60
+            if not self._minutes or self._minutes[-1].at != minute:
+                self._minutes.append(Minute(minute, 0, 0))
+            last = self._minutes[-1]
+            self._minutes[-1] = Minute(minute, last.n_requests + 1, last.n_failed + is_failed)
+            if is_failed:
+                self._failed.append(Failed(now, request.method, request.route, request.status, request.detail))
+
+    def routes(self) -> list[RouteTimes]:
+        """Return the times of each route, the one asked most first."""
+        with self._lock:
+            known = [(key, route.n_requests, sorted(route.times)) for key, route in self._routes.items()]
+        found = [
+            RouteTimes(*key, count, _percentile(times, 50), _percentile(times, 95), _percentile(times, 99))
+            for key, count, times in known
+        ]
+        return sorted(found, key=lambda item: (-item.n_requests, item.route, item.method))
+
+    def minutes(self) -> list[Minute]:
+        """Return what was asked in the last hour, minute by minute; minutes without requests are left out."""
+        oldest = self._clock() - _MINUTES * 60
+        with self._lock:
+            return [minute for minute in self._minutes if minute.at > oldest]
+
+    def failed(self) -> list[Failed]:
+        """Return the last requests that failed, the latest first."""
+        with self._lock:
+            return list(reversed(self._failed))
+
+    def prometheus(self, more: Mapping[str, float]) -> str:
+        """Return all counts in the text format of Prometheus, with more values of now."""
+        with self._lock:
+            counts = [
+                f'codefathom_requests_total{{{_labels(*key)},status="{status}"}} {count}'
+                for key, route in self._routes.items()
+                for status, count in route.statuses.items()
+            ]
+            times = [
+                line
+                for key, route in self._routes.items()
+                for line in _histogram(_labels(*key), route.buckets, route.total_s)
+            ]
+        lines = ["# TYPE codefathom_requests_total counter", *counts]
+        lines += ["# TYPE codefathom_request_seconds histogram", *times]
+        for name, value in {**more, "requests_in_flight": self.n_in_flight}.items():
+            kind = "counter" if name.endswith("_total") else "gauge"
+            lines += [f"# TYPE codefathom_{name} {kind}", f"codefathom_{name} {float(value)!r}"]
+        return "\n".join(lines) + "\n"
+
+
+def _percentile(ordered: Sequence[float], share: int) -> float:
+    """Return the time in milliseconds under which that share of the requests stayed; 0 without requests."""
+    if not ordered:
+        return 0.0
+    return round(ordered[min(len(ordered) * share // 100, len(ordered) - 1)] * 1000, 3)
+
+
+def _labels(method: str, route: str) -> str:
+    return f'method="{method}",route="{route}"'
+
+
+def _histogram(labels: str, buckets: Sequence[int], total_s: float) -> Iterable[str]:
+    below = 0
+    for limit, count in zip((*map(str, BUCKETS_S), "+Inf"), buckets, strict=True):
+        below += count
+        yield f'codefathom_request_seconds_bucket{{{labels},le="{limit}"}} {below}'
+    yield f"codefathom_request_seconds_sum{{{labels}}} {total_s:.6f}"
+    yield f"codefathom_request_seconds_count{{{labels}}} {below}"

@@ -1,0 +1,210 @@
+"""How the service is doing: what is counted, what is shown, and to whom."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.server.conftest import Serve
+from tests.server.test_projects import add, index
+
+from codefathom import Engine, __version__
+from codefathom.server.auth import Token, hash_of
+from codefathom.server.config import ServerConfig
+from codefathom.server.measures import BUCKETS_S, Measures, Request
+from codefathom.settings import known_settings
+
+
+@pytest.fixture
+def ready(server: httpx.Client, shop: Path) -> httpx.Client:
+    add(server, shop)
+    index(shop)
+    return server
+
+
+# ---- measures
+
+
+def test_times_are_told_by_route() -> None:
+    measures = Measures()
+    for number in range(1, 101):
+        measures.add(Request("POST", "/search", 200, number / 1000))
+    measures.add(Request("GET", "/files", 404, 0.5))
+    search, files = measures.routes()
+    assert (search.method, search.route, search.n_requests) == ("POST", "/search", 100)
+    assert (search.p50_ms, search.p95_ms, search.p99_ms) == (51.0, 96.0, 100.0)
+    assert (files.n_requests, files.p50_ms) == (1, 500.0)
+
+
+def test_an_hour_is_kept_minute_by_minute_with_what_failed() -> None:
+    now = [600.0]
+    measures = Measures(lambda: now[0])
+    measures.add(Request("GET", "/a", 200, 0.1))
+    now[0] = 659.0
+    measures.add(Request("GET", "/a", 502, 0.1, "the model failed"))
+    now[0] = 900.0
+    measures.add(Request("GET", "/a", 404, 0.1, "no such file"))
+    assert [tuple(minute) for minute in measures.minutes()] == [(600, 2, 1), (900, 1, 0)]
+    assert [(item.at, item.status, item.detail) for item in measures.failed()] == [(659.0, 502, "the model failed")]
+    now[0] = 600.0 + 3_700
+    assert [minute.at for minute in measures.minutes()] == [900]
+
+
+SAMPLE = re.compile(r'codefathom_\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? -?\d+(\.\d+)?(e[+-]\d+)?')
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.builds(
+            Request,
+            st.sampled_from(["GET", "POST"]),
+            st.sampled_from(["/search", "/projects/{project_id}"]),
+            st.sampled_from([200, 404, 500]),
+            st.floats(0, 20),
+        ),
+        max_size=30,
+    )
+)
+def test_the_text_for_prometheus_adds_up(requests: list[Request]) -> None:
+    measures = Measures()
+    for request in requests:
+        measures.add(request)
+    lines = measures.prometheus({"projects": 2, "cache_hits_total": 3}).splitlines()
+    samples = [line for line in lines if not line.startswith("#")]
+    assert all(SAMPLE.fullmatch(line) for line in samples)
+    total = sum(int(line.rsplit(" ", 1)[1]) for line in samples if line.startswith("codefathom_requests_total"))
+    last = sum(int(line.rsplit(" ", 1)[1]) for line in samples if 'le="+Inf"' in line)
+    assert total == last == len(requests)
+    under_a_tenth = sum(int(line.rsplit(" ", 1)[1]) for line in samples if 'le="0.1"' in line)
+    assert under_a_tenth == sum(request.seconds <= 0.1 for request in requests)
+    assert "# TYPE codefathom_cache_hits_total counter" in lines
+    assert tuple(sorted(BUCKETS_S)) == BUCKETS_S
+
+
+# ---- routes
+
+
+def test_what_is_asked_is_counted(ready: httpx.Client) -> None:
+    for _ in range(3):
+        ready.post("/api/search", json={"query": "price"})
+    ready.get("/projects/nobody")
+    ready.get("/no/such/route")
+    stats = ready.get("/monitoring/stats").json()
+    counted = {(item["method"], item["route"]): item["n_requests"] for item in stats["routes"]}
+    assert counted[("POST", "/search")] == 3
+    assert counted[("GET", "/projects/{project_id}")] == 1
+    assert counted[("GET", "none")] == 1
+    assert stats["cache"] == {"n_entries": 1, "n_hits": 2, "n_misses": 1}
+    assert (stats["n_in_flight"], stats["n_opened"], stats["failed"]) == (1, 1, [])
+    assert sum(minute["n_requests"] for minute in stats["minutes"]) == sum(counted.values())
+    text = ready.get("/metrics").text
+    assert 'codefathom_requests_total{method="POST",route="/search",status="200"} 3' in text
+    assert "codefathom_projects 1.0" in text
+
+
+def test_what_breaks_is_told_without_its_inside(
+    serve: Serve, config: ServerConfig, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a secret detail")
+
+    with serve(config) as server:
+        add(server, shop)
+        index(shop)
+        monkeypatch.setattr(Engine, "related", broken)
+        answer = server.get("/related", params={"project_id": "shop", "target": "x"})
+        assert (answer.status_code, answer.json()["code"]) == (500, "internal")
+        assert "secret" not in answer.text
+        (failed,) = server.get("/monitoring/stats").json()["failed"]
+        assert (failed["method"], failed["route"], failed["status"]) == ("GET", "/related", 500)
+        assert "log of the server" in failed["detail"]
+
+
+def test_stats_tell_what_is_indexed(ready: httpx.Client, shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    add(ready, tmp_path / "empty")
+    (project,) = ready.get("/monitoring/stats").json()["projects"]
+    with Engine.open(str(shop)) as engine:
+        status = engine.status()
+    assert (project["project_id"], project["n_chunks"]) == ("shop", status.n_chunks)
+    assert (project["languages"], project["kinds"]) == (dict(status.languages), dict(status.kinds))
+    assert sum(project["modules"].values()) == status.n_documents
+    assert project["modules"]["shop"] == 6
+
+
+def test_the_store_tells_where_and_how_indexes_are_kept(ready: httpx.Client, shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    add(ready, tmp_path / "empty")
+    told = ready.get("/monitoring/store").json()
+    assert told["data_dir"] == str(tmp_path.resolve() / "data")
+    assert told["free_bytes"] > 0
+    kept, empty = told["stores"]
+    assert (kept["project_id"], kept["index_dir"]) == ("shop", str(shop.resolve() / ".fathom"))
+    assert (kept["views_current"], kept["n_without_vector"], kept["pending"], kept["problem"]) == (True, 0, 0, "")
+    assert kept["n_bytes"] > 0
+    assert "has no index" in empty["problem"]
+
+
+def test_the_status_of_a_project_names_what_is_left_out(ready: httpx.Client, shop: Path) -> None:
+    (shop / "logo.bin").write_bytes(b"\0\1\2" * 100)
+    status = ready.get("/projects/shop/status").json()
+    with Engine.open(str(shop)) as engine:
+        told = engine.status()
+    assert [(item["path"], item["reason"]) for item in status["skipped"]] == [
+        (item.path, item.reason) for item in told.skipped
+    ]
+    assert (status["n_skipped"], status["pending"], status["root"]) == (len(told.skipped), 1, str(shop.resolve()))
+
+
+def test_services_say_what_is_missing(ready: httpx.Client) -> None:
+    told = ready.get("/monitoring/services").json()
+    by_name = {item["name"]: item for item in told["services"]}
+    assert (told["ok"], told["version"]) == (False, __version__)
+    assert by_name["data folder"]["ok"]
+    assert not by_name["language model"]["ok"]
+    assert "llm.model" in by_name["language model"]["hint"]
+    of_project = ready.get("/monitoring/services", params={"project_id": "shop"}).json()
+    assert {"catalogue", "views", "embedding model"} <= {item["name"] for item in of_project["services"]}
+    assert of_project["ok"]
+
+
+def test_settings_are_shown_with_their_origin_and_without_secrets(
+    serve: Serve, config: ServerConfig, shop: Path
+) -> None:
+    variables = {
+        "FATHOM_LLM__BASE_URL": "http://me:password@models.example.org/v1",
+        "FATHOM_SERVER__TOKENS": f"team:{hash_of('one')}",
+        "OPENAI_API_KEY": "sk-secret",
+    }
+    with serve(replace(config, variables=variables)) as server:
+        add(server, shop, settings={"search.limit": 3})
+        for query in ({}, {"project_id": "shop"}):
+            answer = server.get("/config", params=query)
+            shown = {item["key"]: item for item in answer.json()["settings"]}
+            assert list(shown) == [known.key for known in known_settings()]
+            assert shown["server.tokens"]["value"] == ["team"]
+            assert shown["llm.base_url"]["origin"] == "environment FATHOM_LLM__BASE_URL"
+            assert not re.search("password|sk-secret|" + hash_of("one"), answer.text)
+        assert (shown["search.limit"]["value"], shown["search.limit"]["origin"]) == (3, "argument")
+
+
+def test_a_token_for_some_projects_sees_only_those(serve: Serve, config: ServerConfig, shop: Path) -> None:
+    tokens = (Token("all", hash_of("one")), Token("some", hash_of("two"), frozenset({"shop"})))
+    with serve(replace(config, tokens=tokens)) as server:
+        server.headers["authorization"] = "Bearer one"
+        add(server, shop)
+        index(shop)
+        server.headers["authorization"] = "Bearer two"
+        for path in ("/monitoring/stats", "/monitoring/store", "/monitoring/services", "/metrics", "/config"):
+            assert server.get(path).status_code == 403, path
+        for path in ("/monitoring/services", "/config"):
+            assert server.get(path, params={"project_id": "shop"}).status_code == 200, path
+        shown = server.get("/config", params={"project_id": "shop"}).json()["settings"]
+        assert not [item["key"] for item in shown if item["key"].startswith("server.")]
+        assert server.get("/projects/shop/status").status_code == 200
