@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
@@ -23,6 +23,7 @@ from codefathom.server.state import CallerHere, ServerState
 from codefathom.server.streaming import EventStream, Reading, ReadingHere, described
 from codefathom.server.wire_ask import AnswerOut, AskIn, FinalAnswerOut, FinalSourceOut, QueryIn
 
+AnswerId: TypeAlias = Annotated[str, Path(max_length=100, examples=["0c4be1d2a7f8936155d0e3b1c2a49f70"])]
 _EXAMPLE = """\
 id: 4be1.2
 data: {"type": "sources", "data": [{"path": "shop/pricing.py", "module": "shop", "score": 0.93}]}
@@ -52,17 +53,27 @@ def _add_answering(routes: APIRouter, state: ServerState) -> None:
         asking = await run_in_threadpool(begin, state, caller, question_of(body))
         return answer_out(asking, await whole(asking, request))
 
-    @routes.post("/ask/stream", summary="Answer a question as it is written", responses=_STREAMED)
+    @routes.post(
+        "/ask/stream",
+        summary="Answer a question as it is written",
+        response_class=EventStream,
+        responses=_STREAMED,
+    )
     def ask_stream(body: AskIn, caller: CallerHere, reading: ReadingHere) -> Response:
         return _stream(_begun(state, caller, question_of(body), reading), reading)
 
 
 def _add_agent(routes: APIRouter, state: ServerState) -> None:
-    @routes.post("/ask/agent", summary="Let the model look for itself; each step is told", responses=_STREAMED)
+    @routes.post(
+        "/ask/agent",
+        summary="Let the model look for itself; each step is told",
+        response_class=EventStream,
+        responses=_STREAMED,
+    )
     def ask_agent(body: AskIn, caller: CallerHere, reading: ReadingHere) -> Response:
         return _stream(_begun(state, caller, question_of(body, agent=True), reading), reading)
 
-    @routes.post("/query", summary="The final answer of an agent")
+    @routes.post("/query", summary="Let the model look for itself, and give its final answer")
     async def query(body: QueryIn, caller: CallerHere, request: Request) -> FinalAnswerOut:
         projects = (body.project_id,) if body.project_id else ()
         await run_in_threadpool(_check_model, state, caller, projects, body.model)
@@ -72,12 +83,17 @@ def _add_agent(routes: APIRouter, state: ServerState) -> None:
 
 
 def _add_running(routes: APIRouter, state: ServerState) -> None:
-    @routes.get("/answers/{answer_id}/events", summary="Go on reading an answer", responses=_STREAMED)
-    def events(answer_id: str, caller: CallerHere, reading: ReadingHere) -> Response:
+    @routes.get(
+        "/answers/{answer_id}/events",
+        summary="Go on reading an answer",
+        response_class=EventStream,
+        responses=_STREAMED,
+    )
+    def events(answer_id: AnswerId, caller: CallerHere, reading: ReadingHere) -> Response:
         return _stream(state.answers.find(answer_id, caller.name), reading)
 
     @routes.post("/answers/{answer_id}/stop", summary="Stop an answer that is being written", status_code=204)
-    def stop(answer_id: str, caller: CallerHere) -> None:
+    def stop(answer_id: AnswerId, caller: CallerHere) -> None:
         state.answers.find(answer_id, caller.name).stop()
 
 

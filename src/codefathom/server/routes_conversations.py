@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Query, status
+from fastapi import APIRouter, Path, Query, status
 from fastapi.responses import PlainTextResponse
 
 from codefathom.server.conversations import MOST_LISTED, markdown
@@ -13,9 +13,16 @@ from codefathom.server.searching import chosen_projects
 from codefathom.server.state import CallerHere, ServerState
 from codefathom.server.wire_ask import ConversationIn, ConversationOut, ConversationsOut, TitleIn
 
+ConversationId: TypeAlias = Annotated[str, Path(max_length=100, examples=["5f0c9e1b7a3d2c48"])]
 _MARKDOWN: dict[int | str, dict[str, Any]] = {
     200: {"description": "A document", "content": {"text/markdown": {"example": "# Prices\n\n## where?\n"}}}
 }
+
+
+class MarkdownResponse(PlainTextResponse):
+    """A document."""
+
+    media_type = "text/markdown"
 
 
 def router(state: ServerState) -> APIRouter:
@@ -27,7 +34,7 @@ def router(state: ServerState) -> APIRouter:
 
 
 def _add_all(routes: APIRouter, state: ServerState) -> None:
-    @routes.get("", summary="Your conversations, the one that was used last first")
+    @routes.get("", summary="List your conversations, the one that was used last first")
     def conversations(
         caller: CallerHere,
         project_id: Annotated[str, Query(description="About this project only", examples=["shop"])] = "",
@@ -44,27 +51,27 @@ def _add_all(routes: APIRouter, state: ServerState) -> None:
 
 
 def _add_one(routes: APIRouter, state: ServerState) -> None:
-    @routes.get("/{conversation_id}", summary="One conversation with its questions and answers")
-    def show(conversation_id: str, caller: CallerHere) -> ConversationOut:
+    @routes.get("/{conversation_id}", summary="Show a conversation with its questions and answers")
+    def show(conversation_id: ConversationId, caller: CallerHere) -> ConversationOut:
         return ConversationOut.model_validate(conversation_of(state, caller, conversation_id))
 
     @routes.patch("/{conversation_id}", summary="Give a conversation another title")
-    def rename(conversation_id: str, body: TitleIn, caller: CallerHere) -> ConversationOut:
+    def rename(conversation_id: ConversationId, body: TitleIn, caller: CallerHere) -> ConversationOut:
         conversation_of(state, caller, conversation_id)
         return ConversationOut.model_validate(state.conversations.rename(conversation_id, body.title, caller.name))
 
     @routes.delete("/{conversation_id}", summary="Forget a conversation", status_code=status.HTTP_204_NO_CONTENT)
-    def delete(conversation_id: str, caller: CallerHere) -> None:
+    def delete(conversation_id: ConversationId, caller: CallerHere) -> None:
         conversation_of(state, caller, conversation_id)
         state.conversations.delete(conversation_id, caller.name)
 
     @routes.get(
         "/{conversation_id}/export",
-        summary="A conversation as Markdown",
-        response_class=PlainTextResponse,
+        summary="Export a conversation as Markdown",
+        response_class=MarkdownResponse,
         responses=_MARKDOWN,
     )
-    def export(conversation_id: str, caller: CallerHere) -> PlainTextResponse:
+    def export(conversation_id: ConversationId, caller: CallerHere) -> MarkdownResponse:
         text = markdown(conversation_of(state, caller, conversation_id))
         headers = {"content-disposition": f'attachment; filename="{conversation_id}.md"'}
-        return PlainTextResponse(text, media_type="text/markdown", headers=headers)
+        return MarkdownResponse(text, headers=headers)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Query, status
+from fastapi import APIRouter, Path, Query, status
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from starlette.responses import Response
@@ -20,6 +20,9 @@ from codefathom.server.sse import Channel, Event, encoded, follow
 from codefathom.server.state import CallerHere, ManagerHere, ServerState
 from codefathom.server.streaming import EventStream, Reading, ReadingHere, described
 from codefathom.server.wire_jobs import CodebaseIn, CodebaseOut, IndexIn, JobOut, JobsOut
+
+ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
+JobId: TypeAlias = Annotated[str, Path(max_length=100, examples=["5f0c9e1b7a3d2c48"])]
 
 _N_AT_END = 2  # how a job ended, and "done"
 _FUNCTIONS = ("function", "method")
@@ -37,7 +40,10 @@ data: {"type": "done", "data": {"job_id": "5f0c9e1b7a3d2c48", "state": "done"}}
 _STREAMED = described(_EXAMPLE)
 _WITHOUT_STREAM: dict[int | str, dict[str, Any]] = {
     **_STREAMED,
-    202: {"model": JobOut, "description": "The job, for a client that accepts JSON only"},
+    202: {
+        "description": "The job, for a client that accepts JSON only",
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/JobOut"}}},
+    },
 }
 
 
@@ -52,10 +58,13 @@ def router(state: ServerState) -> APIRouter:
 
 def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
     @routes.post(
-        "/projects/{project_id}/index", summary="Index a project, or join the job that does", responses=_WITHOUT_STREAM
+        "/projects/{project_id}/index",
+        summary="Index a project, or join the job that does",
+        response_class=EventStream,
+        responses=_WITHOUT_STREAM,
     )
     def index(
-        project_id: str,
+        project_id: ProjectId,
         caller: CallerHere,
         reading: ReadingHere,
         body: IndexIn | None = None,
@@ -66,13 +75,16 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
         return _shown(job, state, reading, is_new=is_new)
 
     @routes.get(
-        "/projects/{project_id}/index", summary="Progress of the latest job of a project", responses=_WITHOUT_STREAM
+        "/projects/{project_id}/index",
+        summary="Follow the latest job of a project",
+        response_class=EventStream,
+        responses=_WITHOUT_STREAM,
     )
-    def attach(project_id: str, caller: CallerHere, reading: ReadingHere) -> Response:
+    def attach(project_id: ProjectId, caller: CallerHere, reading: ReadingHere) -> Response:
         return _shown(_latest(project_id, caller, state), state, reading)
 
     @routes.delete("/projects/{project_id}/index", summary="Cancel the job of a project")
-    def cancel(project_id: str, caller: CallerHere) -> JobOut:
+    def cancel(project_id: ProjectId, caller: CallerHere) -> JobOut:
         job = _latest(project_id, caller, state)
         if not job.is_active:
             raise ConflictError(f"no job of {project_id!r} is running", hint="GET /jobs lists what ran")
@@ -80,7 +92,7 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
 
 
 def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
-    @routes.get("/jobs", summary="Jobs, the latest first")
+    @routes.get("/jobs", summary="List jobs, the latest first")
     def jobs(
         caller: CallerHere,
         project_id: Annotated[str, Query(description="Of this project only", examples=["shop"])] = "",
@@ -90,16 +102,16 @@ def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
         found = state.jobs.listed(project_id, state=state_, limit=limit)
         return JobsOut(jobs=[_out(job) for job in found if caller.may_use(job.project_id)])
 
-    @routes.get("/jobs/{job_id}", summary="One job")
-    def job(job_id: str, caller: CallerHere) -> JobOut:
+    @routes.get("/jobs/{job_id}", summary="Show a job")
+    def job(job_id: JobId, caller: CallerHere) -> JobOut:
         return _out(_job(job_id, caller, state))
 
-    @routes.get("/jobs/{job_id}/events", summary="Progress of a job", responses=_STREAMED)
-    def events(job_id: str, caller: CallerHere, reading: ReadingHere) -> Response:
+    @routes.get("/jobs/{job_id}/events", summary="Follow a job", response_class=EventStream, responses=_STREAMED)
+    def events(job_id: JobId, caller: CallerHere, reading: ReadingHere) -> Response:
         return _stream(_job(job_id, caller, state), state, reading)
 
     @routes.post("/jobs/{job_id}/cancel", summary="Cancel a job; one that has ended stays as it is")
-    def cancel(job_id: str, caller: CallerHere) -> JobOut:
+    def cancel(job_id: JobId, caller: CallerHere) -> JobOut:
         job = _job(job_id, caller, state)
         return _out(state.jobs.cancel(job.id) or job)
 
@@ -137,7 +149,7 @@ def _codebase(job: Job) -> CodebaseOut:
     )
 
 
-def _latest(project_id: str, caller: Caller, state: ServerState) -> Job:
+def _latest(project_id: ProjectId, caller: Caller, state: ServerState) -> Job:
     project = state.projects.get(project_id, caller)
     job = state.jobs.latest(project.id)
     if job is None:

@@ -47,7 +47,7 @@ def router(state: ServerState) -> APIRouter:
     """Return the routes below /v1."""
     routes = APIRouter(prefix="/v1", tags=["openai"])
 
-    @routes.get("/models", summary="Projects, each as a model and as an agent")
+    @routes.get("/models", summary="List projects, each as a model and as an agent")
     def models(caller: CallerHere) -> ModelsOut:
         projects = state.projects.listed(caller)
         return ModelsOut(

@@ -20,9 +20,11 @@ class EventStream(StreamingResponse):
 
     media_type = MEDIA_TYPE
 
-    def __init__(self, pieces: AsyncIterator[bytes], on_left: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, pieces: AsyncIterator[bytes], on_left: Callable[[], None] = lambda: None, status_code: int = 200
+    ) -> None:
         # Some proxies would wait for the end before they pass anything on.
-        super().__init__(pieces, headers={"x-accel-buffering": "no"})
+        super().__init__(pieces, status_code, headers={"x-accel-buffering": "no"})
         self._on_left = on_left
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
