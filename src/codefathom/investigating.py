@@ -28,6 +28,7 @@ _MAX_EXCERPTS = 5
 
 # Of the window, for what is given with the question: the rest is for what the tools show.
 _GIVEN_PARTS = 2
+_PART = "The tools show only a part of the project that was chosen for this question, {n_files} files."
 
 
 def investigate(request: Request, opened: Opened, search: Search) -> Iterator[Event | Answer]:
@@ -46,7 +47,7 @@ def investigate(request: Request, opened: Opened, search: Search) -> Iterator[Ev
     texts = Texts(opened, request.documents)
     project = _project(texts, search, request)
     known = tools(project)
-    briefing = _briefing(texts, request, known, limits)
+    briefing = _briefing(texts, request, known, limits, len(project.paths()))
     seen = list(briefing.places)
     for event in run(question, chosen, known, limits, briefing):
         if isinstance(event, Observed):
@@ -64,7 +65,7 @@ def investigate(request: Request, opened: Opened, search: Search) -> Iterator[Ev
             )
 
 
-def _briefing(texts: Texts, request: Request, known: Sequence[Tool], limits: Limits) -> Briefing:
+def _briefing(texts: Texts, request: Request, known: Sequence[Tool], limits: Limits, n_files: int) -> Briefing:
     """Return what the model is told besides the question: its task, the turns before, and what is given."""
     listed = "\n".join(f"- {usage(tool.spec)}" for tool in known)
     system = prompt("agent", language_of_question(request.text), tools=listed, rounds=str(limits.rounds))
@@ -74,10 +75,12 @@ def _briefing(texts: Texts, request: Request, known: Sequence[Tool], limits: Lim
     sources = pack(texts.given(request.pinned), budget, counter(context.tokenizer_path), texts.name_of).sources
     # Without their numbers: those of an agent's answer count what it lists itself.
     given = "\n".join(shown(source).removeprefix(f"[{source.number}] ") for source in sources)
+    parts = [_PART.format(n_files=n_files)] if request.where is not None else []
+    parts += [fenced(given, "what is given with the question")] if sources else []
     return Briefing(
         system,
         history=request.history,
-        given=fenced(given, "what is given with the question") if sources else "",
+        given="\n\n".join(parts),
         places=tuple(Place(item.path, item.start_line, item.end_line, item.symbol) for item in sources),
         mask=texts.mask,
     )

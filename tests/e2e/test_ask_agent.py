@@ -38,6 +38,7 @@ def test_what_is_given_is_shown_first_and_can_be_cited(shop: Path, site: Site) -
     assert f"{site.url}/plain:1-2\n1\tone\n2\ttwo\n" in told(served)
     assert "A very small web shop" in told(served)
     assert told(served).endswith(f"\n\n{QUESTION}")
+    assert "only a part of the project" not in told(served)
     shown = json.loads(ran.stdout)
     assert shown["dropped_citations"] == []
     assert {(place["path"], place["start_line"], place["end_line"]) for place in shown["citations"]} == {
@@ -86,6 +87,7 @@ def test_a_filter_keeps_every_tool_to_its_part(
     with serving(Turn([call(tool, **arguments)]), final("So.")) as served:
         ran = fathom(shop, served, "ask", "--agent", "--dir", "web", "--pin", "README.md", QUESTION)
     assert ran.returncode == 0, ran.stderr
+    assert "only a part of the project" in told(served)
     assert has in told(served, 1)
     assert has_not not in told(served, 1)
 
