@@ -20,6 +20,11 @@ from .test_routes_jobs import JSON_ONLY, messages
 PROGRAM = "import sys; from codefathom.cli import main; sys.exit(main())"
 
 
+def environment_of(tmp_path: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
+    return kept | {"FATHOM_SERVER__DATA_DIR": str(tmp_path / "data"), "HOME": str(tmp_path)}
+
+
 @contextmanager
 def process(environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
     """Run `fathom serve` on a free port."""
@@ -35,9 +40,25 @@ def process(environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str]
             server.kill()
 
 
+def test_an_open_stream_does_not_keep_the_server_from_stopping(shop: Path, tmp_path: Path) -> None:
+    environment = environment_of(tmp_path)
+    with Engine.open(str(shop)) as engine:
+        writing = engine.index_events()
+        next(writing)
+        with process(environment) as (server, client):
+            project = client.post("/projects", json={"path": str(shop)}).json()["id"]
+            with client.stream("POST", f"/projects/{project}/index") as stream:
+                lines = stream.iter_lines()
+                assert any('"phase": "waiting"' in line for line in lines)
+                server.send_signal(signal.SIGTERM)
+                rest = "\n".join(lines)  # ends, in order
+            assert messages(rest)[-1:] != [{"type": "done"}]
+            assert server.wait(60) in {0, -signal.SIGTERM}  # as it was told, and after cleaning up
+        writing.close()
+
+
 def test_a_job_outlives_a_server_that_is_killed(shop: Path, tmp_path: Path) -> None:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
-    environment = kept | {"FATHOM_SERVER__DATA_DIR": str(tmp_path / "data"), "HOME": str(tmp_path)}
+    environment = environment_of(tmp_path)
     with Engine.open(str(shop)) as engine:
         writing = engine.index_events()
         next(writing)  # keeps the job of the server waiting

@@ -131,12 +131,17 @@ class Answers:
             raise NotFoundError(f"no such answer: {answer_id!r}", hint="ask again")
         return asking
 
-    def close(self, wait_s: float = 5.0) -> None:
-        """Stop all; an answer whose model is silent is left behind after some seconds."""
+    def stop(self) -> None:
+        """Stop all answers that are being written."""
         with self._lock:
-            threads = list(self._threads.values())
             for asking in self._known.values():
                 asking.stop()
+
+    def close(self, wait_s: float = 5.0) -> None:
+        """Stop all; an answer whose search is slow is left behind after some seconds."""
+        self.stop()
+        with self._lock:
+            threads = list(self._threads.values())
         until = time.monotonic() + wait_s
         for thread in threads:
             thread.join(max(until - time.monotonic(), 0.0))

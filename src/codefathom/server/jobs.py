@@ -147,6 +147,13 @@ class Jobs:
             self._changed.wait_for(lambda: job_id not in self._live or self._is_closing, timeout_s)
             return self.get(job_id)
 
+    def hang_up(self) -> None:
+        """End the streams of all listeners, without "done": they come back and find the next server."""
+        with self._lock:
+            channels = list(self._channels.values())
+        for channel in channels:
+            channel.close()
+
     def close(self) -> None:
         """Stop. What waits or runs is left to the next server, which goes on where this one stopped."""
         with self._lock:
@@ -157,8 +164,7 @@ class Jobs:
             threads = list(self._threads.values())
         for thread in threads:
             thread.join()
-        for channel in self._channels.values():
-            channel.close()  # without "done": a listener comes back and finds the next server
+        self.hang_up()
         self._table.close()
 
     # ---- inside

@@ -12,6 +12,7 @@ from codefathom.server.app import create_app
 from codefathom.server.auth import is_loopback
 from codefathom.server.config import ServerConfig
 from codefathom.server.logs import start_log
+from codefathom.server.state import ServerState
 
 _GRACE_S = 10  # for requests that are under way when the server is told to stop
 
@@ -30,7 +31,21 @@ def serve(config: ServerConfig, folders: Sequence[str], tell: Callable[[str], No
         shown = f"[{host}]" if ":" in host else host
         tell(f"serving http://{shown}:{port}" + ("" if is_loopback(host) else ", to others too; tokens are needed"))
         options = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=_GRACE_S, server_header=False)
-        uvicorn.Server(options).run(sockets=[listener])
+        _Server(options, app.state.server).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """A server that ends its streams when it is told to stop: they would go on for as long as their readers like."""
+
+    def __init__(self, options: uvicorn.Config, state: ServerState) -> None:
+        super().__init__(options)
+        self._state = state
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let what is under way end, for a while."""
+        self._state.answers.stop()
+        self._state.jobs.hang_up()
+        await super().shutdown(sockets)
 
 
 def _listening(config: ServerConfig) -> socket.socket:
