@@ -10,7 +10,7 @@ from codefathom.agent.loop import Briefing, Event, Final, Limits, Observed, run
 from codefathom.agent.report import report
 from codefathom.agent.tools import Place, Project, Tool, tools, usage
 from codefathom.answer import extract
-from codefathom.answer.budget import pack, shares, shown
+from codefathom.answer.budget import Material, merged, pack, shares, shown
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.tokens import counter
 from codefathom.answer.types import Answer, Prices, Source
@@ -62,6 +62,7 @@ def investigate(request: Request, opened: Opened, search: Search) -> Iterator[Ev
                 generation=opened.catalog.generation,
                 trace=event.stages,
                 cost=limits.prices.cost(event.usage),
+                degraded=(*found.degraded, *_unread(texts.given(request.pinned), seen)),
             )
 
 
@@ -84,6 +85,15 @@ def _briefing(texts: Texts, request: Request, known: Sequence[Tool], limits: Lim
         places=tuple(Place(item.path, item.start_line, item.end_line, item.symbol) for item in sources),
         mask=texts.mask,
     )
+
+
+def _unread(given: Sequence[Material], seen: Sequence[Place]) -> Iterator[str]:
+    """Say of which given texts the model has not seen every line."""
+    for item in given:
+        n_lines = item.text.removesuffix("\n").count("\n") + 1
+        spans = [(place.start_line, place.end_line) for place in seen if place.path == item.path]
+        if merged(spans, n_lines) != [(1, n_lines)]:
+            yield f"{item.path} was not read whole: the model was shown {'only parts' if spans else 'nothing'} of it"
 
 
 def _excerpts(question: str, project: Project) -> Sequence[Source]:

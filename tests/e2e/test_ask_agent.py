@@ -40,7 +40,7 @@ def test_what_is_given_is_shown_first_and_can_be_cited(shop: Path, site: Site) -
     assert told(served).endswith(f"\n\n{QUESTION}")
     assert "only a part of the project" not in told(served)
     shown = json.loads(ran.stdout)
-    assert shown["dropped_citations"] == []
+    assert (shown["dropped_citations"], shown["degraded"]) == ([], [])
     assert {(place["path"], place["start_line"], place["end_line"]) for place in shown["citations"]} == {
         ("../note.txt", 2, 2),
         (f"{site.url}/plain", 1, 2),
@@ -66,6 +66,7 @@ def test_what_does_not_fit_is_read_on(shop: Path) -> None:
     assert "rule 1: " in told(served)
     assert "rule 390" not in told(served)
     assert "399\trule 399" in told(served, 1)
+    assert "../note.txt was not read whole: the model was shown only parts of it" in ran.stderr
     assert json.loads(ran.stdout)["verified_share"] == 1.0
 
 
