@@ -320,3 +320,20 @@ def test_several_projects_answer_together(
     assert everywhere["projects"] == ["shop", "zoo"]
     assert (wrong.status_code, wrong.json()["code"]) == (404, "source")
     assert (agent.status_code, agent.json()["code"]) == (400, "usage")
+
+
+def test_only_what_an_answer_would_rest_on(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrapped = json.dumps({"query": QUESTION, "only_contexts": True})
+    with asked_of(config, serve, shop, monkeypatch, spoken(CITED)) as (client, model):
+        answer = client.post("/ask", json={"question": wrapped, "project_id": "shop"}).json()
+        plain = client.post("/ask", json={"question": json.dumps({"query": QUESTION}), "project_id": "shop"}).json()
+        agent = client.post("/ask/agent", json={"question": wrapped, "project_id": "shop"})
+    contexts = json.loads(answer["answer"])
+    assert [item["path"] for item in contexts] == [source["path"] for source in answer["sources"]]
+    assert contexts[0]["source_code"]
+    assert answer["question"] == plain["question"] == QUESTION
+    assert "adds up its lines" in plain["answer"]
+    assert len(model.asked) == 1
+    assert agent.status_code == 400

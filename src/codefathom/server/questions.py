@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import cast
 
+from codefathom.answer.ask import Found, Text
+from codefathom.answer.types import Answer
 from codefathom.asking import recent
 from codefathom.errors import UsageError
-from codefathom.providers.base import Message
+from codefathom.providers.base import NO_USAGE, Message
+from codefathom.search.query import unwrap
 from codefathom.server.answer_events import Happening
 from codefathom.server.answers import Asker, Asking
 from codefathom.server.auth import Caller
@@ -37,19 +41,17 @@ class Question:
 
 def begin(state: ServerState, caller: Caller, question: Question) -> Asking:
     """Begin to answer. Raises FathomError for what can be said before: an unknown project, no index, no question."""
-    if not question.text.strip():
+    text, only_contexts = unwrap(question.text)
+    if not text.strip():
         raise UsageError("the question is empty", hint="ask for something, such as where orders are priced")
     conversation = None
     if question.conversation_id:
         conversation = conversation_of(state, caller, question.conversation_id)
-    named = question.projects or (conversation.projects if conversation else ())
-    projects = chosen_projects(state, caller, named)
-    if not named:
-        projects = _with_index(state, caller, projects)
+    projects = _projects(state, caller, question.projects or (conversation.projects if conversation else ()))
+    if question.agent and (len(projects) > 1 or only_contexts):
+        raise UsageError("an agent answers about one project", hint="name one as project_id, and no only_contexts")
     where = question.limits.where()
     turns = (*(history(conversation) if conversation else ()), *question.history)
-    if question.agent and len(projects) > 1:
-        raise UsageError("an agent looks into one project", hint=f"name one of {', '.join(projects)} as project_id")
     with _engines(state, caller, projects) as engines:
         turns = recent(turns, engines[projects[0]].settings)
     if conversation is None and question.keep:
@@ -57,13 +59,16 @@ def begin(state: ServerState, caller: Caller, question: Question) -> Asking:
 
     def ask(engines: Mapping[str, ServedEngine]) -> Iterator[Happening]:
         if len(engines) > 1:
-            return ask_several(engines, question.text, where, question.pinned, turns)
+            return ask_several(engines, text, where, question.pinned, turns)
         engine = engines[projects[0]]
         method = engine.investigate if question.agent else engine.ask_events
-        return method(question.text, where=where, pinned=question.pinned, history=turns)
+        return method(text, where=where, pinned=question.pinned, history=turns)
 
-    asker = Asker(question.text, caller.name, conversation.id if conversation else "", projects)
-    return state.answers.begin(asker, lambda: _opened(state, caller, projects, ask))
+    def contexts(engines: Mapping[str, ServedEngine]) -> Iterator[Happening]:
+        return _contexts(text, ask(engines))
+
+    asker = Asker(text, caller.name, conversation.id if conversation else "", projects)
+    return state.answers.begin(asker, lambda: _opened(state, caller, projects, contexts if only_contexts else ask))
 
 
 def conversation_of(state: ServerState, caller: Caller, conversation_id: str) -> Conversation:
@@ -74,8 +79,14 @@ def conversation_of(state: ServerState, caller: Caller, conversation_id: str) ->
     return conversation
 
 
-def _with_index(state: ServerState, caller: Caller, projects: Sequence[str]) -> tuple[str, ...]:
-    """Return the projects that can be asked: who names none means these. Raises NotIndexedError when there is none."""
+def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple[str, ...]:
+    """Return the projects that are asked: who names none means those that have an index.
+
+    Raises NotFoundError, and NotIndexedError when none of them has one.
+    """
+    projects = chosen_projects(state, caller, named)
+    if named:
+        return projects
     found, error = [], None
     for project in projects:
         try:
@@ -86,6 +97,21 @@ def _with_index(state: ServerState, caller: Caller, projects: Sequence[str]) -> 
     if error is not None and not found:
         raise error
     return tuple(found)
+
+
+def _contexts(question: str, events: Iterator[Happening]) -> Iterator[Happening]:
+    """Yield what an answer would rest on, as JSON in its place; the answering model is not asked."""
+    with closing(cast("Generator[Happening, None, None]", events)):
+        found = next(events)
+    assert isinstance(found, Found)  # what events of an answer begin with
+    yield found
+    listed = [
+        {"path": source.path, "start_line": source.start_line, "end_line": source.end_line, "source_code": source.text}
+        for source in found.sources
+    ]
+    text = json.dumps(listed, ensure_ascii=False)
+    yield Text(text)
+    yield Answer(question, text, (), (), 0.0, 0.0, "low", "", NO_USAGE, found.sources, 0, found.degraded)
 
 
 @contextmanager
