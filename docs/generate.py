@@ -1,17 +1,22 @@
-"""Write docs/cli.md and docs/settings.md from the tables the program itself uses: `python docs/generate.py`."""
+"""Write docs/cli.md, settings.md and http-api.md from what the program itself uses: `python docs/generate.py`."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from codefathom.cli.aliases import LEGACY_OPTIONS
 from codefathom.cli.help import explanation, spelling, usage
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
 from codefathom.cli.render import as_toml
 from codefathom.configuration import ALIASES
+from codefathom.server.app import create_app
+from codefathom.server.config import ServerConfig
 from codefathom.settings import Known, Settings, known_settings
 
 HERE = Path(__file__).parent
@@ -154,7 +159,106 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-PAGES = {HERE / "cli.md": cli_page, HERE / "settings.md": settings_page}
+API_INTRODUCTION = """\
+# The HTTP interface
+
+`fathom serve` answers on `http://127.0.0.1:8900`; it needs the extra `server`: `pip install 'codefathom[server]'`. The
+same routes answer under `/api`. `/openapi.json` describes them for programs; the examples below are made from it.
+
+```
+fathom serve ~/code/shop
+curl -s localhost:8900/search -H 'content-type: application/json' -d '{"query": "where are orders priced"}'
+```
+
+Who may ask: where `server.tokens` holds none, the server listens on this machine only and asks for nothing. Else every
+request carries `Authorization: Bearer TOKEN`, except those to `/health` and `/version`; a token may be kept to some
+projects. `fathom serve --new-token NAME` makes one. A request must name the server as the settings do (`server.hosts`),
+and a page of another server may ask only where `server.cors` lists it.
+
+An error is `application/problem+json`: `code` is for programs, `detail` says what failed and `hint` what to do.
+
+| status | code | meaning |
+| --- | --- | --- |
+| 400 | `bad_request`, `usage` | the question, path, filter or setting cannot be understood |
+| 401, 403 | `unauthorized`, `forbidden` | a token is missing or not good for this; an unknown host or page |
+| 404 | `not_found`, `source` | no such route, project, job, file or conversation |
+| 408, 413, 429 | `timeout`, `too_large`, `too_many_requests` | a limit of `server.*`; 429 says when in `Retry-After` |
+| 409 | `not_indexed`, `conflict`, `locked`, `mismatch`, `settings` | not possible as things are |
+| 422 | `invalid` | the body or a parameter has another form |
+| 502 | `provider` | a model failed |
+| 503 | `index` | the index cannot be read or written |
+
+Names in bodies are understood in snake_case and in camelCase.
+"""
+
+
+def api_page() -> str:
+    """Return docs/http-api.md."""
+    described = _openapi()
+    schemas = described["components"]["schemas"]
+    by_tag: dict[str, list[str]] = {}
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            by_tag.setdefault(operation["tags"][0], []).append(
+                _operation(f"{method.upper()} {path}", operation, schemas)
+            )
+    parts = [f"## {tag.capitalize()}\n\n" + "\n".join(operations) for tag, operations in by_tag.items()]
+    return f"{GENERATED}\n{API_INTRODUCTION}\n" + "\n".join(parts)
+
+
+def _openapi() -> dict[str, Any]:
+    with TemporaryDirectory() as folder:
+        return create_app(ServerConfig(data_dir=folder, allowed_roots=())).openapi()
+
+
+def _operation(name: str, operation: dict[str, Any], schemas: dict[str, Any]) -> str:
+    lines = [f"### {name}", "", f"{operation['summary']}.", ""]
+    parameters = operation.get("parameters", [])
+    if parameters:
+        lines += ["| parameter | example | what it is |", "| --- | --- | --- |"]
+        lines += [_parameter(parameter, schemas) for parameter in parameters]
+        lines += [""]
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        lines += ["Takes:", "", *_json(content, schemas), ""]
+    for status, answer in operation["responses"].items():
+        for kind, content in answer.get("content", {}).items() if status.startswith("2") else ():
+            lines += [f"Gives {status}, `{kind}`:", "", *_json(content, schemas), ""]
+        if status.startswith("2") and not answer.get("content"):
+            lines += [f"Gives {status}.", ""]
+    return "\n".join(lines)
+
+
+def _parameter(parameter: dict[str, Any], schemas: dict[str, Any]) -> str:
+    schema = parameter["schema"]
+    example = json.dumps(_example({"examples": parameter.get("examples"), **schema}, schemas), ensure_ascii=False)
+    text = schema.get("description", "") or parameter.get("description", "")
+    need = "required" if parameter.get("required") else f"default `{json.dumps(schema.get('default'))}`"
+    return f"| `{parameter['name']}` | `{_cell(example)}` | {need}{'; ' + _cell(text) if text else ''} |"
+
+
+def _json(content: dict[str, Any], schemas: dict[str, Any]) -> Iterator[str]:
+    found = content.get("example", _example(content.get("schema", {}), schemas))
+    yield "```" if isinstance(found, str) else "```json"
+    yield found.rstrip() if isinstance(found, str) else json.dumps(found, ensure_ascii=False, indent=2)
+    yield "```"
+
+
+def _example(schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
+    """Return a value of this form: the example that it names, else one made of those of its parts."""
+    if schema.get("examples"):
+        return schema["examples"][0]
+    if "$ref" in schema:
+        return _example(schemas[schema["$ref"].rpartition("/")[2]], schemas)
+    if "anyOf" in schema:
+        return _example(schema["anyOf"][0], schemas)
+    if schema.get("type") == "array":
+        return [_example(schema["items"], schemas)]
+    if "properties" in schema:
+        return {name: _example(part, schemas) for name, part in schema["properties"].items()}
+    return schema.get("default", "")
+
+
+PAGES = {HERE / "cli.md": cli_page, HERE / "settings.md": settings_page, HERE / "http-api.md": api_page}
 
 
 def main() -> int:

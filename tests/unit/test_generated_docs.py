@@ -1,4 +1,4 @@
-"""docs/cli.md and docs/settings.md are what the program's own tables say."""
+"""docs/cli.md, settings.md and http-api.md are what the program itself says."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def generator():
     return module
 
 
-@pytest.mark.parametrize(("name", "page"), [("cli.md", "cli_page"), ("settings.md", "settings_page")])
+@pytest.mark.parametrize(
+    ("name", "page"), [("cli.md", "cli_page"), ("settings.md", "settings_page"), ("http-api.md", "api_page")]
+)
 def test_page_is_fresh(name: str, page: str) -> None:
     fresh = getattr(generator(), page)()
     assert (DOCS / name).read_text(encoding="utf-8") == fresh, "run: python docs/generate.py"
