@@ -297,6 +297,13 @@ def test_what_is_removed_is_forgotten(jobs: Jobs, stage: Stage) -> None:
     assert jobs.listed() == ()
 
 
+def test_two_servers_do_not_share_their_jobs(jobs: Jobs, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="another server uses the data folder"):
+        Jobs(str(tmp_path / "jobs.db"))
+    jobs.close()
+    Jobs(str(tmp_path / "jobs.db")).close()
+
+
 def test_an_unknown_state_is_refused(jobs: Jobs) -> None:
     with pytest.raises(UsageError, match="cannot be 'lost'"):
         jobs.listed(state="lost")

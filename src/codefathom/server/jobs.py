@@ -7,19 +7,22 @@ was under way at the death of three servers is not tried once more, since it may
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from secrets import token_hex
 from threading import Condition, RLock, Thread
 
-from codefathom.errors import FathomError, UsageError
+from codefathom.errors import FathomError, LockedError, UsageError
 from codefathom.server.job import STATES, Job, JobTable, State
 from codefathom.server.job_events import Told, at_end, of_file_error, of_step
 from codefathom.server.running import Process, Running, Start
 from codefathom.server.sse import Channel
 from codefathom.server.work import MOST_ERRORS, FileError, Message, Order, Report, Step, Trouble
 from codefathom.settings import NOTHING
+from codefathom.stores.lock import writer_lock
 
 MOST_ATTEMPTS = 3
 MOST_KEPT = 500  # jobs in the table
@@ -37,7 +40,7 @@ class _Run:
 
 
 class Jobs:
-    """The queue. Safe to use from several threads; one object at a time may use a file."""
+    """The queue. Safe to use from several threads."""
 
     def __init__(
         self,
@@ -48,8 +51,20 @@ class Jobs:
         on_end: Callable[[Job], None] = lambda _: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Open the table. `on_end` is called when the process of a job has ended, before listeners are told."""
+        """Open the table. `on_end` is called when the process of a job has ended, before listeners are told.
+
+        Raises UsageError while another server uses the same folder: both would carry out the same jobs.
+        """
         self._table = JobTable(path)
+        self._held = ExitStack()
+        try:
+            self._held.enter_context(writer_lock(os.path.dirname(path)))
+        except LockedError as error:
+            self._table.close()
+            raise UsageError(
+                f"another server uses the data folder {os.path.dirname(path)!r}",
+                hint="end it, or set server.data_dir to another folder",
+            ) from error
         self._start = start
         self._n_at_once = n_at_once
         self._on_end = on_end
@@ -166,6 +181,7 @@ class Jobs:
             thread.join()
         self.hang_up()
         self._table.close()
+        self._held.close()
 
     # ---- inside
 
