@@ -33,7 +33,7 @@ def build(folder: Path, texts: dict[int, str], generation: int = 1) -> LexicalVi
 
 
 def keys(view: LexicalView, words: str, allowed: object = None, k: int = 10) -> list[int]:
-    return [key for key, _ in view.search(words.split(), k, BODY, allowed)]  # type: ignore[arg-type]
+    return [key for key, _ in view.search(dict.fromkeys(words.split(), 1.0), k, BODY, allowed)]  # type: ignore[arg-type]
 
 
 def test_fields_of_a_chunk() -> None:
@@ -56,7 +56,7 @@ def test_ranks_by_rarity_frequency_and_length(tmp_path: Path) -> None:
     assert keys(view, "retry") == [4, 2]
     assert keys(view, "the cache")[0] == 1
     assert keys(view, "nowhere") == []
-    assert view.search([], 10, BODY) == view.search(["the"], 0, BODY) == []
+    assert view.search({}, 10, BODY) == view.search({"the": 1.0}, 0, BODY) == []
 
 
 def test_fields_are_weighted(tmp_path: Path) -> None:
@@ -65,10 +65,10 @@ def test_fields_are_weighted(tmp_path: Path) -> None:
     view.update(enumerate(rows, 1), ())
     view.commit(1)
     for place, field in enumerate(ALL):
-        assert view.search(["word"], 9, {**ALL, field: 3.0})[0][0] == place + 1
-        assert [key for key, _ in view.search(["word"], 9, {**ALL, field: 0.0})].count(place + 1) == 0
-    ((_, once),) = view.search(["word"], 9, {"body": 1.0})
-    ((_, twice),) = view.search(["word"], 9, {"body": 2.0})
+        assert view.search({"word": 1.0}, 9, {**ALL, field: 3.0})[0][0] == place + 1
+        assert [key for key, _ in view.search({"word": 1.0}, 9, {**ALL, field: 0.0})].count(place + 1) == 0
+    ((_, once),) = view.search({"word": 1.0}, 9, {"body": 1.0})
+    ((_, twice),) = view.search({"word": 1.0}, 9, {"body": 2.0})
     assert twice == pytest.approx(2 * once)
 
 
@@ -87,21 +87,21 @@ def test_counts(tmp_path: Path) -> None:
 def test_a_filter_works_inside_the_search(tmp_path: Path, n_allowed: int) -> None:
     texts = {key: "word " * (1 + key % 7) + "filler " * (key % 11) for key in range(5_001)}
     view = build(tmp_path, texts)
-    everything = view.search(["word"], 10_000, BODY)
+    everything = view.search({"word": 1.0}, 10_000, BODY)
     allowed = set(random.Random(n_allowed).sample(sorted(texts), n_allowed))
     for k in (1, 20, 6_000):
-        found = view.search(["word"], k, BODY, allowed)
+        found = view.search({"word": 1.0}, k, BODY, allowed)
         expected = [(key, score) for key, score in everything if key in allowed][:k]
         assert [score for _, score in found] == pytest.approx([score for _, score in expected])
         assert {key for key, _ in found} <= allowed
         assert len({key for key, _ in found}) == len(expected)
-    assert view.search(["word"], 5, BODY, set()) == view.search(["word"], 5, BODY, {10**9}) == []
+    assert view.search({"word": 1.0}, 5, BODY, set()) == view.search({"word": 1.0}, 5, BODY, {10**9}) == []
 
 
 def test_the_far_chunks_are_found_when_only_they_are_allowed(tmp_path: Path) -> None:
     texts = dict.fromkeys(range(4000), "word " * 9) | dict.fromkeys(range(4000, 8000), "word " + "x " * 40)
     view = build(tmp_path, texts)
-    assert len(view.search(["word"], 50, BODY, range(4_000, 8_000))) == 50
+    assert len(view.search({"word": 1.0}, 50, BODY, range(4_000, 8_000))) == 50
 
 
 operations = st.lists(

@@ -259,3 +259,9 @@ def test_any_text_can_be_read(text: str) -> None:
 def test_plain_words_stay_as_they_are(words: list[str]) -> None:
     text = " ".join(words)
     assert parse_query(text).text == text
+
+
+def test_a_pasted_text_has_no_marks() -> None:
+    issue = "It fails\n\n@property\ndef price(self):\n    ...\n\nlang:python lines:3\n"
+    query = parse_query(issue)
+    assert (query.text, query.paths, query.symbols, query.where) == (issue, (), (), None)

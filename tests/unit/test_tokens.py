@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codefathom.stores import tokens
-from codefathom.stores.tokens import joined_terms, query_terms, terms
+from codefathom.stores.tokens import joined_terms, parts, query_terms, terms
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,18 @@ def test_the_parts_of_an_identifier_are_found_however_they_are_joined(parts: lis
     camel = "".join(part.capitalize() for part in parts)
     letters = [part for part in parts if part != "42"]
     assert [term for term in terms(camel)[len(parts) > 1 :] if not term.isdigit()] == letters
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("flat_hash_map", ["flat", "hash", "map"]),
+        ("parseHTTP2", ["2", "http", "parse"]),
+        ("hash", ["hash"]),
+        ("operators.sum_all", ["all", "operators", "sum"]),
+        ("数据库", ["据库", "数据"]),
+        ("", []),
+    ],
+)
+def test_the_parts_of_a_name_without_the_whole(name: str, expected: list[str]) -> None:
+    assert parts(name) == expected

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from codefathom.search.rank import SIGNALS, Wanted, forms_of
+from codefathom.search.signals import SIGNALS
+from codefathom.search.wanted import Wanted
+from codefathom.search.weights import WEIGHTS
+from codefathom.search.words import forms_of
 from codefathom.stores.tokens import terms
 from codefathom.types import Chunk
 
+_MEANING = SIGNALS | {"repeat": "its share of the score: an earlier hit lies in the same file"}
+_NEAR = 0.8  # of the nearest, by cosine
 _COMMENTS = ("//", "/*", "*", "#", "--", ";", "%")
 
 
@@ -22,7 +27,7 @@ def reason(want: Wanted, chunk: Chunk, signals: Mapping[str, float]) -> str:
     parts = [part for part in (_definition(want, chunk, signals), _names(want, chunk), _path(want, chunk)) if part]
     if signals.get("lexical", 0.0) > 0.25:
         parts.append(_words(want, chunk))
-    if signals.get("vector", 0.0) > 0.6:
+    if signals.get("vector", 0.0) > _NEAR:
         parts.append("close in meaning")
     return "; ".join([part for part in parts if part][:3]) or "weak evidence only"
 
@@ -86,9 +91,10 @@ def _heads(want: Wanted, chunk: Chunk) -> list[tuple[str, str]]:
 
 
 def lines(signals: Mapping[str, float]) -> list[str]:
-    """Return each signal with its number and meaning, strongest first, for --explain."""
-    shown = sorted(signals.items(), key=lambda item: -item[1])
-    return [f"{name} {value:.3f}  {SIGNALS.get(name, '')}".rstrip() for name, value in shown]
+    """Return each signal that counts, for --explain: what it adds before scaling, its number, its meaning."""
+    shown = [(WEIGHTS.get(name, 0.0) * value, name, value) for name, value in signals.items() if value]
+    shown.sort(key=lambda item: (-abs(item[0]), item[1]))
+    return [f"{added:+.2f} {name} {value:.3f}  {_MEANING.get(name, '')}".rstrip() for added, name, value in shown]
 
 
 def _definition(want: Wanted, chunk: Chunk, signals: Mapping[str, float]) -> str:

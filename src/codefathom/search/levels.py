@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from codefathom.search.explain import best_line, best_name, reason
 from codefathom.search.filters import matches
-from codefathom.search.rank import Ranked, Wanted, forms_of
+from codefathom.search.rank import Ranked
+from codefathom.search.wanted import Wanted
+from codefathom.search.words import forms_of
 from codefathom.stores.catalog import Catalog
 from codefathom.stores.tokens import terms
 from codefathom.types import Chunk, FilterGroup, Hit, Level, Symbol, Where

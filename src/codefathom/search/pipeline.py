@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from codefathom.search import fuse
 from codefathom.search.filters import combine, to_sql
 from codefathom.search.levels import Cut
 from codefathom.search.levels import hits as to_hits
 from codefathom.search.query import Query
-from codefathom.search.rank import WEIGHTS, Candidate, Ranked, Wanted, by_score_and_place, rank
+from codefathom.search.rank import Ranked, by_score_and_place, rank
 from codefathom.search.retrieve import (
     Evidence,
     Sources,
+    asked,
     candidates,
     definitions,
     evidence,
     lexical_ranking,
-    rarity,
     regex_matches,
     vector_ranking,
-    wanted,
 )
 from codefathom.search.scope import scope
+from codefathom.search.signals import Candidate
+from codefathom.search.wanted import Wanted
 from codefathom.stores.tokens import terms
 from codefathom.types import Hit, Level, Mode, Where
 
@@ -73,24 +75,28 @@ def search(request: Request, sources: Sources) -> Found:
         allowed = sources.catalog.select(condition.condition, condition.parameters)
         if not allowed:
             return Found((), 0.0, "no indexed lines pass the filter; widen it or leave it out")
-    want = wanted(request.query)
+    want = asked(request.query, sources)
     ranked, problem = _ranked(request, want, sources, allowed)
     found = to_hits(want, ranked, sources.catalog, Cut(request.level, request.limit, where))
     kept = tuple(hit for hit in found if hit.score >= request.min_score)
-    weight_of = rarity(sources.lexical, want.terms)
-    suggestion = "" if kept else _suggestion(want, weight_of, sources, found_any=bool(found))
-    return Found(kept, _confidence(want, kept, weight_of), suggestion, (problem,) if problem else ())
+    suggestion = "" if kept else _suggestion(want, sources, found_any=bool(found))
+    return Found(kept, _confidence(want, kept), suggestion, (problem,) if problem else ())
 
 
 def _ranked(
     request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None
 ) -> tuple[Sequence[Ranked], str]:
     """Return the ranking of the mode, and what it had to do without."""
-    k = max(request.fusion.n_candidates, 2 * request.limit)
+    k = _deep(want) * max(request.fusion.n_candidates, 2 * request.limit)
     is_scope_only = not want.terms and allowed is not None
     if request.mode == "hybrid" and not is_scope_only:
         return _hybrid(request, want, sources, allowed, k)
     return _by_one(request, want, sources, allowed, k), ""
+
+
+def _deep(want: Wanted) -> int:
+    """Return how many times as many candidates a question needs: the words of a long text lead everywhere."""
+    return 3 if want.rest else 1
 
 
 def _by_one(
@@ -102,7 +108,7 @@ def _by_one(
     if request.mode == "lexical":
         return _in_order("lexical", lexical_ranking(want, sources, k, allowed), sources)
     if request.mode == "vector":
-        return _in_order("vector", vector_ranking(request.query.text, sources, k, allowed), sources)
+        return _in_order("vector", vector_ranking(want.meaning, sources, k, allowed), sources)
     if request.mode == "symbol":
         return _by_definition(request, want, sources, allowed)
     # Nothing but a scope was asked for: its lines in order.
@@ -112,10 +118,25 @@ def _by_one(
 def _hybrid(
     request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None, k: int
 ) -> tuple[list[Ranked], str]:
-    found = evidence(want, request.query, sources, k, allowed)
+    ranked, fused, problem = gather(request, want, sources, allowed, k)
+    return rank(want, ranked, fused), problem
+
+
+class Gathered(NamedTuple):
+    """What is ranked, and what it is ranked by."""
+
+    candidates: Sequence[Candidate]
+    fused: Mapping[int, float]  # by key, 0 to 1
+    problem: str  # of a source that failed and was left out
+
+
+def gather(request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None, k: int) -> Gathered:
+    """Return the candidates of all sources; the recipe of the weights learns from the same."""
+    found = evidence(want, sources, k, allowed)
     fused = _fused(found, request.fusion)
-    ranked = candidates(found, fused, sources.catalog, max(request.fusion.n_ranked, 2 * request.limit))
-    return rank(want, ranked, fused, rarity(sources.lexical, want.terms), WEIGHTS), found.problem
+    n_ranked = _deep(want) * max(request.fusion.n_ranked, 2 * request.limit)
+    ranked = candidates(want, found, fused, sources.catalog, n_ranked)
+    return Gathered(ranked, fused, found.problem)
 
 
 def _fused(found: Evidence, fusion: Fusion) -> Mapping[int, float]:
@@ -146,8 +167,7 @@ def _by_definition(request: Request, want: Wanted, sources: Sources, allowed: Co
     names = want.symbols or tuple(request.query.text.split())
     keys = definitions(names, sources.catalog, allowed, partial=True)
     found = [Candidate(key, chunk) for key, chunk in sorted(sources.catalog.chunks(keys).items())]
-    exact = Wanted(want.terms, names, want.about_tests)
-    return rank(exact, found, {}, rarity(sources.lexical, want.terms), WEIGHTS)
+    return rank(replace(want, symbols=names), found, {})
 
 
 def _by_matches(request: Request, sources: Sources, allowed: Collection[int] | None) -> list[Ranked]:
@@ -165,18 +185,18 @@ def _by_matches(request: Request, sources: Sources, allowed: Collection[int] | N
     return sorted(ranked, key=by_score_and_place)
 
 
-def _confidence(want: Wanted, hits: Sequence[Hit], weight_of: Mapping[str, float]) -> float:
+def _confidence(want: Wanted, hits: Sequence[Hit]) -> float:
     """Return how much of the question the best hits cover: 1.0 when one defines the symbol asked for."""
     if not hits:
         return 0.0
     if any(hit.signals.get("definition", 0.0) >= 0.8 for hit in hits[:3]):
         return 1.0
     inside = {word for hit in hits[:3] for word in terms(f"{hit.chunk.path} {hit.chunk.text}")}
-    total = sum(weight_of.values())
-    return round(sum(weight for term, weight in weight_of.items() if term in inside) / total, 3) if total else 0.5
+    total = sum(want.rarity.values())
+    return round(sum(weight for term, weight in want.rarity.items() if term in inside) / total, 3) if total else 0.5
 
 
-def _suggestion(want: Wanted, weight_of: Mapping[str, float], sources: Sources, *, found_any: bool) -> str:
+def _suggestion(want: Wanted, sources: Sources, *, found_any: bool) -> str:
     if found_any:
         return "every hit scores below the limit; lower --min-score"
     if sources.catalog.generation == 0:

@@ -78,7 +78,12 @@ class Unwrapped(NamedTuple):
 
 
 def parse_query(text: str) -> Query:
-    """Take a question apart; never fails, whatever is written."""
+    """Take a question apart; never fails, whatever is written.
+
+    A text of many lines was pasted, such as an issue or a log: what looks like a mark there is none.
+    """
+    if text.strip().count("\n") >= _PASTED:
+        return Query(text, intent=_intent(text))
     pieces: list[str] = []
     marks: list[_Mark] = []
     for token in _TOKEN.finditer(text):
@@ -119,6 +124,7 @@ def unwrap(text: str) -> Unwrapped:
 
 # ---- marks
 
+_PASTED = 5  # line ends; a person who asks writes fewer
 # White space, a phrase in quotes, or a word, in which a value may be quoted: path:"my folder/"
 _TOKEN = re.compile(r'\s+|"[^"\n]*"|(?:[^\s"]+(?:"[^"\n]*")?)+|"')
 _SYMBOL = re.compile(r"@@([^\W\d][\w$]*(?:(?:::|->|[.#\\])[\w$]+)*[?!]?)(.*)", re.DOTALL)

@@ -5,34 +5,28 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from codefathom.errors import ProviderError, UsageError
 from codefathom.providers.base import Embedder
+from codefathom.search.frames import Framed, frames, same_place
 from codefathom.search.fuse import cut
 from codefathom.search.query import Query
-from codefathom.search.rank import Candidate, Wanted
+from codefathom.search.signals import Candidate
+from codefathom.search.translate import COMMON
+from codefathom.search.wanted import Wanted, focused, wanted
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog import Catalog
 from codefathom.stores.lexical import LexicalView
-from codefathom.stores.tokens import terms
 from codefathom.stores.vectors import quantise_query
 from codefathom.types import Chunk
 
 # Field weights of the lexical view.
 FIELD_WEIGHTS = {"path": 0.5, "name": 1.0, "signature": 0.5, "body": 1.0}
 MAX_DEFINITIONS = 40
-
-STOP_WORDS = frozenset(
-    """a about after all an and any are as at be been before being between but by can could did do does doing done for
-    from get gets had has have having how i if in into is it its let me my no not of off on one or our out over own
-    same should show so some such than that the their them then there these they this those through to too under
-    until up use used uses using very was we were what when where which while who whom why will with would you
-    your""".split()  # noqa: SIM905 -- a list of strings would take a hundred lines
-)
-
-_IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:::|\.|#|->|\\)[^\W\d]\w*)*")
+_MAX_MEANT = 3  # files of one name that a line of a trace may mean
+_OUTER = 0.8  # what each caller in a trace counts against what it calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +39,42 @@ class Sources:
     embedder: Embedder | None
 
 
-def wanted(query: Query) -> Wanted:
-    """Return what the ranking looks for in a question."""
-    words = tuple(dict.fromkeys(term for term in terms(query.text) if term not in STOP_WORDS))
-    return Wanted(
-        terms=words or tuple(dict.fromkeys(terms(query.text))),
-        symbols=tuple(_symbols(query)),
-        about_tests=any(word in {"test", "tests", "testing", "spec", "example", "examples"} for word in words),
-    )
+def asked(query: Query, sources: Sources) -> Wanted:
+    """Return what is looked for, with how rare each of its words is here."""
+    want = wanted(query, in_chinese=_is_chinese(sources.lexical))
+    framed = _framed(query.text, sources.catalog) if ":" in query.text or "line " in query.text else {}
+    return focused(replace(want, rarity=_rarity(sources.lexical, want.terms), frames=framed))
 
 
-def _symbols(query: Query) -> Iterator[str]:
-    """Yield identifiers asked for: those marked with @@, a bare one, and those whose shape no English word has."""
-    yield from query.symbols
-    found = _IDENTIFIER.findall(query.text)
-    if query.intent == "symbol" and len(found) == 1:
-        yield found[0]
-        return
-    for word in found:
-        if "_" in word.strip("_") or re.search(r"[a-z][A-Z]|[A-Z]{2}[a-z]|::|\w\.\w|->|#|\\", word):
-            yield word
+def _framed(text: str, catalog: Catalog) -> dict[int, Framed]:
+    """Return the chunks that hold the places of a stack trace; a place that many files could be is left out."""
+    found: dict[int, Framed] = {}
+    value = 1.0
+    for frame in frames(text):
+        rows = catalog.chunks_at(frame.path.rpartition("/")[2], frame.line)
+        n_same = [same_place(frame.path, path) for _, path in rows]
+        best = [key for (key, _), n in zip(rows, n_same, strict=True) if n == max(n_same)]
+        if 0 < len(best) <= _MAX_MEANT:
+            for key in best:
+                found.setdefault(key, Framed(value, frame.line))
+            value *= _OUTER
+    return found
+
+
+def _is_chinese(lexical: LexicalView) -> bool:
+    """Whether what is indexed is commented in Chinese."""
+    return any(lexical.document_frequency(word) for word in COMMON)
+
+
+def _rarity(lexical: LexicalView, words: Sequence[str]) -> dict[str, float]:
+    """Return each word's inverse document frequency over all chunks, as BM25 defines it.
+
+    A word that stands nowhere and is not Latin counts nothing: code in English says nothing in Chinese.
+    """
+    total = lexical.n_chunks
+    counts = {word: lexical.document_frequency(word) for word in words}
+    rare = {word: math.log(1 + (total - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
+    return {word: value if counts[word] or word.isascii() else 0.0 for word, value in rare.items()}
 
 
 class Evidence(NamedTuple):
@@ -72,11 +82,11 @@ class Evidence(NamedTuple):
 
     lexical: dict[int, float]
     vector: dict[int, float]
-    defined: set[int]  # a symbol asked for stands there
+    defined: set[int]  # a symbol asked for stands there, or a line of a stack trace
     problem: str = ""  # of a source that failed and was left out
 
 
-def evidence(want: Wanted, query: Query, sources: Sources, k: int, allowed: Collection[int] | None) -> Evidence:
+def evidence(want: Wanted, sources: Sources, k: int, allowed: Collection[int] | None) -> Evidence:
     """Ask the lexical, vector and symbol sources for the k chunks each believes in most.
 
     An embedding model that cannot be reached is done without: words and names still find.
@@ -84,23 +94,36 @@ def evidence(want: Wanted, query: Query, sources: Sources, k: int, allowed: Coll
     vector: Sequence[tuple[int, float]] = ()
     problem = "" if sources.embedder and sources.vectors else "no embedding model: ranked by words and names only"
     try:
-        vector = vector_ranking(query.text, sources, k, allowed)
+        vector = vector_ranking(want.meaning, sources, k, allowed)
     except ProviderError as error:
         problem = f"ranked by words and names only: {error}"
     return Evidence(
         dict(lexical_ranking(want, sources, k, allowed)),
         dict(vector),
-        definitions(want.symbols, sources.catalog, allowed),
+        {
+            *definitions(want.symbols, sources.catalog, allowed),
+            *(key for key in want.frames if allowed is None or key in allowed),
+        },
         problem,
     )
 
 
-def candidates(found: Evidence, fused: Mapping[int, float], catalog: Catalog, n_ranked: int) -> list[Candidate]:
+def candidates(
+    want: Wanted, found: Evidence, fused: Mapping[int, float], catalog: Catalog, n_ranked: int
+) -> list[Candidate]:
     """Return the n_ranked first of `fused`, best first, and every definition that was asked for, with their chunks."""
     best = cut(list(fused.items()), n_ranked)
     chunks = catalog.chunks({*(key for key, _ in best), *found.defined})
+    n_lines = catalog.n_lines({chunk.path for chunk in chunks.values()})
     return [
-        Candidate(key, chunk, found.lexical.get(key, 0.0), found.vector.get(key, 0.0))
+        Candidate(
+            key,
+            chunk,
+            found.lexical.get(key, 0.0),
+            found.vector.get(key, 0.0),
+            want.frames[key].line if key in want.frames else 0,
+            n_lines[chunk.path],
+        )
         for key, chunk in sorted(chunks.items(), key=lambda item: (item[1].path, item[1].start_line))
     ]
 
@@ -109,7 +132,8 @@ def lexical_ranking(
     want: Wanted, sources: Sources, k: int, allowed: Collection[int] | None
 ) -> Sequence[tuple[int, float]]:
     """Return (key, BM25 over weighted fields), best first."""
-    return cut(sources.lexical.search(want.terms, k + 1, FIELD_WEIGHTS, allowed), k) if want.terms else ()
+    words = {**want.rest, **want.weighted}
+    return cut(sources.lexical.search(words, k + 1, FIELD_WEIGHTS, allowed), k) if words else ()
 
 
 def vector_ranking(text: str, sources: Sources, k: int, allowed: Collection[int] | None) -> Sequence[tuple[int, float]]:
@@ -130,13 +154,6 @@ def definitions(
         found = catalog.chunks_defining(last, partial=partial, limit=MAX_DEFINITIONS)
         keys.update(key for key in found if allowed is None or key in allowed)
     return keys
-
-
-def rarity(lexical: LexicalView, words: Sequence[str]) -> dict[str, float]:
-    """Return each word's inverse document frequency over all chunks, as BM25 defines it."""
-    total = lexical.n_chunks
-    counts = {word: lexical.document_frequency(word) for word in words}
-    return {word: math.log(1 + (total - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
 
 
 @dataclass(frozen=True, slots=True)

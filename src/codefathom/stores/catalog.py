@@ -149,6 +149,11 @@ class Catalog:
         parts = (ordered[start : start + _MAX_PARAMETERS] for start in range(0, len(ordered), _MAX_PARAMETERS))
         return {row[0]: _chunk(row[1:]) for part in parts for row in self._rows_of(part)}
 
+    def n_lines(self, paths: Collection[str]) -> dict[str, int]:
+        """Return the number of lines of these documents."""
+        ordered = list(paths)[:_MAX_PARAMETERS]
+        return dict(self._read(f"SELECT path, n_lines FROM documents WHERE path IN ({_marks(ordered)})", ordered))
+
     def chunks_of(self, path: str) -> list[tuple[int, Chunk]]:
         """Return the chunks of a document in line order; they join up to its text."""
         rows = self._read(f"SELECT c.key, {_CHUNK} {_FROM_CHUNKS} WHERE d.path = ? ORDER BY c.start_line", (path,))
@@ -164,6 +169,14 @@ class Catalog:
             (value, limit),
         )
         return [row[0] for row in rows]
+
+    def chunks_at(self, name: str, line: int) -> list[tuple[int, str]]:
+        """Return (key, path) of the chunks that hold this line of a file of this name, in the order of paths."""
+        return self._read(
+            f"SELECT c.key, d.path {_FROM_CHUNKS} WHERE d.name = ? AND ? BETWEEN c.start_line AND c.end_line "
+            "ORDER BY d.path",
+            (name, line),
+        )
 
     def lines(self, path: str, start_line: int, end_line: int) -> str:
         """Return the text of some lines of a document; only "\\n" ends a line."""

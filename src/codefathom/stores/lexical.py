@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import NamedTuple
@@ -155,9 +155,9 @@ class LexicalView:
         return 0
 
     def search(
-        self, words: Sequence[str], k: int, weights: Mapping[str, float], allowed: Collection[int] | None = None
+        self, words: Mapping[str, float], k: int, weights: Mapping[str, float], allowed: Collection[int] | None = None
     ) -> list[tuple[int, float]]:
-        """Return (key, sum of weighted BM25 scores over fields), best first."""
+        """Return (key, sum of BM25 scores over fields, weighted by word and field), best first."""
         index = self._index
         if index is None or k < 1 or not words or (allowed is not None and not allowed):
             return []
@@ -279,16 +279,16 @@ def _within(schema: tantivy.Schema, query: tantivy.Query, allowed: Collection[in
     return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, inside)])
 
 
-def _query(schema: tantivy.Schema, words: Sequence[str], weights: Mapping[str, float]) -> tantivy.Query:
+def _query(schema: tantivy.Schema, words: Mapping[str, float], weights: Mapping[str, float]) -> tantivy.Query:
     return tantivy.Query.boolean_query(
         [
             (
                 tantivy.Occur.Should,
-                tantivy.Query.boost_query(tantivy.Query.term_query(schema, field, word, "freq"), weight),
+                tantivy.Query.boost_query(tantivy.Query.term_query(schema, field, word, "freq"), counts * weight),
             )
-            for word in words
+            for word, counts in words.items()
             for field, weight in weights.items()
-            if weight > 0
+            if counts * weight > 0
         ]
     )
 

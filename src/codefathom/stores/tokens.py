@@ -26,6 +26,20 @@ def terms(text: str) -> list[str]:
     return joined_terms(text).split()
 
 
+def parts(name: str) -> list[str]:
+    """Return the lower-cased words that one name is made of, each once, in order of the alphabet.
+
+    Unlike `terms`, a name of several words does not stand there as a whole.
+    """
+    found = {part for word in _WORD.findall(name) for part in _parts_alone(word)}
+    return sorted(found)
+
+
+def _parts_alone(word: str) -> list[str]:
+    found = _memo[word].split()
+    return found[1:] if len(found) > 1 and found[0] == word.strip("_").lower() else found
+
+
 # A question is read as a text is: the same word must give the same terms on both sides.
 query_terms = terms
 

@@ -1,0 +1,54 @@
+"""The places that a stack trace or an error message names, the one where it happened first. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+MAX_FRAMES = 30
+_PATH = r"(?:[A-Za-z]:)?[\w./\\@+~<>-]*\.[A-Za-z]\w{0,9}"
+# Python: File "a/b.py", line 3. Others: a/b.js:3:5, (B.java:3), a/b.cs:line 3, a/b.php on line 3, a/b.php(3).
+_FRAME = re.compile(
+    rf'File "(?P<python>[^"\n]+)", line (?P<python_line>\d+)'
+    rf"|(?P<path>{_PATH})(?::line |:| on line |\()(?P<line>\d+)"
+)
+_PYTHON = "Traceback (most recent call last)"
+
+
+class Frame(NamedTuple):
+    """One place of a trace, as it is written there."""
+
+    path: str  # with "/", often of another machine
+    line: int
+
+
+class Framed(NamedTuple):
+    """A chunk that a trace names."""
+
+    value: float  # 1 for the innermost place
+    line: int
+
+
+def frames(text: str) -> list[Frame]:
+    """Return the places that a text names with their lines, each once; Python writes the innermost last."""
+    found = list(dict.fromkeys(_found(text)))
+    if _PYTHON in text:
+        found.reverse()
+    return found[:MAX_FRAMES]
+
+
+def _found(text: str) -> Iterator[Frame]:
+    for match in _FRAME.finditer(text):
+        path, line = match["python"] or match["path"], match["python_line"] or match["line"]
+        yield Frame(path.replace("\\", "/"), int(line))
+
+
+def same_place(written: str, path: str) -> int:
+    """Return how many last parts a written path shares with that of a document; 0 when the file names differ."""
+    n_same = 0
+    for one, other in zip(reversed(written.split("/")), reversed(path.split("/")), strict=False):
+        if one != other:
+            break
+        n_same += 1
+    return n_same

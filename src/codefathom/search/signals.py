@@ -1,0 +1,171 @@
+"""The evidence for each candidate: one number for each signal, most of them from 0 to 1. Pure.
+
+Plain retrieval finds the right file among ten nine times in ten; what divides tools is the order. `SIGNALS` says in
+words what each number means, `weights.py` how much it counts, `rank.py` makes the order of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import log1p
+from typing import NamedTuple
+
+from codefathom.search.places import Place, place_of
+from codefathom.search.wanted import Wanted
+from codefathom.search.words import Cover, Forms, forms_of, same_word
+from codefathom.stores.tokens import parts
+from codefathom.types import Chunk
+
+SIGNALS = {
+    "lexical": "words of the question stand in it (BM25, against the best)",
+    "vector": "its meaning is near the question's (cosine, against the best)",
+    "nearest": "how far up it stands by meaning",
+    "definition": "it defines the symbol asked for",
+    "frame": "the stack trace or error message names its line",
+    "names": "names it defines cover words of the question",
+    "name_share": "words of the question cover a name it defines",
+    "stem": "its file name covers words of the question",
+    "stem_share": "words of the question cover its file name",
+    "folder_share": "words of the question cover its folder's name",
+    "stem_inside": "its file name stands in the question",
+    "words": "words of the question stand in it, in any form",
+    "file_words": "words of the question stand in its file, in any form",
+    "file_lexical": "the best of its file by words",
+    "file_vector": "the best of its file by meaning",
+    "file": "how much of what was found lies in its file",
+    "file_size": "lines of its file",
+    "depth": "how deep its file lies",
+    "test": "tests and examples count less",
+    "prose": "documentation counts less than code",
+    "declaration": "it declares what another file defines",
+}
+NAMES = tuple(SIGNALS)
+_SHORTEST_STEM = 3
+_LAST = re.compile(r"::|\.|#|->|\\|/")
+
+
+class Candidate(NamedTuple):
+    """A chunk that some source of candidates found; a score of 0 means that this source did not."""
+
+    key: int
+    chunk: Chunk
+    lexical: float = 0.0  # BM25
+    vector: float = 0.0  # cosine similarity
+    line: int = 0  # where the evidence stands; 0: not known
+    n_lines: int = 0  # of its file
+
+
+def signals(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int, float]) -> list[tuple[float, ...]]:
+    """Return the numbers of each candidate, in the order of `NAMES`.
+
+    `fused` is the lexical and vector evidence by key, scaled to 0..1.
+    """
+    forms = forms_of(wanted.terms)
+    cover = Cover({term: weight * wanted.rarity.get(term, 0.0) for term, weight in wanted.weighted.items()})
+    found = [forms.inside(f"{one.chunk.path}\n{one.chunk.signature}\n{one.chunk.text}".lower()) for one in candidates]
+    files = _Files(candidates, found, fused)
+    top_lexical = max((one.lexical for one in candidates), default=0.0) or 1.0
+    top_vector = max((one.vector for one in candidates), default=0.0) or 1.0
+    places = _places_by_meaning(candidates)
+    rows: list[tuple[float, ...]] = []
+    for one, bits in zip(candidates, found, strict=True):
+        path = one.chunk.path
+        place = place_of(path)
+        rows.append(
+            (
+                one.lexical / top_lexical,
+                max(one.vector, 0.0) / top_vector,
+                places.get(one.key, 0.0),
+                _definition(wanted.symbols, one.chunk),
+                wanted.frames[one.key].value if one.key in wanted.frames else 0.0,
+                *_about_names(one.chunk.names, forms, cover),
+                *_about_path(place, wanted, forms, cover),
+                cover[bits],
+                cover[files.words[path]],
+                files.lexical[path] / top_lexical,
+                files.vector[path] / top_vector,
+                files.share(path),
+                log1p(one.n_lines) / 8,
+                place.depth / 5,
+                float(place.is_test and not wanted.about_tests),
+                float(place.is_prose and not wanted.about_prose),
+                float(place.is_declaration or (place.is_header and place.flat_stem in files.defined_in_c)),
+            )
+        )
+    return rows
+
+
+class _Files:
+    """What the candidates of each file show together."""
+
+    def __init__(self, candidates: Sequence[Candidate], found: Sequence[int], fused: Mapping[int, float]) -> None:
+        self.words: dict[str, int] = defaultdict(int)
+        self.lexical: dict[str, float] = defaultdict(float)
+        self.vector: dict[str, float] = defaultdict(float)
+        self._sums: dict[str, float] = defaultdict(float)
+        for one, bits in zip(candidates, found, strict=True):
+            path = one.chunk.path
+            self.words[path] |= bits
+            self.lexical[path] = max(self.lexical[path], one.lexical)
+            self.vector[path] = max(self.vector[path], one.vector)
+            self._sums[path] += fused.get(one.key, 0.0)
+        self._largest = max(self._sums.values(), default=0.0) or 1.0
+        # In C a function is defined in the source file; its header says little of how it works.
+        self.defined_in_c = {place_of(path).flat_stem for path in self._sums if path.endswith(".c")}
+
+    def share(self, path: str) -> float:
+        """Return how much of what was found lies in a file, against the file with most."""
+        return self._sums[path] / self._largest
+
+
+def _places_by_meaning(candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Return 1 / place in the order by meaning; equals share a place."""
+    ordered = sorted((one.vector for one in candidates if one.vector > 0), reverse=True)
+    place_of_score: dict[float, int] = {}
+    for place, score in enumerate(ordered, start=1):
+        place_of_score.setdefault(score, place)
+    return {one.key: 1 / place_of_score[one.vector] for one in candidates if one.vector > 0}
+
+
+def _about_names(names: tuple[str, ...], forms: Forms, cover: Cover) -> tuple[float, float]:
+    words, each = _name_words(names)
+    found = forms.among(words)
+    return cover[found], max((forms.share_of(one) for one in each), default=0.0) if found else 0.0
+
+
+@lru_cache(maxsize=16_384)
+def _name_words(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return the words of all names, and those of each, without what they are qualified with."""
+    each = tuple(tuple(parts(name.rpartition(".")[2])) for name in names)
+    return tuple(sorted({word for one in each for word in one})), each
+
+
+def _about_path(place: Place, wanted: Wanted, forms: Forms, cover: Cover) -> tuple[float, float, float, float]:
+    stem = place.flat_stem
+    return (
+        cover[forms.among(place.stem)],
+        forms.share_of(place.stem),
+        forms.share_of(place.folder),
+        float(len(stem) >= _SHORTEST_STEM and stem in wanted.runs),
+    )
+
+
+def _definition(symbols: Sequence[str], chunk: Chunk) -> float:
+    """1 when the chunk defines a wanted symbol as written, less for another case; more when the file is named so."""
+    best = 0.0
+    for wanted in symbols:
+        last = _LAST.split(wanted)[-1]
+        for name in chunk.names:
+            short = name.rpartition(".")[2]
+            if name == wanted or short == last:
+                best = max(best, 0.8)
+            elif short.lower() == last.lower():
+                best = max(best, 0.5)
+            else:
+                continue
+            if same_word(place_of(chunk.path).flat_stem, last.lower()):
+                best += 0.2
+    return min(best, 1.0)

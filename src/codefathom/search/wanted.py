@@ -1,0 +1,108 @@
+"""A question → what the ranking looks for: words, translations, symbols. Pure but for the dictionary."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import log1p
+
+from codefathom.search.frames import Framed
+from codefathom.search.query import Query
+from codefathom.search.translate import to_chinese, to_english
+from codefathom.stores.tokens import terms
+
+STOP_WORDS = frozenset(
+    """a about after all an and any are as at be been before being between but by can could did do does doing done for
+    from get gets had has have having how i if in into is it its let me my no not of off on one or our out over own
+    same should show so some such than that the their them then there these they this those through to too under
+    until up use used uses using very was we were what when where which while who whom why will with would you
+    your""".split()  # noqa: SIM905 -- a list of strings would take a hundred lines
+)
+
+_ABOUT_TESTS = frozenset(("test", "tests", "testing", "spec", "example", "examples"))
+_ABOUT_PROSE = frozenset(
+    "readme documentation docs changelog license contributing guide tutorial install installation".split()  # noqa: SIM905
+)
+LONG = 24  # words: a longer text is an issue or a log, of which few words say what it is about
+_TITLE = 3  # times that a word counts for standing in the first line of a long text
+_WORD = re.compile(r"[a-z0-9]+|[^\W\x00-\x7f]+")
+_IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:::|\.|#|->|\\)[^\W\d]\w*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The question as the ranking sees it."""
+
+    terms: tuple[str, ...]  # lower-case words and parts of identifiers, without stop words; then their translations
+    symbols: tuple[str, ...] = ()  # identifiers asked for by name, as written
+    about_tests: bool = False  # the question itself asks for tests or examples
+    about_prose: bool = False  # ... or for documentation
+    weights: Mapping[str, float] = field(default_factory=dict)  # of terms that count less than 1: translations, asides
+    rarity: Mapping[str, float] = field(default_factory=dict)  # of terms, over all that is indexed
+    rest: Mapping[str, float] = field(default_factory=dict)  # of a long text: words that only help to find candidates
+    meaning: str = ""  # the text whose meaning is looked for
+    runs: frozenset[str] = frozenset()  # words of it, and two and three in a row written as one, lower-case
+    frames: Mapping[int, Framed] = field(default_factory=dict)  # chunks that a stack trace names, by key
+
+    @property
+    def weighted(self) -> dict[str, float]:
+        """The terms with what each one counts."""
+        return {term: self.weights.get(term, 1.0) for term in self.terms}
+
+
+def wanted(query: Query, *, in_chinese: bool = False) -> Wanted:
+    """Return what the ranking looks for in a question. `in_chinese`: what is searched is commented in Chinese."""
+    text = query.text
+    words = [term for term in terms(text) if term not in STOP_WORDS] or terms(text)
+    english = {} if text.isascii() else to_english(text)
+    translations = english | (to_chinese(words) if in_chinese else {})
+    counts = _counts(text, words) if len(words) > LONG else {}
+    found = tuple(dict.fromkeys([*words, *translations]))
+    meaning = " ".join((text, *english)) if english else text
+    return Wanted(
+        terms=found,
+        symbols=tuple(dict.fromkeys(_symbols(query))),
+        about_tests=not _ABOUT_TESTS.isdisjoint(found) and not counts,
+        about_prose=not _ABOUT_PROSE.isdisjoint(found) and not counts,
+        weights=translations | counts | {word: 1.0 for word in words if not counts},
+        meaning=meaning,
+        runs=_runs(meaning),
+    )
+
+
+def _counts(text: str, words: Sequence[str]) -> dict[str, float]:
+    """Return what each word of a long text counts: those of its first line most, then those that stand there often."""
+    title = set(terms(text.partition("\n")[0]))
+    counts = {word: log1p(n + _TITLE * (word in title)) for word, n in Counter(words).items()}
+    top = max(counts.values(), default=1.0)
+    return {word: value / top for word, value in counts.items()}
+
+
+def focused(want: Wanted) -> Wanted:
+    """Return a question with the words that say most; the rest of a long text only helps to find candidates."""
+    if len(want.terms) <= LONG:
+        return want
+    weighted = want.weighted
+    ordered = sorted(want.terms, key=lambda term: (-weighted[term] * want.rarity[term], term))
+    rest = {term: weighted[term] for term in ordered[LONG:]}
+    return replace(want, terms=tuple(ordered[:LONG]), rest=rest)
+
+
+def _runs(text: str) -> frozenset[str]:
+    words = _WORD.findall(text.lower())
+    rows = (words, words[1:], words[2:])
+    return frozenset("".join(row) for n in (1, 2, 3) for row in zip(*rows[:n], strict=False))
+
+
+def _symbols(query: Query) -> Iterator[str]:
+    """Yield identifiers asked for: those marked with @@, a bare one, and those whose shape no English word has."""
+    yield from query.symbols
+    found = _IDENTIFIER.findall(query.text)
+    if query.intent == "symbol" and len(found) == 1:
+        yield found[0]
+        return
+    for word in found:
+        if "_" in word.strip("_") or re.search(r"[a-z][A-Z]|[A-Z]{2}[a-z]|::|\w\.\w|->|#|\\", word):
+            yield word

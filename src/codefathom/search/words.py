@@ -1,0 +1,87 @@
+"""Words of a question and words of code: forms of a word, and how much of the question words cover. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+_SHORTEST_FORM = 3
+_SHORTEST_STEM = 4
+_ENDING = re.compile(r"(?:ations?|ings?|ers?|ors?|ions?|ed|es|s|e|y|ies|ments?|able|ible|ive)$")
+
+
+def same_word(one: str, other: str) -> bool:
+    """Whether two lower-case words are forms of one: equal, or one a beginning of the other ("route", "routing")."""
+    if one == other:
+        return True
+    shorter, longer = sorted((one, other), key=len)
+    if len(shorter) < _SHORTEST_FORM:
+        return False
+    if longer.startswith(shorter):
+        return True
+    common = len(shorter) - 1 if shorter[-1] in "esy" else len(shorter)
+    return common >= 4 and longer.startswith(shorter[:common])
+
+
+def stem_of(word: str) -> str:
+    """Return the beginning that the forms of a word share ("parsing" → "pars"); a short word stays whole."""
+    if len(word) <= _SHORTEST_STEM:
+        return word
+    stem = _ENDING.sub("", word)
+    return stem if len(stem) >= _SHORTEST_STEM else word[:_SHORTEST_STEM]
+
+
+class Forms(dict[str, int]):
+    """Word → the terms of a question that it is a form of, one bit each. Candidates share most of their words."""
+
+    def __init__(self, terms: Sequence[str]) -> None:
+        super().__init__()
+        self._terms: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        self._stems = [(1 << bit, stem_of(term)) for bit, term in enumerate(terms)]
+        for bit, term in enumerate(terms):
+            self._terms[term[:_SHORTEST_FORM]].append((1 << bit, term))
+
+    def __missing__(self, word: str) -> int:
+        near = self._terms.get(word[:_SHORTEST_FORM], ())
+        self[word] = found = sum(bit for bit, term in near if same_word(term, word))
+        return found
+
+    def among(self, words: Iterable[str]) -> int:
+        """Return the terms that stand among some words, one bit each."""
+        found = 0
+        for word in words:
+            found |= self[word]
+        return found
+
+    def inside(self, text: str) -> int:
+        """Return the terms whose stems stand somewhere in a lower-case text, one bit each."""
+        found = 0
+        for bit, stem in self._stems:
+            if stem in text:
+                found |= bit
+        return found
+
+    def share_of(self, words: Sequence[str]) -> float:
+        """Return the share of some words that are forms of any term."""
+        return sum(1 for word in words if self[word]) / len(words) if words else 0.0
+
+
+@lru_cache(maxsize=16)
+def forms_of(terms: tuple[str, ...]) -> Forms:
+    """Return the forms of a question's terms; what was learned of them for one hit serves the next."""
+    return Forms(terms)
+
+
+class Cover(dict[int, float]):
+    """Terms, one bit each → their share of the question's whole weight."""
+
+    def __init__(self, weight_of: Mapping[str, float]) -> None:
+        super().__init__()
+        self._weights = tuple(weight_of.values())
+        self._total = sum(self._weights) or 1.0
+
+    def __missing__(self, found: int) -> float:
+        self[found] = share = sum(x for bit, x in enumerate(self._weights) if found >> bit & 1) / self._total
+        return share

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from codefathom.search.places import place_of
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tests/a.py",
+        "src/test_a.py",
+        "src/a_test.go",
+        "src/a.spec.ts",
+        "examples/a.py",
+        "x/UserTest.java",
+        "legacy/a.js",
+    ],
+)
+def test_tests_and_examples_are_known_by_their_path(path: str) -> None:
+    assert place_of(path).is_test
+
+
+@pytest.mark.parametrize("path", ["latest/contest.py", "src/attest.go", "testament.rs"])
+def test_other_files_are_none(path: str) -> None:
+    assert not place_of(path).is_test
+
+
+@pytest.mark.parametrize(
+    ("path", "is_prose", "is_declaration", "is_header"),
+    [
+        ("README.md", True, False, False),
+        ("docs/a.rst", True, False, False),
+        ("lib/a.d.ts", False, True, False),
+        ("a.pyi", False, True, False),
+        ("lib/url.h", False, False, True),
+        ("lib/a.ts", False, False, False),
+    ],
+)
+def test_what_a_file_is(path: str, is_prose: bool, is_declaration: bool, is_header: bool) -> None:
+    place = place_of(path)
+    assert (place.is_prose, place.is_declaration, place.is_header) == (is_prose, is_declaration, is_header)
+
+
+def test_words_and_depth_of_a_path() -> None:
+    place = place_of("absl/container_types/flat_hash-map.test.h")
+    assert place.stem == ("flat", "hash", "map")
+    assert place.folder == ("container", "types")
+    assert (place.flat_stem, place.depth) == ("flathashmap", 2)
+    assert place_of("src/HttpClient.java").stem == ("client", "http")
+    assert (place_of("main.go").folder, place_of("main.go").depth) == ((), 0)

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import pytest
+
+from codefathom.search.query import parse_query
+from codefathom.search.signals import NAMES, SIGNALS, Candidate, signals
+from codefathom.search.wanted import Wanted, wanted
+from codefathom.types import Chunk
+
+
+def candidate(key: int, path: str, *names: str, text: str = "", lexical: float = 0.0, vector: float = 0.0) -> Candidate:
+    chunk = Chunk(f"id{key}", path, "python", "function", "", names, 1, 5, text)
+    return Candidate(key, chunk, lexical, vector, n_lines=5)
+
+
+def of(question: str | Wanted, *candidates: Candidate, fused: dict[int, float] | None = None) -> list[dict[str, float]]:
+    want = wanted(parse_query(question)) if isinstance(question, str) else question
+    if not want.rarity:
+        want = Wanted(
+            **{**{name: getattr(want, name) for name in want.__slots__}, "rarity": dict.fromkeys(want.terms, 1.0)}
+        )
+    return [dict(zip(NAMES, row, strict=True)) for row in signals(want, candidates, fused or {})]
+
+
+def test_every_signal_has_a_meaning_and_a_number() -> None:
+    [row] = of("token", candidate(1, "a.py"))
+    assert tuple(row) == NAMES == tuple(SIGNALS)
+
+
+def test_words_and_meaning_are_measured_against_the_best() -> None:
+    one, two = of("q", candidate(1, "a.py", lexical=4.0, vector=0.2), candidate(2, "b.py", lexical=2.0, vector=0.4))
+    assert (one["lexical"], two["lexical"]) == (1.0, 0.5)
+    assert (one["vector"], two["vector"]) == (0.5, 1.0)
+    assert (one["nearest"], two["nearest"]) == (0.5, 1.0)
+
+
+@pytest.mark.parametrize(("name", "value"), [("parse_config", 0.8), ("Parse_Config", 0.5), ("other", 0.0)])
+def test_a_definition_as_written_counts_more_than_in_another_case(name: str, value: float) -> None:
+    [row] = of(Wanted(("parse",), symbols=("parse_config",)), candidate(1, "a.py", name))
+    assert row["definition"] == value
+
+
+@pytest.mark.parametrize("symbol", ["Store.get", "Store::get", "Store#get"])
+def test_the_last_part_of_a_name_is_what_is_defined(symbol: str) -> None:
+    [row] = of(Wanted((), symbols=(symbol,)), candidate(1, "a.py", "Store.get"))
+    assert row["definition"] == 0.8
+
+
+def test_a_file_named_like_the_definition_counts_more() -> None:
+    [row] = of(Wanted((), symbols=("Router",)), candidate(1, "router.py", "Router"))
+    assert row["definition"] == 1.0
+
+
+def test_names_and_path_are_compared_both_ways() -> None:
+    [row] = of("insert many orders", candidate(1, "batch/order_insert.py", "insert_orders_now"))
+    assert row["names"] == pytest.approx(2 / 3)
+    assert row["name_share"] == pytest.approx(2 / 3)
+    assert row["stem"] == pytest.approx(2 / 3)
+    assert row["stem_share"] == 1.0
+    assert row["folder_share"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("path", "inside"),
+    [("flat_hash_map.h", 1.0), ("log.c", 0.0), ("hash.c", 1.0), ("db.c", 0.0)],
+)
+def test_a_file_name_in_the_question_is_whole_words_of_it(path: str, inside: float) -> None:
+    [row] = of("catalog of the flat hash map", candidate(1, path))
+    assert row["stem_inside"] == inside
+
+
+def test_words_of_the_text_count_in_any_form_and_for_the_whole_file() -> None:
+    one, two = of("parsing tokens", candidate(1, "a.py", text="def parse(x)"), candidate(2, "a.py", text="Token = int"))
+    assert (one["words"], two["words"]) == (0.5, 0.5)
+    assert one["file_words"] == two["file_words"] == 1.0
+
+
+def test_a_file_in_which_more_was_found_counts_more() -> None:
+    rows = of("q", candidate(1, "a.py"), candidate(2, "a.py"), candidate(3, "b.py"), fused={1: 1.0, 2: 0.5, 3: 0.75})
+    assert [row["file"] for row in rows] == [1.0, 1.0, 0.5]
+
+
+def test_tests_and_prose_count_in_full_when_asked_for() -> None:
+    test, prose = candidate(1, "tests/a.py"), candidate(2, "README.md")
+    assert [row["test"] for row in of("parse", test)] == [1.0]
+    assert [row["test"] for row in of("tests of parse", test)] == [0.0]
+    assert [row["prose"] for row in of("parse", prose)] == [1.0]
+    assert [row["prose"] for row in of("installation guide", prose)] == [0.0]
+
+
+def test_a_header_declares_what_a_source_file_beside_it_defines() -> None:
+    header, source, other = candidate(1, "lib/url.h"), candidate(2, "lib/url.c"), candidate(3, "lib/list.h")
+    assert [row["declaration"] for row in of("url", header, source, other)] == [1.0, 0.0, 0.0]
+    assert [row["declaration"] for row in of("url", candidate(1, "a.pyi"), header)] == [1.0, 0.0]

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from codefathom.search.query import parse_query
+from codefathom.search.wanted import LONG, Wanted, focused, wanted
+
+ISSUE = """Router drops the trailing slash
+
+When a route is registered with a slash at its end, requests without it are redirected. We expected a plain match, as
+the documentation of the matcher says. Steps: create an application, register the handler below, send a request with
+curl and look at the headers of the response; then do the same without redirects. The handler is never called there.
+"""
+
+
+def of(question: str, *, in_chinese: bool = False) -> Wanted:
+    return wanted(parse_query(question), in_chinese=in_chinese)
+
+
+def test_stop_words_are_left_out_unless_nothing_else_is_there() -> None:
+    assert of("how is the token parsed").terms == ("token", "parsed")
+    assert of("how is it").terms == ("how", "is", "it")
+
+
+def test_a_word_stands_once() -> None:
+    assert of("token of a token").terms == ("token",)
+
+
+@pytest.mark.parametrize(
+    ("question", "symbols"),
+    [
+        ("parse_config", ("parse_config",)),
+        ("where is parse_config called", ("parse_config",)),
+        ("HttpClient and httpClient", ("HttpClient", "httpClient")),
+        ("absl::StrCat for strings", ("absl::StrCat",)),
+        ("@@Order.price", ("Order.price",)),
+        ("how are chunks cut", ()),
+    ],
+)
+def test_symbols_are_what_no_english_word_looks_like(question: str, symbols: tuple[str, ...]) -> None:
+    assert of(question).symbols == symbols
+
+
+def test_chinese_words_bring_their_english_ones() -> None:
+    found = of("中间件如何注册")
+    assert {"middleware", "register"} <= set(found.terms)
+    assert found.weights["middleware"] == 1.0
+    assert 0 < found.weights["register"] < 1
+    assert "middleware" in found.meaning
+    assert "中间" in found.terms  # the code may be commented in Chinese
+
+
+def test_english_words_bring_chinese_ones_where_the_code_is_commented_so() -> None:
+    assert "缓存" in of("cache", in_chinese=True).terms
+    assert all(term.isascii() for term in of("cache").terms)
+
+
+def test_runs_are_words_in_a_row_as_one() -> None:
+    runs = of("Flat hash-map, catalog").runs
+    assert {"flat", "flathash", "flathashmap", "hashmap", "catalog"} <= runs
+    assert "log" not in runs
+
+
+def test_of_a_long_text_the_rare_words_and_those_of_the_title_remain() -> None:
+    long = of(ISSUE)
+    assert len(long.terms) > LONG
+    found = focused(replace(long, rarity=dict.fromkeys(long.terms, 1.0)))
+    assert len(found.terms) == LONG
+    assert {"router", "trailing", "slash"} <= set(found.terms)
+    assert set(found.rest) == set(long.terms) - set(found.terms)
+    assert found.weights["slash"] == 1.0 > found.weights["router"] > max(found.rest.values())
+    assert not found.about_prose  # an issue that mentions the documentation is not about it
+
+
+def test_a_short_question_stays_as_it_is() -> None:
+    short = of("trailing slash")
+    assert focused(short) is short

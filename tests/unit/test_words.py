@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codefathom.search.words import Cover, Forms, same_word, stem_of
+
+WORDS = st.text(alphabet="abcdeingsty", min_size=1, max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [("route", "routing", True), ("retry", "retries", True), ("a", "ab", False), ("index", "indexer", True),
+     ("token", "tower", False)],
+)  # fmt: skip
+def test_forms_of_a_word(one: str, other: str, same: bool) -> None:
+    assert same_word(one, other) is same
+    assert same_word(other, one) is same
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [("parsing", "pars"), ("parse", "pars"), ("parser", "pars"), ("route", "rout"), ("io", "io"), ("used", "used"),
+     ("validation", "valid"), ("using", "usin")],
+)  # fmt: skip
+def test_the_stem_is_what_forms_share(word: str, stem: str) -> None:
+    assert stem_of(word) == stem
+
+
+@given(WORDS)
+def test_a_stem_is_a_beginning_of_its_word(word: str) -> None:
+    assert word.startswith(stem_of(word))
+    assert len(stem_of(word)) >= min(len(word), 4)
+
+
+def test_terms_among_words_and_inside_a_text_are_bits() -> None:
+    forms = Forms(("route", "parse", "id"))
+    assert forms.among(["router", "nothing"]) == 0b001
+    assert forms.among(["parsed", "id"]) == 0b110
+    assert forms.inside("def parsing(id): ...") == 0b110
+    assert forms.inside("") == 0
+
+
+@settings(max_examples=50)
+@given(st.lists(WORDS, max_size=5, unique=True), st.lists(WORDS, max_size=8))
+def test_a_term_is_among_words_when_one_is_a_form_of_it(terms: list[str], words: list[str]) -> None:
+    expected = sum(1 << bit for bit, term in enumerate(terms) if any(same_word(term, word) for word in words))
+    assert Forms(terms).among(words) == expected
+
+
+def test_the_share_of_words_that_are_terms() -> None:
+    forms = Forms(("flat", "hash"))
+    assert forms.share_of(("flat", "hash", "map")) == pytest.approx(2 / 3)
+    assert forms.share_of(()) == 0.0
+
+
+def test_a_cover_is_the_share_of_the_weight() -> None:
+    cover = Cover({"rare": 3.0, "common": 1.0})
+    assert [cover[bits] for bits in (0b00, 0b01, 0b10, 0b11)] == [0.0, 0.75, 0.25, 1.0]
+    assert Cover({})[0] == 0.0

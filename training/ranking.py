@@ -1,0 +1,280 @@
+"""Learn the weights of the ranking from annotated questions, and show what each signal is worth.
+
+    python -m training.ranking --bench BENCH --corpora CORPORA          # writes search/weights.py and docs/ranking.md
+    python -m training.ranking --bench BENCH --corpora CORPORA --check  # cross-validated figures of the signals only
+
+The score of a file is a soft maximum over its candidates; the loss is the cross-entropy of the files that answer among
+all files found. It is convex but for that maximum, so that the start does not matter. Needs numpy and scipy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+from evals.benchmark import CHINESE, Corpus, Question, development
+from evals.metrics import Found, mean_of_groups, meets, score
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from codefathom import Engine
+from codefathom.search.pipeline import Request, gather
+from codefathom.search.query import parse_query
+from codefathom.search.rank import REPEAT
+from codefathom.search.retrieve import asked as wanted_of
+from codefathom.search.signals import NAMES, SIGNALS, signals
+
+ROOT = Path(__file__).parent.parent
+WEIGHTS = ROOT / "src/codefathom/search/weights.py"
+PAGE = ROOT / "docs/ranking.md"
+PENALTY = 20.0  # of the squared weights, signals scaled to unit variance
+SHARPNESS = 4.0  # of the soft maximum over a file's candidates
+SHOWN = 10
+BY_HAND = {"frame": 4.0}  # no annotated question holds a stack trace
+
+Floats = NDArray[np.float64]
+
+
+class Asked(NamedTuple):
+    """One question with its candidates."""
+
+    corpus: str
+    language: str
+    category: str
+    question: Question
+    places: tuple[Found, ...]
+    signals: Floats  # candidates × signals
+    files: NDArray[np.int64]  # number of each candidate's file
+    answers: NDArray[np.bool_]  # whether a file holds an answer
+
+
+class Model(NamedTuple):
+    """Learned weights, and the logistic function that makes a probability of a score."""
+
+    weights: Floats
+    scale: float
+    offset: float
+
+
+def main() -> None:
+    """Learn, judge by leaving out one repository at a time, write."""
+    options = _options()
+    asked = [one for corpus in development(options.bench, options.corpora) for one in ask(corpus)]
+    learned = [one for one in asked if one.category != CHINESE]
+    columns = [place for place, name in enumerate(NAMES) if name not in BY_HAND]
+    whole = cross_validated(asked, columns)
+    print("all signals:", figures(asked, whole))
+    if options.check:
+        return
+    ablation = {
+        NAMES[left_out]: figures(asked, cross_validated(asked, [c for c in columns if c != left_out]))
+        for left_out in columns
+    }
+    model = fit(learned, columns)
+    WEIGHTS.write_text(as_module(model, columns), "utf-8")
+    PAGE.write_text(as_page(model, columns, figures(asked, whole), ablation), "utf-8")
+
+
+def ask(corpus: Corpus) -> Iterator[Asked]:
+    """Yield what the product gathers for each question about a repository."""
+    with TemporaryDirectory() as folder:
+        os.environ["FATHOM_INDEX_DIR"] = folder
+        with Engine.open(corpus.source / corpus.inner) as engine:
+            engine.index()
+            sources = engine._open().sources
+            for question in corpus.questions:
+                request = Request(parse_query(question.text))
+                want = wanted_of(request.query, sources)
+                found = gather(request, want, sources, None, request.fusion.n_candidates)
+                rows = signals(want, found.candidates, found.fused)
+                places = [Found(x.chunk.path, x.chunk.start_line, x.chunk.end_line) for x in found.candidates]
+                if places:
+                    yield _asked(corpus, question, places, np.array(rows))
+
+
+def _asked(corpus: Corpus, question: Question, places: Sequence[Found], rows: Floats) -> Asked:
+    paths = sorted({place.path for place in places})
+    files = np.array([paths.index(place.path) for place in places])
+    answers = np.zeros(len(paths), dtype=bool)
+    for place, file in zip(places, files, strict=True):
+        answers[file] |= any(meets(place, target) for target in question.targets)
+    return Asked(corpus.name, corpus.language, question.category, question, tuple(places), rows, files, answers)
+
+
+# ---- learning
+
+
+def fit(asked: Sequence[Asked], columns: Sequence[int]) -> Model:
+    """Return the weights that put the files with answers first."""
+    useful = [one for one in asked if one.answers.any()]
+    rows = np.concatenate([one.signals[:, columns] for one in useful])
+    spread = rows.std(0) + 1e-9
+    scaled = (rows - rows.mean(0)) / spread
+    n_files = np.cumsum([0, *(len(one.answers) for one in useful)])
+    files = np.concatenate([one.files + start for one, start in zip(useful, n_files[:-1], strict=True)])
+    question_of = np.repeat(np.arange(len(useful)), np.diff(n_files))
+    target = np.concatenate([one.answers / one.answers.sum() for one in useful])
+    loss = _loss(scaled, files, question_of, target)
+    found = minimize(loss, np.zeros(len(columns)), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    weights = found.x / spread
+    return _with_probability(useful, columns, weights)
+
+
+def _loss(
+    rows: Floats, files: NDArray[np.int64], question_of: NDArray[np.int64], target: Floats
+) -> Callable[[Floats], tuple[float, Floats]]:
+    """Return the function from weights to the loss and its gradient."""
+    n_files, n_questions = len(question_of), int(question_of.max()) + 1
+
+    def value(weights: Floats) -> tuple[float, Floats]:
+        scores = rows @ weights
+        of_file, share = _soft_maximum(scores, files, n_files)
+        top = np.full(n_questions, -np.inf)
+        np.maximum.at(top, question_of, of_file)
+        raised = np.exp(of_file - top[question_of])
+        total = np.bincount(question_of, raised, n_questions)
+        log_share = of_file - top[question_of] - np.log(total)[question_of]
+        gradient = raised / total[question_of] - target
+        loss = -float(log_share @ target) + PENALTY * float(weights @ weights) / 2
+        return loss, rows.T @ (share * gradient[files]) + PENALTY * weights
+
+    return value
+
+
+def _soft_maximum(scores: Floats, files: NDArray[np.int64], n_files: int) -> tuple[Floats, Floats]:
+    """Return the soft maximum of each file's scores, and each candidate's part in it."""
+    top = np.full(n_files, -np.inf)
+    np.maximum.at(top, files, scores)
+    raised = np.exp((scores - top[files]) * SHARPNESS)
+    total = np.bincount(files, raised, n_files)
+    return top + np.log(total) / SHARPNESS, raised / total[files]
+
+
+def _with_probability(asked: Sequence[Asked], columns: Sequence[int], weights: Floats) -> Model:
+    """Fit the logistic function: how likely does the best candidate of a file answer?"""
+    scores, hits = [], []
+    for one in asked:
+        best = np.full(len(one.answers), -np.inf)
+        np.maximum.at(best, one.files, one.signals[:, columns] @ weights)
+        scores.append(best)
+        hits.append(one.answers)
+    x, y = np.concatenate(scores), np.concatenate(hits).astype(float)
+
+    def loss(parameters: Floats) -> float:
+        z = parameters[0] * (x - parameters[1])
+        return float(np.logaddexp(0, z).sum() - (z * y).sum())
+
+    found = minimize(loss, np.array([1.0, float(np.percentile(x, 95))]), method="Nelder-Mead")
+    return Model(weights, float(found.x[0]), float(found.x[1]))
+
+
+# ---- judging
+
+
+def cross_validated(asked: Sequence[Asked], columns: Sequence[int]) -> list[Floats]:
+    """Return the scores of each question's candidates by weights learned without its repository."""
+    scores = {}
+    for corpus in dict.fromkeys(one.corpus for one in asked):
+        model = fit([one for one in asked if one.corpus != corpus and one.category != CHINESE], columns)
+        for place, one in enumerate(asked):
+            if one.corpus == corpus:
+                raw = one.signals[:, columns] @ model.weights
+                scores[place] = 1 / (1 + np.exp(-model.scale * (raw - model.offset)))
+    return [scores[place] for place in range(len(asked))]
+
+
+def figures(asked: Sequence[Asked], scores: Sequence[Floats]) -> dict[str, float]:
+    """Return NDCG@10 and the share of right first places, as means over repositories."""
+    rows = [
+        (one.corpus, one.category, score(_first(one, own), one.question.targets))
+        for one, own in zip(asked, scores, strict=True)
+    ]
+    english = [row for row in rows if row[1] != CHINESE]
+    result = {
+        "NDCG@10": mean_of_groups(english, lambda row: row[0], lambda row: row[2].ndcg),
+        "first": mean_of_groups(english, lambda row: row[0], lambda row: row[2].first),
+    }
+    for category in dict.fromkeys(row[1] for row in rows):
+        own = [row for row in rows if row[1] == category]
+        result[category] = mean_of_groups(own, lambda row: row[0], lambda row: row[2].ndcg)
+    return {name: round(value, 4) for name, value in result.items()}
+
+
+def _first(one: Asked, scores: Floats) -> list[Found]:
+    """Return the first places as the product orders them."""
+    seen = np.zeros(len(one.answers), dtype=int)
+    final = np.zeros(len(scores))
+    for place in sorted(range(len(scores)), key=lambda place: (-scores[place], one.places[place])):
+        final[place] = scores[place] * REPEAT ** seen[one.files[place]]
+        seen[one.files[place]] += 1
+    order = sorted(range(len(scores)), key=lambda place: (-final[place], one.places[place]))
+    return [one.places[place] for place in order[:SHOWN]]
+
+
+# ---- writing
+
+
+def as_module(model: Model, columns: Sequence[int]) -> str:
+    """Return the module of the package."""
+    weights = {NAMES[column]: round(float(weight), 3) for column, weight in zip(columns, model.weights, strict=True)}
+    rows = [f'    "{name}": {(weights | BY_HAND)[name]},' for name in NAMES]
+    return "\n".join(
+        (
+            '"""The weights of the ranking. Written by `python -m training.ranking`; see docs/ranking.md."""',
+            "",
+            "from typing import Final",
+            "",
+            "WEIGHTS: Final = {",
+            *rows,
+            "}",
+            "# score = 1 / (1 + exp(-SCALE · (sum - OFFSET)))",
+            f"SCALE: Final = {model.scale:.3f}",
+            f"OFFSET: Final = {model.offset:.3f}",
+            "",
+        )
+    )
+
+
+def as_page(
+    model: Model, columns: Sequence[int], whole: dict[str, float], ablation: dict[str, dict[str, float]]
+) -> str:
+    """Return the page on what each signal is worth."""
+    weights = dict(zip((NAMES[column] for column in columns), model.weights, strict=True)) | BY_HAND
+    head = (
+        "# Ranking\n\n<!-- Written by `python -m training.ranking`. -->\n\n"
+        "A search collects about a hundred candidates by words, meaning and names. Each gets the signals below; the\n"
+        "score is their weighted sum through a logistic function, and each further chunk of a file counts half.\n"
+        "`fathom search --explain` shows what each signal added.\n\n"
+        "The weights are learned from the annotated questions of 21 repositories (`training/ranking.py`). All figures\n"
+        "here are cross-validated: the questions of a repository are ranked by weights learned from the other 20. The\n"
+        "last columns say what is left when one signal is left out; differences below 0.005 are noise on 420\n"
+        "questions.\n\n"
+    )
+    names = list(whole)
+    table = ["| signal | meaning | weight | " + " | ".join(names[:2]) + " |", "| --- | --- | --: | --: | --: |"]
+    table.append("| all | | | " + " | ".join(f"{whole[name]:.3f}" for name in names[:2]) + " |")
+    for name in NAMES:
+        cells = [f"{ablation[name][figure]:.3f}" if name in ablation else "by hand" for figure in names[:2]]
+        table.append(f"| {name} | {SIGNALS[name]} | {weights[name]:.2f} | " + " | ".join(cells) + " |")
+    rest = [f"| {name} | {whole[name]:.3f} |" for name in names]
+    return (
+        head + "\n".join(table) + "\n\n| cross-validated | |\n| --- | --: |\n" + "\n".join(rest) + "\n\n"
+        "    python -m training.ranking --bench BENCH --corpora CORPORA\n"
+    )
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--bench", type=Path, required=True)
+    parser.add_argument("--corpora", type=Path, required=True)
+    parser.add_argument("--check", action="store_true")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
