@@ -27,7 +27,6 @@ def run(options: ServeOptions, face: Face) -> int:
         face.write(f"{token}\n")
         face.note(f"keep it, it is not shown again; add {options.new_token}:{hash_of(token)} to server.tokens")
         return 0
-    config = config_of(face.settings().server, os.environ)
     folders = (options.folder,) if options.folder else ()
-    serve(config.with_roots(folders), folders, face.note)
+    serve(lambda: config_of(face.settings().server, os.environ).with_roots(folders), folders, face.note)
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
@@ -28,6 +28,7 @@ from codefathom.server.config import ServerConfig
 from codefathom.server.conversations import Conversations
 from codefathom.server.guard import Guard, UnderApi
 from codefathom.server.jobs import Jobs
+from codefathom.server.live import Live
 from codefathom.server.measures import Measures
 from codefathom.server.measuring import Measuring
 from codefathom.server.problems import MEDIA_TYPE
@@ -52,9 +53,12 @@ _PROBLEM = {
 }
 
 
-def create_app(config: ServerConfig) -> FastAPI:
-    """Return the application; it opens its files now and closes them when the server ends."""
-    state = _state(config)
+def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = None) -> FastAPI:
+    """Return the application; it opens its files now and closes them when the server ends.
+
+    `load` reads the settings again when their file has changed.
+    """
+    state = _state(Live(config, load))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -92,13 +96,17 @@ def create_app(config: ServerConfig) -> FastAPI:
     return app
 
 
-def _state(config: ServerConfig) -> ServerState:
-    projects = Projects(lambda: config)
+def _state(live: Live) -> ServerState:
+    config = live.current
+    projects = Projects(lambda: live.current)
+    cache = ResultCache(lambda: live.current.cache_entries, lambda: live.current.cache_ttl_s)
+    live.on_change(projects.opened.drop_all)
+    live.on_change(cache.clear)
     conversations = Conversations(os.path.join(config.data_dir, "conversations.db"))
     return ServerState(
-        config=config,
+        live=live,
         projects=projects,
-        cache=ResultCache(lambda: config.cache_entries, lambda: config.cache_ttl_s),
+        cache=cache,
         measures=Measures(),
         jobs=Jobs(
             os.path.join(config.data_dir, "jobs.db"),

@@ -73,6 +73,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        self._state.live.look()
         config = self._state.config
         guarded = _Guarded(send)
         scope.setdefault("state", {})

@@ -47,6 +47,8 @@ def _machine(state: ServerState) -> Iterator[Check]:
     yield Check(
         "data folder", os.access(folder, os.W_OK), folder, "" if os.access(folder, os.W_OK) else "make it writable"
     )
+    problem = state.live.problem
+    yield Check("settings", not problem, problem or state.config.user_file, "correct the file" if problem else "")
     jobs = Counter(job.state for job in state.jobs.listed(limit=500))
     yield Check("indexing", True, f"{jobs['running']} running, {jobs['queued']} waiting, {jobs['failed']} failed")
     problems = [f"{project.id}: {found}" for project in state.projects.listed() if (found := _problem(state, project))]

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from codefathom.browsing import Glance, glance
-from codefathom.configuration import find_root, load_settings
+from codefathom.configuration import PROJECT_FILE, find_root, load_settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, SettingsError
 from codefathom.opening import locate
 from codefathom.server.auth import ANYONE, Caller
 from codefathom.server.config import ServerConfig
 from codefathom.server.database import Database
+from codefathom.server.live import stamp_of
 from codefathom.server.opened import OpenedEngines
 from codefathom.server.problems import ConflictError, ForbiddenError, NotFoundError, RequestError
 from codefathom.server.stopping import ServedEngine
@@ -70,6 +71,7 @@ class Projects:
         self._config = config
         self._clock = clock
         self._database = Database(os.path.join(config().data_dir, "projects.db"), _TABLES)
+        self._stamps: dict[str, tuple[int, int]] = {}  # of the settings file of each project
         self.opened = OpenedEngines(lambda: config().opened_projects, self._open)
 
     def listed(self, caller: Caller = ANYONE) -> tuple[Project, ...]:
@@ -88,6 +90,7 @@ class Projects:
     def lease(self, project_id: str, caller: Caller = ANYONE) -> AbstractContextManager[Engine]:
         """Return the engine of a project for the time of a `with`; meanwhile nobody closes it. Raises NotFoundError."""
         project = self.get(project_id, caller)
+        self._look_at_settings(project)
         return self.opened.lease(project.id, project.root)
 
     def place(self, path: str) -> Place:
@@ -153,6 +156,18 @@ class Projects:
         """Close engines and the registry."""
         self.opened.close()
         self._database.close()
+
+    def _look_at_settings(self, project: Project) -> None:
+        """Have the engine opened again when the project's settings file has changed, and can be used."""
+        stamp = stamp_of(os.path.join(project.root, PROJECT_FILE))
+        if self._stamps.setdefault(project.id, stamp) == stamp:
+            return
+        self._stamps[project.id] = stamp
+        try:
+            self._settings(project.root, project.settings)
+        except SettingsError:  # the summary says so; what is open goes on
+            return
+        self.opened.drop(project.id)
 
     def _open(self, root: str) -> Engine:
         given = next((project.settings for project in self.listed() if project.root == root), {})

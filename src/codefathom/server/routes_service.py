@@ -9,13 +9,14 @@ from codefathom.server.state import ServerState
 from codefathom.server.wire import HealthOut, VersionOut
 
 
-def router(_: ServerState) -> APIRouter:
+def router(state: ServerState) -> APIRouter:
     """Return the routes that need no token."""
     routes = APIRouter(tags=["service"])
 
     @routes.get("/health", summary="Whether the server answers")
     def health() -> HealthOut:
-        return HealthOut(status="ok", version=__version__)
+        degraded = [state.live.problem] if state.live.problem else []
+        return HealthOut(status="degraded" if degraded else "ok", version=__version__, degraded=degraded)
 
     @routes.get("/version", summary="What runs here")
     def version() -> VersionOut:

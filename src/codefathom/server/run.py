@@ -17,13 +17,15 @@ from codefathom.server.state import ServerState
 _GRACE_S = 10  # for requests that are under way when the server is told to stop
 
 
-def serve(config: ServerConfig, folders: Sequence[str], tell: Callable[[str], None]) -> None:
-    """Answer requests until the process is told to stop; `folders` are added as projects, `tell` takes the address.
+def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callable[[str], None]) -> None:
+    """Answer requests until the process is told to stop.
 
+    `load` reads the settings, now and when they change; `folders` are added as projects; `tell` takes the address.
     Raises UsageError when the address cannot be listened on, and RequestError for a folder that cannot be a project.
     """
+    config = load()
     start_log(config.log)
-    app = create_app(config)
+    app = create_app(config, load)
     for folder in folders:
         app.state.server.projects.find_or_add(folder)
     with _listening(config) as listener:

@@ -13,6 +13,7 @@ from codefathom.server.cache import ResultCache
 from codefathom.server.config import ServerConfig
 from codefathom.server.conversations import Conversations
 from codefathom.server.jobs import Jobs
+from codefathom.server.live import Live
 from codefathom.server.measures import Measures
 from codefathom.server.problems import ForbiddenError
 from codefathom.server.projects import Projects
@@ -22,13 +23,18 @@ from codefathom.server.projects import Projects
 class ServerState:
     """The parts of one server."""
 
-    config: ServerConfig
+    live: Live
     projects: Projects
     cache: ResultCache
     measures: Measures
     jobs: Jobs
     conversations: Conversations
     answers: Answers
+
+    @property
+    def config(self) -> ServerConfig:
+        """The values in force."""
+        return self.live.current
 
 
 def caller_of(request: Request) -> Caller:

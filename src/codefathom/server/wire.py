@@ -59,7 +59,7 @@ class HealthOut(Out):
 
     status: str = Field(examples=["ok"], description="`ok`, or `degraded` with the reasons beside it")
     version: str = Field(examples=["0.1.0"])
-    degraded: list[str] = Field(default=[], examples=[[]])
+    degraded: list[Sound] = Field(default=[], examples=[[]])
 
 
 class VersionOut(Out):

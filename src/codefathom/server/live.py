@@ -1,0 +1,74 @@
+"""The configuration as it is now: read again when its file changes; a file that cannot be used changes nothing."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Lock
+
+from codefathom.errors import FathomError
+from codefathom.server.config import ServerConfig
+
+_log = logging.getLogger(__name__)
+
+LOOK_AGAIN_AFTER_S = 1.0
+
+
+class Live:
+    """The values in force. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        load: Callable[[], ServerConfig] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begin with `config`; `load` reads the settings again, without it nothing changes."""
+        self.current = config
+        self.problem = ""  # why the file, as it is now, is not what is in force
+        self._load = load
+        self._clock = clock
+        self._lock = Lock()
+        self._looked_at = clock()
+        self._stamp = stamp_of(config.user_file)
+        self._listeners: list[Callable[[], None]] = []
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Call this after each change."""
+        self._listeners.append(listener)
+
+    def look(self) -> None:
+        """Take over the settings file if it has changed; looks at most once in a second."""
+        if self._load is None or self._clock() - self._looked_at < LOOK_AGAIN_AFTER_S:
+            return
+        with self._lock:
+            self._looked_at = self._clock()
+            stamp = stamp_of(self.current.user_file)
+            if stamp == self._stamp:
+                return
+            self._stamp = stamp
+            try:
+                loaded = self._load()
+            except FathomError as error:
+                self.problem = f"the settings in force are older than their file: {error}"
+                _log.warning(self.problem)
+                return
+            self.problem = ""
+            # These are in use already: where it listens, and where its files lie.
+            kept = self.current
+            self.current = replace(loaded, host=kept.host, port=kept.port, data_dir=kept.data_dir, cors=kept.cors)
+        _log.info("the settings were read again")
+        for listener in self._listeners:
+            listener()
+
+
+def stamp_of(path: str) -> tuple[int, int]:
+    """Return what changes when a file does; the same for each that is not there."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return (0, 0)
+    return (found.st_mtime_ns, found.st_size)
