@@ -230,7 +230,7 @@ def test_an_agent_tells_its_steps_and_answers(
     with asked_of(config, serve, shop, monkeypatch, *turns) as (client, _):
         told = messages(client.post("/ask/agent", json={"question": QUESTION, "project_id": "shop"}).text)
     steps = [message["data"]["type"] for message in told if message["type"] == "step"]
-    assert steps[:3] == ["thinking", "tool_call", "tool_result"]
+    assert [*steps[:3], steps[-1]] == ["thinking", "tool_call", "tool_result", "final_answer"]
     assert types(told)[-1] == "done"
     assert "adds up its lines" in text_of(told)
     assert types(told).index("sources") < types(told).index("content")

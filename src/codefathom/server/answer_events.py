@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from codefathom.agent.loop import Call, Event, Observed, Thought
+from codefathom.agent.loop import Call, Event, Final, Observed, Thought
 from codefathom.answer.ask import Found, Text
 from codefathom.answer.types import Answer, Source
 from codefathom.server.job_events import Told
@@ -38,6 +38,8 @@ class Telling:
             yield Told("step", {"type": "tool_call", "tool": event.name, "arguments": event.arguments})
         elif isinstance(event, Observed):
             yield Told("step", _observed(event))
+        elif isinstance(event, Final):
+            yield Told("step", _final(event))
         elif isinstance(event, Answer):
             yield from self._answer(event)
 
@@ -59,6 +61,16 @@ class Telling:
         yield Told("usage", {**answer.usage._asdict(), "cost": answer.cost, "model": answer.model})
         if answer.failure:
             yield Told("error", {"code": "provider", "detail": answer.failure, "hint": ""})
+
+
+def _final(event: Final) -> dict[str, Any]:
+    """Return how an agent ended; its text follows once its citations were checked."""
+    return {
+        "type": "final_answer",
+        "confidence": event.answer.confidence,
+        "rounds": event.rounds,
+        "stopped_by": event.stopped_by,
+    }
 
 
 def _observed(event: Observed) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def _state(live: Live) -> ServerState:
         jobs=Jobs(
             os.path.join(config.data_dir, "jobs.db"),
             n_at_once=_JOBS_AT_ONCE,
-            # An opened engine does not see what another process writes into the views of its index.
+            # An opened engine looks at the tree now and then only, and would call its index stale for a moment.
             on_end=lambda job: projects.opened.drop(job.project_id),
         ),
         conversations=conversations,
