@@ -95,20 +95,31 @@ def message_of(line: str) -> Message | None:
         return None
 
 
-def step_of(progress: Progress, seconds: float) -> Step:
-    """Return a step; `seconds` is how long the phase takes already."""
-    known = bool(progress.n_done and progress.n_total and seconds > 0)
-    rate = progress.n_done / seconds if known else 0.0
-    return Step(
-        phase=progress.phase,
-        current_file=progress.path,
-        current=progress.n_done,
-        total=progress.n_total,
-        n_chunks=progress.n_chunks,
-        rate=round(rate, 2),
-        remaining_s=round((progress.n_total - progress.n_done) / rate, 1) if known else None,
-        message=progress.message,
-    )
+class Pace:
+    """Turns progress into steps that say how fast it goes. `now` are seconds of any clock that does not go back."""
+
+    def __init__(self, now: float) -> None:
+        self._phase = ""
+        self._began = self._last = now
+
+    def step(self, progress: Progress, now: float) -> Step:
+        """Return a step; its phase began when the one before had told something last."""
+        if progress.phase != self._phase:
+            self._phase, self._began = progress.phase, self._last
+        self._last = now
+        seconds = now - self._began
+        is_known = bool(progress.n_done and progress.n_total and seconds > 0)
+        rate = progress.n_done / seconds if is_known else 0.0
+        return Step(
+            phase=progress.phase,
+            current_file=progress.path,
+            current=progress.n_done,
+            total=progress.n_total,
+            n_chunks=progress.n_chunks,
+            rate=round(rate, 2),
+            remaining_s=round((progress.n_total - progress.n_done) / rate, 1) if is_known else None,
+            message=progress.message,
+        )
 
 
 def report_of(report: IndexReport, status: Status) -> Report:

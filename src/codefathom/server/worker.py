@@ -23,11 +23,11 @@ from codefathom.server.work import (
     FileError,
     Message,
     Order,
+    Pace,
     Step,
     Trouble,
     line_of,
     report_of,
-    step_of,
 )
 from codefathom.types import IndexReport, Progress
 
@@ -54,7 +54,7 @@ def _open(order: Order) -> Engine:
 
 
 def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Message]:
-    started, phase = time.monotonic(), ""
+    pace = Pace(time.monotonic())
     for event in _events(engine, order.full, sleep):
         if isinstance(event, IndexReport):
             for failure in event.failures[:MOST_ERRORS]:
@@ -63,9 +63,7 @@ def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> It
         elif isinstance(event, Step):
             yield event
         else:
-            if event.phase != phase:
-                started, phase = time.monotonic(), event.phase
-            yield step_of(event, time.monotonic() - started)
+            yield pace.step(event, time.monotonic())
 
 
 def _events(engine: Engine, full: bool, sleep: Callable[[float], None]) -> Iterator[Progress | IndexReport | Step]:

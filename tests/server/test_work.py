@@ -1,0 +1,57 @@
+"""What a job's process says: each message a line, and how fast it goes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codefathom.server.work import FileError, Message, Pace, Report, Step, Trouble, line_of, message_of
+from codefathom.types import Progress
+
+REPORT = Report(2, 0, 0, 0, 0, {"binary": 1}, 2, 5, 3, {"function": 3}, 90, 0.1, 1, "index", "why")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Step("index", "a \ud800\n.py", 1, 2, 3, 1.5, None, "x"),
+        FileError("a", "b"),
+        REPORT,
+        Trouble("code", "text", "hint"),
+    ],
+)
+def test_a_message_is_one_line_and_comes_back(message: Message) -> None:
+    line = line_of(message)
+    assert line.count("\n") == 1
+    assert message_of(line.encode().decode()) == message
+
+
+@given(st.text())
+@settings(max_examples=50)
+def test_what_is_no_message_is_none(line: str) -> None:
+    assert message_of(line) is None
+
+
+@pytest.mark.parametrize(
+    "line", ['{"kind": "Step", "wrong": 1}', '{"kind": "Other"}', "[]", '{"phase": "scan"}', "1", '{"kind": []}']
+)
+def test_what_is_nearly_a_message_is_none_too(line: str) -> None:
+    assert message_of(line) is None
+
+
+def test_the_first_files_are_timed_from_the_end_of_the_phase_before() -> None:
+    pace = Pace(100.0)
+    scan = pace.step(Progress("scan", 0, 0), 101.0)
+    first = pace.step(Progress("index", 20, 100, "a.py", 60), 103.0)
+    second = pace.step(Progress("index", 60, 100, "b.py", 180), 105.0)
+    write = pace.step(Progress("write", 100, 100, "", 300), 106.0)
+    assert (scan.rate, scan.remaining_s) == (0.0, None)
+    assert (first.rate, first.remaining_s) == (10.0, 8.0)
+    assert (second.rate, second.remaining_s) == (15.0, 2.7)
+    assert (second.current_file, second.current, second.total, second.n_chunks) == ("b.py", 60, 100, 180)
+    assert write.remaining_s == 0.0
+
+
+def test_no_time_at_all_is_no_rate() -> None:
+    assert Pace(1.0).step(Progress("index", 1, 2), 1.0) == Step("index", "", 1, 2)
