@@ -15,6 +15,8 @@ from codefathom.server.logs import start_log
 from codefathom.server.state import ServerState
 
 _GRACE_S = 10  # for requests that are under way when the server is told to stop
+# Longer than clients keep an idle connection: one closed in the moment of a request looks like a failed request.
+_KEEP_ALIVE_S = 75
 
 
 def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callable[[str], None]) -> None:
@@ -32,7 +34,13 @@ def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callab
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         tell(f"serving http://{shown}:{port}" + ("" if is_loopback(host) else ", to others too; tokens are needed"))
-        options = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=_GRACE_S, server_header=False)
+        options = uvicorn.Config(
+            app,
+            log_config=None,
+            timeout_graceful_shutdown=_GRACE_S,
+            timeout_keep_alive=_KEEP_ALIVE_S,
+            server_header=False,
+        )
         _Server(options, app.state.server).run(sockets=[listener])
 
 
