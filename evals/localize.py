@@ -79,7 +79,7 @@ def localize(issues: Sequence[Issue], repositories: Path) -> Iterator[tuple[str,
 
 
 def _found(tree: Path, text: str) -> list[str]:
-    with Engine.open(tree) as engine:
+    with Engine.open(str(tree)) as engine:
         engine.index()
         result = engine.search(text, limit=N_FILES, level="file", where=CODE)
         return [hit.chunk.path for hit in result.hits]

@@ -51,6 +51,7 @@ PURE = [
     "chunk.py",
     "search/fuse.py",
     "search/rank.py",
+    "search/confidence.py",
     "search/signals.py",
     "search/words.py",
     "search/places.py",

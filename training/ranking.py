@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from scipy.optimize import minimize
 from codefathom import Engine
 from codefathom.search.pipeline import Request, gather
 from codefathom.search.query import parse_query
-from codefathom.search.rank import REPEAT
+from codefathom.search.rank import MIDDLE, REPEAT, SPREAD
 from codefathom.search.retrieve import asked as wanted_of
 from codefathom.search.signals import NAMES, SIGNALS, signals
 
@@ -53,31 +53,24 @@ class Asked(NamedTuple):
     answers: NDArray[np.bool_]  # whether a file holds an answer
 
 
-class Model(NamedTuple):
-    """Learned weights, and the logistic function that makes a probability of a score."""
-
-    weights: Floats
-    scale: float
-    offset: float
-
-
 def main() -> None:
     """Learn, judge by leaving out one repository at a time, write."""
-    options = _options()
-    asked = [one for corpus in development(options.bench, options.corpora) for one in ask(corpus)]
+    given = options(__doc__)
+    asked = [one for corpus in development(given.bench, given.corpora) for one in ask(corpus)]
     learned = [one for one in asked if one.category != CHINESE]
     columns = [place for place, name in enumerate(NAMES) if name not in BY_HAND]
     whole = cross_validated(asked, columns)
     print("all signals:", figures(asked, whole))
-    if options.check:
+    if given.check:
         return
     ablation = {
         NAMES[left_out]: figures(asked, cross_validated(asked, [c for c in columns if c != left_out]))
         for left_out in columns
     }
-    model = fit(learned, columns)
-    WEIGHTS.write_text(as_module(model, columns), "utf-8")
-    PAGE.write_text(as_page(model, columns, figures(asked, whole), ablation), "utf-8")
+    learned_by_name = dict(zip((NAMES[column] for column in columns), fit(learned, columns), strict=True))
+    weights = {name: round(float((learned_by_name | BY_HAND)[name]), 3) for name in NAMES}
+    WEIGHTS.write_text(as_module(weights), "utf-8")
+    PAGE.write_text(as_page(weights, figures(asked, whole), ablation), "utf-8")
 
 
 def ask(corpus: Corpus) -> Iterator[Asked]:
@@ -109,7 +102,7 @@ def _asked(corpus: Corpus, question: Question, places: Sequence[Found], rows: Fl
 # ---- learning
 
 
-def fit(asked: Sequence[Asked], columns: Sequence[int]) -> Model:
+def fit(asked: Sequence[Asked], columns: Sequence[int]) -> Floats:
     """Return the weights that put the files with answers first."""
     useful = [one for one in asked if one.answers.any()]
     rows = np.concatenate([one.signals[:, columns] for one in useful])
@@ -121,8 +114,7 @@ def fit(asked: Sequence[Asked], columns: Sequence[int]) -> Model:
     target = np.concatenate([one.answers / one.answers.sum() for one in useful])
     loss = _loss(scaled, files, question_of, target)
     found = minimize(loss, np.zeros(len(columns)), jac=True, method="L-BFGS-B", options={"maxiter": 500})
-    weights = found.x / spread
-    return _with_probability(useful, columns, weights)
+    return np.asarray(found.x / spread)
 
 
 def _loss(
@@ -155,24 +147,6 @@ def _soft_maximum(scores: Floats, files: NDArray[np.int64], n_files: int) -> tup
     return top + np.log(total) / SHARPNESS, raised / total[files]
 
 
-def _with_probability(asked: Sequence[Asked], columns: Sequence[int], weights: Floats) -> Model:
-    """Fit the logistic function: how likely does the best candidate of a file answer?"""
-    scores, hits = [], []
-    for one in asked:
-        best = np.full(len(one.answers), -np.inf)
-        np.maximum.at(best, one.files, one.signals[:, columns] @ weights)
-        scores.append(best)
-        hits.append(one.answers)
-    x, y = np.concatenate(scores), np.concatenate(hits).astype(float)
-
-    def loss(parameters: Floats) -> float:
-        z = parameters[0] * (x - parameters[1])
-        return float(np.logaddexp(0, z).sum() - (z * y).sum())
-
-    found = minimize(loss, np.array([1.0, float(np.percentile(x, 95))]), method="Nelder-Mead")
-    return Model(weights, float(found.x[0]), float(found.x[1]))
-
-
 # ---- judging
 
 
@@ -180,11 +154,10 @@ def cross_validated(asked: Sequence[Asked], columns: Sequence[int]) -> list[Floa
     """Return the scores of each question's candidates by weights learned without its repository."""
     scores = {}
     for corpus in dict.fromkeys(one.corpus for one in asked):
-        model = fit([one for one in asked if one.corpus != corpus and one.category != CHINESE], columns)
+        weights = fit([one for one in asked if one.corpus != corpus and one.category != CHINESE], columns)
         for place, one in enumerate(asked):
             if one.corpus == corpus:
-                raw = one.signals[:, columns] @ model.weights
-                scores[place] = 1 / (1 + np.exp(-model.scale * (raw - model.offset)))
+                scores[place] = 1 / (1 + np.exp((MIDDLE - one.signals[:, columns] @ weights) / SPREAD))
     return [scores[place] for place in range(len(asked))]
 
 
@@ -219,10 +192,8 @@ def _first(one: Asked, scores: Floats) -> list[Found]:
 # ---- writing
 
 
-def as_module(model: Model, columns: Sequence[int]) -> str:
+def as_module(weights: Mapping[str, float]) -> str:
     """Return the module of the package."""
-    weights = {NAMES[column]: round(float(weight), 3) for column, weight in zip(columns, model.weights, strict=True)}
-    rows = [f'    "{name}": {(weights | BY_HAND)[name]},' for name in NAMES]
     return "\n".join(
         (
             '"""The weights of the ranking. Written by `python -m training.ranking`; see docs/ranking.md."""',
@@ -230,21 +201,15 @@ def as_module(model: Model, columns: Sequence[int]) -> str:
             "from typing import Final",
             "",
             "WEIGHTS: Final = {",
-            *rows,
+            *(f'    "{name}": {weight},' for name, weight in weights.items()),
             "}",
-            "# score = 1 / (1 + exp(-SCALE · (sum - OFFSET)))",
-            f"SCALE: Final = {model.scale:.3f}",
-            f"OFFSET: Final = {model.offset:.3f}",
             "",
         )
     )
 
 
-def as_page(
-    model: Model, columns: Sequence[int], whole: dict[str, float], ablation: dict[str, dict[str, float]]
-) -> str:
+def as_page(weights: Mapping[str, float], whole: dict[str, float], ablation: dict[str, dict[str, float]]) -> str:
     """Return the page on what each signal is worth."""
-    weights = dict(zip((NAMES[column] for column in columns), model.weights, strict=True)) | BY_HAND
     head = (
         "# Ranking\n\n<!-- Written by `python -m training.ranking`. -->\n\n"
         "A search collects about a hundred candidates by words, meaning and names. Each gets the signals below; the\n"
@@ -268,11 +233,12 @@ def as_page(
     )
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def options(about: str | None) -> argparse.Namespace:
+    """Return the arguments that the recipes of the ranking share."""
+    parser = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     parser.add_argument("--bench", type=Path, required=True)
     parser.add_argument("--corpora", type=Path, required=True)
-    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--check", action="store_true", help="only print what was reached")
     return parser.parse_args()
 
 

@@ -180,6 +180,7 @@ class Engine:
             stale=stale,
             suggestion=found.suggestion,
             milliseconds=(time.perf_counter() - started) * 1000,
+            weak=found.is_weak,
         )
 
     def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> tuple[FoundSymbol, ...]:

@@ -270,7 +270,7 @@ class AnswerSettings(NamedTuple):
     max_tokens: Annotated[int, Rule("Most tokens of an answer.", low=1)] = 2_048
     least_confidence: Annotated[
         float, Rule("Below this confidence of the search no model is asked.", low=0.0, high=1.0)
-    ] = 0.2
+    ] = 0.02
     filter_hint: Annotated[str, Rule("A sentence on what matters here, given to the judging model.")] = ""
     mask_secrets: Annotated[bool, Rule("Mask secrets in everything that goes to a remote provider.", remote=True)] = (
         True

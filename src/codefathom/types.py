@@ -138,6 +138,7 @@ class SearchResult:
     stale: bool = False  # files changed since the index was made
     suggestion: str = ""  # what to try, when there are no hits
     milliseconds: float = 0.0
+    weak: bool = False  # so little confidence that most likely nothing here answers
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,8 @@ OURS = {
     "codefathom.providers.bundled",
     "codefathom.search",
     "codefathom.search.explain",
+    "codefathom.search.calibration",
+    "codefathom.search.confidence",
     "codefathom.search.filter_options",
     "codefathom.search.filters",
     "codefathom.search.fuse",

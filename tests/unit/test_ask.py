@@ -527,7 +527,8 @@ def test_an_answer_that_breaks_off_is_followed_by_excerpts(shop: Path) -> None:
     assert shown == answer.text
     assert answer.text.startswith(f"Prices are summed [shop/pricing.py:6-8], not.\n\nAnd\n\n{STAND_IN}")
     assert (answer.failure, answer.hint) == ("the answering model failed: the connection was lost", "ask again")
-    assert (answer.confidence, answer.label) == (0.3, "low")  # its sources would have given it more
+    assert 0 < answer.confidence <= 0.3
+    assert answer.label == "low"
     assert answer.degraded == (
         answer.failure,
         "1 citations could not be verified and were removed",

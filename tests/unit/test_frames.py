@@ -27,7 +27,7 @@ def test_python_writes_the_innermost_last() -> None:
          [Frame("/go/api/retry.go", 21)]),
         ("thread 'main' panicked at src/labels.rs:7:5:", [Frame("src/labels.rs", 7)]),
         ("app/models/order.rb:10:in `price'", [Frame("app/models/order.rb", 10)]),
-        (r"   at Shop.Cart.Add() in C:\work\Shop\Cart.cs:line 88", [Frame("C:/work/Shop/Cart.cs", 88)]),
+        (r"   at Shop.Cart.Add() in C:\src\Shop\Cart.cs:line 88", [Frame("C:/src/Shop/Cart.cs", 88)]),
         ("PHP Fatal error: x in /var/www/Router.php on line 5", [Frame("/var/www/Router.php", 5)]),
         ("#0 /var/www/Router.php(31): run()", [Frame("/var/www/Router.php", 31)]),
         ("lib/url.c:120: undefined reference to `x'", [Frame("lib/url.c", 120)]),

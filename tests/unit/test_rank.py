@@ -81,9 +81,9 @@ def test_scores_are_from_0_to_1_and_sorted() -> None:
     assert all(0.0 <= score <= 1.0 for score in scores)
 
 
-def test_without_evidence_the_score_is_next_to_nothing() -> None:
+def test_without_evidence_the_score_is_low() -> None:
     assert ranked(("q",), [], {}) == []
-    assert [round(item.score, 2) for item in ranked((), [candidate(1, "a.py")], {})] == [0.0]
+    assert [round(item.score, 2) for item in ranked((), [candidate(1, "a.py")], {})] == [0.08]
 
 
 def test_the_weights_say_where_they_come_from() -> None:

@@ -49,7 +49,7 @@ class Question:
     filter_level: int = 0  # 0: as found; 1: selected and judged by a model; 2: with related files
     n_sources: int = 8
     max_tokens: int = 2_048
-    least_confidence: float = 0.2
+    least_confidence: float = 0.02
     in_line_order: bool = True
     count: CountTokens = estimate
     max_input_tokens: int = 32_000  # of one call of the selecting or excerpting model

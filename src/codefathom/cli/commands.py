@@ -39,7 +39,8 @@ def search(options: given.SearchOptions, face: Face) -> int:
 
 def _doubts(result: SearchResult) -> list[str]:
     stale = ["files have changed since the index was made; fathom index brings it up to date"]
-    return [*result.degraded, *(stale if result.stale else [])]
+    weak = [f"weak: most likely nothing here answers this (confidence {result.confidence:.2f}); these are the nearest"]
+    return [*result.degraded, *(stale if result.stale else []), *(weak if result.weak else [])]
 
 
 def _explainer(wanted: bool) -> Callable[[Mapping[str, float]], Iterable[str]]:

@@ -24,6 +24,7 @@ def search_shape(result: SearchResult) -> dict[str, Any]:
         "query": result.query,
         "hits": [_hit(hit) for hit in result.hits],
         "confidence": round(result.confidence, 4),
+        "weak": result.weak,
         "degraded": list(result.degraded),
         "stale": result.stale,
         "generation": result.generation,

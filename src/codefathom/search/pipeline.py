@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from codefathom.search import fuse
+from codefathom.search.confidence import WEAK, confidence
 from codefathom.search.filters import combine, to_sql
 from codefathom.search.levels import Cut
 from codefathom.search.levels import hits as to_hits
@@ -26,7 +27,6 @@ from codefathom.search.retrieve import (
 from codefathom.search.scope import scope
 from codefathom.search.signals import Candidate
 from codefathom.search.wanted import Wanted
-from codefathom.stores.tokens import terms
 from codefathom.types import Hit, Level, Mode, Where
 
 
@@ -65,6 +65,11 @@ class Found:
     suggestion: str = ""
     degraded: tuple[str, ...] = ()
 
+    @property
+    def is_weak(self) -> bool:
+        """Whether most likely nothing here answers, though something was found."""
+        return bool(self.hits) and self.confidence < WEAK
+
 
 def search(request: Request, sources: Sources) -> Found:
     """Answer one request. Raises UsageError for a filter, path or expression that means nothing here."""
@@ -80,7 +85,9 @@ def search(request: Request, sources: Sources) -> Found:
     found = to_hits(want, ranked, sources.catalog, Cut(request.level, request.limit, where))
     kept = tuple(hit for hit in found if hit.score >= request.min_score)
     suggestion = "" if kept else _suggestion(want, sources, found_any=bool(found))
-    return Found(kept, _confidence(want, kept), suggestion, (problem,) if problem else ())
+    model = sources.embedder.name if sources.embedder and not problem else ""
+    sure = confidence(want, ranked, model) if kept else 0.0
+    return Found(kept, sure, suggestion, (problem,) if problem else ())
 
 
 def _ranked(
@@ -183,17 +190,6 @@ def _by_matches(request: Request, sources: Sources, allowed: Collection[int] | N
         for match in matches
     ]
     return sorted(ranked, key=by_score_and_place)
-
-
-def _confidence(want: Wanted, hits: Sequence[Hit]) -> float:
-    """Return how much of the question the best hits cover: 1.0 when one defines the symbol asked for."""
-    if not hits:
-        return 0.0
-    if any(hit.signals.get("definition", 0.0) >= 0.8 for hit in hits[:3]):
-        return 1.0
-    inside = {word for hit in hits[:3] for word in terms(f"{hit.chunk.path} {hit.chunk.text}")}
-    total = sum(want.rarity.values())
-    return round(sum(weight for term, weight in want.rarity.items() if term in inside) / total, 3) if total else 0.5
 
 
 def _suggestion(want: Wanted, sources: Sources, *, found_any: bool) -> str:

@@ -14,8 +14,10 @@ from typing import NamedTuple
 
 from codefathom.search.signals import NAMES, Candidate, signals
 from codefathom.search.wanted import Wanted
-from codefathom.search.weights import OFFSET, SCALE, WEIGHTS
+from codefathom.search.weights import WEIGHTS
 
+# What makes a score from 0 to 1 of the sum: half for a file that fits in most ways, next to nothing without evidence.
+MIDDLE, SPREAD = 6.0, 2.5
 REPEAT = 0.5  # what each further chunk of a file is worth, so that one file does not fill the list
 _IN_ORDER = tuple(WEIGHTS.get(name, 0.0) for name in NAMES)
 
@@ -34,7 +36,7 @@ def rank(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int, fl
     `fused` is the lexical and vector evidence by key, scaled to 0..1.
     """
     rows = signals(wanted, candidates, fused)
-    scores = [1 / (1 + exp(-SCALE * (sum(map(mul, _IN_ORDER, row)) - OFFSET))) for row in rows]
+    scores = [1 / (1 + exp((MIDDLE - sum(map(mul, _IN_ORDER, row))) / SPREAD)) for row in rows]
     return _saturated(candidates, scores, rows)
 
 

@@ -43,7 +43,8 @@ def asked(query: Query, sources: Sources) -> Wanted:
     """Return what is looked for, with how rare each of its words is here."""
     want = wanted(query, in_chinese=_is_chinese(sources.lexical))
     framed = _framed(query.text, sources.catalog) if ":" in query.text or "line " in query.text else {}
-    return focused(replace(want, rarity=_rarity(sources.lexical, want.terms), frames=framed))
+    rarity, unknown = _rarity(sources.lexical, want.terms)
+    return focused(replace(want, rarity=rarity, unknown=unknown, frames=framed))
 
 
 def _framed(text: str, catalog: Catalog) -> dict[int, Framed]:
@@ -66,15 +67,17 @@ def _is_chinese(lexical: LexicalView) -> bool:
     return any(lexical.document_frequency(word) for word in COMMON)
 
 
-def _rarity(lexical: LexicalView, words: Sequence[str]) -> dict[str, float]:
-    """Return each word's inverse document frequency over all chunks, as BM25 defines it.
+def _rarity(lexical: LexicalView, words: Sequence[str]) -> tuple[dict[str, float], float]:
+    """Return each word's inverse document frequency over all chunks, as BM25 defines it, and the share of the unknown.
 
     A word that stands nowhere and is not Latin counts nothing: code in English says nothing in Chinese.
     """
     total = lexical.n_chunks
     counts = {word: lexical.document_frequency(word) for word in words}
     rare = {word: math.log(1 + (total - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
-    return {word: value if counts[word] or word.isascii() else 0.0 for word, value in rare.items()}
+    rare = {word: value if counts[word] or word.isascii() else 0.0 for word, value in rare.items()}
+    unknown = sum(value for word, value in rare.items() if not counts[word])
+    return rare, unknown / (sum(rare.values()) or 1.0)
 
 
 class Evidence(NamedTuple):
@@ -92,7 +95,11 @@ def evidence(want: Wanted, sources: Sources, k: int, allowed: Collection[int] | 
     An embedding model that cannot be reached is done without: words and names still find.
     """
     vector: Sequence[tuple[int, float]] = ()
-    problem = "" if sources.embedder and sources.vectors else "no embedding model: ranked by words and names only"
+    problem = (
+        ""
+        if sources.embedder is not None and sources.vectors is not None
+        else "no embedding model: ranked by words and names only"
+    )
     try:
         vector = vector_ranking(want.meaning, sources, k, allowed)
     except ProviderError as error:

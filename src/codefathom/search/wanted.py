@@ -41,6 +41,7 @@ class Wanted:
     about_prose: bool = False  # ... or for documentation
     weights: Mapping[str, float] = field(default_factory=dict)  # of terms that count less than 1: translations, asides
     rarity: Mapping[str, float] = field(default_factory=dict)  # of terms, over all that is indexed
+    unknown: float = 0.0  # share of the question, by rarity, that stands nowhere
     rest: Mapping[str, float] = field(default_factory=dict)  # of a long text: words that only help to find candidates
     meaning: str = ""  # the text whose meaning is looked for
     runs: frozenset[str] = frozenset()  # words of it, and two and three in a row written as one, lower-case

@@ -25,6 +25,3 @@ WEIGHTS: Final = {
     "prose": -2.286,
     "declaration": -2.849,
 }
-# score = 1 / (1 + exp(-SCALE · (sum - OFFSET)))
-SCALE: Final = 0.830
-OFFSET: Final = 9.771

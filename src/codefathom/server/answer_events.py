@@ -60,7 +60,7 @@ class Telling:
         yield Told("status", {"phase": "answered", **details_of(answer, self._projects)})
         yield Told("usage", {**answer.usage._asdict(), "cost": answer.cost, "model": answer.model})
         if answer.failure:
-            yield Told("error", {"code": "provider", "detail": answer.failure, "hint": ""})
+            yield Told("error", {"code": "provider", "detail": answer.failure, "hint": answer.hint})
 
 
 def _final(event: Final) -> dict[str, Any]:

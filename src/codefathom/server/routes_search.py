@@ -94,6 +94,7 @@ def _search_out(query: str, found: Federated) -> SearchOut:
         query=query,
         hits=[hit_out(hit) for hit in found.hits],
         confidence=round(max(result.confidence for result in results), 4),
+        weak=all(result.weak or not result.hits for result in results) and bool(found.hits),
         degraded=list(
             dict.fromkeys(
                 [text for result in results for text in result.degraded]

@@ -147,6 +147,7 @@ class SearchOut(Out):
     query: str = Field(examples=["where are orders priced"])
     hits: list[HitOut]
     confidence: float = Field(examples=[0.8])
+    weak: bool = Field(examples=[False], description="most likely nothing here answers this")
     degraded: list[Sound] = Field(examples=[[]], description="what was missing, one sentence each")
     stale: bool = Field(examples=[False], description="files have changed since the index was made")
     generation: int | None = Field(examples=[12], description="of the index; null for several projects")
