@@ -129,8 +129,8 @@ def _path(want: Wanted, chunk: Chunk) -> str:
 
 
 def _words(want: Wanted, chunk: Chunk) -> str:
-    inside = set(terms(chunk.text))
-    found = [term for term in want.terms if term in inside]
+    lowered = chunk.text.lower()
+    found = [term for term in want.terms if term in lowered]
     return f"mentions {', '.join(found[:4])}" if found else ""
 
 

@@ -7,7 +7,7 @@ weights are learned: `training/ranking.py` makes `weights.py`, and docs/ranking.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import exp
 from operator import attrgetter, mul
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from codefathom.search.weights import WEIGHTS
 # What makes a score from 0 to 1 of the sum: half for a file that fits in most ways, next to nothing without evidence.
 MIDDLE, SPREAD = 6.0, 2.5
 REPEAT = 0.5  # what each further chunk of a file is worth, so that one file does not fill the list
+_PLACE_OF = {name: place for place, name in enumerate(NAMES)}
 _IN_ORDER = tuple(WEIGHTS.get(name, 0.0) for name in NAMES)
 
 
@@ -35,9 +36,14 @@ def rank(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int, fl
 
     `fused` is the lexical and vector evidence by key, scaled to 0..1.
     """
+    candidates = sorted(candidates, key=_place)
     rows = signals(wanted, candidates, fused)
     scores = [1 / (1 + exp((MIDDLE - sum(map(mul, _IN_ORDER, row))) / SPREAD)) for row in rows]
     return _saturated(candidates, scores, rows)
+
+
+def _place(candidate: Candidate) -> tuple[str, int]:
+    return candidate.chunk.path, candidate.chunk.start_line
 
 
 def by_score_and_place(item: Ranked) -> tuple[float, str, int]:
@@ -46,17 +52,36 @@ def by_score_and_place(item: Ranked) -> tuple[float, str, int]:
     return -item.score, chunk.path, chunk.start_line
 
 
+class _Signals(Mapping[str, float]):
+    """The numbers of one candidate by name; most candidates are never looked at again."""
+
+    __slots__ = ("_repeat", "_row")
+
+    def __init__(self, row: tuple[float, ...], repeat: float) -> None:
+        self._row = row
+        self._repeat = repeat
+
+    def __getitem__(self, name: str) -> float:
+        return self._repeat if name == "repeat" else self._row[_PLACE_OF[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*NAMES, "repeat"))
+
+    def __len__(self) -> int:
+        return len(NAMES) + 1
+
+
 def _saturated(
     candidates: Sequence[Candidate], scores: Sequence[float], rows: Sequence[tuple[float, ...]]
 ) -> list[Ranked]:
     """Order by score; each further chunk of a file counts less, so that one file does not fill the list."""
     seen: dict[str, int] = defaultdict(int)
     result = []
-    named = [dict(zip(NAMES, row, strict=True)) for row in rows]
-    for item in sorted(map(Ranked, candidates, scores, named), key=by_score_and_place):
-        path = item.candidate.chunk.path
-        factor = REPEAT ** seen[path]
-        seen[path] += 1
-        result.append(Ranked(item.candidate, item.score * factor, {**item.signals, "repeat": factor}))
-    result.sort(key=attrgetter("score"), reverse=True)  # stable: equal scores keep their order
+    # Candidates come in the order of their places, and sorting keeps the order of equals.
+    for place in sorted(range(len(scores)), key=scores.__getitem__, reverse=True):
+        candidate = candidates[place]
+        factor = REPEAT ** seen[candidate.chunk.path]
+        seen[candidate.chunk.path] += 1
+        result.append(Ranked(candidate, scores[place] * factor, _Signals(rows[place], factor)))
+    result.sort(key=attrgetter("score"), reverse=True)
     return result

@@ -120,18 +120,12 @@ def candidates(
 ) -> list[Candidate]:
     """Return the n_ranked first of `fused`, best first, and every definition that was asked for, with their chunks."""
     best = cut(list(fused.items()), n_ranked)
-    chunks = catalog.chunks({*(key for key, _ in best), *found.defined})
-    n_lines = catalog.n_lines({chunk.path for chunk in chunks.values()})
+    placed = catalog.placed({*(key for key, _ in best), *found.defined})
+    lines = {key: framed.line for key, framed in want.frames.items()}
+    lexical, vector = found.lexical, found.vector
     return [
-        Candidate(
-            key,
-            chunk,
-            found.lexical.get(key, 0.0),
-            found.vector.get(key, 0.0),
-            want.frames[key].line if key in want.frames else 0,
-            n_lines[chunk.path],
-        )
-        for key, chunk in sorted(chunks.items(), key=lambda item: (item[1].path, item[1].start_line))
+        Candidate(key, chunk, lexical.get(key, 0.0), vector.get(key, 0.0), lines.get(key, 0), n_lines)
+        for key, (chunk, n_lines) in placed.items()
     ]
 
 

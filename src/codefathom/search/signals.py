@@ -13,25 +13,26 @@ from functools import lru_cache
 from math import log1p
 from typing import NamedTuple
 
-from codefathom.search.places import Place, place_of
+from codefathom.search.places import place_of
 from codefathom.search.wanted import Wanted
 from codefathom.search.words import Cover, Forms, forms_of, same_word
 from codefathom.stores.tokens import parts
 from codefathom.types import Chunk
 
 SIGNALS = {
-    "lexical": "words of the question stand in it (BM25, against the best)",
+    "lexical": "words of the question stand in it (rare ones count more; against the best)",
     "vector": "its meaning is near the question's (cosine, against the best)",
     "nearest": "how far up it stands by meaning",
     "definition": "it defines the symbol asked for",
     "frame": "the stack trace or error message names its line",
+    "words": "words of the question stand in it, in any form",
     "names": "names it defines cover words of the question",
     "name_share": "words of the question cover a name it defines",
+    # The others say something of its file.
     "stem": "its file name covers words of the question",
     "stem_share": "words of the question cover its file name",
     "folder_share": "words of the question cover its folder's name",
     "stem_inside": "its file name stands in the question",
-    "words": "words of the question stand in it, in any form",
     "file_words": "words of the question stand in its file, in any form",
     "file_lexical": "the best of its file by words",
     "file_vector": "the best of its file by meaning",
@@ -52,7 +53,7 @@ class Candidate(NamedTuple):
 
     key: int
     chunk: Chunk
-    lexical: float = 0.0  # BM25
+    lexical: float = 0.0  # score of the lexical view
     vector: float = 0.0  # cosine similarity
     line: int = 0  # where the evidence stands; 0: not known
     n_lines: int = 0  # of its file
@@ -66,42 +67,62 @@ def signals(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int,
     forms = forms_of(wanted.terms)
     cover = Cover({term: weight * wanted.rarity.get(term, 0.0) for term, weight in wanted.weighted.items()})
     found = [forms.inside(f"{one.chunk.path}\n{one.chunk.signature}\n{one.chunk.text}".lower()) for one in candidates]
-    files = _Files(candidates, found, fused)
-    top_lexical = max((one.lexical for one in candidates), default=0.0) or 1.0
-    top_vector = max((one.vector for one in candidates), default=0.0) or 1.0
+    top = _Top(
+        max((one.lexical for one in candidates), default=0.0) or 1.0,
+        max((one.vector for one in candidates), default=0.0) or 1.0,
+    )
+    files = _Files(candidates, found, fused, cover)
+    of_file = {
+        one.chunk.path: _about_path(one.chunk.path, wanted, forms, cover) + _of_file(one, files, top, wanted)
+        for one in {one.chunk.path: one for one in candidates}.values()
+    }
     places = _places_by_meaning(candidates)
-    rows: list[tuple[float, ...]] = []
-    for one, bits in zip(candidates, found, strict=True):
-        path = one.chunk.path
-        place = place_of(path)
-        rows.append(
-            (
-                one.lexical / top_lexical,
-                max(one.vector, 0.0) / top_vector,
-                places.get(one.key, 0.0),
-                _definition(wanted.symbols, one.chunk),
-                wanted.frames[one.key].value if one.key in wanted.frames else 0.0,
-                *_about_names(one.chunk.names, forms, cover),
-                *_about_path(place, wanted, forms, cover),
-                cover[bits],
-                cover[files.words[path]],
-                files.lexical[path] / top_lexical,
-                files.vector[path] / top_vector,
-                files.share(path),
-                log1p(one.n_lines) / 8,
-                place.depth / 5,
-                float(place.is_test and not wanted.about_tests),
-                float(place.is_prose and not wanted.about_prose),
-                float(place.is_declaration or (place.is_header and place.flat_stem in files.defined_in_c)),
-            )
+    return [
+        (
+            one.lexical / top.lexical,
+            max(one.vector, 0.0) / top.vector,
+            places.get(one.key, 0.0),
+            _definition(wanted.symbols, one.chunk) if wanted.symbols else 0.0,
+            wanted.frames[one.key].value if one.key in wanted.frames else 0.0,
+            cover[bits],
+            *_about_names(one.chunk.names, forms, cover),
+            *of_file[one.chunk.path],
         )
-    return rows
+        for one, bits in zip(candidates, found, strict=True)
+    ]
+
+
+class _Top(NamedTuple):
+    """The best of each source."""
+
+    lexical: float
+    vector: float
+
+
+def _of_file(one: Candidate, files: _Files, top: _Top, wanted: Wanted) -> tuple[float, ...]:
+    """Return what the file of a candidate shows."""
+    path = one.chunk.path
+    place = place_of(path)
+    return (
+        files.cover[files.words[path]],
+        files.lexical[path] / top.lexical,
+        files.vector[path] / top.vector,
+        files.share(path),
+        log1p(one.n_lines) / 8,
+        place.depth / 5,
+        float(place.is_test and not wanted.about_tests),
+        float(place.is_prose and not wanted.about_prose),
+        float(place.is_declaration or (place.is_header and place.flat_stem in files.defined_in_c)),
+    )
 
 
 class _Files:
     """What the candidates of each file show together."""
 
-    def __init__(self, candidates: Sequence[Candidate], found: Sequence[int], fused: Mapping[int, float]) -> None:
+    def __init__(
+        self, candidates: Sequence[Candidate], found: Sequence[int], fused: Mapping[int, float], cover: Cover
+    ) -> None:
+        self.cover = cover
         self.words: dict[str, int] = defaultdict(int)
         self.lexical: dict[str, float] = defaultdict(float)
         self.vector: dict[str, float] = defaultdict(float)
@@ -143,7 +164,8 @@ def _name_words(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[tuple[st
     return tuple(sorted({word for one in each for word in one})), each
 
 
-def _about_path(place: Place, wanted: Wanted, forms: Forms, cover: Cover) -> tuple[float, float, float, float]:
+def _about_path(path: str, wanted: Wanted, forms: Forms, cover: Cover) -> tuple[float, ...]:
+    place = place_of(path)
     stem = place.flat_stem
     return (
         cover[forms.among(place.stem)],

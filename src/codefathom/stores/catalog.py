@@ -44,6 +44,7 @@ _FROM_SYMBOLS = "FROM symbols s JOIN documents d ON d.id = s.document_id"
 _REFERENCE = "r.kind, r.name, r.line, r.container, r.count"
 _FROM_REFERENCES = "FROM refs r JOIN documents d ON d.id = r.document_id"
 _MAX_PARAMETERS = 30_000  # SQLite takes at most 32 766 in one statement
+_MAX_KEPT = 4_000  # chunks in memory, about 8 MB
 _PAGE = 2_000  # rows held at a time while views are built
 
 
@@ -55,6 +56,8 @@ class Catalog:
         self.set_aside_reason = set_aside_reason  # why the file that was here before could not be used
         self._database = database
         self._read = database.read
+        self._kept: dict[int, tuple[Chunk, int]] = {}
+        self._kept_of = -1  # generation
 
     @classmethod
     def open(cls, path: str, *, read_only: bool = False) -> Catalog:
@@ -145,14 +148,22 @@ class Catalog:
 
     def chunks(self, keys: Collection[int]) -> dict[int, Chunk]:
         """Return the chunks of these keys; keys that no longer exist are left out."""
-        ordered = list(keys)
-        parts = (ordered[start : start + _MAX_PARAMETERS] for start in range(0, len(ordered), _MAX_PARAMETERS))
-        return {row[0]: _chunk(row[1:]) for part in parts for row in self._rows_of(part)}
+        return {key: chunk for key, (chunk, _) in self.placed(keys).items()}
 
-    def n_lines(self, paths: Collection[str]) -> dict[str, int]:
-        """Return the number of lines of these documents."""
-        ordered = list(paths)[:_MAX_PARAMETERS]
-        return dict(self._read(f"SELECT path, n_lines FROM documents WHERE path IN ({_marks(ordered)})", ordered))
+    def placed(self, keys: Collection[int]) -> dict[int, tuple[Chunk, int]]:
+        """Return the chunks of these keys, each with the number of lines of its document.
+
+        What was read stays in memory until the catalogue changes: the questions of one person meet the same chunks.
+        """
+        generation = self.generation
+        if self._kept_of != generation or len(self._kept) > _MAX_KEPT:
+            self._kept, self._kept_of = {}, generation
+        kept = self._kept  # another thread may replace it meanwhile
+        missing = [key for key in keys if key not in kept]
+        for start in range(0, len(missing), _MAX_PARAMETERS):
+            rows = self._rows_of(missing[start : start + _MAX_PARAMETERS])
+            kept.update((row[0], (_chunk(row[1:]), row[13])) for row in rows)
+        return {key: kept[key] for key in keys if key in kept}
 
     def chunks_of(self, path: str) -> list[tuple[int, Chunk]]:
         """Return the chunks of a document in line order; they join up to its text."""
@@ -341,7 +352,8 @@ class Catalog:
         return int(self.get_meta("oldest_change", "0"))
 
     def _rows_of(self, keys: Sequence[int]) -> list[tuple[Any, ...]]:
-        return self._read(f"SELECT c.key, {_CHUNK}, c.text_hash {_FROM_CHUNKS} WHERE c.key IN ({_marks(keys)})", keys)
+        sql = f"SELECT c.key, {_CHUNK}, c.text_hash, d.n_lines {_FROM_CHUNKS} WHERE c.key IN ({_marks(keys)})"
+        return self._read(sql, keys)
 
     def _added(self, since: int) -> Iterator[tuple[int, Chunk, str]]:
         # All keys first, then the chunks in parts: no query stays open while the caller works.
