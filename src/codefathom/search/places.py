@@ -9,7 +9,7 @@ from typing import NamedTuple
 from codefathom.stores.tokens import parts
 
 _TEST = re.compile(
-    r"(?:^|/)(?:tests?|__tests__|specs?|testing|testdata|fixtures?|examples?|samples?|benchmarks?|docs?_src)/"
+    r"^t/|(?:^|/)(?:tests?|__tests__|specs?|testing|testdata|fixtures?|examples?|samples?|benchmarks?|docs?_src)/"
     r"|(?:^|/)test_[^/]*$|[_.-](?:test|tests|spec)\.[^/]*$|(?:^|/)[^/]*(?:Test|Tests|Spec|Suite)\.[a-z]+$"
     r"|(?:^|/)(?:compat|_compat|legacy)/",
 )
