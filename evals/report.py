@@ -19,13 +19,15 @@ HEAD = """\
 
 All tools were measured in one run, one after another, each in its own process over fresh copies of the same trees, on
 {machine}.
-The development benchmark asks {n_questions} annotated questions about {n_corpora} repositories. Codefathom was tuned on
-its answers, so they say what was reached, not what to expect elsewhere. NDCG@10 is the mean over repositories of the
-mean over questions; places in one file are not joined.
+The development benchmark asks {n_questions} annotated questions about {n_corpora} repositories. The weights of
+Codefathom's ranking were learned on them, so they say what was reached, not what to expect elsewhere;
+cross-validated figures stand in [ranking.md](ranking.md). NDCG@10 is the mean over repositories of the mean over
+questions; places in one file are not joined.
 
 {tools}
 """
 N_REPOSITORIES = 21
+CATEGORY_GOALS = {"architecture": 0.86, "semantic": 0.89, "symbol": 0.98}
 SEMBLE = """\
 semble runs without its embedding model, which cannot be had offline. Its process time leaves out loading that
 model.\
@@ -104,18 +106,32 @@ def _goals(runs: Sequence[Run]) -> list[str]:
     run = by_tool.get("fathom")
     if run is None or not _asked(run):
         return []
-    semble_s = _index_seconds(by_tool["semble"]) if "semble" in by_tool else None
-    ratio = _ratio(_index_seconds(run), semble_s)
+    semble_s = _sum(by_tool["semble"], _cpu_seconds) if "semble" in by_tool else None
+    ratio = _ratio(_sum(run, _cpu_seconds), semble_s)
     process_ms = _mean(run, lambda outcome: outcome.process_ms)
     latencies = _latencies(run)
+    first = mean_of_groups(_asked(run), lambda one: one.corpus, lambda one: one.scores.first)
     goals: list[tuple[str, bool | None]] = [
-        ("NDCG@10 ≥ 0.83", ndcg(_asked(run)) >= 0.83),
-        ("index ≤ 2 × semble", None if ratio is None else ratio <= 2),
-        ("query p50 ≤ 5 ms", percentile(latencies, 50) <= 5),
-        ("query p95 ≤ 20 ms", percentile(latencies, 95) <= 20),
+        ("NDCG@10 ≥ 0.90", ndcg(_asked(run)) >= 0.90),
+        ("first place right ≥ 0.82", first >= 0.82),
+        *(
+            (f"NDCG@10, {category} ≥ {least}", value >= least if (value := _of_category(run, category)) else None)
+            for category, least in CATEGORY_GOALS.items()
+        ),
+        ("index, processor time ≤ 1.5 × semble", None if ratio is None else ratio <= 1.5),
+        ("query p50 ≤ 2 ms", percentile(latencies, 50) <= 2),
+        ("query p95 ≤ 6 ms", percentile(latencies, 95) <= 6),
         ("whole process ≤ 350 ms", None if process_ms is None else process_ms <= 350),
     ]
     return [table(("goal", "reached"), [(goal, "met" if met else "missed") for goal, met in goals if met is not None])]
+
+
+def _cpu_seconds(outcome: Outcome) -> float | None:
+    return outcome.index_cpu_s
+
+
+def _of_category(run: Run, category: str) -> float:
+    return ndcg(one for one in run.scored if one.category == category)
 
 
 def _glance(runs: Sequence[Run]) -> str:
@@ -125,7 +141,7 @@ def _glance(runs: Sequence[Run]) -> str:
         *(_quality(runs, name, value) for name, value in FURTHER.items()),
         ("NDCG@10, Chinese wording", *(number(ndcg(_chinese(run)), ".3f") for run in runs)),
         ("index, all repositories (s)", *(number(_index_seconds(run)) for run in runs)),
-        ("index, processor time (s)", *(number(_sum(run, lambda outcome: outcome.index_cpu_s)) for run in runs)),
+        ("index, processor time (s)", *(number(_sum(run, _cpu_seconds)) for run in runs)),
         ("index, times semble's", *(number(_ratio(_index_seconds(run), base), ".2f") for run in runs)),
         ("query p50 (ms)", *(number(percentile(_latencies(run), 50), ".2f") for run in runs)),
         ("query p95 (ms)", *(number(percentile(_latencies(run), 95), ".2f") for run in runs)),
