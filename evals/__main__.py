@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from evals.benchmark import STANDARD_LIBRARY, Corpus, MissingCorpusError, development, standard_library
+from evals.benchmark import STANDARD_LIBRARY, Corpus, MissingCorpusError, bench_folder, development, standard_library
 from evals.report import headline, page
 from evals.run import REPOSITORY, Run, run_tools
 from evals.tool import TOOLS
@@ -45,10 +45,9 @@ def write_results(runs: Sequence[Run], path: Path) -> None:
 
 
 def _corpora(names: Sequence[str]) -> list[Corpus]:
-    bench = Path(os.environ.get("BENCH_DIR") or REPOSITORY.parent / "shared" / "bench")
     trees = Path(os.environ.get("BENCH_CORPORA") or REPOSITORY / ".bench-corpora")
     annotated = [name for name in names if name != STANDARD_LIBRARY]
-    corpora = development(bench, trees, annotated) if annotated or not names else []
+    corpora = development(bench_folder(), trees, annotated) if annotated or not names else []
     return [*corpora, standard_library()] if not names or STANDARD_LIBRARY in names else corpora
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sysconfig
 from collections.abc import Sequence
@@ -41,6 +42,11 @@ class Corpus:
 
 class MissingCorpusError(Exception):
     """A tree of the benchmark is not where it should be."""
+
+
+def bench_folder() -> Path:
+    """Return the folder of the annotated questions: BENCH_DIR, or where it usually lies beside this repository."""
+    return Path(os.environ.get("BENCH_DIR") or HERE.parents[1] / "shared" / "bench")
 
 
 def development(bench: Path, corpora: Path, names: Sequence[str] = ()) -> list[Corpus]:

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from codefathom import Engine
 from codefathom.types import Filter, FilterGroup
+from evals.benchmark import bench_folder
 from evals.metrics import mean
-from evals.run import REPOSITORY
 
 N_FILES = 20
 CODE = FilterGroup("AND", (Filter("language", "eq", "python"), Filter("is_test", "eq", False)))
@@ -44,8 +44,7 @@ def main() -> None:
     parser.add_argument("--repositories", type=Path, required=True)
     parser.add_argument("--results", type=Path, help="write the ranked files of each issue, one JSON object a line")
     options = parser.parse_args()
-    bench = Path(os.environ.get("BENCH_DIR") or REPOSITORY.parent / "shared" / "bench")
-    issues = read_issues(bench / "localization" / "queries.jsonl")
+    issues = read_issues(bench_folder() / "localization" / "queries.jsonl")
     ranked = dict(localize(issues, options.repositories))
     if options.results:
         rows = [json.dumps({"id": name, "ranked": files}) for name, files in ranked.items()]

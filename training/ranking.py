@@ -25,9 +25,9 @@ from scipy.optimize import minimize
 from codefathom import Engine
 from codefathom.search.pipeline import Request, gather
 from codefathom.search.query import parse_query
-from codefathom.search.rank import MIDDLE, REPEAT, SPREAD
+from codefathom.search.rank import by_place, saturated, score_of
 from codefathom.search.retrieve import asked as wanted_of
-from codefathom.search.signals import NAMES, SIGNALS, signals
+from codefathom.search.signals import NAMES, SIGNALS, Candidate, signals
 
 ROOT = Path(__file__).parent.parent
 WEIGHTS = ROOT / "src/codefathom/search/weights.py"
@@ -47,7 +47,7 @@ class Asked(NamedTuple):
     language: str
     category: str
     question: Question
-    places: tuple[Found, ...]
+    candidates: Sequence[Candidate]  # in the order of their places
     signals: Floats  # candidates × signals
     files: NDArray[np.int64]  # number of each candidate's file
     answers: NDArray[np.bool_]  # whether a file holds an answer
@@ -84,19 +84,22 @@ def ask(corpus: Corpus) -> Iterator[Asked]:
                 request = Request(parse_query(question.text))
                 want = wanted_of(request.query, sources)
                 found = gather(request, want, sources, None, request.fusion.n_candidates)
-                rows = signals(want, found.candidates, found.fused)
-                places = [Found(x.chunk.path, x.chunk.start_line, x.chunk.end_line) for x in found.candidates]
-                if places:
-                    yield _asked(corpus, question, places, np.array(rows))
+                candidates = sorted(found.candidates, key=by_place)
+                if candidates:
+                    yield _asked(corpus, question, candidates, np.array(signals(want, candidates, found.fused)))
 
 
-def _asked(corpus: Corpus, question: Question, places: Sequence[Found], rows: Floats) -> Asked:
-    paths = sorted({place.path for place in places})
-    files = np.array([paths.index(place.path) for place in places])
+def _asked(corpus: Corpus, question: Question, candidates: Sequence[Candidate], rows: Floats) -> Asked:
+    paths = sorted({one.chunk.path for one in candidates})
+    files = np.array([paths.index(one.chunk.path) for one in candidates])
     answers = np.zeros(len(paths), dtype=bool)
-    for place, file in zip(places, files, strict=True):
+    for place, file in zip(map(_place, candidates), files, strict=True):
         answers[file] |= any(meets(place, target) for target in question.targets)
-    return Asked(corpus.name, corpus.language, question.category, question, tuple(places), rows, files, answers)
+    return Asked(corpus.name, corpus.language, question.category, question, candidates, rows, files, answers)
+
+
+def _place(one: Candidate) -> Found:
+    return Found(one.chunk.path, one.chunk.start_line, one.chunk.end_line)
 
 
 # ---- learning
@@ -157,7 +160,7 @@ def cross_validated(asked: Sequence[Asked], columns: Sequence[int]) -> list[Floa
         weights = fit([one for one in asked if one.corpus != corpus and one.category != CHINESE], columns)
         for place, one in enumerate(asked):
             if one.corpus == corpus:
-                scores[place] = 1 / (1 + np.exp((MIDDLE - one.signals[:, columns] @ weights) / SPREAD))
+                scores[place] = np.array([score_of(total) for total in one.signals[:, columns] @ weights])
     return [scores[place] for place in range(len(asked))]
 
 
@@ -175,18 +178,17 @@ def figures(asked: Sequence[Asked], scores: Sequence[Floats]) -> dict[str, float
     for category in dict.fromkeys(row[1] for row in rows):
         own = [row for row in rows if row[1] == category]
         result[category] = mean_of_groups(own, lambda row: row[0], lambda row: row[2].ndcg)
+    # A Chinese wording has the very targets of its English question.
+    reworded = {id(one.question.targets) for one in asked if one.category == CHINESE}
+    same = [row for row, one in zip(rows, asked, strict=True) if id(one.question.targets) in reworded]
+    in_english = [row for row in same if row[1] != CHINESE]
+    result["the same in English"] = mean_of_groups(in_english, lambda row: row[0], lambda row: row[2].ndcg)
     return {name: round(value, 4) for name, value in result.items()}
 
 
 def _first(one: Asked, scores: Floats) -> list[Found]:
     """Return the first places as the product orders them."""
-    seen = np.zeros(len(one.answers), dtype=int)
-    final = np.zeros(len(scores))
-    for place in sorted(range(len(scores)), key=lambda place: (-scores[place], one.places[place])):
-        final[place] = scores[place] * REPEAT ** seen[one.files[place]]
-        seen[one.files[place]] += 1
-    order = sorted(range(len(scores)), key=lambda place: (-final[place], one.places[place]))
-    return [one.places[place] for place in order[:SHOWN]]
+    return [_place(item.candidate) for item in saturated(one.candidates, list(scores), list(one.signals))[:SHOWN]]
 
 
 # ---- writing

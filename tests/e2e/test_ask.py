@@ -193,7 +193,7 @@ def test_the_agent_is_held_to_what_it_may_cost(shop: Path) -> None:
 def test_without_a_model_there_are_excerpts(shop: Path) -> None:
     ran = fathom(shop, None, "ask", QUESTION)
     assert ran.returncode == 0
-    assert "[shop/" in ran.stdout
+    assert "[shop/pricing.py:" in ran.stdout
     assert "FATHOM_LLM__MODEL" in ran.stderr
 
 
@@ -223,7 +223,7 @@ def test_a_model_that_fails_leaves_excerpts_and_is_an_error(shop: Path) -> None:
     for words in ((), ("--json",)):
         ran = fathom(shop, None, "ask", *away, *words, QUESTION)
         assert ran.returncode == 2
-        assert "[shop/" in ran.stdout
+        assert "[shop/pricing.py:" in ran.stdout
         assert ran.stderr.count("http://127.0.0.1:9 cannot be reached") == 1
     assert "cannot be reached" in fathom(shop, None, "ask", "-q", *away, QUESTION).stderr
 

@@ -68,7 +68,7 @@ def test_a_conversation_of_errors_only_is_one(shop: Path) -> None:
 def test_without_a_model_that_is_said_once(shop: Path) -> None:
     ran = fathom(shop, None, "chat", stdin=f"{QUESTION}\n{QUESTION}\n")
     assert ran.returncode == 0
-    assert ran.stdout.count("[shop/") >= 2
+    assert ran.stdout.count("[shop/pricing.py:") >= 2
     assert ran.stderr.count("FATHOM_LLM__MODEL") == 1
     assert ran.stderr.count("no language model is configured") == 1
     assert ran.stderr.index("indexed 15 files") < ran.stderr.index("no language model is configured")

@@ -25,7 +25,7 @@ from codefathom.cli.render import (
     status_text,
     symbols_text,
 )
-from codefathom.cli.shapes import checks_shape, plain_shape, search_shape, symbols_shape, to_json
+from codefathom.shapes import checks_shape, plain_shape, search_shape, symbols_shape, to_json
 from codefathom.types import (
     Check,
     Chunk,

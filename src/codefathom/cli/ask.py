@@ -20,11 +20,11 @@ from codefathom.cli.face import Face
 from codefathom.cli.filters import inside_project, where
 from codefathom.cli.options import AskOptions
 from codefathom.cli.render import safe
-from codefathom.cli.shapes import answer_shape, to_json, trace_shape
 from codefathom.engine import Engine
 from codefathom.errors import SourceError, UsageError
 from codefathom.providers.base import Message
 from codefathom.search.query import unwrap
+from codefathom.shapes import answer_shape, to_json, trace_shape
 from codefathom.types import Context, Where
 
 Events: TypeAlias = Iterator[Found | Text | Event | Answer]

@@ -25,10 +25,10 @@ from codefathom.cli.ask import (
 from codefathom.cli.documents import STDIN
 from codefathom.cli.face import Face
 from codefathom.cli.options import AskOptions
-from codefathom.cli.shapes import answer_shape, trace_shape
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.providers.base import Message
+from codefathom.shapes import answer_shape, trace_shape
 
 FOUND, ERROR = 0, 2
 _CLEAR, _QUIT = "/clear", ("/quit", "/exit")

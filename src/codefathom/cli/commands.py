@@ -24,7 +24,7 @@ def search(options: given.SearchOptions, face: Face) -> int:
         result = engine.search(options.query, where=where(options, engine.root), min_score=options.min_score)
     face.note_indexing()
     if face.common.json:
-        from codefathom.cli.shapes import search_shape, to_json
+        from codefathom.shapes import search_shape, to_json
 
         face.write(to_json(search_shape(result)))
     else:
@@ -58,7 +58,7 @@ def symbols(options: given.SymbolsOptions, face: Face) -> int:
         found = engine.symbols(options.query, path=path, kind=options.kind, limit=options.limit)
     face.note_indexing()
     if face.common.json:
-        from codefathom.cli.shapes import symbols_shape, to_json
+        from codefathom.shapes import symbols_shape, to_json
 
         face.write(to_json(symbols_shape(options.query, found)))
     else:
@@ -77,7 +77,7 @@ def related(options: given.RelatedOptions, face: Face) -> int:
         result = engine.related(target, depth=options.depth)
     face.note_indexing()
     if face.common.json:
-        from codefathom.cli.shapes import plain_shape, to_json
+        from codefathom.shapes import plain_shape, to_json
 
         face.write(to_json(plain_shape(result)))
     else:
@@ -130,7 +130,7 @@ def _show_context(result: Context, format_name: str, face: Face) -> int:
 
 def _context_text(result: Context, format_name: str) -> str:
     if format_name == "json":
-        from codefathom.cli.shapes import plain_shape, to_json
+        from codefathom.shapes import plain_shape, to_json
 
         return to_json(plain_shape(result))
     from codefathom.cli.contexts import context_text
@@ -145,7 +145,7 @@ def status(options: given.StatusOptions, face: Face) -> int:
     with face.open() as engine:
         result = engine.status()
     if face.common.json:
-        from codefathom.cli.shapes import plain_shape, to_json
+        from codefathom.shapes import plain_shape, to_json
 
         face.write(to_json(plain_shape(result)))
     else:
@@ -160,7 +160,7 @@ def doctor(options: given.DoctorOptions, face: Face) -> int:
     with face.open() as engine:
         checks = engine.doctor(providers=options.providers)
     if face.common.json:
-        from codefathom.cli.shapes import checks_shape, to_json
+        from codefathom.shapes import checks_shape, to_json
 
         face.write(to_json(checks_shape(checks)))
     else:
@@ -181,7 +181,7 @@ def config(_: given.ConfigOptions, face: Face) -> int:
         value: Any = getattr(getattr(settings, section), name)
         rows.append((known, known.shown(value), settings.origins.get(known.key, "default")))
     if face.common.json:
-        from codefathom.cli.shapes import to_json
+        from codefathom.shapes import to_json
 
         face.write(to_json([{"key": known.key, "value": value, "origin": origin} for known, value, origin in rows]))
         return FOUND
@@ -232,7 +232,7 @@ def _opened(path: str, mode: str) -> IO[str]:
 def version(_: given.PlainOptions, face: Face) -> int:
     """Print the version."""
     if face.common.json:
-        from codefathom.cli.shapes import to_json
+        from codefathom.shapes import to_json
 
         face.write(to_json({"name": "codefathom", "version": __version__}))
     else:

@@ -34,7 +34,7 @@ def run(options: IndexOptions, face: Face) -> int:
 
 def _say(report: IndexReport, face: Face) -> int:
     if face.common.json:
-        from codefathom.cli.shapes import plain_shape, to_json
+        from codefathom.shapes import plain_shape, to_json
 
         face.write(to_json(plain_shape(report)))
     elif not face.common.quiet or report.dry_run:

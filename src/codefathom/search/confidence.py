@@ -57,7 +57,7 @@ def _covered(want: Wanted, ranked: Sequence[Ranked]) -> float:
     """Return the share of the question that the best hits cover."""
     if not want.terms:
         return 0.5
-    cover = Cover({term: weight * want.rarity.get(term, 0.0) for term, weight in want.weighted.items()})
+    cover = Cover(want.worth)
     forms = forms_of(want.terms)
     found = 0
     for item in ranked[:_N_BEST]:

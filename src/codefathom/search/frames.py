@@ -9,7 +9,8 @@ from typing import NamedTuple
 MAX_FRAMES = 30
 _PATH = r"(?:[A-Za-z]:)?[\w./\\@+~<>-]*\.[A-Za-z]\w{0,9}"
 # Python: File "a/b.py", line 3. Others: a/b.js:3:5, (B.java:3), a/b.cs:line 3, a/b.php on line 3, a/b.php(3).
-_FRAME = re.compile(
+# Compiled by `re` when first needed: few questions hold a trace, and a search should not wait for it.
+_FRAME = (
     rf'File "(?P<python>[^"\n]+)", line (?P<python_line>\d+)'
     rf"|(?P<path>{_PATH})(?::line |:| on line |\()(?P<line>\d+)"
 )
@@ -39,7 +40,7 @@ def frames(text: str) -> list[Frame]:
 
 
 def _found(text: str) -> Iterator[Frame]:
-    for match in _FRAME.finditer(text):
+    for match in re.finditer(_FRAME, text):
         path, line = match["python"] or match["path"], match["python_line"] or match["line"]
         yield Frame(path.replace("\\", "/"), int(line))
 

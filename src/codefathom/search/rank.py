@@ -36,13 +36,18 @@ def rank(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int, fl
 
     `fused` is the lexical and vector evidence by key, scaled to 0..1.
     """
-    candidates = sorted(candidates, key=_place)
+    candidates = sorted(candidates, key=by_place)
     rows = signals(wanted, candidates, fused)
-    scores = [1 / (1 + exp((MIDDLE - sum(map(mul, _IN_ORDER, row))) / SPREAD)) for row in rows]
-    return _saturated(candidates, scores, rows)
+    return saturated(candidates, [score_of(sum(map(mul, _IN_ORDER, row))) for row in rows], rows)
 
 
-def _place(candidate: Candidate) -> tuple[str, int]:
+def score_of(total: float) -> float:
+    """Return the score of a weighted sum."""
+    return 1 / (1 + exp((MIDDLE - total) / SPREAD))
+
+
+def by_place(candidate: Candidate) -> tuple[str, int]:
+    """Return what candidates are sorted by before they are ranked."""
     return candidate.chunk.path, candidate.chunk.start_line
 
 
@@ -71,13 +76,15 @@ class _Signals(Mapping[str, float]):
         return len(NAMES) + 1
 
 
-def _saturated(
+def saturated(
     candidates: Sequence[Candidate], scores: Sequence[float], rows: Sequence[tuple[float, ...]]
 ) -> list[Ranked]:
-    """Order by score; each further chunk of a file counts less, so that one file does not fill the list."""
+    """Order by score; each further chunk of a file counts less, so that one file does not fill the list.
+
+    Candidates come in the order of their places, and equal scores keep it.
+    """
     seen: dict[str, int] = defaultdict(int)
     result = []
-    # Candidates come in the order of their places, and sorting keeps the order of equals.
     for place in sorted(range(len(scores)), key=scores.__getitem__, reverse=True):
         candidate = candidates[place]
         factor = REPEAT ** seen[candidate.chunk.path]

@@ -65,7 +65,7 @@ def signals(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int,
     `fused` is the lexical and vector evidence by key, scaled to 0..1.
     """
     forms = forms_of(wanted.terms)
-    cover = Cover({term: weight * wanted.rarity.get(term, 0.0) for term, weight in wanted.weighted.items()})
+    cover = Cover(wanted.worth)
     found = [forms.inside(f"{one.chunk.path}\n{one.chunk.signature}\n{one.chunk.text}".lower()) for one in candidates]
     top = _Top(
         max((one.lexical for one in candidates), default=0.0) or 1.0,

@@ -52,6 +52,11 @@ class Wanted:
         """The terms with what each one counts."""
         return {term: self.weights.get(term, 1.0) for term in self.terms}
 
+    @property
+    def worth(self) -> dict[str, float]:
+        """The terms with what finding each is worth: what it counts, times how rare it is."""
+        return {term: weight * self.rarity.get(term, 0.0) for term, weight in self.weighted.items()}
+
 
 def wanted(query: Query, *, in_chinese: bool = False) -> Wanted:
     """Return what the ranking looks for in a question. `in_chinese`: what is searched is commented in Chinese."""
@@ -85,8 +90,8 @@ def focused(want: Wanted) -> Wanted:
     """Return a question with the words that say most; the rest of a long text only helps to find candidates."""
     if len(want.terms) <= LONG:
         return want
-    weighted = want.weighted
-    ordered = sorted(want.terms, key=lambda term: (-weighted[term] * want.rarity[term], term))
+    weighted, worth = want.weighted, want.worth
+    ordered = sorted(want.terms, key=lambda term: (-worth[term], term))
     rest = {term: weighted[term] for term in ordered[LONG:]}
     return replace(want, terms=tuple(ordered[:LONG]), rest=rest)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from typing import Any, TypeAlias
 
 from codefathom.agent.loop import Call, Event, Final, Observed, Thought
@@ -11,6 +10,7 @@ from codefathom.answer.ask import Found, Text
 from codefathom.answer.types import Answer, Source
 from codefathom.server.job_events import Told
 from codefathom.server.problems import Problem
+from codefathom.shapes import details_shape, source_shape
 
 Happening: TypeAlias = Found | Text | Event | Answer
 
@@ -46,7 +46,7 @@ class Telling:
     def _sources(self, sources: Iterable[Source]) -> Iterator[Told]:
         if not self._has_sources:
             self._has_sources = True
-            yield Told("sources", [source_shape(source, self._projects) for source in sources])
+            yield Told("sources", [source_of(source, self._projects) for source in sources])
 
     def _content(self, text: str) -> Iterator[Told]:
         if text:
@@ -88,40 +88,20 @@ def problem_event(problem: Problem) -> Told:
     return Told("error", {"code": problem.code, "detail": problem.detail, "hint": problem.hint})
 
 
-def source_shape(source: Source, projects: Sequence[str]) -> dict[str, Any]:
+def source_of(source: Source, projects: Sequence[str]) -> dict[str, Any]:
     """Return a source as the second document has it, and where it is."""
     # Paths in answers from several projects begin with the project.
     project, _, file = source.path.partition("/") if len(projects) > 1 else (projects[0], "", source.path)
-    folders = file.split("/")[:-1]
     return {
         "id": f"{source.path}:{source.start_line}-{source.end_line}",
-        "number": source.number,
-        "path": source.path,
         "project_id": project,
         "file": file,
-        "module": folders[0] if folders else "",
-        "score": round(source.score, 4),
-        "start_line": source.start_line,
-        "end_line": source.end_line,
-        "symbol": source.symbol,
-        "reason": source.reason,
+        "module": file.split("/")[0] if "/" in file else "",
+        **source_shape(source),
     }
 
 
 def details_of(answer: Answer, projects: Sequence[str]) -> dict[str, Any]:
     """Return all of an answer but its text."""
-    return {
-        "citations": [asdict(citation) for citation in answer.citations],
-        "dropped_citations": [asdict(dropped) for dropped in answer.dropped],
-        "verified_share": answer.verified_share,
-        "confidence": answer.confidence,
-        "label": answer.label,
-        "model": answer.model,
-        "usage": answer.usage._asdict(),
-        "cost": answer.cost,
-        "sources": [source_shape(source, projects) for source in answer.sources],
-        "degraded": list(answer.degraded),
-        "stale": answer.stale,
-        "generation": answer.generation,
-        "error": answer.failure,
-    }
+    sources = [source_of(source, projects) for source in answer.sources]
+    return details_shape(answer) | {"sources": sources, "error": answer.failure}

@@ -28,6 +28,7 @@ from codefathom.server.wire import (
     SearchIn,
     SearchOut,
 )
+from codefathom.shapes import hit_shape
 
 
 def router(state: ServerState) -> APIRouter:
@@ -67,24 +68,7 @@ def limits_of(wanted: QuestionIn) -> Limits:
 
 def hit_out(found: ProjectHit) -> HitOut:
     """Return a hit as the server gives it."""
-    hit, chunk = found.hit, found.hit.chunk
-    folders = [*chunk.path.split("/")[:-1], "", ""]
-    return HitOut(
-        project_id=found.project_id,
-        path=chunk.path,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
-        line=hit.line,
-        kind=chunk.kind,
-        name=hit.name,
-        language=chunk.language,
-        score=round(hit.score, 4),
-        signals={name: round(value, 4) for name, value in hit.signals.items()},
-        content=chunk.text,
-        module=folders[0],
-        sub_module=folders[1],
-        reason=hit.reason,
-    )
+    return HitOut(project_id=found.project_id, **hit_shape(found.hit))
 
 
 def _search_out(query: str, found: Federated) -> SearchOut:

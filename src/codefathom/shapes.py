@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codefathom.types import Check, Context, FoundSymbol, Hit, IndexReport, RelatedResult, SearchResult, Status
 
 if TYPE_CHECKING:
-    from codefathom.answer.types import Answer, StageTrace
+    from codefathom.answer.types import Answer, Source, StageTrace
 
 
 def to_json(value: object) -> str:
@@ -22,7 +22,7 @@ def search_shape(result: SearchResult) -> dict[str, Any]:
     """Return what `fathom search --json` prints."""
     return {
         "query": result.query,
-        "hits": [_hit(hit) for hit in result.hits],
+        "hits": [hit_shape(hit) for hit in result.hits],
         "confidence": round(result.confidence, 4),
         "weak": result.weak,
         "degraded": list(result.degraded),
@@ -32,7 +32,8 @@ def search_shape(result: SearchResult) -> dict[str, Any]:
     }
 
 
-def _hit(hit: Hit) -> dict[str, Any]:
+def hit_shape(hit: Hit) -> dict[str, Any]:
+    """Return one place of a search."""
     chunk = hit.chunk
     folders = chunk.path.split("/")[:-1]
     return {
@@ -57,6 +58,14 @@ def answer_shape(answer: Answer) -> dict[str, Any]:
     return {
         "question": answer.question,
         "answer": answer.text,
+        **details_shape(answer),
+        **({"error": answer.failure, "hint": answer.hint} if answer.failure else {}),
+    }
+
+
+def details_shape(answer: Answer) -> dict[str, Any]:
+    """Return all of an answer but its text and why it is not whole."""
+    return {
         "citations": [asdict(citation) for citation in answer.citations],
         "verified_share": answer.verified_share,
         "dropped_citations": [asdict(dropped) for dropped in answer.dropped],
@@ -65,22 +74,23 @@ def answer_shape(answer: Answer) -> dict[str, Any]:
         "model": answer.model,
         "usage": answer.usage._asdict(),
         "cost": answer.cost,
-        "sources": [
-            {
-                "number": source.number,
-                "path": source.path,
-                "start_line": source.start_line,
-                "end_line": source.end_line,
-                "symbol": source.symbol,
-                "score": round(source.score, 4),
-                "reason": source.reason,
-            }
-            for source in answer.sources
-        ],
+        "sources": [source_shape(source) for source in answer.sources],
         "degraded": list(answer.degraded),
         "stale": answer.stale,
         "generation": answer.generation,
-        **({"error": answer.failure, "hint": answer.hint} if answer.failure else {}),
+    }
+
+
+def source_shape(source: Source) -> dict[str, Any]:
+    """Return one numbered excerpt that an answer rests on."""
+    return {
+        "number": source.number,
+        "path": source.path,
+        "start_line": source.start_line,
+        "end_line": source.end_line,
+        "symbol": source.symbol,
+        "score": round(source.score, 4),
+        "reason": source.reason,
     }
 
 
