@@ -52,6 +52,7 @@ def test_a_project_tells_what_its_index_holds(server: httpx.Client, shop: Path) 
     assert (project["generation"], project["n_documents"]) == (status.generation, status.n_documents)
     assert (project["n_chunks"], project["n_symbols"]) == (status.n_chunks, status.n_symbols)
     assert (project["languages"], project["indexed_at"]) == (dict(status.languages), status.indexed_at)
+    assert project["kinds"] == dict(status.kinds)
 
 
 def test_projects_of_one_name_get_names_of_their_own(server: httpx.Client, tmp_path: Path) -> None:

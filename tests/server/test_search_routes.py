@@ -11,6 +11,7 @@ from tests.server.conftest import SHOP
 from tests.server.test_projects import add, index
 
 from codefathom import Engine
+from codefathom.search.weights import WEIGHTS
 from codefathom.shapes import search_shape
 
 QUESTION = "where are orders priced"
@@ -44,6 +45,15 @@ def test_search_gives_what_the_command_line_gives(ready: httpx.Client, engine: E
     assert given == told
     assert (project["project_id"], project["n_hits"]) == ("shop", len(told["hits"]))
     assert (project["confidence"], project["generation"]) == (told["confidence"], told["generation"])
+
+
+def test_each_signal_of_a_hit_is_explained(ready: httpx.Client) -> None:
+    explained = {signal["name"]: signal for signal in ready.get("/signals").json()["signals"]}
+    for hit in found(ready)["hits"]:
+        assert set(hit["signals"]) <= set(explained)
+    assert all(signal["meaning"] for signal in explained.values())
+    assert {name for name, signal in explained.items() if signal["weight"]} == set(WEIGHTS)
+    assert explained["test"]["weight"] == WEIGHTS["test"] < 0 < explained["vector"]["weight"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from codefathom.search.words import forms_of
 from codefathom.stores.tokens import terms
 from codefathom.types import Chunk
 
-_MEANING = SIGNALS | {"repeat": "its share of the score: an earlier hit lies in the same file"}
+MEANING = SIGNALS | {"repeat": "its share of the score: an earlier hit lies in the same file"}
 _NEAR = 0.8  # of the nearest, by cosine
 _COMMENTS = ("//", "/*", "*", "#", "--", ";", "%")
 
@@ -94,7 +94,7 @@ def lines(signals: Mapping[str, float]) -> list[str]:
     """Return each signal that counts, for --explain: what it adds before scaling, its number, its meaning."""
     shown = [(WEIGHTS.get(name, 0.0) * value, name, value) for name, value in signals.items() if value]
     shown.sort(key=lambda item: (-abs(item[0]), item[1]))
-    return [f"{added:+.2f} {name} {value:.3f}  {_MEANING.get(name, '')}".rstrip() for added, name, value in shown]
+    return [f"{added:+.2f} {name} {value:.3f}  {MEANING.get(name, '')}".rstrip() for added, name, value in shown]
 
 
 def _definition(want: Wanted, chunk: Chunk, signals: Mapping[str, float]) -> str:

@@ -76,7 +76,6 @@ def project_out(state: ServerState, project: Project) -> ProjectOut:
     elif problem:
         status = "failed"
     held = summary.held._asdict() if summary.held else {}
-    held.pop("kinds", None)
     return ProjectOut.model_validate(
         {
             "id": project.id,

@@ -6,6 +6,8 @@ from fastapi import APIRouter
 
 from codefathom.errors import UsageError
 from codefathom.federation import ProjectHit
+from codefathom.search.explain import MEANING
+from codefathom.search.weights import WEIGHTS
 from codefathom.server.problems import problem_of
 from codefathom.server.searching import (
     Answered,
@@ -27,6 +29,8 @@ from codefathom.server.wire import (
     SearchedOut,
     SearchIn,
     SearchOut,
+    SignalOut,
+    SignalsOut,
 )
 from codefathom.shapes import hit_shape
 
@@ -42,6 +46,11 @@ def router(state: ServerState) -> APIRouter:
         projects = chosen_projects(state, caller, named)
         asked = Asked(wanted.query, wanted.limit, wanted.level, wanted.mode, wanted.min_score, limits_of(wanted))
         return _search_out(wanted.query, search_several(state, caller, projects, asked))
+
+    @routes.get("/signals", summary="Say what the signals of a hit mean and how much each counts")
+    def signals() -> SignalsOut:
+        listed = [SignalOut(name=name, meaning=text, weight=WEIGHTS.get(name, 0.0)) for name, text in MEANING.items()]
+        return SignalsOut(signals=listed)
 
     @routes.post("/context", summary="Collect whole files for a prompt")
     def files_for_prompt(wanted: ContextIn, caller: CallerHere) -> ContextOut:

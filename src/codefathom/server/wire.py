@@ -155,6 +155,20 @@ class SearchOut(Out):
     projects: list[SearchedOut]
 
 
+class SignalOut(Out):
+    """One source of evidence for a hit."""
+
+    name: str = Field(examples=["lexical"])
+    meaning: str = Field(examples=["words of the question stand in it"])
+    weight: float = Field(examples=[0.36], description="times the number of a hit: what that adds; 0: to nothing")
+
+
+class SignalsOut(Out):
+    """All sources of evidence there are."""
+
+    signals: list[SignalOut]
+
+
 class ContextFileOut(Out):
     """One file, or its excerpts, in a context."""
 

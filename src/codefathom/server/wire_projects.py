@@ -51,6 +51,7 @@ class ProjectOut(Out):
     n_symbols: int = Field(default=0, examples=[700])
     indexed_at: float = Field(default=0.0, examples=[1_790_000_100.0])
     languages: dict[str, int] = Field(default={}, examples=[{"python": 100, "markdown": 20}])
+    kinds: dict[str, int] = Field(default={}, examples=[{"function": 500}], description="chunks by kind")
 
 
 class ProjectsOut(Out):
