@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from codefathom.agent.loop import Observed, Thought
 from codefathom.answer.ask import Found, Text
 from codefathom.answer.types import Answer, Source
 from codefathom.errors import UsageError
 from codefathom.providers.base import NO_USAGE
-from codefathom.server.answer_events import Happening, source_shape
-from codefathom.server.answers import Answers, Asker, Asking, BusyError
+from codefathom.server.answer_events import Happening, source_of
+from codefathom.server.answers import PATIENCE_S, Answers, Asker, Asking, BusyError
 from codefathom.server.conversations import Conversations
 from codefathom.server.problems import NotFoundError
 
@@ -157,8 +158,69 @@ def test_a_conversation_that_was_deleted_meanwhile_is_an_error_and_no_end(
 
 
 def test_a_source_tells_its_project() -> None:
-    shape = source_shape(SOURCE, ["shop"])
+    shape = source_of(SOURCE, ["shop"])
     assert (shape["id"], shape["score"]) == ("shop/cart.py:3-9", 0.9123)
     assert (shape["project_id"], shape["file"], shape["module"]) == ("shop", "shop/cart.py", "shop")
-    several = source_shape(SOURCE, ["shop", "zoo"])
+    several = source_of(SOURCE, ["shop", "zoo"])
     assert (several["project_id"], several["file"], several["module"]) == ("shop", "cart.py", "")
+
+
+class Clock:
+    """A clock that goes on when the test says so."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_an_answer_in_a_conversation_waits_for_its_reader_to_come_back() -> None:
+    clock = Clock()
+    asking = Asking(Asker("where?", "ann", "conversation", ("shop",)), clock)
+    asking.join()
+    asking.leave()
+    clock.now += PATIENCE_S - 0.1
+    assert not asking.is_stopped
+    asking.join()
+    clock.now += 2 * PATIENCE_S
+    assert not asking.is_stopped
+    asking.leave()
+    clock.now += PATIENCE_S
+    asking.join()
+    assert asking.is_stopped
+
+
+def test_an_answer_that_nobody_has_begun_to_read_goes_on() -> None:
+    clock = Clock()
+    asking = Asking(ASKER, clock)
+    clock.now += 100 * PATIENCE_S
+    assert not asking.is_stopped
+    asking.join()
+    asking.leave()
+    assert asking.is_stopped
+
+
+def test_what_is_being_written_is_listed_by_conversation(answers: Answers, kept: Conversations) -> None:
+    conversation = kept.begin(["shop"], "ann")
+    held = Held()
+    asking = answers.begin(Asker("where?", "ann", conversation.id, ("shop",)), held)
+    assert answers.running(conversation.id, "ann") == [asking]
+    assert answers.running(conversation.id, "ben") == []
+    assert answers.running("other", "ann") == []
+    held.go_on.set()
+    ended(asking)
+    assert answers.running(conversation.id, "ann") == []
+    assert kept.get(conversation.id, "ann").turns[0].details["answer_id"] == asking.id
+
+
+def test_a_failed_answer_is_kept_with_its_sources_its_steps_and_the_hint(answers: Answers, kept: Conversations) -> None:
+    conversation = kept.begin(["shop"], "ann")
+    happened = (Found((SOURCE,), (), ()), Thought("I look."), Observed("read_file", "x" * 3_000, (), False, 1.0))
+    asker = Asker("where?", "ann", conversation.id, ("shop",), is_agent=True)
+    ended(answers.begin(asker, scripted(*happened, UsageError("no such path", hint="look"))))
+    details = kept.get(conversation.id, "ann").turns[0].details
+    assert [source["file"] for source in details["sources"]] == ["shop/cart.py"]
+    assert [step["type"] for step in details["steps"]] == ["thinking", "tool_result"]
+    assert len(details["steps"][1]["text"]) == 1_000
+    assert (details["error"], details["hint"], details["is_agent"]) == ("no such path", "look", True)

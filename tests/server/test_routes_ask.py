@@ -190,6 +190,37 @@ def test_an_answer_can_be_stopped_and_read_from_elsewhere(
         assert kept["turns"][0]["answer"] == text_of(told)
 
 
+def test_a_conversation_says_what_is_being_written_in_it(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = spoken("I think on.\n\n")
+    endless.pieces, endless.repeat, endless.pause_s = endless.pieces[:1], 100_000, 0.005
+    with asked_of(config, serve, shop, monkeypatch, endless) as (client, model):
+        told: list[dict[str, Any]] = []
+        body = {"question": QUESTION, "project_id": "shop", "keep": True}
+        with client.stream("POST", "/ask/stream", json=body) as stream:
+            for line in stream.iter_lines():
+                told += messages(line)
+                if "content" in types(told):
+                    break
+        begun = told[0]["data"]
+        listed = client.get("/conversations").json()["conversations"][0]
+        shown = client.get(f"/conversations/{begun['conversation_id']}").json()
+        # The reader has left; another one finds the answer where it is.
+        with client.stream("GET", f"/answers/{begun['answer_id']}/events") as stream:
+            lines = stream.iter_lines()
+            again = messages("\n".join((next(lines), next(lines))))
+            assert not model.asked[0].is_closed.is_set()
+        client.post(f"/answers/{begun['answer_id']}/stop")
+        assert model.asked[0].is_closed.wait(60)
+    assert listed["title"] == QUESTION
+    for conversation in (listed, shown):
+        assert [(item["answer_id"], item["question"]) for item in conversation["answering"]] == [
+            (begun["answer_id"], QUESTION)
+        ]
+    assert again[0]["data"] == begun
+
+
 def test_a_stream_goes_on_after_its_last_event(
     config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

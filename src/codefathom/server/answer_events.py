@@ -15,6 +15,7 @@ from codefathom.shapes import details_shape, source_shape
 Happening: TypeAlias = Found | Text | Event | Answer
 
 _MOST_SHOWN = 4_000  # characters of what a tool has found
+_MOST_KEPT = 1_000  # of these in a conversation
 
 
 class Telling:
@@ -23,10 +24,19 @@ class Telling:
     def __init__(self, projects: Sequence[str]) -> None:
         self._projects = projects
         self.text = ""  # of the answer, as far as it was told
+        self.sources: list[dict[str, Any]] = []
+        self.steps: list[dict[str, Any]] = []  # of an agent, with the beginning of what its tools have found
         self._has_sources = False
 
     def of(self, event: Happening) -> Iterator[Told]:
         """Yield what an event tells."""
+        for told in self._of(event):
+            if told.type == "step":
+                text = told.data.get("text", "")
+                self.steps.append({**told.data, "text": text[:_MOST_KEPT]} if text else told.data)
+            yield told
+
+    def _of(self, event: Happening) -> Iterator[Told]:
         if isinstance(event, Found):
             yield from self._sources(event.sources)
             yield Told("status", {"phase": "found", "left_out": list(event.left_out), "degraded": list(event.degraded)})
@@ -46,7 +56,8 @@ class Telling:
     def _sources(self, sources: Iterable[Source]) -> Iterator[Told]:
         if not self._has_sources:
             self._has_sources = True
-            yield Told("sources", [source_of(source, self._projects) for source in sources])
+            self.sources = [source_of(source, self._projects) for source in sources]
+            yield Told("sources", self.sources)
 
     def _content(self, text: str) -> Iterator[Told]:
         if text:

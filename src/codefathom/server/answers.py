@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from secrets import token_hex
 from threading import Lock, Thread
 from typing import Any, TypeAlias
@@ -22,6 +22,7 @@ from codefathom.server.stopping import StoppedError, stopping
 
 MOST_AT_ONCE = 16
 MOST_KEPT = 100  # answers whose events can still be read
+PATIENCE_S = 10.0  # an answer in a conversation waits as long for a reader, such as a page that is loaded again
 _SIZE = 10_000  # events of one answer
 
 _log = logging.getLogger(__name__)
@@ -53,17 +54,22 @@ class Asker:
     owner: str = ""
     conversation_id: str = ""  # "" for in none
     projects: tuple[str, ...] = ()
+    is_agent: bool = False
+    asked_at: float = 0.0  # seconds since the epoch
 
 
 class Asking:
     """One answer, from the question on. `answer` and `problem` are there once the channel is closed."""
 
-    def __init__(self, asker: Asker) -> None:
+    def __init__(self, asker: Asker, clock: Callable[[], float] = time.monotonic) -> None:
         self.asker = asker
         self.channel = Channel(token_hex(16), _SIZE)
         self.answer: Answer | None = None
         self.problem: Problem | None = None
-        self.is_stopped = False
+        self._clock = clock
+        self._patience_s = PATIENCE_S if asker.conversation_id else 0.0
+        self._is_stopped = False
+        self._left_at: float | None = None  # when the last reader left; None while there is one, or was none yet
         self._lock = Lock()
         self._n_readers = 0
 
@@ -72,21 +78,39 @@ class Asking:
         """What the ids of its events begin with."""
         return self.channel.key
 
-    def join(self) -> None:
-        """Count one more reader."""
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it is to end although it is not whole."""
         with self._lock:
+            return self._looked()
+
+    def join(self) -> None:
+        """Count one more reader; one who comes too late finds the answer stopped."""
+        with self._lock:
+            self._looked()
             self._n_readers += 1
+            self._left_at = None
 
     def leave(self) -> None:
-        """Count one reader less; the last one to leave stops what is not whole yet."""
+        """Count one reader less; once the last one has left, what is not whole is stopped.
+
+        An answer in a conversation waits for some seconds: a page that is loaded again comes back for it.
+        """
         with self._lock:
             self._n_readers -= 1
             if self._n_readers < 1:
-                self.is_stopped = True
+                self._left_at = self._clock()
+                self._looked()
 
     def stop(self) -> None:
         """End the call of the model at its next piece; nothing to do for an answer that is whole."""
-        self.is_stopped = True
+        with self._lock:
+            self._is_stopped = True
+
+    def _looked(self) -> bool:
+        if self._left_at is not None and self._clock() - self._left_at >= self._patience_s:
+            self._is_stopped = True
+        return self._is_stopped
 
 
 class Answers:
@@ -109,7 +133,7 @@ class Answers:
 
     def begin(self, asker: Asker, open_events: Open) -> Asking:
         """Begin to answer; `open_events` is called by the thread of the answer. Raises BusyError."""
-        asking = Asking(asker)
+        asking = Asking(replace(asker, asked_at=self._clock()))
         started = {"phase": "searching", "answer_id": asking.id, "conversation_id": asker.conversation_id}
         asking.channel.publish("status", started)
         with self._lock:
@@ -131,6 +155,16 @@ class Answers:
             raise NotFoundError(f"no such answer: {answer_id!r}", hint="ask again")
         return asking
 
+    def running(self, conversation_id: str, owner: str = "") -> list[Asking]:
+        """Return the answers that are being written in a conversation, the oldest first."""
+        with self._lock:
+            return [
+                asking
+                for asking in self._known.values()
+                if asking.id in self._threads
+                and (asking.asker.conversation_id, asking.asker.owner) == (conversation_id, owner)
+            ]
+
     def stop(self) -> None:
         """Stop all answers that are being written."""
         with self._lock:
@@ -148,7 +182,7 @@ class Answers:
 
     def _carry_out(self, asking: Asking, open_events: Open) -> None:
         """Run in a thread of its own."""
-        telling, asked_at = Telling(asking.asker.projects), self._clock()
+        telling = Telling(asking.asker.projects)
         try:
             with stopping(lambda: asking.is_stopped), open_events() as events:
                 for event in events:
@@ -165,14 +199,15 @@ class Answers:
             if asking.problem.status == 500:
                 _log.exception("an answer failed")
             _tell(asking, problem_event(asking.problem))
-        self._conclude(asking, telling.text, asked_at)
+        self._conclude(asking, telling)
 
-    def _conclude(self, asking: Asking, text: str, asked_at: float) -> None:
+    def _conclude(self, asking: Asking, telling: Telling) -> None:
         """Keep the turn, then tell the end: who reads the conversation after that finds it there."""
         try:
-            if asking.asker.conversation_id:
-                turn = Turn(asking.asker.question, text, _state(asking), asked_at, _details(asking))
-                self._conversations.add(asking.asker.conversation_id, turn, asking.asker.owner)
+            asker = asking.asker
+            if asker.conversation_id:
+                turn = Turn(asker.question, telling.text, _state(asking), asker.asked_at, _details(asking, telling))
+                self._conversations.add(asker.conversation_id, turn, asker.owner)
         except Exception as error:  # such as a conversation that was deleted meanwhile
             _tell(asking, problem_event(problem_of(error)))
         with self._lock:
@@ -193,7 +228,11 @@ def _state(asking: Asking) -> str:
     return "failed" if asking.problem else "stopped"
 
 
-def _details(asking: Asking) -> dict[str, Any]:
+def _details(asking: Asking, telling: Telling) -> dict[str, Any]:
+    """Return what a conversation keeps of an answer besides its text."""
+    asker, problem = asking.asker, asking.problem
+    on_the_way = {"answer_id": asking.id, "is_agent": asker.is_agent, "steps": telling.steps}
     if asking.answer is not None:
-        return details_of(asking.answer, asking.asker.projects)
-    return {"error": asking.problem.detail if asking.problem else ""}
+        return {**on_the_way, **details_of(asking.answer, asker.projects), "hint": asking.answer.hint}
+    failed = {"error": problem.detail, "hint": problem.hint} if problem else {"error": "", "hint": ""}
+    return {**on_the_way, "sources": telling.sources, **failed}

@@ -55,7 +55,7 @@ def begin(state: ServerState, caller: Caller, question: Question) -> Asking:
     with _engines(state, caller, projects) as engines:
         turns = recent(turns, engines[projects[0]].settings)
     if conversation is None and question.keep:
-        conversation = state.conversations.begin(projects, caller.name)
+        conversation = state.conversations.begin(projects, caller.name, text)
 
     def ask(engines: Mapping[str, ServedEngine]) -> Iterator[Happening]:
         if len(engines) > 1:
@@ -67,7 +67,7 @@ def begin(state: ServerState, caller: Caller, question: Question) -> Asking:
     def contexts(engines: Mapping[str, ServedEngine]) -> Iterator[Happening]:
         return _contexts(text, ask(engines))
 
-    asker = Asker(text, caller.name, conversation.id if conversation else "", projects)
+    asker = Asker(text, caller.name, conversation.id if conversation else "", projects, question.agent)
     return state.answers.begin(asker, lambda: _opened(state, caller, projects, contexts if only_contexts else ask))
 
 

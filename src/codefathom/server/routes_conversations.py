@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Path, Query, status
 from fastapi.responses import PlainTextResponse
 
-from codefathom.server.conversations import MOST_LISTED, markdown
+from codefathom.server.answers import Asking
+from codefathom.server.conversations import MOST_LISTED, Conversation, markdown
 from codefathom.server.questions import conversation_of
 from codefathom.server.searching import chosen_projects
 from codefathom.server.state import CallerHere, ServerState
-from codefathom.server.wire_ask import ConversationIn, ConversationOut, ConversationsOut, TitleIn
+from codefathom.server.wire_ask import AnsweringOut, ConversationIn, ConversationOut, ConversationsOut, TitleIn
 
 ConversationId: TypeAlias = Annotated[str, Path(max_length=100, examples=["5f0c9e1b7a3d2c48"])]
 _MARKDOWN: dict[int | str, dict[str, Any]] = {
@@ -42,7 +44,9 @@ def _add_all(routes: APIRouter, state: ServerState) -> None:
     ) -> ConversationsOut:
         found = state.conversations.listed(caller.name, project=project_id, limit=limit)
         seen = [item for item in found if all(map(caller.may_use, item.projects))]
-        return ConversationsOut(conversations=[ConversationOut.model_validate(item) for item in seen])
+        return ConversationsOut(
+            conversations=[_conversation_out(item, state.answers.running(item.id, caller.name)) for item in seen]
+        )
 
     @routes.post("", summary="Begin a conversation", status_code=status.HTTP_201_CREATED)
     def begin(body: ConversationIn, caller: CallerHere) -> ConversationOut:
@@ -53,7 +57,9 @@ def _add_all(routes: APIRouter, state: ServerState) -> None:
 def _add_one(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/{conversation_id}", summary="Show a conversation with its questions and answers")
     def show(conversation_id: ConversationId, caller: CallerHere) -> ConversationOut:
-        return ConversationOut.model_validate(conversation_of(state, caller, conversation_id))
+        # Looked at first: an answer that ends in this moment is in both and not in neither.
+        answering = state.answers.running(conversation_id, caller.name)
+        return _conversation_out(conversation_of(state, caller, conversation_id), answering)
 
     @routes.patch("/{conversation_id}", summary="Give a conversation another title")
     def rename(conversation_id: ConversationId, body: TitleIn, caller: CallerHere) -> ConversationOut:
@@ -75,3 +81,16 @@ def _add_one(routes: APIRouter, state: ServerState) -> None:
         text = markdown(conversation_of(state, caller, conversation_id))
         headers = {"content-disposition": f'attachment; filename="{conversation_id}.md"'}
         return MarkdownResponse(text, headers=headers)
+
+
+def _conversation_out(conversation: Conversation, answering: Iterable[Asking]) -> ConversationOut:
+    written = [
+        AnsweringOut(
+            answer_id=asking.id,
+            question=asking.asker.question,
+            is_agent=asking.asker.is_agent,
+            asked_at=asking.asker.asked_at,
+        )
+        for asking in answering
+    ]
+    return ConversationOut.model_validate(conversation).model_copy(update={"answering": written})

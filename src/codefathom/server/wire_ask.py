@@ -158,6 +158,15 @@ class TurnOut(Out):
     details: dict[str, Any] = Field(examples=[{"confidence": 0.8}], description="the answer without its text")
 
 
+class AnsweringOut(Out):
+    """An answer that is being written."""
+
+    answer_id: str = Field(examples=["0c4be1d2a7f8936155d0e3b1c2a49f70"], description="for /answers/{answer_id}/events")
+    question: Sound = Field(examples=["and with a discount?"])
+    is_agent: bool = Field(default=False, examples=[False])
+    asked_at: float = Field(examples=[1764000000.0])
+
+
 class ConversationOut(Out):
     """Questions that belong together; in a list without them."""
 
@@ -167,6 +176,7 @@ class ConversationOut(Out):
     created_at: float = Field(examples=[1764000000.0])
     changed_at: float = Field(examples=[1764000001.0])
     turns: list[TurnOut] = Field(default=[], examples=[[]])
+    answering: list[AnsweringOut] = Field(default=[], examples=[[]], description="what is being written now")
 
 
 class ConversationsOut(Out):
