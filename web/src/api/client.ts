@@ -1,0 +1,163 @@
+import { type DependencyList, useCallback, useEffect, useRef, useState } from "react";
+import { remember, remembered } from "../remembered";
+import type { components } from "./types";
+
+/** The shapes of bodies and answers: `Schemas["ProjectOut"]`. */
+export type Schemas = components["schemas"];
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+const BASE = "/api";
+const NO_ANSWER = 0;
+
+/** What went wrong: what the server says (problem+json), or that it does not answer (status 0). */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    readonly detail: string,
+    readonly hint: string = "",
+  ) {
+    super(detail);
+    this.name = "Problem";
+  }
+
+  get isOffline(): boolean {
+    return this.status === NO_ANSWER;
+  }
+}
+
+export function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+  return answered<T>(`${path}${queried(query)}`, { signal });
+}
+
+export function post<T>(path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  return answered<T>(path, { method: "POST", body, signal });
+}
+
+export function patch<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  return answered<T>(path, { method: "PATCH", body, signal });
+}
+
+export function remove<T = void>(path: string, signal?: AbortSignal): Promise<T> {
+  return answered<T>(path, { method: "DELETE", signal });
+}
+
+export interface Request {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends a request. Throws a Problem for an answer that is none, and lets an AbortError through. */
+export async function send(path: string, request: Request = {}): Promise<Response> {
+  const headers: Record<string, string> = { accept: "application/json", ...request.headers };
+  const token = remembered("token");
+  if (token) headers.authorization = `Bearer ${token}`;
+  if (request.body !== undefined) headers["content-type"] = "application/json";
+  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+  const response = await fetched(`${BASE}${path}`, { method: request.method ?? "GET", body, headers, signal: request.signal });
+  if (response.ok) return response;
+  const problem = await problemOf(response);
+  if (problem.status === 401) tellUnauthorized(Boolean(token));
+  throw problem;
+}
+
+async function fetched(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new Problem(NO_ANSWER, "offline", String(error instanceof Error ? error.message : error));
+  }
+}
+
+async function answered<T>(path: string, request: Request): Promise<T> {
+  const response = await send(path, request);
+  if (response.status === 204) return undefined as T;
+  const isJson = (response.headers.get("content-type") ?? "").includes("json");
+  return (isJson ? await response.json() : await response.text()) as T;
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  try {
+    const found = (await response.json()) as Partial<Record<"code" | "detail" | "hint", string>>;
+    return new Problem(response.status, found.code ?? "unknown", found.detail ?? response.statusText, found.hint);
+  } catch {
+    return new Problem(response.status, "unknown", response.statusText || `${response.status}`);
+  }
+}
+
+export function queried(query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== "") search.append(name, String(one));
+    }
+  }
+  const text = search.toString();
+  return text && `?${text}`;
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+/** Returns any error as a Problem, so that it can be shown. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  return new Problem(-1, "page", error instanceof Error ? error.message : String(error));
+}
+
+// ---- the token
+
+type Listener = (hadToken: boolean) => void;
+const listeners = new Set<Listener>();
+
+/** Calls `listener` whenever the server refuses a request for want of a good token. */
+export function onUnauthorized(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function tellUnauthorized(hadToken: boolean): void {
+  for (const listener of listeners) listener(hadToken);
+}
+
+export function keepToken(token: string): void {
+  remember("token", token.trim());
+}
+
+// ---- loading
+
+export interface Load<T> {
+  readonly value: T | undefined;
+  readonly problem: Problem | undefined;
+  readonly loading: boolean;
+  /** Loads again; what is there stays until then. */
+  readonly reload: () => void;
+}
+
+/** Loads when the component appears and whenever `deps` change; what was asked before is aborted. */
+export function useLoad<T>(loader: (signal: AbortSignal) => Promise<T>, deps: DependencyList): Load<T> {
+  const [state, setState] = useState<Omit<Load<T>, "reload">>({ value: undefined, problem: undefined, loading: true });
+  const [round, setRound] = useState(0);
+  const current = useRef(loader);
+  current.current = loader;
+  useEffect(() => {
+    const controller = new AbortController();
+    setState((before) => ({ ...before, loading: true }));
+    current
+      .current(controller.signal)
+      .then((value) => {
+        if (!controller.signal.aborted) setState({ value, problem: undefined, loading: false });
+      })
+      .catch((error: unknown) => {
+        if (controller.signal.aborted) return;
+        setState((before) => ({ value: before.value, problem: asProblem(error), loading: false }));
+      });
+    return () => controller.abort();
+  }, [...deps, round]);
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+  return { ...state, reload };
+}

@@ -1,0 +1,72 @@
+import { App as Components, ConfigProvider } from "antd";
+import english from "antd/locale/en_US";
+import chinese from "antd/locale/zh_CN";
+import { lazy, Suspense, useState } from "react";
+import { BrowserRouter, Route, Routes } from "react-router";
+import { FirstPage } from "./first-page";
+import { LanguageProvider, useLanguage } from "./i18n";
+import { Missing } from "./missing";
+import { Loading } from "./parts";
+import { remember, remembered } from "./remembered";
+import { Shell } from "./shell";
+import { type Choice, themeOf, useAppearance } from "./theme";
+import { TokenDialog } from "./token-dialog";
+
+const ChatPage = lazy(() => import("./chat"));
+const SearchPage = lazy(() => import("./search"));
+const ProjectsPage = lazy(() => import("./projects"));
+const MonitoringPage = lazy(() => import("./monitoring"));
+
+export function App() {
+  return (
+    <LanguageProvider>
+      <Themed />
+    </LanguageProvider>
+  );
+}
+
+function Themed() {
+  const { language } = useLanguage();
+  const [choice, setChoice] = useState<Choice>(() => choiceOf(remembered("theme")));
+  const appearance = useAppearance(choice);
+  const choose = (next: Choice) => {
+    remember("theme", next === "system" ? "" : next);
+    setChoice(next);
+  };
+  return (
+    <ConfigProvider theme={themeOf(appearance)} locale={language === "zh" ? chinese : english}>
+      <Components component={false}>
+        <BrowserRouter>
+          <Pages theme={choice} onTheme={choose} />
+        </BrowserRouter>
+      </Components>
+    </ConfigProvider>
+  );
+}
+
+function Pages({ theme, onTheme }: { readonly theme: Choice; readonly onTheme: (choice: Choice) => void }) {
+  // With another token everything is loaded anew.
+  const [session, setSession] = useState(0);
+  return (
+    <>
+      <Shell key={session} theme={theme} onTheme={onTheme}>
+        <Suspense fallback={<Loading />}>
+          <Routes>
+            <Route index element={<FirstPage />} />
+            <Route path="chat" element={<ChatPage />} />
+            <Route path="chat/:conversationId" element={<ChatPage />} />
+            <Route path="search" element={<SearchPage />} />
+            <Route path="projects" element={<ProjectsPage />} />
+            <Route path="monitoring" element={<MonitoringPage />} />
+            <Route path="*" element={<Missing />} />
+          </Routes>
+        </Suspense>
+      </Shell>
+      <TokenDialog onToken={() => setSession((before) => before + 1)} />
+    </>
+  );
+}
+
+function choiceOf(kept: string): Choice {
+  return kept === "light" || kept === "dark" ? kept : "system";
+}

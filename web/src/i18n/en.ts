@@ -1,0 +1,18 @@
+import { chatText } from "../chat/text";
+import { monitoringText } from "../monitoring/text";
+import { projectsText } from "../projects/text";
+import { searchText } from "../search/text";
+import { viewerText } from "../viewer/text";
+import { shellText } from "./shell-text";
+
+/** Every text of the page in English. The texts of a page stand beside it, in its `text.ts`. */
+export const en = {
+  ...shellText.en,
+  ...chatText.en,
+  ...searchText.en,
+  ...projectsText.en,
+  ...monitoringText.en,
+  ...viewerText.en,
+};
+
+export type Key = keyof typeof en;

@@ -1,0 +1,52 @@
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
+import { remembered, remember } from "../remembered";
+import { en, type Key } from "./en";
+import { fill, type Values } from "./texts";
+import { zh } from "./zh";
+
+export type Language = "en" | "zh";
+export type { Key };
+export type Text = (key: Key, values?: Values) => string;
+
+export const LANGUAGES: readonly { readonly code: Language; readonly name: string }[] = [
+  { code: "en", name: "English" },
+  { code: "zh", name: "中文" },
+];
+const TEXTS: Readonly<Record<Language, Readonly<Record<Key, string>>>> = { en, zh };
+
+interface Chosen {
+  readonly language: Language;
+  readonly choose: (language: Language) => void;
+}
+
+const Context = createContext<Chosen>({ language: "en", choose: () => undefined });
+
+/** Gives all below it the language: the one that was chosen, else the one the browser asks for. */
+export function LanguageProvider({ children }: { readonly children: ReactNode }) {
+  const [language, setLanguage] = useState<Language>(() => ofBrowser(remembered("language"), navigator.languages));
+  const choose = useCallback((chosen: Language) => {
+    remember("language", chosen);
+    setLanguage(chosen);
+  }, []);
+  useEffect(() => {
+    document.documentElement.lang = language === "zh" ? "zh-CN" : "en";
+  }, [language]);
+  const value = useMemo(() => ({ language, choose }), [language, choose]);
+  return <Context.Provider value={value}>{children}</Context.Provider>;
+}
+
+/** Returns the chosen language if there is one, else the first that the browser asks for and we have. */
+export function ofBrowser(chosen: string, wanted: readonly string[]): Language {
+  const found = [chosen, ...wanted].map((tag) => tag.toLowerCase().split("-")[0]);
+  return found.find((code): code is Language => code === "en" || code === "zh") ?? "en";
+}
+
+export function useLanguage(): Chosen {
+  return useContext(Context);
+}
+
+/** Returns `t`, which gives the text of a key in the language of the page. */
+export function useText(): Text {
+  const { language } = useContext(Context);
+  return useCallback((key: Key, values?: Values) => fill(TEXTS[language][key], values, language), [language]);
+}

@@ -1,0 +1,97 @@
+import { Button, Spin } from "antd";
+import { Component, type ReactNode, useEffect, useState } from "react";
+import type { Problem } from "./api/client";
+import { type Key, useText } from "./i18n";
+import "./parts.css";
+
+/** Says that something is loaded, but not before it takes a while: what is there at once should not flicker. */
+export function Loading() {
+  const t = useText();
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), 250);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div className="loading" role="status">
+      {isLate && <Spin aria-hidden />}
+      <span className="visually-hidden">{t("shell.loading")}</span>
+    </div>
+  );
+}
+
+export interface MessageProps {
+  readonly title: string;
+  readonly detail?: ReactNode;
+  readonly hint?: ReactNode;
+  readonly icon?: ReactNode;
+  readonly children?: ReactNode;
+}
+
+/** A few words in the middle of an empty place, and what to do about it. */
+export function Message({ title, detail, hint, icon, children }: MessageProps) {
+  return (
+    <section className="message">
+      {icon && (
+        <div className="message-icon" aria-hidden>
+          {icon}
+        </div>
+      )}
+      <h2>{title}</h2>
+      {detail && <p>{detail}</p>}
+      {hint && <p className="message-hint">{hint}</p>}
+      {children && <div className="message-do">{children}</div>}
+    </section>
+  );
+}
+
+/** An error of the server with its hint, and a button that tries again. */
+export function Trouble({ problem, onRetry }: { readonly problem: Problem; readonly onRetry?: () => void }) {
+  const t = useText();
+  const [title, hint] = problem.isOffline
+    ? [t("shell.offline"), <Worded key="hint" text="shell.offline.hint" />]
+    : [problem.detail, problem.hint];
+  return (
+    <div role="alert">
+      <Message title={title} hint={hint}>
+        {onRetry && <Button onClick={onRetry}>{t("shell.retry")}</Button>}
+      </Message>
+    </div>
+  );
+}
+
+/** A text in which `words` in backquotes are code. */
+export function Worded({ text }: { readonly text: Key }) {
+  const t = useText();
+  return t(text)
+    .split("`")
+    .map((part, index) => (index % 2 ? <code key={part}>{part}</code> : part));
+}
+
+interface BoundaryProps {
+  readonly children: ReactNode;
+}
+
+/** Shows that a page has failed, instead of nothing at all. */
+export class Boundary extends Component<BoundaryProps, { readonly error?: Error }> {
+  override state: { readonly error?: Error } = {};
+
+  static getDerivedStateFromError(error: Error) {
+    return { error };
+  }
+
+  override render() {
+    return this.state.error ? <Broken error={this.state.error} /> : this.props.children;
+  }
+}
+
+function Broken({ error }: { readonly error: Error }) {
+  const t = useText();
+  return (
+    <div role="alert">
+      <Message title={t("shell.broken")} detail={<code>{error.message}</code>} hint={t("shell.broken.hint")}>
+        <Button onClick={() => location.reload()}>{t("shell.reload")}</Button>
+      </Message>
+    </div>
+  );
+}

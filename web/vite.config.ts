@@ -1,0 +1,19 @@
+/// <reference types="vitest/config" />
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  plugins: [react()],
+  build: {
+    outDir: "../src/codefathom/server/static",
+    emptyOutDir: true,
+    // An image as a data: address is a request less, and the policy of the page allows it.
+    assetsInlineLimit: 2_048,
+    manifest: true,
+    chunkSizeWarningLimit: 1_500,
+  },
+  server: {
+    proxy: { "/api": "http://127.0.0.1:8900" },
+  },
+  test: { environment: "node", include: ["src/**/*.test.{ts,tsx}"] },
+});
