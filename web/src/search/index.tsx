@@ -1,12 +1,149 @@
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { get, type Load, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
+import { useFormat } from "../i18n/format";
+import { Loading, Trouble } from "../parts";
+import { type Asked, type Found, useAsked, useFound } from "./asked";
+import { Box, useSlash } from "./box";
+import { NoProject, NothingFound, Start } from "./empty";
+import { Filters } from "./filters";
+import { focusFirst, Hits, openFirst } from "./hits";
+import { Notices } from "./notices";
+import { addressOf } from "./query";
+import "./search.css";
+
+const FIRST = 20;
+const MOST = 200;
+type Project = Schemas["ProjectOut"];
 
 export default function SearchPage() {
   const t = useText();
+  const projects = useLoad((signal) => get<Schemas["ProjectsOut"]>("/projects", undefined, signal), []);
+  const listed = projects.value?.projects;
   return (
-    <div className="page">
-      <header className="page-head">
-        <h1>{t("search.title")}</h1>
-      </header>
+    <div className="page search-page">
+      <h1 className="visually-hidden">{t("search.title")}</h1>
+      {listed?.some((project) => project.generation > 0) ? (
+        <Searching projects={listed} />
+      ) : listed ? (
+        <NoProject isAdded={listed.length > 0} />
+      ) : projects.problem ? (
+        <Trouble problem={projects.problem} onRetry={projects.reload} />
+      ) : (
+        <Loading />
+      )}
+    </div>
+  );
+}
+
+function Searching({ projects }: { readonly projects: readonly Project[] }) {
+  const asked = useAsked();
+  const { query } = asked;
+  const asks = addressOf(query).toString();
+  const [wider, setWider] = useState({ asks: "", limit: FIRST });
+  const limit = wider.asks === asks ? wider.limit : FIRST;
+  const found = useFound(query, limit);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const list = useRef<HTMLOListElement>(null);
+  const names = useMemo(() => new Map(projects.map((project) => [project.id, project.name])), [projects]);
+  const toField = useCallback(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
+  useSlash(toField);
+  useEffect(() => {
+    if (window.matchMedia("(pointer: fine)").matches && !query.text) field.current?.focus();
+  }, []);
+  // Enter while something is still being searched for opens what will be the first.
+  const isWanted = useRef(false);
+  const enter = () => {
+    isWanted.current = asked.flush() || found.loading;
+    if (!isWanted.current) openFirst(list);
+  };
+  useEffect(() => {
+    if (!found.loading && isWanted.current) {
+      isWanted.current = false;
+      openFirst(list);
+    }
+  }, [found.loading]);
+  return (
+    <>
+      <div className="search-top">
+        <Box
+          text={asked.text}
+          loading={found.loading}
+          field={field}
+          onType={asked.type}
+          onEnter={enter}
+          onDown={() => focusFirst(list)}
+        />
+        <Filters query={query} projects={projects} onChoose={asked.choose} />
+      </div>
+      <Results
+        asked={asked}
+        found={found}
+        names={names}
+        list={list}
+        onLeave={toField}
+        onMore={
+          (found.value?.answer.hits.length ?? 0) >= limit && limit < MOST
+            ? () => setWider({ asks, limit: limit === FIRST ? 50 : MOST })
+            : undefined
+        }
+      />
+    </>
+  );
+}
+
+interface ResultsProps {
+  readonly asked: Asked;
+  readonly found: Load<Found | null>;
+  readonly names: ReadonlyMap<string, string>;
+  readonly list: RefObject<HTMLOListElement | null>;
+  readonly onLeave: () => void;
+  readonly onMore?: () => void;
+}
+
+function Results({ asked, found, names, list, onLeave, onMore }: ResultsProps) {
+  if (!asked.query.text.trim()) return <Start onAsk={asked.ask} />;
+  if (found.problem) return <Trouble problem={found.problem} onRetry={found.reload} />;
+  if (!found.value) return <Loading />;
+  const { answer } = found.value;
+  return (
+    <>
+      <Summary found={found.value} isLoading={found.loading} />
+      <Notices answer={answer} names={names} onUpdated={found.reload} />
+      {answer.hits.length > 0 ? (
+        <Hits found={found.value} names={names} isOld={found.loading} list={list} onLeave={onLeave} onMore={onMore} />
+      ) : (
+        <NothingFound answer={answer} query={found.value.query} onAsk={asked.ask} />
+      )}
+    </>
+  );
+}
+
+/** How much was found, how fast, and how sure that is. */
+function Summary({ found, isLoading }: { readonly found: Found; readonly isLoading: boolean }) {
+  const t = useText();
+  const format = useFormat();
+  const { answer, milliseconds } = found;
+  const text = answer.hits.length
+    ? t("search.found", { n: answer.hits.length, time: format.milliseconds(Math.round(milliseconds)) })
+    : t("search.nothing");
+  return (
+    <div className="summary">
+      <span role="status">{isLoading ? t("search.searching") : text}</span>
+      {answer.hits.length > 0 && (
+        <span className="summary-confidence">
+          <span className="meter" aria-hidden>
+            <span
+              style={{ width: `${Math.round(answer.confidence * 100)}%` }}
+              className={answer.weak ? "is-weak" : ""}
+            />
+          </span>
+          {t("search.confidence", { percent: format.percent(answer.confidence) })}
+        </span>
+      )}
     </div>
   );
 }

@@ -41,7 +41,8 @@ export const searchText = texts(
     "search.key.why": "why here",
     "search.key.close": "close",
     "search.weak": "Most likely nothing here answers this",
-    "search.weak.hint": "These are the nearest places. Other words, the name of a function or fewer filters may find more.",
+    "search.weak.hint":
+      "These are the nearest places. Other words, the name of a function or fewer filters may find more.",
     "search.weak.mark": "weak",
     "search.degraded": "Something was missing for this search",
     "search.stale": "Files have changed since {project} was indexed",
@@ -51,7 +52,8 @@ export const searchText = texts(
     "search.to-projects": "To the projects",
     "search.failed": "The search failed",
     "search.start": "Ask in your own words",
-    "search.start.hint": "In English, Chinese or code; results come as you type. Or paste a stack trace: it finds the lines it names.",
+    "search.start.hint":
+      "In English, Chinese or code; results come as you type. Or paste a stack trace: it finds the lines it names.",
     "search.try": "Also understood",
     "search.try.symbol": "where a name is defined",
     "search.try.path": "inside a folder or file",
@@ -62,7 +64,8 @@ export const searchText = texts(
     "search.nothing.hint": "Try fewer or other words, or the name of a function, class or file.",
     "search.nothing.filters": "The filters may leave out what you are looking for.",
     "search.no-project": "There is no project yet",
-    "search.no-project.hint": "Add a folder with code; it is searchable a few seconds later. Nothing leaves this machine.",
+    "search.no-project.hint":
+      "Add a folder with code; it is searchable a few seconds later. Nothing leaves this machine.",
     "search.add-project": "Add a project",
     "search.no-index": "No project has an index yet",
     "search.no-index.hint": "A project can be searched when it has been indexed.",

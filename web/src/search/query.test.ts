@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { addressOf, bodyOf, hasFilters, NOTHING, type Query, queryOf, withoutFilters } from "./query";
+
+const FULL: Query = {
+  text: "where are orders priced?",
+  projects: ["shop", "crm & co"],
+  languages: ["python"],
+  kinds: ["function", "method"],
+  folders: ["src/a,b", "docs"],
+  mode: "lexical",
+  level: "file",
+};
+
+describe("the address of a query", () => {
+  it.each([FULL, NOTHING, { ...NOTHING, text: "a=b&c%20+ü" }, { ...NOTHING, folders: ["日本"] }])(
+    "is read back",
+    (query) => {
+      expect(queryOf(new URLSearchParams(addressOf(query).toString()))).toEqual(query);
+    },
+  );
+
+  it("is empty where nothing is asked", () => {
+    expect(addressOf(NOTHING).toString()).toBe("");
+    expect(addressOf({ ...NOTHING, text: "  " }).toString()).toBe("");
+  });
+
+  it("keeps what is not of the search", () => {
+    const before = new URLSearchParams("file=a.py&lines=1-2&project=shop&q=old&lang=go&mode=regex");
+    const address = addressOf({ ...NOTHING, text: "new" }, before);
+    expect(Object.fromEntries(address)).toEqual({ file: "a.py", lines: "1-2", project: "shop", q: "new" });
+    expect(before.get("q")).toBe("old");
+  });
+
+  it("with nonsense in it is the nearest that can be asked", () => {
+    const query = queryOf(new URLSearchParams("mode=magic&level=&lang=&lang=go&lang=go"));
+    expect(query).toEqual({ ...NOTHING, languages: ["go"] });
+  });
+});
+
+describe("what the server is asked", () => {
+  it("holds each filter that is set, and no other", () => {
+    expect(bodyOf({ ...NOTHING, text: " cart " }, 20)).toEqual({
+      query: "cart",
+      limit: 20,
+      mode: "hybrid",
+      level: "chunk",
+    });
+    expect(bodyOf(FULL, 20)).toEqual({
+      query: FULL.text,
+      limit: 20,
+      mode: "lexical",
+      level: "file",
+      project_ids: FULL.projects,
+      language_filter: ["python"],
+      kind_filter: ["function", "method"],
+      directory_filter: ["src/a,b", "docs"],
+    });
+  });
+
+  it("is nothing without words", () => {
+    expect(bodyOf({ ...FULL, text: " \t" }, 20)).toBeNull();
+  });
+});
+
+it("filters can be taken away, and what is asked stays", () => {
+  expect(hasFilters(FULL)).toBe(true);
+  expect(withoutFilters(FULL)).toEqual({ ...NOTHING, text: FULL.text, mode: "lexical", level: "file" });
+  expect(hasFilters(withoutFilters(FULL))).toBe(false);
+});
