@@ -13,7 +13,7 @@ import { lazy, type ReactNode, Suspense } from "react";
 import { NavLink, useLocation } from "react-router";
 import { type Key, LANGUAGES, type Language, useLanguage, useText } from "./i18n";
 import mark from "./mark.svg";
-import { Boundary, Loading } from "./parts";
+import { Boundary } from "./parts";
 import type { Choice } from "./theme";
 import { usePlaces } from "./viewer/place";
 import "./shell.css";
@@ -67,8 +67,8 @@ export function Shell({ children, ...theme }: ThemeProps & { readonly children: 
         <Boundary key={pathname.split("/")[1]}>{children}</Boundary>
       </main>
       {place && (
-        <Boundary key={place.path}>
-          <Suspense fallback={<Loading />}>
+        <Boundary key={place.projectId}>
+          <Suspense fallback={null}>
             <CodeViewer {...place} onClose={close} />
           </Suspense>
         </Boundary>

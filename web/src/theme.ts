@@ -6,7 +6,8 @@ export type Choice = Appearance | "system";
 
 const SANS =
   'system-ui, -apple-system, "Segoe UI", "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif';
-const MONO = 'ui-monospace, "SF Mono", "Cascadia Code", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+const MONO =
+  'ui-monospace, "SF Mono", "Cascadia Code", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
 /** The colours of both themes. `styles.css` has the same as variables. */
 const PALETTES = {

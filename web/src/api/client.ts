@@ -56,7 +56,12 @@ export async function send(path: string, request: Request = {}): Promise<Respons
   if (token) headers.authorization = `Bearer ${token}`;
   if (request.body !== undefined) headers["content-type"] = "application/json";
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
-  const response = await fetched(`${BASE}${path}`, { method: request.method ?? "GET", body, headers, signal: request.signal });
+  const response = await fetched(`${BASE}${path}`, {
+    method: request.method ?? "GET",
+    body,
+    headers,
+    signal: request.signal,
+  });
   if (response.ok) return response;
   const problem = await problemOf(response);
   if (problem.status === 401) tellUnauthorized(Boolean(token));

@@ -38,8 +38,7 @@ export function formatOf(language: string): Format {
     }).format(value);
   return {
     number: (value, digits = 0) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value),
-    percent: (share) =>
-      new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 }).format(share),
+    percent: (share) => new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 }).format(share),
     bytes: (value) => {
       const power = value < 1 ? 0 : Math.min(Math.floor(Math.log10(value) / 3), SIZES.length - 1);
       const shown = value / 1000 ** power;
@@ -51,7 +50,8 @@ export function formatOf(language: string): Format {
       if (seconds < 6_000) return unit(seconds / 60, "minute", 0);
       return unit(seconds / 3_600, "hour", 1);
     },
-    milliseconds: (value) => (value < 1_000 ? unit(value, "millisecond", value < 10 ? 1 : 0) : unit(value / 1_000, "second", 1)),
+    milliseconds: (value) =>
+      value < 1_000 ? unit(value, "millisecond", value < 10 ? 1 : 0) : unit(value / 1_000, "second", 1),
     time: (at) => new Date(at * 1000).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" }),
     date: (at) => new Date(at * 1000).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" }),
     ago: (at, now = Date.now() / 1000) => {

@@ -1,0 +1,99 @@
+import { type MouseEvent, memo, useEffect, useRef, useState } from "react";
+import type { Schemas } from "../api/client";
+import { useText } from "../i18n";
+import { highlighted, plain } from "./highlight";
+import type { Place } from "./place";
+import { isMarked, stretched } from "./window";
+import "./highlight.css";
+
+type FileLines = Schemas["FileLinesOut"];
+
+export interface CodeProps {
+  readonly file: FileLines;
+  readonly place: Place;
+  readonly wraps: boolean;
+  readonly onLines: (startLine: number, endLine: number) => void;
+}
+
+/** The lines of a file, coloured, with their numbers; those of the place are marked and in sight. */
+export function Code({ file, place, wraps, onLines }: CodeProps) {
+  const t = useText();
+  const lines = useHighlighted(file);
+  const region = useRef<HTMLDivElement>(null);
+  const { startLine, endLine } = place;
+  useEffect(() => {
+    region.current?.focus({ preventScroll: true });
+  }, []);
+  useEffect(() => {
+    showLine(region.current, startLine, endLine);
+  }, [file, startLine, endLine]);
+  const onClick = (event: MouseEvent) => {
+    const number = Number((event.target as HTMLElement).closest<HTMLElement>("[data-number]")?.dataset.number);
+    if (!number) return;
+    const next = stretched(event.shiftKey ? startLine : undefined, number);
+    onLines(next.startLine, next.endLine);
+  };
+  if (file.n_lines === 0 || file.content === "") return <p className="viewer-note">{t("viewer.empty")}</p>;
+  return (
+    <div
+      ref={region}
+      className={wraps ? "code code-wraps" : "code"}
+      role="region"
+      aria-label={file.path}
+      tabIndex={0}
+      onClick={onClick}
+      style={{ "--digits": `${file.end_line}`.length } as React.CSSProperties}
+    >
+      <div className="code-lines">
+        {lines.map((html, index) => {
+          const number = file.start_line + index;
+          return <Line key={number} number={number} html={html} marked={isMarked(number, place)} />;
+        })}
+      </div>
+    </div>
+  );
+}
+
+interface LineProps {
+  readonly number: number;
+  readonly html: string;
+  readonly marked: boolean;
+}
+
+const Line = memo(function Line({ number, html, marked }: LineProps) {
+  return (
+    <div className={marked ? "code-line code-line-marked" : "code-line"} data-line={number}>
+      <span className="code-number" data-number={number} aria-hidden />
+      {/* The highlighter and `plain` escape what the file says. */}
+      <code dangerouslySetInnerHTML={{ __html: html || "\u200b" }} />
+    </div>
+  );
+});
+
+/** The text at once, and its colours when they are there. */
+function useHighlighted(file: FileLines): readonly string[] {
+  const [coloured, setColoured] = useState<{ readonly file: FileLines; readonly lines: string[] }>();
+  useEffect(() => {
+    let isOver = false;
+    void highlighted(file.content.replace(/\n$/, ""), file.language)
+      .then((lines) => !isOver && setColoured({ file, lines }))
+      // Without colours it can be read as well.
+      .catch(() => undefined);
+    return () => {
+      isOver = true;
+    };
+  }, [file]);
+  return coloured?.file === file ? coloured.lines : plain(file.content.replace(/\n$/, ""));
+}
+
+/** Scrolls so that marked lines lie in the upper third, and does nothing when all of them are in sight. */
+function showLine(region: HTMLElement | null, startLine?: number, endLine?: number): void {
+  if (!region || !startLine) return;
+  const first = region.querySelector<HTMLElement>(`[data-line="${startLine}"]`);
+  if (!first) return;
+  const last = region.querySelector<HTMLElement>(`[data-line="${endLine ?? startLine}"]`) ?? first;
+  const seen = region.getBoundingClientRect();
+  const top = first.getBoundingClientRect().top;
+  if (top >= seen.top && last.getBoundingClientRect().bottom <= seen.bottom) return;
+  region.scrollTop += top - seen.top - region.clientHeight / 5;
+}
