@@ -12,7 +12,10 @@ from codefathom.search.words import forms_of
 from codefathom.stores.tokens import terms
 from codefathom.types import Chunk
 
-MEANING = SIGNALS | {"repeat": "its share of the score: an earlier hit lies in the same file"}
+MEANING = SIGNALS | {
+    "repeat": "its share of the score: an earlier hit lies in the same file",
+    "rerank": "a reranking model's grade for it, by which it was moved",
+}
 _NEAR = 0.8  # of the nearest, by cosine
 _COMMENTS = ("//", "/*", "*", "#", "--", ";", "%")
 

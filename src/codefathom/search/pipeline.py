@@ -82,12 +82,15 @@ def search(request: Request, sources: Sources) -> Found:
             return Found((), 0.0, "no indexed lines pass the filter; widen it or leave it out")
     want = asked(request.query, sources)
     ranked, problem = _ranked(request, want, sources, allowed)
-    found = to_hits(want, ranked, sources.catalog, Cut(request.level, request.limit, where))
+    ordered, not_reranked = ranked, ""
+    if sources.reranking is not None and request.mode == "hybrid":
+        ordered, not_reranked = sources.reranking.apply(want.meaning, ranked)
+    found = to_hits(want, ordered, sources.catalog, Cut(request.level, request.limit, where))
     kept = tuple(hit for hit in found if hit.score >= request.min_score)
     suggestion = "" if kept else _suggestion(want, sources, found_any=bool(found))
     model = sources.embedder.name if sources.embedder and not problem else ""
     sure = confidence(want, ranked, model) if kept else 0.0
-    return Found(kept, sure, suggestion, (problem,) if problem else ())
+    return Found(kept, sure, suggestion, tuple(filter(None, (problem, not_reranked))))
 
 
 def _ranked(

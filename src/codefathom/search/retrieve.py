@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.errors import ProviderError, UsageError
 from codefathom.providers.base import Embedder
@@ -21,6 +21,9 @@ from codefathom.stores.catalog import Catalog
 from codefathom.stores.lexical import LexicalView
 from codefathom.stores.vectors import quantise_query
 from codefathom.types import Chunk
+
+if TYPE_CHECKING:
+    from codefathom.search.rerank import Reranking
 
 # Field weights of the lexical view.
 FIELD_WEIGHTS = {"path": 0.5, "name": 1.0, "signature": 0.5, "body": 1.0}
@@ -37,6 +40,7 @@ class Sources:
     lexical: LexicalView
     vectors: VectorStore | None
     embedder: Embedder | None
+    reranking: Reranking | None = None
 
 
 def asked(query: Query, sources: Sources) -> Wanted:
