@@ -74,7 +74,13 @@ WORLD = {"os", "pathlib", "time", "random", "socket"}
 # Each library outside the standard one, and the only modules that may import it.
 LIBRARIES = {
     "httpx": {"providers/http.py", "source/web.py"},
-    "numpy": {"providers/bundled.py", "providers/reduce.py", "stores/vectors.py"},
+    "numpy": {
+        "providers/bundled.py",
+        "providers/reduce.py",
+        "providers/static.py",
+        "providers/transformer.py",
+        "stores/vectors.py",
+    },
     "semble_grammars": {"parse/grammars.py"},
     "simsimd": {"stores/vectors.py"},
     "tantivy": {"stores/lexical.py"},

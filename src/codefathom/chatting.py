@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from codefathom.errors import SettingsError, without_login
+from codefathom.naming import model_and_address, shown_model
 from codefathom.providers.base import Ask, ChatModel, Delta, Reply
 from codefathom.providers.http import Hints, Http, Server, Timeouts, is_local
 from codefathom.providers.ollama import OllamaChat
 from codefathom.providers.openai import OpenAIChat
 from codefathom.providers.pace import Limits, OnWait
-from codefathom.settings import Settings, model_and_address, shown_model
+from codefathom.settings import Settings
 from codefathom.source.secrets import mask
 
 KEYRING_SERVICE = "codefathom"  # under which keys are kept, by the names of their environment variables
@@ -34,6 +35,8 @@ PROVIDERS: Mapping[str, _Provider] = {
     "openai": _Provider("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
     "ollama": _Provider("http://127.0.0.1:11434", "OLLAMA_HOST", ""),
 }
+# Any server with POST /rerank.
+_RERANKING = _Provider("", "", "RERANK_API_KEY")
 
 
 class Named(NamedTuple):
@@ -62,6 +65,8 @@ def named(name: str, settings: Settings, environ: Mapping[str, str], *, section:
 
     Raises SettingsError.
     """
+    if section == "rerank":
+        return _named_reranker(name, settings)
     whole, own = model_and_address(name)
     provider, _, model = whole.partition(":")
     if provider not in PROVIDERS or not model:
@@ -78,6 +83,31 @@ def named(name: str, settings: Settings, environ: Mapping[str, str], *, section:
     origin = f"{section}.base_url" if base_url else usual.address_variable
     address = base_url or environ.get(usual.address_variable, "").strip() or usual.base_url
     return Named(provider, model, _address(address, usual, origin), section)
+
+
+def _named_reranker(name: str, settings: Settings) -> Named:
+    """Read "http:model@http://host", or the address alone of a server that knows but one model."""
+    whole, own = model_and_address(name)
+    if whole.startswith(("http://", "https://")):
+        return Named("http", "", _address(whole, _RERANKING, "rerank.model"), "rerank", has_own_address=True)
+    provider, _, model = whole.partition(":")
+    if provider != "http" or not model:
+        raise SettingsError(
+            f"rerank.model = {shown_model(name)!r} names no reranking model",
+            hint="write onnx:FOLDER, http://host:port, or http:NAME@http://host:port/v1",
+        )
+    address = own or settings.rerank.base_url
+    if not address:
+        raise SettingsError(
+            f"rerank.model = {whole!r} does not say where",
+            hint=f"write {whole}@http://host:port/v1, or set rerank.base_url",
+        )
+    origin = f"the address of {whole}" if own else "rerank.base_url"
+    return Named("http", model, _address(address, _RERANKING, origin), "rerank", has_own_address=bool(own))
+
+
+def _usual(chosen: Named) -> _Provider:
+    return _RERANKING if chosen.section == "rerank" else PROVIDERS[chosen.provider]
 
 
 def _address(text: str, usual: _Provider, origin: str) -> str:
@@ -163,16 +193,21 @@ class Connections:
             http.close()
 
 
-_SILENT = {"llm": "set llm.read_timeout_s to wait for longer", "embed": "raise embed.timeout_s"}
+_SILENT = {
+    "llm": "set llm.read_timeout_s to wait for longer",
+    "embed": "raise embed.timeout_s",
+    "rerank": "raise rerank.timeout_s",
+}
 _REFUSED = {
     "llm": "the server does not take this request; is the model right, and llm.window what it takes?",
     "embed": "is it an embedding model? if it takes less at once, lower embed.max_tokens, embed.batch or "
     "embed.batch_tokens",
+    "rerank": "is it a reranking model? if it takes less at once, lower rerank.depth or rerank.max_tokens",
 }
 
 
 def _hints(chosen: Named) -> Hints:
-    section, usual = chosen.section, PROVIDERS[chosen.provider]
+    section, usual = chosen.section, _usual(chosen)
     own = f"the address in {chosen.name}" if chosen.has_own_address else ""
     common = Hints(
         silent=_SILENT[section],
@@ -196,7 +231,7 @@ def _hints(chosen: Named) -> Hints:
 
 def _key(chosen: Named, environ: Mapping[str, str]) -> str:
     """Return the key for a server: its own one, which may be empty, else that of the provider."""
-    usual = PROVIDERS[chosen.provider]
+    usual = _usual(chosen)
     if not usual.key_variable:
         return ""
     host = re.sub("[^A-Z0-9]", "_", (urlsplit(chosen.base_url).hostname or "").upper())

@@ -7,7 +7,8 @@ from hashlib import blake2b
 from typing import Literal, cast
 
 from codefathom.chatting import Connections
-from codefathom.errors import ProviderError, SettingsError, without_login
+from codefathom.errors import ProviderError, without_login
+from codefathom.naming import BUNDLED
 from codefathom.providers.base import Embedder
 from codefathom.providers.bundled import BundledEmbedder
 from codefathom.providers.embedding import (
@@ -16,18 +17,15 @@ from codefathom.providers.embedding import (
     OllamaEmbeddings,
     OpenAIEmbeddings,
     Options,
-    Prefixes,
     RemoteEmbedder,
-    known_prefixes,
 )
 from codefathom.providers.http import Timeouts
-from codefathom.providers.reduce import Reduced
+from codefathom.providers.prefixes import AUTO, Prefixes, known_prefixes
+from codefathom.providers.reduce import shortened
 from codefathom.settings import EmbedSettings, Settings
 from codefathom.source.secrets import mask
 from codefathom.types import Matrix
 
-BUNDLED = "bundled"
-AUTO = "auto"
 # Somebody waits for a question: sooner found by words alone than asked again and again.
 _ATTEMPTS_FOR_A_QUESTION = 2
 
@@ -41,16 +39,7 @@ def embedder(settings: Settings, connections: Connections, dimensions_of: Callab
     """
     wanted = settings.embed
     whole = BundledEmbedder() if wanted.model == BUNDLED else _remote(settings, connections, dimensions_of)
-    if not wanted.dimensions or isinstance(whole, _Away):
-        return whole
-    if wanted.reduce != "ask":
-        return Reduced(whole, wanted.dimensions, cast(Literal["truncate", "project"], wanted.reduce))
-    if whole.dimensions != wanted.dimensions:
-        raise SettingsError(
-            f"embed.dimensions = {wanted.dimensions}, but {whole.name} gives {whole.dimensions}",
-            hint="set embed.reduce = project, or embed.dimensions = 0",
-        )
-    return whole
+    return whole if isinstance(whole, _Away) else shortened(whole, wanted.dimensions, wanted.reduce)
 
 
 def _remote(settings: Settings, connections: Connections, dimensions_of: Callable[[str], int]) -> Embedder:

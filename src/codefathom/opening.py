@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from codefathom.chunk import Limits
 from codefathom.configuration import find_root, load_settings, user_file
-from codefathom.errors import IndexingError, SettingsError, SourceError
+from codefathom.errors import IndexingError, ProviderError, SettingsError, SourceError
+from codefathom.naming import BUNDLED, is_on_disk, shown_model
 from codefathom.plan import Recipe
-from codefathom.providers.base import ChatModel, Embedder
+from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.bundled import BundledEmbedder
 from codefathom.search.pipeline import Fusion
 from codefathom.search.retrieve import Sources
-from codefathom.settings import Settings, shown_model
+from codefathom.settings import Settings
 from codefathom.source.scan import ScanRules
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog import Catalog
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from codefathom.indexing import Stages
     from codefathom.purposes import PurposeModel
     from codefathom.reparse import ModelParser
+    from codefathom.search.rerank import Reranking
     from codefathom.stores.cache import Cache
     from codefathom.stores.records import StoredDocument
     from codefathom.types import IndexReport, Progress
@@ -105,7 +107,7 @@ class Opened:
             self.embedder.name,
         )
         self.recipe = _recipe(place)
-        self.sources = Sources(self.catalog, self.views.lexical, self.views.vectors, self.embedder)
+        self.sources = Sources(self.catalog, self.views.lexical, self.views.vectors, self.embedder, self._reranking())
 
     @contextmanager
     def writing(self, *, wait_s: float = 0.0) -> Iterator[Stages]:
@@ -179,11 +181,38 @@ class Opened:
     def _embedder(self) -> Embedder:
         """Return the embedding model. Raises SettingsError."""
         wanted = self.place.settings.embed
-        if wanted.model == "bundled" and not wanted.dimensions:
+        if wanted.model == BUNDLED and not wanted.dimensions:
             return BundledEmbedder()
+        if is_on_disk(wanted.model):
+            from codefathom import on_disk
+
+            return on_disk.embedder(self.place.settings)
         from codefathom.embedding import embedder  # with all that speaks to other machines
 
         return embedder(self.place.settings, self._to_servers(), self.catalog.dimensions_of)
+
+    def _reranking(self) -> Reranking | None:
+        """Return the reranking model, None without one. One that cannot be used is told of by each search."""
+        wanted = self.place.settings.rerank
+        if not wanted.model:
+            return None
+        from codefathom.search.rerank import Reranking, Unusable
+
+        try:
+            model = self.reranker()
+        except (SettingsError, ProviderError) as error:
+            model = Unusable(shown_model(wanted.model), error)
+        return Reranking(model, wanted.depth, wanted.weight)
+
+    def reranker(self) -> Reranker:
+        """Return the reranking model of the settings. Raises SettingsError."""
+        if is_on_disk(self.place.settings.rerank.model):
+            from codefathom import on_disk
+
+            return on_disk.reranker(self.place.settings)
+        from codefathom import reranking  # with all that speaks to other machines
+
+        return reranking.reranker(self.place.settings, self._to_servers())
 
     def _to_servers(self) -> Connections:
         if self._connections is None:

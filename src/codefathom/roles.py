@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from codefathom.errors import ProviderError, SettingsError, without_login
+from codefathom.naming import BUNDLED, is_on_disk, shown_model
 from codefathom.opening import Opened, Place, index_model
 from codefathom.providers.base import Ask, ChatModel, Message, whole
-from codefathom.settings import shown_model
 from codefathom.types import Check
 
 # Each may have a model of its own.
@@ -36,10 +36,13 @@ def leaving(place: Place) -> str:
     embed = place.settings.embed.model
     asked = _remote((name for role, name in names.items() if role != "index"), place)
     indexing = _remote((names.get("index", ""),), place)
-    embedding = "" if embed == "bundled" else _remote((embed,), place, section="embed")
+    embedding = "" if embed == BUNDLED or is_on_disk(embed) else _remote((embed,), place, section="embed")
     secrets = "secrets masked" if place.settings.answer.mask_secrets else "secrets included"
     parts = [f"questions and the excerpts they need go to {asked}, {secrets}"] if asked else []
     parts += [f"text of indexed files goes to {indexing}, secrets masked"] if indexing else []
+    rerank = place.settings.rerank.model
+    reranking = "" if is_on_disk(rerank) else _remote((rerank,), place, section="rerank")
+    parts += [f"every query and the best excerpts go to {reranking}, {secrets}"] if reranking else []
     parts += [f"all indexed text and every query go to {embedding}, {secrets}"] if embedding else []
     nothing = "the language models run on it" if names else "no language model is configured"
     return "; ".join(parts) or f"nothing leaves this machine: {nothing}"
@@ -58,7 +61,11 @@ def _remote(names: Iterable[str], place: Place, *, section: str = "llm") -> str:
     from codefathom.chatting import named  # with all that speaks to other machines
 
     chosen = {named(name, place.settings, place.variables, section=section) for name in names if name}
-    places = {f"{one.provider}:{one.model} at {without_login(one.base_url)}" for one in chosen if one.is_remote}
+    places = {
+        f"{f'{one.provider}:{one.model}' if one.model else 'the server'} at {without_login(one.base_url)}"
+        for one in chosen
+        if one.is_remote
+    }
     return ", ".join(sorted(places))
 
 
@@ -67,10 +74,11 @@ def check_models(opened: Opened) -> tuple[Check, ...]:
     by_name: dict[str, list[str]] = {}
     for role, name in _names(opened.place).items():
         by_name.setdefault(name, []).append(role)
+    reranking = (_check_reranker(opened),) if opened.place.settings.rerank.model else ()
     if not by_name:
-        return (Check("language models", True, "none is configured; answers consist of excerpts"),)
+        return (Check("language models", True, "none is configured; answers consist of excerpts"), *reranking)
     checks = [_check_model(opened, name, roles) for name, roles in by_name.items()]
-    return (*checks, Check("what leaves", True, leaving(opened.place)))
+    return (*checks, *reranking, Check("what leaves", True, leaving(opened.place)))
 
 
 def _check_model(opened: Opened, name: str, roles: Sequence[str]) -> Check:
@@ -82,3 +90,17 @@ def _check_model(opened: Opened, name: str, roles: Sequence[str]) -> Check:
         return Check(label, False, f"{said}: {error}", error.hint)
     took_s = time.perf_counter() - started
     return Check(label, True, f"{said} answered in {took_s:.1f} s" + (f" as {reply.model}" if reply.model else ""))
+
+
+def _check_reranker(opened: Opened) -> Check:
+    started = time.perf_counter()
+    said = shown_model(opened.place.settings.rerank.model)
+    try:
+        near, far = opened.reranker().scores(
+            "read a file", ["def read(path): return open(path).read()", "class Colour:"]
+        )
+    except (ProviderError, SettingsError) as error:
+        return Check("reranking model", False, f"{said}: {error}", error.hint)
+    took_s = time.perf_counter() - started
+    hint = "" if near > far else "it grades what fits no better than what does not; is it a reranking model?"
+    return Check("reranking model", near > far, f"{said} graded two texts in {took_s:.1f} s", hint)

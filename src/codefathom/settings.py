@@ -6,31 +6,10 @@ from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from codefathom.errors import without_login
+from codefathom.naming import model_and_address, shown_model
 from codefathom.types import LEVELS, MODES
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-_SCHEMES = ("@http://", "@https://")
-
-
-class ModelAndAddress(NamedTuple):
-    """A model as the settings name it, apart from where it is asked."""
-
-    model: str
-    address: str = ""  # "" when base_url or the environment says where
-
-
-def model_and_address(name: str) -> ModelAndAddress:
-    """Take "provider:model@http://host/path" apart; other signs @ belong to the model."""
-    places = [place for scheme in _SCHEMES if (place := name.find(scheme)) >= 0]
-    if not places:
-        return ModelAndAddress(name.strip())
-    return ModelAndAddress(name[: min(places)].strip(), name[min(places) + 1 :].strip())
-
-
-def shown_model(name: str) -> str:
-    """Return the name of a model as it may be said and kept: without the login in its address."""
-    model, address = model_and_address(name)
-    return f"{model}@{without_login(address).rstrip('/')}" if address else model
 
 
 class Rule(NamedTuple):
@@ -89,7 +68,8 @@ class EmbedSettings(NamedTuple):
         str,
         Rule(
             "Embedding model; `bundled` is inside the package, others are such as ollama:nomic-embed-text, "
-            "openai:text-embedding-3-small, or with an address openai:NAME@http://localhost:8000/v1.",
+            "openai:text-embedding-3-small, or with an address openai:NAME@http://localhost:8000/v1; onnx:FOLDER and "
+            "model2vec:FOLDER lie on this disk.",
             remote=True,
         ),
     ] = "bundled"
@@ -105,7 +85,7 @@ class EmbedSettings(NamedTuple):
     ] = "ask"
     batch: Annotated[int, Rule("Texts in one call of the model.", low=1)] = 1_024
     batch_tokens: Annotated[int, Rule("Tokens in one call of a remote model, by estimate.", low=1)] = 32_000
-    max_tokens: Annotated[int, Rule("Tokens of one text; a remote model gets no more of it.", low=1)] = 8_000
+    max_tokens: Annotated[int, Rule("Tokens of one text; no model gets more of it.", low=1)] = 8_000
     query_prefix: Annotated[
         str, Rule("What stands before a question; `auto` is what the model is known to expect.")
     ] = "auto"
@@ -113,6 +93,7 @@ class EmbedSettings(NamedTuple):
         "auto"
     )
     timeout_s: Annotated[float, Rule("Seconds to wait for the vectors of one call.", low=0.1)] = 60.0
+    threads: Annotated[int, Rule("Threads of a model in ONNX.", low=1)] = 1
 
 
 class StoreSettings(NamedTuple):
@@ -144,10 +125,24 @@ class SearchSettings(NamedTuple):
 
 
 class RerankSettings(NamedTuple):
-    """How many candidates the last ranking sees."""
+    """How many candidates the last ranking sees, and a model that reads the best of them."""
 
     candidates: Annotated[int, Rule("Candidates that are ranked after fusion.", low=1)] = 100
     top_n: Annotated[int, Rule("Sources that go to a language model.", low=1)] = 8
+    model: Annotated[
+        str,
+        Rule(
+            "Reranking model: onnx:FOLDER, a cross-encoder on this disk, or a server with /rerank, "
+            "http:NAME@http://localhost:8000/v1 or just http://localhost:8080; empty: none.",
+            remote=True,
+        ),
+    ] = ""
+    base_url: Annotated[str, Rule("Address of a reranking server whose model carries none.", remote=True)] = ""
+    depth: Annotated[int, Rule("Best candidates that the reranking model reads.", low=1)] = 20
+    weight: Annotated[float, Rule("What its grades count against the ranking.", low=0.0, high=1.0)] = 0.5
+    max_tokens: Annotated[int, Rule("Tokens of a question with one text.", low=8)] = 512
+    timeout_s: Annotated[float, Rule("Seconds to wait for the grades of one call.", low=0.1)] = 10.0
+    threads: Annotated[int, Rule("Threads of a reranking model in ONNX.", low=1)] = 1
 
 
 class SelectSettings(NamedTuple):

@@ -19,11 +19,10 @@ from codefathom.providers.embedding import (
     OllamaEmbeddings,
     OpenAIEmbeddings,
     Options,
-    Prefixes,
     RemoteEmbedder,
-    known_prefixes,
 )
 from codefathom.providers.http import Http, Server, Timeouts
+from codefathom.providers.prefixes import Prefixes, known_prefixes
 from codefathom.providers.reduce import Reduced
 from codefathom.testing import EmbedderContract, FakeEmbedder, rows_of
 

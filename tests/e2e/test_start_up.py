@@ -58,6 +58,7 @@ OURS = {
     "codefathom.cli.terminal",
     "codefathom.engine",
     "codefathom.errors",
+    "codefathom.naming",
     "codefathom.opening",
     "codefathom.plan",
     "codefathom.providers",

@@ -11,15 +11,8 @@ from hypothesis import strategies as st
 from codefathom import chunk
 from codefathom.configuration import ALIASES, find_root, load_settings, user_file
 from codefathom.errors import SettingsError
-from codefathom.settings import (
-    EmbedSettings,
-    IndexSettings,
-    LlmSettings,
-    Settings,
-    known_settings,
-    model_and_address,
-    shown_model,
-)
+from codefathom.naming import model_and_address, shown_model
+from codefathom.settings import EmbedSettings, IndexSettings, LlmSettings, Settings, known_settings
 from codefathom.types import LEVELS, MODES
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from random import Random
 from typing import TYPE_CHECKING, Literal, cast
 
-from codefathom.errors import ProviderError
+from codefathom.errors import ProviderError, SettingsError
 from codefathom.providers.base import Embedder
 from codefathom.types import Matrix
 
@@ -67,6 +67,20 @@ class Reduced:
         # The bits of this generator are the same in every version of Python; those of numpy are not promised.
         bits = np.unpackbits(np.frombuffer(Random(SEED).randbytes(n_bytes), np.uint8), count=shape[0] * shape[1])
         return bits.reshape(shape).astype(np.float64) * 2 - 1
+
+
+def shortened(whole: Embedder, dimensions: int, how: str) -> Embedder:
+    """Return a model with so many dimensions, for 0 itself. With "ask" it must have them, else raises SettingsError."""
+    if not dimensions:
+        return whole
+    if how != "ask":
+        return Reduced(whole, dimensions, cast(Literal["truncate", "project"], how))
+    if whole.dimensions != dimensions:
+        raise SettingsError(
+            f"embed.dimensions = {dimensions}, but {whole.name} gives {whole.dimensions}",
+            hint="set embed.reduce = project, or embed.dimensions = 0",
+        )
+    return whole
 
 
 def _unit(row: list[float]) -> bytes:

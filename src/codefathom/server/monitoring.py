@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 from codefathom.configuration import load_settings
 from codefathom.errors import FathomError
+from codefathom.naming import shown_model
 from codefathom.roles import ROLES
 from codefathom.server.auth import Caller
 from codefathom.server.projects import Project
 from codefathom.server.searching import indexed
 from codefathom.server.state import ServerState
-from codefathom.settings import Known, Settings, known_settings, shown_model
+from codefathom.settings import Known, Settings, known_settings
 from codefathom.types import Check, Status
 
 

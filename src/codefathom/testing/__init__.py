@@ -2,7 +2,8 @@
 
 from codefathom.testing.chat_model import ChatModelContract
 from codefathom.testing.embedder import KINDS, EmbedderContract, rows_of
-from codefathom.testing.stand_ins import FakeEmbedder, ScriptedChat
+from codefathom.testing.reranker import RerankerContract
+from codefathom.testing.stand_ins import FakeEmbedder, FakeReranker, ScriptedChat
 from codefathom.testing.vector_store import VectorStoreContract
 
 __all__ = [
@@ -10,6 +11,8 @@ __all__ = [
     "ChatModelContract",
     "EmbedderContract",
     "FakeEmbedder",
+    "FakeReranker",
+    "RerankerContract",
     "ScriptedChat",
     "VectorStoreContract",
     "rows_of",

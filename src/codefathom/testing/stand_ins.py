@@ -47,6 +47,17 @@ class FakeEmbedder:
         return [value / length for value in row] if length else row
 
 
+class FakeReranker:
+    """A reranker for tests: grades a text by the share of the question's words that stand in it."""
+
+    name = "fake-reranker"
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return 0 to 1 for each text."""
+        asked = set(_WORD.findall(question.lower()))
+        return [len(asked & set(_WORD.findall(text.lower()))) / (len(asked) or 1) for text in texts]
+
+
 class ScriptedChat:
     """A chat model for tests: gives the replies it was given, one after another, and remembers what it was asked.
 
