@@ -1,12 +1,141 @@
+import { FolderAddOutlined, MenuOutlined, PlusOutlined } from "@ant-design/icons";
+import { Button, Drawer } from "antd";
+import { useEffect, useState } from "react";
+import { Link, useNavigate, useParams } from "react-router";
+import { get, type Load, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
+import { Loading, Message, Trouble } from "../parts";
+import { ConversationList } from "./conversation-list";
+import { type Conversation, ConversationMenu } from "./conversation-menu";
+import { ConversationPane } from "./conversation-pane";
+import { useOthers } from "./others";
+import { useProjects } from "./projects";
+import { forget, useRunning } from "./running";
+import { TitleInput } from "./title-input";
+import "./chat.css";
 
+/** Questions about the code, and what was answered. */
 export default function ChatPage() {
+  const { conversationId = "" } = useParams();
+  const navigate = useNavigate();
+  const projects = useProjects();
+  const conversations = useConversations();
+  const [isListOpen, setListOpen] = useState(false);
+  const begin = () => {
+    setListOpen(false);
+    // Answers that never came to a conversation are not shown in a new one.
+    forget((running) => !running.conversationId && running.isOver);
+    void navigate("/chat");
+  };
+  const onDeleted = (id: string) => {
+    conversations.reload();
+    if (id === conversationId) begin();
+  };
+  const list = (
+    <ConversationList
+      conversations={conversations}
+      onNew={begin}
+      onOpened={() => setListOpen(false)}
+      onDeleted={onDeleted}
+    />
+  );
+  if (projects.problem && !projects.value) return <Trouble problem={projects.problem} onRetry={projects.reload} />;
+  if (!projects.value) return <Loading />;
+  return (
+    <div className="chat">
+      <aside className="chat-side">{list}</aside>
+      <Drawer className="chat-drawer" open={isListOpen} onClose={() => setListOpen(false)} placement="left" size={300}>
+        {list}
+      </Drawer>
+      <div className="chat-main">
+        <Head
+          conversation={conversations.value?.find((one) => one.id === conversationId)}
+          onList={() => setListOpen(true)}
+          onNew={begin}
+          onChanged={conversations.reload}
+          onDeleted={() => onDeleted(conversationId)}
+        />
+        {projects.value.length || conversationId ? (
+          <ConversationPane
+            key={conversationId}
+            conversationId={conversationId}
+            projects={projects.value}
+            onBegun={(id) => void navigate(`/chat/${id}`, { replace: true })}
+          />
+        ) : (
+          <NoProject />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The conversations, loaded again whenever an answer begins or ends, here or in another tab. */
+function useConversations(): Load<readonly Conversation[]> {
+  const running = useRunning();
+  const loaded = useLoad(
+    async (signal) => {
+      const found = await get<Schemas["ConversationsOut"]>("/conversations", { limit: 200 }, signal);
+      return found.conversations;
+    },
+    [running],
+  );
+  useOthers(loaded.reload);
+  return loaded;
+}
+
+interface HeadProps {
+  readonly conversation: Conversation | undefined;
+  readonly onList: () => void;
+  readonly onNew: () => void;
+  readonly onChanged: () => void;
+  readonly onDeleted: () => void;
+}
+
+function Head({ conversation, onList, onNew, onChanged, onDeleted }: HeadProps) {
+  const t = useText();
+  const [isRenaming, setRenaming] = useState(false);
+  const id = conversation?.id;
+  useEffect(() => setRenaming(false), [id]);
+  const onEnd = (isChanged: boolean) => {
+    setRenaming(false);
+    if (isChanged) onChanged();
+  };
+  return (
+    <header className="chat-head">
+      <Button
+        className="chat-head-narrow"
+        type="text"
+        icon={<MenuOutlined />}
+        aria-label={t("chat.conversations.show")}
+        onClick={onList}
+      />
+      {conversation && isRenaming ? (
+        <TitleInput conversation={conversation} onEnd={onEnd} />
+      ) : (
+        <h1 className="chat-head-title">{conversation ? conversation.title || t("chat.untitled") : t("chat.title")}</h1>
+      )}
+      {conversation && (
+        <ConversationMenu conversation={conversation} onRename={() => setRenaming(true)} onDeleted={onDeleted} />
+      )}
+      <Button
+        className="chat-head-narrow"
+        type="text"
+        icon={<PlusOutlined />}
+        aria-label={t("chat.new")}
+        onClick={onNew}
+      />
+    </header>
+  );
+}
+
+function NoProject() {
   const t = useText();
   return (
-    <div className="page">
-      <header className="page-head">
-        <h1>{t("chat.title")}</h1>
-      </header>
-    </div>
+    <Message icon={<FolderAddOutlined />} title={t("chat.no-project")} detail={t("chat.no-project.explain")}>
+      <Link to="/projects">
+        <Button type="primary">{t("chat.no-project.do")}</Button>
+      </Link>
+    </Message>
   );
 }

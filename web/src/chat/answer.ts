@@ -1,0 +1,179 @@
+import type { Schemas } from "../api/client";
+import type { ServerEvent } from "../api/events";
+
+export type Source = Schemas["SourceOut"];
+export type Citation = Schemas["CitationOut"];
+export type Dropped = Schemas["DroppedOut"];
+
+/** A step of an agent, as the server tells it. */
+export interface Step {
+  readonly type: "thinking" | "tool_call" | "tool_result" | "error" | "final_answer";
+  readonly text?: string;
+  readonly tool?: string;
+  /** JSON as the model wrote it. */
+  readonly arguments?: string;
+  readonly places?: readonly StepPlace[];
+  readonly milliseconds?: number;
+  readonly confidence?: string;
+  readonly rounds?: number;
+  readonly stopped_by?: string;
+}
+
+export interface StepPlace {
+  readonly path: string;
+  readonly start_line: number;
+  readonly end_line: number;
+}
+
+export interface Failure {
+  readonly code: string;
+  readonly detail: string;
+  readonly hint: string;
+}
+
+/** Where an answer is: "searching" and "writing" go on, the others are ends. */
+export type Phase = "searching" | "writing" | "done" | "stopped" | "failed";
+
+export interface Answer {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly phase: Phase;
+  readonly text: string;
+  readonly sources: readonly Source[];
+  /** Known once the answer is whole. */
+  readonly citations: readonly Citation[] | undefined;
+  readonly dropped: readonly Dropped[];
+  readonly steps: readonly Step[];
+  /** What was missing, one sentence each. */
+  readonly degraded: readonly string[];
+  readonly label: string;
+  readonly model: string;
+  readonly tokens: number;
+  readonly cost: number | undefined;
+  readonly stale: boolean;
+  readonly failure: Failure | undefined;
+  /** How many events came too late to be read again. */
+  readonly lost: number;
+}
+
+export const NOTHING: Answer = {
+  id: "",
+  conversationId: "",
+  phase: "searching",
+  text: "",
+  sources: [],
+  citations: undefined,
+  dropped: [],
+  steps: [],
+  degraded: [],
+  label: "",
+  model: "",
+  tokens: 0,
+  cost: undefined,
+  stale: false,
+  failure: undefined,
+  lost: 0,
+};
+
+export function isOver(answer: Answer): boolean {
+  return answer.phase !== "searching" && answer.phase !== "writing";
+}
+
+/** Returns an answer after one more event. */
+export function after(answer: Answer, event: ServerEvent): Answer {
+  const { data } = event;
+  switch (event.type) {
+    case "status":
+      return afterStatus(answer, recordOf(data));
+    case "sources":
+      return { ...answer, sources: listOf<Source>(data) };
+    case "content":
+      return { ...answer, phase: "writing", text: answer.text + String(data ?? "") };
+    case "step":
+      return { ...answer, steps: [...answer.steps, recordOf(data) as unknown as Step] };
+    case "usage":
+      return { ...answer, ...usageOf(recordOf(data)) };
+    case "error":
+      return { ...answer, failure: failureOf(recordOf(data)) };
+    case "lost":
+      return { ...answer, lost: answer.lost + Number(recordOf(data).events ?? 0) };
+    case "done":
+      return { ...answer, phase: endOf(answer) };
+    default:
+      return answer; // of a newer server
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function afterStatus(answer: Answer, data: Fields): Answer {
+  switch (data.phase) {
+    case "searching":
+      return { ...answer, id: textOf(data.answer_id), conversationId: textOf(data.conversation_id) };
+    case "found":
+      return { ...answer, phase: "writing", degraded: listOf<string>(data.degraded) };
+    case "answered":
+      return { ...answer, ...detailsOf(data) };
+    case "stopped":
+      return { ...answer, phase: "stopped" };
+    default:
+      return answer;
+  }
+}
+
+/** What the end of a stream means: the server says so when it was stopped or has failed, else the answer is whole. */
+function endOf(answer: Answer): Phase {
+  if (answer.phase === "stopped") return "stopped";
+  return answer.failure ? "failed" : "done";
+}
+
+/** Returns what a server tells of a whole answer besides its text. */
+function detailsOf(data: Fields): Partial<Answer> {
+  return {
+    citations: data.citations ? listOf<Citation>(data.citations) : undefined,
+    dropped: listOf<Dropped>(data.dropped_citations),
+    sources: listOf<Source>(data.sources),
+    degraded: listOf<string>(data.degraded),
+    label: textOf(data.label),
+    model: textOf(data.model),
+    stale: data.stale === true,
+  };
+}
+
+function usageOf(data: Fields): Pick<Answer, "tokens" | "cost"> {
+  const tokens = Number(data.prompt_tokens ?? 0) + Number(data.completion_tokens ?? 0);
+  return { tokens, cost: typeof data.cost === "number" ? data.cost : undefined };
+}
+
+function failureOf(data: Fields): Failure {
+  return { code: textOf(data.code), detail: textOf(data.detail), hint: textOf(data.hint) };
+}
+
+/** Returns the answer that a conversation keeps. */
+export function answerOf(turn: Schemas["TurnOut"], conversationId = ""): Answer {
+  const details: Fields = turn.details;
+  const error = textOf(details.error);
+  return {
+    ...NOTHING,
+    ...detailsOf(details),
+    ...usageOf({ ...recordOf(details.usage), cost: details.cost }),
+    id: textOf(details.answer_id),
+    conversationId,
+    text: turn.answer,
+    steps: listOf<Step>(details.steps),
+    phase: turn.state === "stopped" || turn.state === "failed" ? turn.state : "done",
+    failure: error ? { code: "", detail: error, hint: textOf(details.hint) } : undefined,
+  };
+}
+
+function recordOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {};
+}
+
+function listOf<Item>(value: unknown): readonly Item[] {
+  return Array.isArray(value) ? (value as Item[]) : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

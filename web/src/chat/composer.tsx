@@ -1,0 +1,124 @@
+import { FolderOpenOutlined } from "@ant-design/icons";
+import { Sender } from "@ant-design/x";
+import { type GetRef, Input, Segmented, Select, Tooltip } from "antd";
+import { type ComponentProps, forwardRef, type Ref, useEffect, useRef } from "react";
+import { useText } from "../i18n";
+import { type Asking, isAgentPossible } from "./asking";
+import type { Project } from "./projects";
+import { type Running, useExchange } from "./running";
+
+export interface ComposerProps {
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly asking: Asking;
+  readonly onAsking: (asking: Asking) => void;
+  readonly projects: readonly Project[];
+  readonly hasModel: boolean;
+  /** What is being answered now, and can be stopped. */
+  readonly running: Running | undefined;
+  readonly onSend: (text: string) => void;
+}
+
+const COMPONENTS = { input: forwardRef(QuestionInput) };
+const SIZE = { minRows: 1, maxRows: 10 };
+
+/** Where a question is written, and said what it is asked of. */
+export function Composer(props: ComposerProps) {
+  const t = useText();
+  const { text, onText, running, onSend } = props;
+  const isStopping = useExchange(running)?.isStopping;
+  const sender = useRef<GetRef<typeof Sender>>(null);
+  useEffect(() => {
+    sender.current?.focus();
+  }, []);
+  return (
+    <Sender
+      ref={sender}
+      className="composer"
+      value={text}
+      onChange={onText}
+      placeholder={t("chat.question.placeholder")}
+      autoSize={SIZE}
+      loading={Boolean(running)}
+      components={COMPONENTS}
+      onSubmit={(written) => written.trim() && onSend(written.trim())}
+      onCancel={() => void running?.stop()}
+      suffix={false}
+      footer={(_, { components: { SendButton, LoadingButton } }) => (
+        <div className="composer-foot">
+          <Choices {...props} />
+          <span className="composer-keys">{t("chat.keys")}</span>
+          {running ? (
+            <Tooltip title={t("chat.stop")}>
+              <LoadingButton className="composer-stop" aria-label={t("chat.stop")} disabled={isStopping} />
+            </Tooltip>
+          ) : (
+            <SendButton aria-label={t("chat.send")} disabled={!text.trim()} />
+          )}
+        </div>
+      )}
+    />
+  );
+}
+
+type TextAreaProps = ComponentProps<typeof Input.TextArea>;
+
+function QuestionInput(props: TextAreaProps, ref: Ref<GetRef<typeof Input.TextArea>>) {
+  const t = useText();
+  return <Input.TextArea {...props} ref={ref} aria-label={t("chat.question")} maxLength={10_000} />;
+}
+
+/** Which projects are asked, and by search or by an agent. */
+function Choices({ asking, onAsking, projects, hasModel }: ComposerProps) {
+  const t = useText();
+  const options = projects.map((project) => ({ value: project.id, label: project.name }));
+  const shared = {
+    size: "small",
+    variant: "borderless",
+    className: "composer-projects",
+    prefix: <FolderOpenOutlined aria-hidden />,
+    placeholder: t("chat.projects.all"),
+    "aria-label": t("chat.projects"),
+    options,
+    popupMatchSelectWidth: false,
+    optionFilterProp: "label",
+  } as const;
+  const modes = [
+    { value: "answer", label: t("chat.mode.answer"), title: t("chat.mode.answer.explain") },
+    {
+      value: "agent",
+      label: t("chat.mode.agent"),
+      title: t(hasModel ? "chat.mode.agent.explain" : "chat.mode.agent.no-model"),
+      disabled: !isAgentPossible(projects, hasModel),
+    },
+  ];
+  return (
+    <>
+      {asking.isAgent ? (
+        <Select {...shared} value={asking.projectIds[0]} onChange={(id) => onAsking({ ...asking, projectIds: [id] })} />
+      ) : (
+        <Select
+          {...shared}
+          mode="multiple"
+          allowClear
+          maxTagCount="responsive"
+          value={[...asking.projectIds]}
+          onChange={(projectIds) => onAsking({ ...asking, projectIds })}
+        />
+      )}
+      <Segmented
+        size="small"
+        aria-label={t("chat.mode")}
+        value={asking.isAgent ? "agent" : "answer"}
+        options={modes}
+        onChange={(mode) => onAsking(withMode(asking, mode === "agent", projects))}
+      />
+    </>
+  );
+}
+
+/** An agent answers about one project. */
+function withMode(asking: Asking, isAgent: boolean, projects: readonly Project[]): Asking {
+  const ids = asking.projectIds.length ? asking.projectIds : projects.map((project) => project.id);
+  return isAgent ? { isAgent, projectIds: ids.slice(0, 1) } : { ...asking, isAgent };
+}

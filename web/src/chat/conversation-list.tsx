@@ -1,0 +1,83 @@
+import { PlusOutlined } from "@ant-design/icons";
+import { Badge, Button } from "antd";
+import { useMemo, useState } from "react";
+import { NavLink } from "react-router";
+import type { Load } from "../api/client";
+import { useText } from "../i18n";
+import { type Conversation, ConversationMenu } from "./conversation-menu";
+import { grouped } from "./grouped";
+import { TitleInput } from "./title-input";
+
+export interface ConversationListProps {
+  readonly conversations: Load<readonly Conversation[]>;
+  readonly onNew: () => void;
+  readonly onOpened: () => void;
+  readonly onDeleted: (id: string) => void;
+}
+
+/** What was asked before, the latest first. */
+export function ConversationList({ conversations, onNew, onOpened, onDeleted }: ConversationListProps) {
+  const t = useText();
+  const { value, problem, reload } = conversations;
+  const groups = useMemo(() => grouped(value ?? []), [value]);
+  return (
+    <nav className="conversations" aria-label={t("chat.conversations")}>
+      <Button className="conversations-new" icon={<PlusOutlined />} onClick={onNew} block>
+        {t("chat.new")}
+      </Button>
+      {problem && !value && <p className="conversations-none">{problem.detail}</p>}
+      {value?.length === 0 && <p className="conversations-none">{t("chat.conversations.none")}</p>}
+      {groups.map((group) => (
+        <section key={group.when}>
+          <h2>{t(`chat.${group.when}`)}</h2>
+          <ul>
+            {group.items.map((conversation) => (
+              <Item
+                key={conversation.id}
+                conversation={conversation}
+                onOpened={onOpened}
+                onChanged={reload}
+                onDeleted={() => onDeleted(conversation.id)}
+              />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </nav>
+  );
+}
+
+interface ItemProps {
+  readonly conversation: Conversation;
+  readonly onOpened: () => void;
+  readonly onChanged: () => void;
+  readonly onDeleted: () => void;
+}
+
+function Item({ conversation, onOpened, onChanged, onDeleted }: ItemProps) {
+  const t = useText();
+  const [isRenaming, setRenaming] = useState(false);
+  const title = conversation.title || t("chat.untitled");
+  if (isRenaming) {
+    const onEnd = (isChanged: boolean) => {
+      setRenaming(false);
+      if (isChanged) onChanged();
+    };
+    return (
+      <li>
+        <TitleInput conversation={conversation} onEnd={onEnd} />
+      </li>
+    );
+  }
+  return (
+    <li>
+      <NavLink to={`/chat/${conversation.id}`} title={title} onClick={onOpened}>
+        {conversation.answering.length > 0 && (
+          <Badge status="processing" text={<span className="visually-hidden">{t("chat.writing-now")}</span>} />
+        )}
+        <span className="conversation-title">{title}</span>
+      </NavLink>
+      <ConversationMenu conversation={conversation} onRename={() => setRenaming(true)} onDeleted={onDeleted} />
+    </li>
+  );
+}

@@ -1,0 +1,128 @@
+import { useEffect, useMemo, useState } from "react";
+import { get, useLoad } from "../api/client";
+import { Loading, Trouble } from "../parts";
+import { type Asking, keepAsking, lastAsking, possible } from "./asking";
+import { Composer } from "./composer";
+import type { Conversation } from "./conversation-menu";
+import { NoModel, NoModelHint } from "./no-model";
+import { useOthers } from "./others";
+import { type Project, useModels } from "./projects";
+import { ask, attach, forget, type Question, type Running, useRunning } from "./running";
+import { Thread } from "./thread";
+import { Welcome } from "./welcome";
+
+export interface ConversationPaneProps {
+  /** None for one that is not begun yet. */
+  readonly conversationId: string;
+  readonly projects: readonly Project[];
+  readonly onBegun: (conversationId: string) => void;
+}
+
+/** One conversation: what was said, what is being answered, and the next question. */
+export function ConversationPane({ conversationId, projects, onBegun }: ConversationPaneProps) {
+  const loaded = useConversation(conversationId);
+  const all = useRunning();
+  const running = useMemo(() => {
+    const kept = keptIn(loaded.value);
+    return all.filter((one) => one.conversationId === conversationId && !kept.has(one.exchange().answer.id));
+  }, [all, conversationId, loaded.value]);
+  const [asked, setAsked] = useState<Running>();
+  const begunId = asked && all.includes(asked) && !conversationId ? asked.conversationId : "";
+  useEffect(() => {
+    if (begunId) onBegun(begunId);
+  }, [begunId]);
+  if (loaded.problem && !loaded.value && !running.length) {
+    return <Trouble problem={loaded.problem} onRetry={loaded.reload} />;
+  }
+  if (conversationId && !loaded.value && !running.length) return <Loading />;
+  return (
+    <Loaded
+      conversation={loaded.value}
+      conversationId={conversationId}
+      projects={projects}
+      running={running}
+      onAsk={(question) => setAsked(ask(question))}
+    />
+  );
+}
+
+function keptIn(conversation: Conversation | undefined): ReadonlySet<unknown> {
+  return new Set(conversation?.turns.map((turn) => turn.details.answer_id));
+}
+
+/** Loads a conversation, goes on reading what is being answered in it, and forgets what it has kept meanwhile. */
+function useConversation(conversationId: string) {
+  const loaded = useLoad(
+    (signal) =>
+      conversationId
+        ? get<Conversation>(`/conversations/${conversationId}`, undefined, signal)
+        : Promise.resolve(undefined),
+    [conversationId],
+  );
+  useOthers(loaded.reload);
+  const { value } = loaded;
+  useEffect(() => {
+    if (!value) return;
+    for (const answering of value.answering) attach(value.id, answering);
+    const kept = keptIn(value);
+    forget((running) => running.isOver && kept.has(running.exchange().answer.id));
+  }, [value]);
+  return loaded;
+}
+
+interface LoadedProps extends Omit<ConversationPaneProps, "onBegun"> {
+  readonly conversation: Conversation | undefined;
+  readonly running: readonly Running[];
+  readonly onAsk: (question: Question) => void;
+}
+
+function Loaded({ conversation, conversationId, projects, running, onAsk }: LoadedProps) {
+  const [text, setText] = useState("");
+  const [chosen, setChosen] = useState<Asking>(() => askingIn(conversation));
+  const models = useModels(chosen.projectIds[0] ?? projects[0]?.id ?? "");
+  const asking = possible(chosen, projects, models.agent);
+  const choose = (next: Asking) => {
+    keepAsking(next);
+    setChosen(next);
+  };
+  const send = (question: string) => {
+    setText("");
+    onAsk({ text: question, projectIds: asking.projectIds, conversationId, isAgent: asking.isAgent });
+  };
+  const again = (question: Question) => {
+    forget((one) => one.exchange().question === question && one.exchange().answer.phase === "failed");
+    onAsk(question);
+  };
+  const isEmpty = !conversation?.turns.length && !running.length;
+  return (
+    <Thread
+      conversation={conversation}
+      running={running}
+      onAgain={again}
+      foot={
+        <>
+          {!models.answer && !isEmpty && <NoModelHint />}
+          <Composer
+            text={text}
+            onText={setText}
+            asking={asking}
+            onAsking={choose}
+            projects={projects}
+            hasModel={models.agent}
+            running={running.findLast((one) => !one.isOver)}
+            onSend={send}
+          />
+        </>
+      }
+    >
+      <Welcome onExample={setText} />
+      {!models.answer && <NoModel />}
+    </Thread>
+  );
+}
+
+/** Returns how the next question of a conversation is asked: of the same projects. */
+function askingIn(conversation: Conversation | undefined): Asking {
+  const last = lastAsking();
+  return conversation ? { ...last, projectIds: conversation.projects } : last;
+}

@@ -1,0 +1,122 @@
+import { ReloadOutlined } from "@ant-design/icons";
+import { Alert, Button } from "antd";
+import { memo } from "react";
+import { useText } from "../i18n";
+import { useFormat } from "../i18n/format";
+import { AgentSteps } from "./agent-steps";
+import { type Answer, isOver } from "./answer";
+import { AnswerText } from "./answer-text";
+import { CopyButton } from "./copy-button";
+import { type Exchange, type Running, useExchange } from "./running";
+import { Sources } from "./sources";
+import { Verdict } from "./verdict";
+import "./answer.css";
+import "./verdict.css";
+
+export interface ExchangeViewProps {
+  readonly exchange: Exchange;
+  /** Asks the same again. */
+  readonly onAgain?: () => void;
+}
+
+/** A question and its answer, as far as there is one. */
+export const ExchangeView = memo(function ExchangeView({ exchange, onAgain }: ExchangeViewProps) {
+  const t = useText();
+  const { question, answer } = exchange;
+  return (
+    <article className="exchange" aria-busy={!isOver(answer)}>
+      <div className="question">
+        <h2 className="visually-hidden">{t("chat.asked")}</h2>
+        <p>{question.text}</p>
+      </div>
+      <div className="answer">
+        <h2 className="visually-hidden">{t("chat.answered")}</h2>
+        <div className="answer-main">
+          <AgentSteps steps={answer.steps} isRunning={!isOver(answer) && !answer.text} />
+          {answer.text && <AnswerText text={answer.text} sources={answer.sources} citations={answer.citations} />}
+          <Doing exchange={exchange} />
+          <Ending answer={answer} onAgain={onAgain} />
+          {isOver(answer) && <Verdict answer={answer} />}
+          {isOver(answer) && <Footer exchange={exchange} />}
+        </div>
+        <Sources answer={answer} />
+      </div>
+    </article>
+  );
+});
+
+/** The same of an answer that is being read. */
+export function RunningView({ running, onAgain }: { readonly running: Running; readonly onAgain?: () => void }) {
+  return <ExchangeView exchange={useExchange(running)} onAgain={onAgain} />;
+}
+
+/** What the server is doing now. */
+function Doing({ exchange }: { readonly exchange: Exchange }) {
+  const t = useText();
+  const { answer, isRetrying, isStopping, question } = exchange;
+  if (isOver(answer)) return null;
+  const doing = () => {
+    if (isStopping) return t("chat.stopping");
+    if (isRetrying) return t("chat.retrying");
+    if (answer.text) return t("chat.writing");
+    if (question.isAgent) return t("chat.looking");
+    if (answer.phase === "writing") return t("chat.thinking", { n: answer.sources.length });
+    return t("chat.searching");
+  };
+  return (
+    <p className="doing">
+      <span className="doing-dots" aria-hidden>
+        <span />
+        <span />
+        <span />
+      </span>
+      {doing()}
+    </p>
+  );
+}
+
+/** How an answer has ended that is not whole, and what to do about it. */
+function Ending({ answer, onAgain }: { readonly answer: Answer; readonly onAgain?: () => void }) {
+  const t = useText();
+  if (answer.phase === "stopped") {
+    return <p className="stopped">{t(answer.text ? "chat.is-stopped" : "chat.is-stopped.empty")}</p>;
+  }
+  const { failure } = answer;
+  if (!failure) return null;
+  const isGone = failure.code === "not_found" && !answer.text;
+  const again = onAgain && (
+    <Button size="small" icon={<ReloadOutlined />} onClick={onAgain}>
+      {t("chat.again")}
+    </Button>
+  );
+  return (
+    <Alert
+      type="error"
+      showIcon
+      className="failure"
+      title={isGone ? t("chat.failed.gone") : t(answer.text ? "chat.failed" : "chat.failed.empty")}
+      description={
+        <>
+          <p>{isGone ? t("chat.failed.gone.hint") : failure.detail}</p>
+          {!isGone && failure.hint && <p className="soft">{failure.hint}</p>}
+          {again}
+        </>
+      }
+    />
+  );
+}
+
+/** Who has written an answer, when, and what may be done with it. */
+function Footer({ exchange: { answer, askedAt } }: { readonly exchange: Exchange }) {
+  const t = useText();
+  const format = useFormat();
+  if (!answer.text) return null;
+  return (
+    <footer className="answer-footer">
+      <CopyButton text={answer.text} label={t("chat.copy.answer")} />
+      <span>{format.date(askedAt)}</span>
+      {answer.model && <span className="mono">{answer.model.split("@")[0]}</span>}
+      {answer.tokens > 0 && <span>{t("chat.tokens", { n: answer.tokens })}</span>}
+    </footer>
+  );
+}

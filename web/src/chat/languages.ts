@@ -1,0 +1,50 @@
+// How people and endings of files name languages → how the highlighter does; what is not here has the same name.
+const NAMES: Readonly<Record<string, string>> = {
+  bat: "batch",
+  "c++": "cpp",
+  "c#": "csharp",
+  cc: "cpp",
+  cjs: "javascript",
+  clj: "clojure",
+  console: "bash",
+  cs: "csharp",
+  cxx: "cpp",
+  erl: "erlang",
+  ex: "elixir",
+  exs: "elixir",
+  fs: "fsharp",
+  golang: "go",
+  h: "cpp",
+  hpp: "cpp",
+  hs: "haskell",
+  htm: "html",
+  jl: "julia",
+  js: "javascript",
+  jsx: "javascript",
+  kt: "kotlin",
+  kts: "kotlin",
+  makefile: "make",
+  md: "markdown",
+  mjs: "javascript",
+  ml: "ocaml",
+  pl: "perl",
+  ps1: "powershell",
+  py: "python",
+  pyi: "python",
+  rb: "ruby",
+  rs: "rust",
+  sh: "bash",
+  shell: "bash",
+  tex: "latex",
+  toml: "toml",
+  ts: "typescript",
+  tsx: "tsx",
+  yml: "yaml",
+  zsh: "bash",
+};
+
+/** Returns the name of a language as the highlighter knows it. */
+export function languageOf(name: string): string {
+  const lower = name.toLowerCase();
+  return NAMES[lower] ?? lower;
+}

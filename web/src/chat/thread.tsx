@@ -1,0 +1,85 @@
+import { ArrowDownOutlined } from "@ant-design/icons";
+import { Button } from "antd";
+import { type ReactNode, useMemo } from "react";
+import type { Schemas } from "../api/client";
+import { useText } from "../i18n";
+import { answerOf } from "./answer";
+import type { Conversation } from "./conversation-menu";
+import { ExchangeView, RunningView } from "./exchange";
+import { type Exchange, type Question, type Running, useExchange } from "./running";
+import { useScrolling } from "./scrolling";
+
+export interface ThreadProps {
+  readonly conversation: Conversation | undefined;
+  /** What is read now, or was since the conversation was loaded. */
+  readonly running: readonly Running[];
+  readonly onAgain: (question: Question) => void;
+  /** What stands where nothing was asked yet. */
+  readonly children: ReactNode;
+  readonly foot: ReactNode;
+}
+
+/** The questions and answers of a conversation, and below them where the next question is written. */
+export function Thread({ conversation, running, onAgain, children, foot }: ThreadProps) {
+  const t = useText();
+  const kept = useMemo(() => exchangesOf(conversation), [conversation]);
+  const { outer, inner, isAtEnd, toEnd } = useScrolling(kept.length + running.length);
+  const again = (question: Question) => () => onAgain(question);
+  const latest = running.at(-1);
+  return (
+    <div className="thread">
+      <div className="thread-scroll" ref={outer}>
+        <div className="thread-content" ref={inner}>
+          {kept.length + running.length === 0 && children}
+          {kept.map((exchange) => (
+            <ExchangeView key={exchange.askedAt} exchange={exchange} />
+          ))}
+          {running.map((one) => (
+            <RunningView key={one.key} running={one} onAgain={again(one.exchange().question)} />
+          ))}
+        </div>
+      </div>
+      <div className="thread-foot">
+        {!isAtEnd && (
+          <Button
+            className="thread-latest"
+            shape="circle"
+            icon={<ArrowDownOutlined />}
+            aria-label={t("chat.latest")}
+            title={t("chat.latest")}
+            onClick={toEnd}
+          />
+        )}
+        {foot}
+      </div>
+      <p className="visually-hidden" role="status">
+        {latest && <Spoken running={latest} />}
+      </p>
+    </div>
+  );
+}
+
+/** What is said to who does not see the page: not every word as it comes. */
+function Spoken({ running }: { readonly running: Running }) {
+  const t = useText();
+  const { phase, failure } = useExchange(running).answer;
+  if (phase === "done") return t("chat.is-done");
+  if (phase === "stopped") return t("chat.is-stopped");
+  if (phase === "failed") return `${t("chat.is-failed")} ${failure?.detail ?? ""}`;
+  return t(phase === "searching" ? "chat.searching" : "chat.writing");
+}
+
+function exchangesOf(conversation: Conversation | undefined): readonly Exchange[] {
+  return (conversation?.turns ?? []).map((turn) => exchangeOf(turn, conversation as Conversation));
+}
+
+function exchangeOf(turn: Schemas["TurnOut"], { id, projects }: Conversation): Exchange {
+  const isAgent = turn.details.is_agent === true;
+  return {
+    question: { text: turn.question, projectIds: projects, conversationId: id, isAgent },
+    askedAt: turn.asked_at,
+    answer: answerOf(turn, id),
+    isRetrying: false,
+    isStopping: false,
+  };
+}

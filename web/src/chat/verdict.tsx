@@ -1,0 +1,90 @@
+import { CheckCircleFilled, ExclamationCircleFilled, InfoCircleOutlined, ScissorOutlined } from "@ant-design/icons";
+import { Tooltip } from "antd";
+import type { ReactNode } from "react";
+import { type Key, useText } from "../i18n";
+import type { Answer } from "./answer";
+
+const LABELS: Readonly<Record<string, { readonly text: Key; readonly tone: Tone }>> = {
+  high: { text: "chat.high", tone: "ok" },
+  medium: { text: "chat.medium", tone: "warn" },
+  low: { text: "chat.low", tone: "bad" },
+};
+
+type Tone = "ok" | "warn" | "bad" | "plain";
+
+/** How far an answer can be trusted: its confidence, what of it was verified, and what it lacks. */
+export function Verdict({ answer }: { readonly answer: Answer }) {
+  const t = useText();
+  const label = LABELS[answer.label];
+  const n = answer.citations?.length ?? 0;
+  return (
+    <div className="verdict">
+      <div className="verdict-tags">
+        {label && (
+          <Tag tone={label.tone} title={t("chat.confidence.explain")} icon={<span className="verdict-dot" />}>
+            {t(label.text)}
+          </Tag>
+        )}
+        {answer.citations &&
+          (n > 0 ? (
+            <Tag tone="ok" title={t("chat.verified.explain")} icon={<CheckCircleFilled />}>
+              {t("chat.verified", { n })}
+            </Tag>
+          ) : (
+            <Tag tone="warn" title={t("chat.verified.explain")} icon={<ExclamationCircleFilled />}>
+              {t("chat.verified.none")}
+            </Tag>
+          ))}
+        {answer.dropped.length > 0 && (
+          <Tag tone="warn" title={t("chat.dropped.explain")} icon={<ScissorOutlined />}>
+            {t("chat.dropped", { n: answer.dropped.length })}
+          </Tag>
+        )}
+        {answer.citations && !answer.model && !answer.failure && <Tag tone="plain">{t("chat.excerpts")}</Tag>}
+      </div>
+      <Limits answer={answer} />
+    </div>
+  );
+}
+
+interface TagProps {
+  readonly tone: Tone;
+  readonly title?: string;
+  readonly icon?: ReactNode;
+  readonly children: string;
+}
+
+function Tag({ tone, title, icon, children }: TagProps) {
+  return (
+    <Tooltip title={title}>
+      <span className={`verdict-tag ${tone}`}>
+        {icon && <span aria-hidden>{icon}</span>}
+        {children}
+      </span>
+    </Tooltip>
+  );
+}
+
+/** What was missing for an answer, one sentence each. */
+function Limits({ answer }: { readonly answer: Answer }) {
+  const t = useText();
+  const sentences = [
+    ...answer.degraded,
+    ...(answer.stale ? [t("chat.stale")] : []),
+    ...(answer.lost ? [t("chat.lost", { n: answer.lost })] : []),
+    ...answer.dropped.map(({ text, reason }) => t("chat.dropped.one", { text, reason })),
+  ];
+  if (!sentences.length) return null;
+  return (
+    <details className="limits">
+      <summary>
+        <InfoCircleOutlined aria-hidden /> {t("chat.limits", { n: sentences.length })}
+      </summary>
+      <ul>
+        {sentences.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
