@@ -1,12 +1,72 @@
+import { FolderAddOutlined, PlusOutlined } from "@ant-design/icons";
+import { Alert, Button } from "antd";
+import { useSearchParams } from "react-router";
 import { useText } from "../i18n";
+import { Loading, Message, Trouble } from "../parts";
+import { Add } from "./add";
+import { Card } from "./card";
+import { Details, isTab, type Tab } from "./details";
+import { useProjects } from "./listed";
+import "./projects.css";
+import "./details.css";
 
 export default function ProjectsPage() {
   const t = useText();
+  const { value: projects, problem, reload } = useProjects();
+  const opened = useOpened();
+  const detailed = projects?.find((project) => project.id === opened.about);
+  if (!projects) return problem ? <Trouble problem={problem} onRetry={reload} /> : <Loading />;
   return (
-    <div className="page">
+    <div className="page projects-page">
       <header className="page-head">
         <h1>{t("projects.title")}</h1>
+        {projects.length > 0 && (
+          <Button type="primary" icon={<PlusOutlined />} onClick={opened.add}>
+            {t("projects.add")}
+          </Button>
+        )}
       </header>
+      {problem?.isOffline && <Alert className="away" type="warning" showIcon title={t("projects.away")} />}
+      {projects.length === 0 && (
+        <Message icon={<FolderAddOutlined />} title={t("projects.none")} hint={t("projects.none.hint")}>
+          <Button type="primary" icon={<PlusOutlined />} onClick={opened.add}>
+            {t("projects.add")}
+          </Button>
+        </Message>
+      )}
+      <ul className="cards" aria-label={t("projects.list")}>
+        {projects.map((project) => (
+          <Card
+            key={project.id}
+            project={project}
+            round={projects}
+            onChange={reload}
+            onDetails={(tab) => opened.details(project.id, tab)}
+          />
+        ))}
+      </ul>
+      <Add isOpen={opened.isAdding} onClose={opened.close} onAdded={reload} />
+      <Details
+        project={detailed}
+        tab={opened.tab}
+        onTab={(tab) => detailed && opened.details(detailed.id, tab, true)}
+        onChange={reload}
+        onClose={opened.close}
+      />
     </div>
   );
+}
+
+/** What is open beside the list, kept in the address: `?add`, or `?about=shop&tab=settings`. */
+function useOpened() {
+  const [address, setAddress] = useSearchParams();
+  const tab = address.get("tab") ?? "";
+  return {
+    isAdding: address.has("add"),
+    about: address.get("about") ?? "",
+    tab: isTab(tab) ? tab : ("left-out" as Tab),
+    add: () => setAddress({ add: "" }),
+    details: (about: string, chosen: Tab, replace = false) => setAddress({ about, tab: chosen }, { replace }),
+    close: () => setAddress({}),
+  };
 }

@@ -1,0 +1,190 @@
+import { FolderOutlined, MoreOutlined, SearchOutlined, SyncOutlined } from "@ant-design/icons";
+import { App, Button, Dropdown } from "antd";
+import { useEffect, useState } from "react";
+import { Link } from "react-router";
+import { post, remove } from "../api/client";
+import { type Key, useText } from "../i18n";
+import { useFormat } from "../i18n/format";
+import { sharesOf } from "./amounts";
+import type { Tab } from "./details";
+import { useFailure } from "./failure";
+import { useJob } from "./following";
+import type { Project } from "./listed";
+import { Outcome } from "./outcome";
+import { isActive, type Job } from "./progress";
+import { Running } from "./running";
+
+interface CardProps {
+  readonly project: Project;
+  /** The list in which it came: another one each time it is loaded. */
+  readonly round: unknown;
+  readonly onChange: () => void;
+  readonly onDetails: (tab: Tab) => void;
+}
+
+/** A project: what it is, how its index is, and what can be done with it. */
+export function Card({ project, round, onChange, onDetails }: CardProps) {
+  const t = useText();
+  const [started, setStarted] = useState<Job>();
+  const jobId = useLatest(project.job_id, started?.id);
+  const runs = project.status === "indexing" || (started?.id === jobId && started.state === "running");
+  const { view, isLost } = useJob({ jobId, runs, round, onEnd: onChange });
+  const isBusy = view ? isActive(view) : Boolean(project.job_id);
+  const status = view && isActive(view) ? (view.state === "queued" ? "queued" : "indexing") : project.status;
+  const begin = useBegin(project.id, (job) => {
+    setStarted(job);
+    onChange();
+  });
+  return (
+    <li className="card panel" data-project={project.id} data-status={status}>
+      <div className="card-head">
+        <h2>{project.name}</h2>
+        <span className={`status is-${status}`}>{t(`projects.status.${status}` as Key)}</span>
+        <More project={project} isBusy={isBusy} onFull={() => begin(true)} onChange={onChange} onDetails={onDetails} />
+      </div>
+      <div className="card-root mono" title={project.root}>
+        <FolderOutlined aria-hidden />
+        <bdi>{project.root}</bdi>
+      </div>
+      <Contents project={project} />
+      {view && isActive(view) && <Running name={project.name} view={view} isLost={isLost} />}
+      {view && !isActive(view) && <Outcome view={view} onLeftOut={() => onDetails("left-out")} />}
+      {!view && project.problem && <p className="card-problem">{project.problem}</p>}
+      <div className="card-foot">
+        <When project={project} />
+        <Button icon={<SyncOutlined />} disabled={isBusy} onClick={() => begin(false)}>
+          {t(project.generation ? "projects.update" : "projects.index")}
+        </Button>
+        {project.generation > 0 && (
+          <Link className="card-search" to={`/search?in=${encodeURIComponent(project.id)}`}>
+            <SearchOutlined aria-hidden /> {t("projects.search")}
+          </Link>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** The job to show: the one the list names, or the one that was begun here; when there is none any more, the last. */
+function useLatest(listed: string, begun: string | undefined): string {
+  const [latest, setLatest] = useState(listed);
+  useEffect(() => {
+    if (begun) setLatest(begun);
+  }, [begun]);
+  useEffect(() => {
+    if (listed) setLatest(listed);
+  }, [listed]);
+  return latest;
+}
+
+function useBegin(projectId: string, onBegun: (job: Job) => void): (full: boolean) => void {
+  const fail = useFailure();
+  return (full) => {
+    post<Job>(`/projects/${encodeURIComponent(projectId)}/index`, { full }).then(onBegun, fail);
+  };
+}
+
+function Contents({ project }: { readonly project: Project }) {
+  const t = useText();
+  const format = useFormat();
+  const shares = sharesOf(project.languages, 4);
+  if (!project.generation) return null;
+  const counts = [
+    ["projects.files", project.n_documents],
+    ["projects.chunks", project.n_chunks],
+    ["projects.symbols", project.n_symbols],
+  ] as const;
+  return (
+    <>
+      <dl className="counts">
+        {counts.map(([name, count]) => (
+          <div key={name}>
+            <dt>{t(name, { n: count })}</dt>
+            <dd>{format.number(count)}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="languages" role="img" aria-label={spoken()}>
+        {shares.map((share, place) => (
+          <span key={share.name} style={{ width: `${share.percent}%`, background: colour(place, share.name) }} />
+        ))}
+      </div>
+      <ul className="legend" aria-hidden>
+        {shares.map((share, place) => (
+          <li key={share.name}>
+            <i style={{ background: colour(place, share.name) }} />
+            {share.name || t("projects.languages.other")}{" "}
+            <span className="soft">{format.percent(share.percent / 100)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+
+  function spoken(): string {
+    const each = shares.map((one) => `${one.name || t("projects.languages.other")} ${format.number(one.count)}`);
+    return `${t("projects.languages")}: ${each.join(", ")}`;
+  }
+}
+
+function colour(place: number, name: string): string {
+  return name ? `var(--chart-${place + 1})` : "var(--chart-8)";
+}
+
+function When({ project }: { readonly project: Project }) {
+  const t = useText();
+  const format = useFormat();
+  if (!project.generation) return <span className="card-when">{t("projects.never")}</span>;
+  return (
+    <time
+      className="card-when"
+      dateTime={new Date(project.indexed_at * 1000).toISOString()}
+      title={format.date(project.indexed_at)}
+    >
+      {t("projects.indexed", { ago: format.ago(project.indexed_at) })}
+    </time>
+  );
+}
+
+interface MoreProps {
+  readonly project: Project;
+  readonly isBusy: boolean;
+  readonly onFull: () => void;
+  readonly onChange: () => void;
+  readonly onDetails: (tab: Tab) => void;
+}
+
+/** What is done less often, behind a button. */
+function More({ project, isBusy, onFull, onChange, onDetails }: MoreProps) {
+  const t = useText();
+  const fail = useFailure();
+  const { modal, message } = App.useApp();
+  const ask = () =>
+    modal.confirm({
+      title: t("projects.remove.title", { name: project.name }),
+      content: t("projects.remove.hint"),
+      okText: t("projects.remove.yes"),
+      okButtonProps: { danger: true },
+      cancelText: t("projects.remove.no"),
+      autoFocusButton: "cancel",
+      onOk: () =>
+        remove(`/projects/${encodeURIComponent(project.id)}`).then(() => {
+          void message.success(t("projects.removed", { name: project.name }));
+          onChange();
+        }, fail),
+    });
+  const items = [
+    { key: "full", label: t("projects.full"), disabled: isBusy, onClick: onFull },
+    { type: "divider" as const },
+    { key: "left-out", label: t("projects.left-out"), onClick: () => onDetails("left-out") },
+    { key: "settings", label: t("projects.settings"), onClick: () => onDetails("settings") },
+    { key: "history", label: t("projects.history"), onClick: () => onDetails("history") },
+    { type: "divider" as const },
+    { key: "remove", label: t("projects.remove"), danger: true, onClick: ask },
+  ];
+  return (
+    <Dropdown menu={{ items }} trigger={["click"]} placement="bottomRight">
+      <Button type="text" icon={<MoreOutlined />} aria-label={t("projects.more", { name: project.name })} />
+    </Dropdown>
+  );
+}

@@ -1,0 +1,44 @@
+import { CheckCircleFilled, CloseCircleFilled } from "@ant-design/icons";
+import { Spin } from "antd";
+import { get, type Schemas, useLoad } from "../api/client";
+import { useText } from "../i18n";
+import { Trouble } from "../parts";
+
+/** Asks each part of a project, its models too, whether it works. */
+export function Checks({ projectId }: { readonly projectId: string }) {
+  const t = useText();
+  const services = useLoad(
+    (signal) =>
+      get<Schemas["ServicesOut"]>("/monitoring/services", { project_id: projectId, ask_models: true }, signal),
+    [projectId],
+  );
+  if (services.problem) return <Trouble problem={services.problem} onRetry={services.reload} />;
+  if (!services.value)
+    return (
+      <div className="checks-wait">
+        <Spin />
+      </div>
+    );
+  const checks = services.value.services;
+  const n = checks.filter((check) => !check.ok).length;
+  return (
+    <section className="checks" aria-label={t("projects.settings.tested")}>
+      <h3 role="status">{n ? t("projects.settings.not-well", { n }) : t("projects.settings.all-well")}</h3>
+      <ul>
+        {checks.map((check) => (
+          <li key={check.name} className={check.ok ? "is-ok" : "is-bad"}>
+            {check.ok ? <CheckCircleFilled aria-hidden /> : <CloseCircleFilled aria-hidden />}
+            <div>
+              <strong>{check.name}</strong>
+              <span className="visually-hidden">
+                {t(check.ok ? "projects.settings.works" : "projects.settings.fails")}
+              </span>{" "}
+              <span className="soft">{check.detail}</span>
+              {!check.ok && check.hint && <div>{check.hint}</div>}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

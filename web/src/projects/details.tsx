@@ -1,0 +1,49 @@
+import { Drawer, Tabs } from "antd";
+import { useText } from "../i18n";
+import { History } from "./history";
+import { LeftOut } from "./left-out";
+import type { Project } from "./listed";
+import { Settings } from "./settings";
+
+const TABS = ["left-out", "settings", "history"] as const;
+export type Tab = (typeof TABS)[number];
+
+export function isTab(text: string): text is Tab {
+  return TABS.some((tab) => tab === text);
+}
+
+interface DetailsProps {
+  readonly project: Project | undefined;
+  readonly tab: Tab;
+  readonly onTab: (tab: Tab) => void;
+  readonly onChange: () => void;
+  readonly onClose: () => void;
+}
+
+/** All that a card has no room for. */
+export function Details({ project, tab, onTab, onChange, onClose }: DetailsProps) {
+  const t = useText();
+  const about = (which: Tab) => {
+    if (!project || which !== tab) return null;
+    if (which === "left-out") return <LeftOut key={project.id} project={project} />;
+    if (which === "settings") return <Settings key={project.id} project={project} onChange={onChange} />;
+    return <History key={project.id} project={project} />;
+  };
+  return (
+    <Drawer
+      open={project !== undefined}
+      title={project?.name}
+      aria-label={t("projects.details", { name: project?.name ?? "" })}
+      closable={{ "aria-label": t("projects.close") }}
+      size={640}
+      destroyOnHidden
+      onClose={onClose}
+    >
+      <Tabs
+        activeKey={tab}
+        onChange={(key) => isTab(key) && onTab(key)}
+        items={TABS.map((which) => ({ key: which, label: t(`projects.${which}`), children: about(which) }))}
+      />
+    </Drawer>
+  );
+}
