@@ -2,11 +2,38 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
 
-from .conftest import ServedPage
+from codefathom.server.auth import Token, hash_of
+from codefathom.server.config import ServerConfig
+
+from .conftest import STATIC, ServedPage, missing, serving
+
+WEB = Path(__file__).parents[2] / "web"
+AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
+PLACE = "project=shop&file=shop/pricing.py&lines=6-9"
+PAGES = ("/search?q=price", "/chat", "/projects", "/monitoring", f"/projects?{PLACE}")
+MOST_INITIAL_BYTES = 400_000
+SECRET = "fathom_of_this_test"
+
+
+def settled(page: Page, address: str) -> None:
+    """Open a page and wait until it has all that it asks for at the beginning."""
+    page.goto(address)
+    expect(page.get_by_role("main")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+
+
+# ---- where pages lead
 
 
 def test_the_first_page_is_where_a_project_is_added_and_later_the_search(page: Page, served: ServedPage) -> None:
@@ -15,3 +42,182 @@ def test_the_first_page_is_where_a_project_is_added_and_later_the_search(page: P
     served.add()
     page.goto(served.url)
     expect(page).to_have_url(re.compile("/search$"))
+
+
+def test_the_menu_leads_to_each_page_and_says_which_one_is_open(page: Page, served: ServedPage) -> None:
+    page.goto(f"{served.url}/projects")
+    menu = page.get_by_role("navigation", name="Pages")
+    for name, path in (("Chat", "chat"), ("Search", "search"), ("Monitoring", "monitoring"), ("Projects", "projects")):
+        menu.get_by_role("link", name=name).click()
+        expect(page).to_have_url(f"{served.url}/{path}")
+        expect(menu.locator("[aria-current=page]")).to_have_text(name)
+    page.go_back()
+    expect(page).to_have_url(f"{served.url}/monitoring")
+
+
+def test_the_keyboard_gets_past_the_menu_and_through_it(page: Page, served: ServedPage) -> None:
+    settled(page, f"{served.url}/monitoring")
+    page.keyboard.press("Tab")
+    skip = page.get_by_role("link", name="Skip to the content")
+    expect(skip).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+    page.get_by_role("link", name="Projects").focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{served.url}/projects")
+
+
+# ---- themes and languages
+
+
+def theme_of(page: Page) -> str:
+    return str(page.evaluate("document.documentElement.dataset.theme"))
+
+
+def test_the_theme_is_that_of_the_system_until_one_is_chosen(page: Page, served: ServedPage) -> None:
+    settled(page, f"{served.url}/projects")
+    assert theme_of(page) == "light"
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    page.get_by_role("radio", name="Light").check()
+    assert theme_of(page) == "light"
+    page.reload()
+    expect(page.get_by_role("radio", name="Light")).to_be_checked()
+    assert theme_of(page) == "light"
+    page.get_by_role("radio", name="Like the system").check()
+    assert theme_of(page) == "dark"
+
+
+def test_the_language_is_that_of_the_browser_until_one_is_chosen(chromium: Any, served: ServedPage) -> None:
+    context = chromium.new_context(locale="zh-CN")
+    page = context.new_page()
+    settled(page, f"{served.url}/projects")
+    expect(page.get_by_role("navigation", name="页面")).to_be_visible()
+    assert page.evaluate("document.documentElement.lang") == "zh-CN"
+    page.get_by_role("radio", name="English").check()
+    expect(page.get_by_role("link", name="Monitoring")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("link", name="Monitoring")).to_be_visible()
+    assert page.evaluate("document.documentElement.lang") == "en"
+    context.close()
+
+
+# ---- what it loads
+
+
+def test_nothing_is_asked_of_another_host(page: Page, served: ServedPage) -> None:
+    asked: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    served.add()
+    for path in PAGES:
+        settled(page, f"{served.url}{path}")
+    assert len(asked) > 20
+    assert [url for url in asked if not url.startswith((f"{served.url}/", "data:", "blob:"))] == []
+    # What the policy of the page forbids is said here.
+    assert complaints == []
+
+
+def initial_files() -> Iterator[Path]:
+    """All that is loaded before a page is chosen."""
+    manifest = json.loads((STATIC / ".vite" / "manifest.json").read_text(encoding="utf-8"))
+    left, seen = ["index.html"], set()
+    yield STATIC / "index.html"
+    while left:
+        name = left.pop()
+        if name not in seen:
+            seen.add(name)
+            chunk = manifest[name]
+            left += chunk.get("imports", [])
+            yield from (STATIC / file for file in (chunk["file"], *chunk.get("css", [])))
+
+
+def test_the_first_load_is_small_and_each_page_a_file_of_its_own() -> None:
+    if not (STATIC / "index.html").is_file():
+        missing("the page is not built: make web")
+    sizes = {path.name: len(gzip.compress(path.read_bytes(), 9)) for path in initial_files()}
+    assert sum(sizes.values()) <= MOST_INITIAL_BYTES, sizes
+    manifest = json.loads((STATIC / ".vite" / "manifest.json").read_text(encoding="utf-8"))
+    lazy = {name for name, chunk in manifest.items() if chunk.get("isDynamicEntry")}
+    assert {f"src/{name}/index.tsx" for name in ("chat", "search", "projects", "monitoring", "viewer")} <= lazy
+
+
+# ---- for everyone
+
+
+def violations(page: Page) -> list[str]:
+    """Return what axe calls serious or critical."""
+    # An animation halfway has colours of its own.
+    page.wait_for_timeout(400)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{item['id']}: {node['html'][:200]} {node['failureSummary'][:300]}"
+        for item in found["violations"]
+        if item["impact"] in {"serious", "critical"}
+        for node in item["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_finds_nothing_serious(browser: BrowserContext, served: ServedPage, path: str, theme: str) -> None:
+    if not AXE.is_file():
+        missing("axe-core is not installed: make web")
+    served.add()
+    page = browser.new_page()
+    page.emulate_media(color_scheme=theme)
+    settled(page, f"{served.url}{path}")
+    wide = violations(page)
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert wide + violations(page) == []
+
+
+def test_every_page_fits_a_phone(page: Page, served: ServedPage) -> None:
+    served.add()
+    page.set_viewport_size({"width": 360, "height": 640})
+    for path in PAGES:
+        settled(page, f"{served.url}{path}")
+        too_wide = page.evaluate(
+            """() => [document.documentElement, ...document.querySelectorAll("main")]
+                .filter((item) => item.scrollWidth > item.clientWidth).map((item) => item.tagName)"""
+        )
+        assert too_wide == [], path
+    settled(page, f"{served.url}/projects")
+    page.get_by_role("button", name="Appearance, Language").click()
+    page.get_by_role("radio", name="Dark").check()
+    assert theme_of(page) == "dark"
+    page.get_by_role("link", name="Chat").click()
+    expect(page).to_have_url(f"{served.url}/chat")
+
+
+# ---- who may ask
+
+
+def test_a_server_with_tokens_asks_for_one_and_remembers_it(page: Page, config: ServerConfig, tmp_path: Path) -> None:
+    guarded = replace(config, tokens=(Token("team", hash_of(SECRET)),))
+    with serving(tmp_path, guarded) as served:
+        page.goto(f"{served.url}/projects")
+        dialog = page.get_by_role("dialog", name="This server asks for a token")
+        field = dialog.get_by_label("Token", exact=True)
+        field.fill("wrong")
+        dialog.get_by_role("button", name="Go on").click()
+        expect(dialog.get_by_role("alert")).to_have_text("The server does not know this token.")
+        field.fill(SECRET)
+        page.keyboard.press("Enter")
+        expect(dialog).to_be_hidden()
+        expect(page.get_by_role("main").get_by_role("alert")).to_have_count(0)
+        page.reload()
+        page.wait_for_load_state("networkidle")
+        expect(dialog).to_be_hidden()
+
+
+def test_a_server_that_is_gone_is_named_as_the_trouble(browser: BrowserContext, served: ServedPage) -> None:
+    page = browser.new_page()
+    page.route("**/api/**", lambda route: route.abort())
+    page.goto(served.url)
+    expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
+    page.unroute("**/api/**")
+    page.get_by_role("button", name="Try again").click()
+    expect(page).to_have_url(re.compile("/projects$"))

@@ -21,16 +21,16 @@ import "./shell.css";
 const CodeViewer = lazy(() => import("./viewer"));
 
 const PAGES: readonly { readonly path: string; readonly name: Key; readonly icon: ReactNode }[] = [
-  { path: "/search", name: "shell.search", icon: <SearchOutlined /> },
-  { path: "/chat", name: "shell.chat", icon: <MessageOutlined /> },
-  { path: "/projects", name: "shell.projects", icon: <FolderOpenOutlined /> },
-  { path: "/monitoring", name: "shell.monitoring", icon: <AreaChartOutlined /> },
+  { path: "/search", name: "shell.search", icon: <SearchOutlined aria-hidden /> },
+  { path: "/chat", name: "shell.chat", icon: <MessageOutlined aria-hidden /> },
+  { path: "/projects", name: "shell.projects", icon: <FolderOpenOutlined aria-hidden /> },
+  { path: "/monitoring", name: "shell.monitoring", icon: <AreaChartOutlined aria-hidden /> },
 ];
 
 const THEMES: readonly { readonly choice: Choice; readonly name: Key; readonly icon: ReactNode }[] = [
-  { choice: "system", name: "shell.theme.system", icon: <DesktopOutlined /> },
-  { choice: "light", name: "shell.theme.light", icon: <SunOutlined /> },
-  { choice: "dark", name: "shell.theme.dark", icon: <MoonOutlined /> },
+  { choice: "system", name: "shell.theme.system", icon: <DesktopOutlined aria-hidden /> },
+  { choice: "light", name: "shell.theme.light", icon: <SunOutlined aria-hidden /> },
+  { choice: "dark", name: "shell.theme.dark", icon: <MoonOutlined aria-hidden /> },
 ];
 
 interface ThemeProps {

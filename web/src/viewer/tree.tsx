@@ -50,8 +50,8 @@ function Branch({ entry, ...props }: EntryProps) {
   return (
     <>
       <button type="button" className="tree-entry" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <CaretRightOutlined rotate={isOpen ? 90 : 0} />
-        <FolderOutlined />
+        <CaretRightOutlined aria-hidden rotate={isOpen ? 90 : 0} />
+        <FolderOutlined aria-hidden />
         <span>{entry.name}</span>
       </button>
       {isOpen && <Folder {...props} folder={entry.path} />}
@@ -73,7 +73,7 @@ function Leaf({ entry, path, onOpen }: EntryProps) {
       aria-current={isShown || undefined}
       onClick={() => onOpen(entry.path)}
     >
-      <FileOutlined />
+      <FileOutlined aria-hidden />
       <span>{entry.name}</span>
     </button>
   );
