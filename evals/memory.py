@@ -19,9 +19,14 @@ def run_watched(command: Sequence[str], *, env: dict[str, str], cwd: Path) -> tu
     process = subprocess.Popen(command, env=env, cwd=cwd)
     peak = 0
     while process.poll() is None:
-        peak = max(peak, sum(map(_bytes_held, _family(process.pid))))
+        peak = max(peak, bytes_held(process.pid))
         time.sleep(EVERY_S)
     return process.returncode, peak or None
+
+
+def bytes_held(pid: int) -> int:
+    """Return how many bytes a process and its children hold now; 0 where the system has no /proc."""
+    return sum(map(_bytes_held, _family(pid)))
 
 
 def _family(pid: int) -> Iterator[int]:

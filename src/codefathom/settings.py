@@ -107,7 +107,7 @@ class SearchSettings(NamedTuple):
 
     limit: Annotated[int, Rule("Most hits of a search.", low=1, high=1_000)] = 10
     level: Annotated[str, Rule("What a hit is.", choices=LEVELS)] = "chunk"
-    mode: Annotated[str, Rule("Which rankings take part.", choices=MODES)] = "hybrid"
+    mode: Annotated[str, Rule("How a search ranks; auto decides for each query.", choices=MODES)] = "auto"
     candidates: Annotated[int, Rule("Most candidates of each ranking before they are fused.", low=1)] = 100
     fusion: Annotated[
         str, Rule("Reciprocal rank fusion, or weighted sum of scaled scores.", choices=("rrf", "weighted"))
@@ -337,6 +337,14 @@ class ServerSettings(NamedTuple):
     requests_per_minute: Annotated[
         int, Rule("Most requests of one token or address in a minute; 0: no limit.", low=0, remote=True)
     ] = 1_200
+    search_processes: Annotated[
+        int, Rule("Searches that run at the same time; 0 means one for each processor, at most 4.", low=0, remote=True)
+    ] = 0
+    search_timeout_s: Annotated[
+        float, Rule("Seconds that a search may take, the time included in which it waits.", low=0.1, remote=True)
+    ] = 30.0
+    waiting_searches: Annotated[int, Rule("Most searches that wait; more are refused.", low=1, remote=True)] = 1_000
+    jobs_at_once: Annotated[int, Rule("Projects that are indexed at the same time.", low=1, remote=True)] = 2
     log: Annotated[str, Rule("How the server writes its log on stderr.", choices=("text", "json"), remote=True)] = (
         "text"
     )

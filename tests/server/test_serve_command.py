@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ import pytest
 
 from codefathom.cli import main
 from codefathom.server.auth import hash_of
+from codefathom.server.config import ServerConfig
+from codefathom.server.run import _listening
 
 PROGRAM = "import sys; from codefathom.cli import main; sys.exit(main())"
 
@@ -66,3 +69,13 @@ def test_what_cannot_be_served_says_why(
     monkeypatch.setenv("FATHOM_SERVER__DATA_DIR", str(tmp_path / "data"))
     assert main(["serve", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_no_part_of_an_answer_waits_in_the_system(tmp_path: Path) -> None:
+    """Asyncio switches Nagle's algorithm off for what is named as TCP only, and connections take that name over."""
+    with (
+        _listening(ServerConfig(data_dir=str(tmp_path), allowed_roots=(), port=0)) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as connection,
+    ):
+        assert connection.proto == socket.IPPROTO_TCP

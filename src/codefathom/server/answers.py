@@ -16,7 +16,7 @@ from codefathom.answer.types import Answer
 from codefathom.server.answer_events import Happening, Telling, details_of, problem_event
 from codefathom.server.conversations import Conversations, Turn
 from codefathom.server.job_events import Told
-from codefathom.server.problems import NotFoundError, Problem, RequestError, problem_of
+from codefathom.server.problems import BusyError, NotFoundError, Problem, RequestError, problem_of
 from codefathom.server.sse import Channel
 from codefathom.server.stopping import StoppedError, stopping
 
@@ -28,13 +28,6 @@ _SIZE = 10_000  # events of one answer
 _log = logging.getLogger(__name__)
 
 Open: TypeAlias = Callable[[], AbstractContextManager[Iterator[Happening]]]
-
-
-class BusyError(RequestError):
-    """As many answers are being written as may be at a time."""
-
-    status = 503
-    code = "busy"
 
 
 class AnswerError(RequestError):

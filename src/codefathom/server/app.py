@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
@@ -34,7 +35,9 @@ from codefathom.server.measures import Measures
 from codefathom.server.measuring import Measuring
 from codefathom.server.problems import MEDIA_TYPE
 from codefathom.server.projects import Projects
+from codefathom.server.searchers import Searchers
 from codefathom.server.state import ServerState
+from codefathom.server.turns import Turns
 
 ROUTERS = (
     routes_service.router,
@@ -47,7 +50,7 @@ ROUTERS = (
     routes_conversations.router,
     routes_openai.router,
 )
-_JOBS_AT_ONCE = 2
+_THREADS = 12  # of other routes than searches: each thread has connections to each index that it has read
 _PROBLEM = {
     "description": "What is wrong",
     "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}},
@@ -63,9 +66,12 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = _THREADS
         state.jobs.resume()
         yield
         state.answers.close()
+        state.searchers.close()
+        state.turns.close()
         state.jobs.close()
         state.conversations.close()
         state.projects.close()
@@ -113,10 +119,12 @@ def _state(live: Live) -> ServerState:
         measures=Measures(),
         jobs=Jobs(
             os.path.join(config.data_dir, "jobs.db"),
-            n_at_once=_JOBS_AT_ONCE,
+            n_at_once=config.jobs_at_once,
             # An opened engine looks at the tree now and then only, and would call its index stale for a moment.
             on_end=lambda job: projects.opened.drop(job.project_id),
         ),
         conversations=conversations,
         answers=Answers(conversations),
+        turns=Turns(config.search_processes, lambda: live.current.waiting_searches),
+        searchers=Searchers(),
     )

@@ -11,6 +11,8 @@ from codefathom.errors import SettingsError
 from codefathom.server.auth import Token, is_loopback, token_of
 from codefathom.settings import ServerSettings
 
+_MOST_PROCESSES = 4  # that search, unless the settings say more: each holds 50 MB and more
+
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
@@ -29,6 +31,10 @@ class ServerConfig:
     max_body_bytes: int = 2_000_000
     read_timeout_s: float = 30.0
     requests_per_minute: int = 1_200
+    search_processes: int = 2
+    search_timeout_s: float = 30.0
+    waiting_searches: int = 1_000
+    jobs_at_once: int = 2
     log: str = "text"
     user_file: str = ""  # the settings file of whoever runs the server
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)  # of the environment, with keys in it
@@ -62,6 +68,10 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         max_body_bytes=settings.max_body_bytes,
         read_timeout_s=settings.read_timeout_s,
         requests_per_minute=settings.requests_per_minute,
+        search_processes=settings.search_processes or min(os.cpu_count() or 1, _MOST_PROCESSES),
+        search_timeout_s=settings.search_timeout_s,
+        waiting_searches=settings.waiting_searches,
+        jobs_at_once=settings.jobs_at_once,
         log=settings.log,
         user_file=user_file(variables),
         variables=variables,

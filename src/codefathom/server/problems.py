@@ -85,6 +85,31 @@ class TooManyError(RequestError):
         self.wait_s = wait_s
 
 
+class BusyError(RequestError):
+    """As much is being done as may be at a time."""
+
+    status = 503
+    code = "busy"
+
+
+class LeftError(RequestError):
+    """Whoever asked has left, and sees nothing of this."""
+
+    status = 499
+    code = "left"
+
+
+class SlowError(RequestError):
+    """What was asked takes longer than it may."""
+
+    status = 504
+    code = "too_slow"
+
+    def __init__(self, limit_s: float) -> None:
+        hint = "ask for less, such as in one folder, with a simpler expression, or later; see server.search_timeout_s"
+        super().__init__(f"the search was not done after {limit_s:g} s", hint=hint)
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """What a failed request is answered with."""
@@ -115,7 +140,8 @@ _TITLES = {
     429: "Too many requests",
     500: "Something broke",
     502: "A model failed",
-    503: "The index cannot be used",
+    503: "Not possible at the moment",
+    504: "It took too long",
 }
 
 # The first that fits: subclasses stand before their bases.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 
 from codefathom.errors import UsageError
 from codefathom.federation import ProjectHit
 from codefathom.search.explain import MEANING
 from codefathom.search.weights import WEIGHTS
+from codefathom.server.auth import Caller
 from codefathom.server.problems import problem_of
 from codefathom.server.searching import (
     Answered,
@@ -16,6 +17,7 @@ from codefathom.server.searching import (
     Limits,
     chosen_projects,
     context,
+    in_turn,
     search_several,
 )
 from codefathom.server.state import CallerHere, ServerState
@@ -39,13 +41,20 @@ def router(state: ServerState) -> APIRouter:
     """Return the routes of questions that need no model."""
     routes = APIRouter(tags=["search"])
 
-    @routes.post("/federated/search", summary="Find places in several projects, merged by rank")
-    @routes.post("/search", summary="Find places in one project or in several")
-    def search(wanted: SearchIn, caller: CallerHere) -> SearchOut:
+    @routes.post(
+        "/federated/search", summary="Find places in several projects, merged by rank", response_model=SearchOut
+    )
+    @routes.post("/search", summary="Find places in one project or in several", response_model=SearchOut)
+    async def search(wanted: SearchIn, caller: CallerHere, request: Request) -> Response:
         named = ([wanted.project_id] if wanted.project_id else []) + wanted.project_ids
-        projects = chosen_projects(state, caller, named)
         asked = Asked(wanted.query, wanted.limit, wanted.level, wanted.mode, wanted.min_score, limits_of(wanted))
-        return _search_out(wanted.query, search_several(state, caller, projects, asked))
+
+        def look(until: float) -> bytes:
+            projects = chosen_projects(state, caller, named)
+            found = _search_out(wanted.query, search_several(state, caller, projects, asked, until))
+            return found.model_dump_json().encode()  # in this thread, and only once
+
+        return Response(await in_turn(state, caller, request, look), media_type="application/json")
 
     @routes.get("/signals", summary="Say what the signals of a hit mean and how much each counts")
     def signals() -> SignalsOut:
@@ -53,7 +62,10 @@ def router(state: ServerState) -> APIRouter:
         return SignalsOut(signals=listed)
 
     @routes.post("/context", summary="Collect whole files for a prompt")
-    def files_for_prompt(wanted: ContextIn, caller: CallerHere) -> ContextOut:
+    async def files_for_prompt(wanted: ContextIn, caller: CallerHere, request: Request) -> ContextOut:
+        return await in_turn(state, caller, request, lambda _: collect(wanted, caller))
+
+    def collect(wanted: ContextIn, caller: Caller) -> ContextOut:
         projects = chosen_projects(state, caller, [wanted.project_id] if wanted.project_id else [])
         if len(projects) > 1:
             raise UsageError("a context is about one project", hint=f"give project_id, one of {', '.join(projects)}")

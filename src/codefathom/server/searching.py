@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from time import monotonic
+from typing import NamedTuple, TypeVar
+
+from fastapi import Request
 
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
@@ -14,11 +18,14 @@ from codefathom.search.filter_options import one_of, split_values
 from codefathom.search.filter_parser import parse_filter
 from codefathom.search.filters import combine
 from codefathom.server.auth import Caller
-from codefathom.server.problems import NotFoundError, NotIndexedError
+from codefathom.server.problems import LeftError, NotFoundError, NotIndexedError, SlowError
+from codefathom.server.searcher import Wanted
 from codefathom.server.state import ServerState
+from codefathom.server.stopping import ServedEngine
 from codefathom.types import Context, Level, Mode, SearchResult, Where
 
 USUAL_LIMIT = 10
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,28 @@ def chosen_projects(state: ServerState, caller: Caller, wanted: Sequence[str]) -
     return tuple(dict.fromkeys(wanted)) or tuple(known)
 
 
-def search(state: ServerState, caller: Caller, project_id: str, asked: Asked) -> SearchResult:
+async def in_turn(state: ServerState, caller: Caller, request: Request, work: Callable[[float], _T]) -> _T:
+    """Return what `work` returns when it is the client's turn; it is given until when it may take, as `monotonic` says.
+
+    A client that has left is not waited for. Raises BusyError and SlowError.
+    """
+    limit_s = state.config.search_timeout_s
+    until = monotonic() + limit_s
+    who = caller.name or (request.client.host if request.client else "")
+    turn = asyncio.ensure_future(state.turns.run(who, lambda: work(until), limit_s))
+    # The body is read: what comes now is that the client leaves.
+    left = asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait((turn, left), return_when=asyncio.FIRST_COMPLETED)
+        if not turn.done():
+            raise LeftError("the client has left")
+        return turn.result()
+    finally:
+        left.cancel()
+        turn.cancel()  # no more than a word to one that is done
+
+
+def search(state: ServerState, caller: Caller, project_id: str, asked: Asked, until: float) -> SearchResult:
     """Return what a search finds in a project, from the cache where the index has not changed since."""
     where = asked.limits.where()
     with indexed(state, project_id, caller) as engine:
@@ -106,35 +134,55 @@ def search(state: ServerState, caller: Caller, project_id: str, asked: Asked) ->
         key = (project_id, engine.root, engine.generation, asked)
 
         def look() -> SearchResult:
-            return engine.search(
-                asked.query,
-                limit=asked.limit,
-                level=asked.level,
-                mode=asked.mode,
-                where=where,
-                min_score=asked.min_score,
-            )
+            return state.searchers.search(_wanted(state, engine, asked, where, until))
 
-        # While a job writes, the views show less than the generation says: that must not outlive the job.
-        found: SearchResult = state.cache.get_or_make(key, look, keep=lambda result: not (stale or result.degraded))
+        def is_kept(result: SearchResult) -> bool:
+            # While a job writes, the views show less than the generation says: that must not outlive the job.
+            return not stale and not result.degraded and result.generation == key[2]
+
+        found: SearchResult = state.cache.get_or_make(key, look, keep=is_kept)
         return replace(found, stale=stale)
 
 
-def search_several(state: ServerState, caller: Caller, project_ids: Sequence[str], asked: Asked) -> Federated:
+def _wanted(state: ServerState, engine: Engine, asked: Asked, where: Where | None, until: float) -> Wanted:
+    """Return what the process of a search is told. Raises SlowError when the time is over already."""
+    left_s = until - monotonic()
+    if left_s <= 0:
+        raise SlowError(state.config.search_timeout_s)
+    return Wanted(
+        root=engine.root,
+        version=engine.version if isinstance(engine, ServedEngine) else 0,
+        settings=engine.settings,
+        query=asked.query,
+        options={
+            "limit": asked.limit,
+            "level": asked.level,
+            "mode": asked.mode,
+            "where": where,
+            "min_score": asked.min_score,
+        },
+        limit_s=left_s,
+        most_opened=state.config.opened_projects,
+    )
+
+
+def search_several(
+    state: ServerState, caller: Caller, project_ids: Sequence[str], asked: Asked, until: float
+) -> Federated:
     """Return what a search finds in projects, merged by rank; one that cannot answer does not keep the others from it.
 
     Raises the FathomError of the first when none can answer.
     """
-    answered = [_answer(state, caller, project_id, asked) for project_id in project_ids]
+    answered = [_answer(state, caller, project_id, asked, until) for project_id in project_ids]
     results = {item.project_id: item.result for item in answered if item.result}
     if not results:
         raise next(item.error for item in answered if item.error)
     return Federated(merge(results, asked.limit or USUAL_LIMIT), tuple(answered))
 
 
-def _answer(state: ServerState, caller: Caller, project_id: str, asked: Asked) -> Answered:
+def _answer(state: ServerState, caller: Caller, project_id: str, asked: Asked, until: float) -> Answered:
     try:
-        return Answered(project_id, search(state, caller, project_id, asked))
+        return Answered(project_id, search(state, caller, project_id, asked, until))
     except FathomError as error:  # a path or symbol that a question names may be in one project only
         return Answered(project_id, None, error)
 

@@ -17,6 +17,8 @@ from codefathom.server.live import Live
 from codefathom.server.measures import Measures
 from codefathom.server.problems import ForbiddenError
 from codefathom.server.projects import Projects
+from codefathom.server.searchers import Searchers
+from codefathom.server.turns import Turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class ServerState:
     jobs: Jobs
     conversations: Conversations
     answers: Answers
+    turns: Turns
+    searchers: Searchers
 
     @property
     def config(self) -> ServerConfig:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
+from functools import cached_property
+from itertools import count
 from queue import Empty, SimpleQueue
 from threading import Thread, local
 from typing import NamedTuple, TypeAlias, cast
@@ -19,6 +21,7 @@ from codefathom.providers.base import Ask, ChatModel, Delta, Reply
 
 _LOOK_S = 0.1  # how often a silent call is looked after
 _asking = local()
+_versions = count(1)
 
 IsStopped: TypeAlias = Callable[[], bool]
 
@@ -39,6 +42,11 @@ def stopping(is_stopped: IsStopped) -> Iterator[None]:
 
 class ServedEngine(Engine):
     """An engine whose model calls can be stopped from another thread."""
+
+    @cached_property
+    def version(self) -> int:
+        """A number that no other engine of this process has."""
+        return next(_versions)
 
     @property
     def opened(self) -> Opened:

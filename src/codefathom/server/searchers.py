@@ -1,0 +1,123 @@
+"""The server's end of the processes that search: started when needed, kept, replaced when they have ended."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from threading import Lock
+from typing import Any
+
+from codefathom.errors import FathomError, IndexingError
+from codefathom.server.problems import SlowError
+from codefathom.server.searcher import Wanted
+from codefathom.types import SearchResult
+
+# The child finds the package where this process found it, also when it is not installed.
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from codefathom.server import searcher as s; s.main()"
+)
+
+
+class Searchers:
+    """As many processes as searches are carried out at a time. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        """Start no process before there is something to search for."""
+        self._lock = Lock()
+        self._idle: list[_Process] = []
+        self._all: set[_Process] = set()
+        self._is_closed = False
+
+    @property
+    def n_processes(self) -> int:
+        """How many there are."""
+        return len(self._all)
+
+    def search(self, wanted: Wanted) -> SearchResult:
+        """Return what a search finds. Raises its FathomError, and SlowError when it takes too long."""
+        process = self._take()
+        try:
+            found = process.ask(wanted)
+        except BaseException:
+            self._forget(process)
+            raise
+        with self._lock:
+            self._idle.append(process)
+        if isinstance(found, FathomError):
+            raise found
+        return found
+
+    def close(self) -> None:
+        """End all processes; a search that is under way fails."""
+        with self._lock:
+            self._is_closed = True
+            processes, self._idle = list(self._all), []
+            self._all.clear()
+        for process in processes:
+            process.end()
+
+    # ---- inside
+
+    def _take(self) -> _Process:
+        with self._lock:
+            if self._is_closed:
+                raise IndexingError("the server is shutting down", hint="ask again when it is back")
+            # The last one that was used: with few searches the others stay as they are, and are swapped out.
+            while self._idle and (process := self._idle.pop()):
+                if process.is_running:
+                    return process
+                self._all.discard(process)
+            self._all.add(process := _Process())
+            return process
+
+    def _forget(self, process: _Process) -> None:
+        with self._lock:
+            self._all.discard(process)
+        process.end()
+
+
+class _Process:
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, json.dumps([entry for entry in sys.path if entry])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, wanted: Wanted) -> SearchResult | FathomError:
+        """Return what came of a search. Raises SlowError, and IndexingError when the process has ended."""
+        process = self._process
+        assert process.stdin is not None  # both are pipes
+        assert process.stdout is not None
+        # Where settings come from cannot be pickled, and is of no use there.
+        sent = replace(wanted, settings=wanted.settings._replace(origins={}))
+        try:
+            process.stdin.write(pickle.dumps(sent, protocol=pickle.HIGHEST_PROTOCOL))
+            process.stdin.flush()
+            found: Any = pickle.load(process.stdout)
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
+            process.kill()
+            if process.wait() == -getattr(signal, "SIGALRM", 0):
+                raise SlowError(wanted.limit_s) from error
+            raise IndexingError(
+                f"the process of a search ended with status {process.returncode}", hint="ask again"
+            ) from error
+        return found  # type: ignore[no-any-return]
+
+    def end(self) -> None:
+        """End it at once, from any thread; it writes nothing."""
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError, ValueError):
+                    pipe.close()
+        self._process.wait()

@@ -1,0 +1,136 @@
+"""Processes that search: they find what the engine finds, follow the index, and are ended when they take too long."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.server.conftest import Serve
+from tests.server.test_projects import add, index
+
+from codefathom import Engine
+from codefathom.errors import IndexingError, UsageError
+from codefathom.server.config import ServerConfig
+from codefathom.server.problems import SlowError
+from codefathom.server.searcher import Wanted
+from codefathom.server.searchers import Searchers
+from codefathom.settings import Settings
+
+QUESTION = "where are orders priced"
+LONG_S = 60.0
+# Grows with the number of letters by the power of two: no machine is done with it.
+ENDLESS = "(a+)+$"
+VICTIM = f"text = '{'a' * 60}!'\n"
+
+
+@pytest.fixture
+def searchers() -> Iterator[Searchers]:
+    made = Searchers()
+    yield made
+    made.close()
+
+
+def wanted(shop: Path, query: str = QUESTION, **options: object) -> Wanted:
+    return Wanted(str(shop), 1, Settings(), query, options, LONG_S)
+
+
+def test_a_process_finds_what_the_engine_finds(shop: Path, searchers: Searchers) -> None:
+    index(shop)
+    with Engine.open(str(shop)) as engine:
+        here = engine.search(QUESTION, limit=3)
+    there = searchers.search(wanted(shop, limit=3))
+    assert replace(there, milliseconds=0.0) == replace(here, milliseconds=0.0)
+    assert searchers.search(wanted(shop, limit=1)).hits == here.hits[:1]
+    assert searchers.n_processes == 1
+
+
+def test_its_errors_are_those_of_the_engine(shop: Path, searchers: Searchers) -> None:
+    index(shop)
+    with pytest.raises(UsageError, match="is not a regular expression") as caught:
+        searchers.search(wanted(shop, "(", mode="regex"))
+    assert "backslash" in caught.value.hint
+    assert searchers.search(wanted(shop)).hits, "the process goes on"
+    assert searchers.n_processes == 1
+
+
+def test_it_follows_the_index_and_takes_over_other_settings(shop: Path, searchers: Searchers) -> None:
+    index(shop)
+    before = searchers.search(wanted(shop))
+    (shop / "late.py").write_text("def latecomer() -> None:\n    '''Comes late.'''\n")
+    assert not [hit for hit in searchers.search(wanted(shop, "latecomer")).hits if hit.chunk.path == "late.py"]
+    index(shop)
+    after = searchers.search(wanted(shop, "latecomer"))
+    assert after.hits[0].chunk.path == "late.py"
+    assert after.generation > before.generation
+    few = Settings()._replace(search=Settings().search._replace(limit=1))
+    assert len(searchers.search(replace(wanted(shop), settings=few)).hits) > 1, "the version says that nothing changed"
+    assert len(searchers.search(replace(wanted(shop), settings=few, version=2)).hits) == 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that ends a process")
+def test_what_takes_too_long_is_ended_with_its_process(shop: Path, searchers: Searchers) -> None:
+    (shop / "victim.py").write_text(VICTIM)
+    index(shop)
+    endless = replace(wanted(shop, ENDLESS, mode="regex"), limit_s=0.5)
+    with pytest.raises(SlowError, match=r"0\.5 s"):
+        searchers.search(endless)
+    assert searchers.n_processes == 0
+    assert searchers.search(wanted(shop)).hits
+
+
+def test_a_process_that_has_died_is_replaced(shop: Path, searchers: Searchers) -> None:
+    index(shop)
+    searchers.search(wanted(shop))
+    (process,) = searchers._all
+    os.kill(process._process.pid, signal.SIGKILL)
+    process._process.wait()
+    assert searchers.search(wanted(shop)).hits
+    assert searchers.n_processes == 1
+
+
+def test_as_many_processes_as_searches_at_once_and_none_after_the_end(shop: Path, searchers: Searchers) -> None:
+    index(shop)
+    with ThreadPoolExecutor(2) as threads:
+        found = list(threads.map(lambda n: searchers.search(wanted(shop, limit=n)), [1, 2, 3, 4] * 3))
+    assert [len(result.hits) for result in found] == [1, 2, 3, 4] * 3
+    processes = list(searchers._all)
+    assert 1 <= len(processes) <= 2
+    searchers.close()
+    assert all(not process.is_running for process in processes)
+    with pytest.raises(IndexingError, match="shutting down"):
+        searchers.search(wanted(shop))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that ends a process")
+def test_over_http_a_slow_search_is_refused_and_the_server_goes_on(
+    config: ServerConfig, shop: Path, serve: Serve
+) -> None:
+    (shop / "victim.py").write_text(VICTIM)
+    with serve(replace(config, search_timeout_s=10.0)) as server:
+        add(server, shop)
+        index(shop)
+        answer = server.post("/search", json={"query": ENDLESS, "mode": "regex"})
+        assert (answer.status_code, answer.json()["code"]) == (504, "too_slow")
+        assert "server.search_timeout_s" in answer.json()["hint"]
+        assert server.post("/search", json={"query": QUESTION}).json()["hits"]
+
+
+def test_over_http_too_many_searches_are_refused(config: ServerConfig, shop: Path, serve: Serve) -> None:
+    with serve(replace(config, search_processes=1, waiting_searches=1)) as server:
+        add(server, shop)
+        index(shop)
+
+        def ask(number: int) -> httpx.Response:
+            return server.post("/search", json={"query": f"{QUESTION} {number}"})
+
+        with ThreadPoolExecutor(16) as threads:
+            answers = list(threads.map(ask, range(48)))
+    assert {answer.status_code for answer in answers} == {200, 503}
+    refused = next(answer for answer in answers if answer.status_code == 503)
+    assert refused.json()["code"] == "busy"

@@ -1,0 +1,139 @@
+"""Searches wait for their turn: in fair order, not too many, not too long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event
+
+import pytest
+
+from codefathom.server.problems import BusyError, SlowError
+from codefathom.server.turns import Turns
+
+LONG_S = 60.0
+
+
+@contextmanager
+def turns(n_threads: int = 1, most_waiting: int = 100) -> Iterator[Turns]:
+    made = Turns(n_threads, lambda: most_waiting)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+class Gate:
+    """Work that holds a thread until it is opened."""
+
+    def __init__(self) -> None:
+        self.has_begun, self.may_end = Event(), Event()
+
+    def __call__(self) -> str:
+        self.has_begun.set()
+        assert self.may_end.wait(LONG_S)
+        return "gate"
+
+
+async def held(made: Turns, gate: Gate) -> asyncio.Task[str]:
+    task = asyncio.create_task(made.run("first", gate, LONG_S))
+    await asyncio.to_thread(gate.has_begun.wait, LONG_S)
+    return task
+
+
+def test_the_result_comes_back_and_so_does_the_error() -> None:
+    def fail() -> None:
+        raise TimeoutError("of the work itself")
+
+    async def ask() -> None:
+        with turns() as made:
+            assert await made.run("a", lambda: 42, LONG_S) == 42
+            with pytest.raises(TimeoutError, match="of the work itself"):
+                await made.run("a", fail, LONG_S)
+            assert await made.run("a", lambda: "goes on", LONG_S) == "goes on"
+
+    asyncio.run(ask())
+
+
+def test_a_client_that_asks_much_does_not_keep_the_others_waiting() -> None:
+    order: list[str] = []
+
+    def note(name: str) -> Callable[[], None]:
+        return lambda: order.append(name)
+
+    async def ask() -> None:
+        with turns() as made:
+            gate = Gate()
+            first = await held(made, gate)
+            names = ["much 1", "much 2", "much 3", "little 1", "other 1", "little 2"]
+            waiting = []
+            for name in names:
+                waiting.append(asyncio.create_task(made.run(name.split()[0], note(name), LONG_S)))
+                await asyncio.sleep(0)  # it is in the queue now
+            assert made.n_waiting == len(names)
+            gate.may_end.set()
+            await asyncio.gather(first, *waiting)
+
+    asyncio.run(ask())
+    assert order == ["much 1", "little 1", "other 1", "much 2", "little 2", "much 3"]
+
+
+def test_several_threads_work_at_once() -> None:
+    async def ask() -> None:
+        with turns(n_threads=3) as made:
+            gates = [Gate() for _ in range(3)]
+            tasks = [await held(made, gate) for gate in gates]  # none of them waits for another one
+            for gate in gates:
+                gate.may_end.set()
+            assert await asyncio.gather(*tasks) == ["gate"] * 3
+
+    asyncio.run(ask())
+
+
+def test_too_many_are_refused_at_once() -> None:
+    async def ask() -> None:
+        with turns(most_waiting=2) as made:
+            gate = Gate()
+            first = await held(made, gate)
+            waiting = [asyncio.create_task(made.run("a", lambda: 1, LONG_S)) for _ in range(2)]
+            await asyncio.sleep(0)
+            with pytest.raises(BusyError, match="2 searches wait"):
+                await made.run("b", lambda: 1, LONG_S)
+            gate.may_end.set()
+            assert await asyncio.gather(first, *waiting) == ["gate", 1, 1]
+            assert await made.run("b", lambda: 2, LONG_S) == 2
+
+    asyncio.run(ask())
+
+
+def test_what_waits_too_long_or_is_given_up_is_left_undone() -> None:
+    done: list[str] = []
+
+    async def ask() -> None:
+        with turns() as made:
+            gate = Gate()
+            first = await held(made, gate)
+            with pytest.raises(SlowError, match=r"not done after 0\.01 s"):
+                await made.run("a", lambda: done.append("late"), 0.01)
+            left = asyncio.create_task(made.run("b", lambda: done.append("left"), LONG_S))
+            await asyncio.sleep(0)
+            left.cancel()
+            await asyncio.wait({left})
+            gate.may_end.set()
+            await first
+            await made.run("c", lambda: done.append("waited for"), LONG_S)
+
+    asyncio.run(ask())
+    assert done == ["waited for"]
+
+
+def test_a_closed_one_takes_nothing() -> None:
+    async def ask() -> None:
+        with turns() as made:
+            assert await made.run("a", lambda: 1, LONG_S) == 1
+            made.close()
+            with pytest.raises(BusyError):
+                await made.run("a", lambda: 1, LONG_S)
+
+    asyncio.run(ask())
