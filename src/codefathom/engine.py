@@ -111,7 +111,7 @@ class Engine:
 
     def index_events(self, *, full: bool = False) -> Iterator[Progress | IndexReport]:
         """Like `index`, as a stream of progress with the report as its last item."""
-        yield from self._open().with_purposes(self._run(full=full, retry=True))
+        yield from self._open().with_models(self._run(full=full, retry=True))
 
     def refresh(self) -> bool:
         """Bring the index up to date as `search.refresh` says, as each question does; return whether it is behind."""

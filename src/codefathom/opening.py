@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from codefathom.stores.cache import Cache
     from codefathom.stores.records import StoredDocument
     from codefathom.types import IndexReport, Progress
+    from codefathom.upgrading import Upgrade
 
 INDEX_FOLDER = ".fathom"
+_BATCH_HERE = 32  # texts for a model on this machine, some seconds' work; a server is asked for `embed.batch` at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +101,30 @@ class Opened:
         self._models: dict[str, ChatModel] = {}
         _make_folder(place.index_dir)
         self.catalog = Catalog.open(os.path.join(place.index_dir, "catalog.db"))
-        self.embedder = self._embedder()
-        self.views = Views(
-            self.catalog,
-            LexicalView.open(os.path.join(place.index_dir, "lexical"), self.catalog.identity),
-            _vector_store(place, self.embedder, self.catalog.identity),
-            self.embedder.name,
-        )
+        self.embedder = self._embedder()  # of the settings
+        # What takes long is made later; see `upgrading.py`.
+        self._first = BundledEmbedder() if _is_slow(place.settings) else self.embedder
+        lexical = LexicalView.open(os.path.join(place.index_dir, "lexical"), self.catalog.identity)
+        self.views = self._views(lexical, self._first)
+        self._upgrade = self._to_upgrade(lexical) if self._first is not self.embedder else None
         self.recipe = _recipe(place)
-        self.sources = Sources(self.catalog, self.views.lexical, self.views.vectors, self.embedder, self._reranking())
+        self._sources = Sources(self.catalog, lexical, self.views.vectors, self._first, self._reranking())
+
+    @property
+    def sources(self) -> Sources:
+        """What a search looks in."""
+        return self._sources if self._upgrade is None else self._upgrade.sources(self._sources)
+
+    def _views(self, lexical: LexicalView, embedder: Embedder) -> Views:
+        store = _vector_store(self.place, embedder, self.catalog.identity)
+        return Views(self.catalog, lexical, store, embedder.name)
+
+    def _to_upgrade(self, lexical: LexicalView) -> Upgrade:
+        from codefathom.upgrading import Upgrade
+
+        place, wanted = self.place, self.place.settings.embed
+        batch = min(wanted.batch, _BATCH_HERE) if is_on_disk(wanted.model) else wanted.batch
+        return Upgrade(self.embedder, self._views(lexical, self.embedder), self.views, place.index_dir, batch)
 
     @contextmanager
     def writing(self, *, wait_s: float = 0.0) -> Iterator[Stages]:
@@ -120,7 +137,7 @@ class Opened:
             yield Stages(
                 catalog=self.catalog,
                 views=self.views,
-                embedder=self.embedder,
+                embedder=self._first,
                 cache=cache,
                 recipe=self.recipe,
                 n_workers=settings.index.workers or os.cpu_count() or 1,
@@ -128,22 +145,25 @@ class Opened:
                 patience=Patience(settings.index.error_share, settings.index.error_minimum),
                 model_parser=self._model_parser(),
             )
+            if self._upgrade is not None:
+                self._upgrade.follow(cache)
 
-    def with_purposes(
+    def with_models(
         self, events: Generator[Progress | IndexReport, None, None]
     ) -> Generator[Progress | IndexReport, None, None]:
-        """Pass on the events of an index run; before its report comes, the model is asked for missing purposes.
+        """Pass on the events of an index run; before its report comes, what takes long is made: vectors and purposes.
 
-        Only the cache is written, so that nobody waits for the model: not a search, and not another writer.
+        Nobody waits for these models: not a search, and not another writer.
         """
-        model = self._purpose_model()
-        if model is None:
-            yield from events
-            return
-        from codefathom.purposes import add_purposes
-
         with closing(self._cache()) as cache:
-            yield from add_purposes(events, model, self.catalog, cache)
+            if self._upgrade is not None:
+                events = self._upgrade.complete(events, cache)
+            model = self._purpose_model()
+            if model is not None:
+                from codefathom.purposes import add_purposes
+
+                events = add_purposes(events, model, self.catalog, cache)
+            yield from events
 
     def without_purpose(self) -> list[StoredDocument] | None:
         """Return the documents whose purpose is not known; None when no model is asked for purposes."""
@@ -248,6 +268,8 @@ class Opened:
         """Release files and connections; the engine cannot be used afterwards."""
         if self._connections is not None:
             self._connections.close()
+        if self._upgrade is not None:
+            self._upgrade.close()
         self.views.close()
         self.catalog.close()
 
@@ -273,6 +295,11 @@ def _vector_store(place: Place, embedder: Embedder, owner: str) -> VectorStore:
     # A folder for each model: vectors of two models never meet, and going back to a model costs nothing.
     name = blake2b(f"{embedder.name}:{embedder.dimensions}".encode(), digest_size=4).hexdigest()
     return FlatVectorStore(os.path.join(place.index_dir, f"vectors-{name}"), embedder.dimensions, owner)
+
+
+def _is_slow(settings: Settings) -> bool:
+    """Whether the embedding model takes so long that another one answers meanwhile."""
+    return not settings.embed.model.startswith((BUNDLED, "model2vec:"))
 
 
 def _describing_model(settings: Settings) -> str:

@@ -112,7 +112,7 @@ def n_tokens(sizes: Sequence[int]) -> int:
 
 def add_purposes(
     events: Generator[Progress | IndexReport, None, None], model: PurposeModel, catalog: Catalog, cache: Cache
-) -> Iterator[Progress | IndexReport]:
+) -> Generator[Progress | IndexReport, None, None]:
     """Pass on the events of an index run; when it has ended, ask for what is missing, and complete its report."""
     report: IndexReport | None = None
     with closing(events):

@@ -94,9 +94,10 @@ def test_a_server_that_is_away_costs_meaning_and_nothing_else(project: Path, ser
         assert {failure.reason[:12] for failure in report.failures} == {"not embedded"}
         found = engine.search("order price")
         assert found.hits
-        assert "ranked by words and names only" in found.degraded[0]
-        with pytest.raises(ProviderError, match="cannot be reached"):
-            engine.search("order price", mode="vector")
+        (sentence,) = found.degraded
+        assert sentence.startswith("0 of ")
+        assert "have a vector of ollama:m; the bundled model answers until" in sentence
+        assert engine.search("order price", mode="vector").hits
     with opened(project, served.base_url) as engine:
         assert engine.index().failures == ()
         assert engine.status().n_without_vector == 0
@@ -142,6 +143,9 @@ def test_a_server_that_goes_away_later(project: Path) -> None:
         found = engine.search("refund_everything")
         assert found.hits[0].chunk.path == "new.py"
         assert "ranked by words" in found.degraded[0]
+        assert "have no vector of ollama:m yet" in found.degraded[1]
+        with pytest.raises(ProviderError):
+            engine.search("refund_everything", mode="vector")
         running.turns[:] = [Turn(reply=said)]
         (project / "other.py").write_text("x = 1\n")
         assert engine.index().failures == ()
@@ -162,7 +166,9 @@ def test_shorter_vectors(project: Path, served: Served, more: dict[str, object],
         assert engine.index().failures == ()
         assert engine.status().model.endswith(name)
         assert engine.search("order price", mode="vector").hits
-        assert engine._open().views.vectors.dimensions == 32
+        vectors = engine._open().sources.vectors
+        assert vectors is not None
+        assert len(vectors.nearest(b"\1" * 32, 3)) == 3
     # Asked for by the model itself, or made of its whole vectors.
     asked = {call.body.get("dimensions") for call in served.asked}
     assert asked <= ({32} if "embed.reduce" not in more else {None})

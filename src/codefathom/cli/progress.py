@@ -21,6 +21,7 @@ _PHASES = {
     "index": "indexing",
     "write": "writing",
     "views": "writing",
+    "embed": "embedding",
     "purposes": "asking",
     "paused": "paused",
 }

@@ -90,7 +90,8 @@ def search(request: Request, sources: Sources) -> Found:
     suggestion = "" if kept else _suggestion(want, sources, found_any=bool(found))
     model = sources.embedder.name if sources.embedder and not problem else ""
     sure = confidence(want, ranked, model) if kept else 0.0
-    return Found(kept, sure, suggestion, tuple(filter(None, (problem, not_reranked))))
+    note = sources.note if request.mode in {"hybrid", "vector"} else ""
+    return Found(kept, sure, suggestion, tuple(filter(None, (problem, not_reranked, note))))
 
 
 def _ranked(

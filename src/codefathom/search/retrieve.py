@@ -41,6 +41,7 @@ class Sources:
     vectors: VectorStore | None
     embedder: Embedder | None
     reranking: Reranking | None = None
+    note: str = ""  # what the vectors lack
 
 
 def asked(query: Query, sources: Sources) -> Wanted:
