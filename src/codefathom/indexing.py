@@ -78,7 +78,15 @@ class _Tally:
     n_done: int = 0
     n_chunks: int = 0
     n_bytes: int = 0
+    n_told: int = 0  # of failures
+    n_told_unfinished: int = 0
     paused: str = ""
+
+    def not_told(self) -> tuple[Failure, ...]:
+        """Return what failed since the last call, but for what was not embedded: that is tried again at the end."""
+        new = (*self.failures[self.n_told :], *self.unfinished[self.n_told_unfinished :])
+        self.n_told, self.n_told_unfinished = len(self.failures), len(self.unfinished)
+        return new
 
 
 def run(stages: Stages, *, full: bool = False, retry: bool = True) -> Generator[Progress | IndexReport, None, None]:
@@ -97,7 +105,8 @@ def run(stages: Stages, *, full: bool = False, retry: bool = True) -> Generator[
     _remove(stages, todo.removed, tally)
     for outcomes in reparsing.steps(prepare_all(jobs, stages.recipe, stages.n_workers)):
         _store(stages, outcomes, todo.known, tally)
-        yield Progress("index", tally.n_done, len(jobs), outcomes[-1].path if outcomes else "", tally.n_chunks)
+        path = outcomes[-1].path if outcomes else ""
+        yield Progress("index", tally.n_done, len(jobs), path, tally.n_chunks, failures=tally.not_told())
         tally.paused = _reason_to_pause(tally, stages.patience)
         if tally.paused:
             yield Progress("paused", tally.n_done, len(jobs), message=tally.paused)

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Level: TypeAlias = Literal["file", "symbol", "chunk"]
-Mode: TypeAlias = Literal["hybrid", "vector", "lexical", "symbol", "regex"]
+# How a search ranks; "auto" leaves the choice to the planner.
+Mode: TypeAlias = Literal["auto", "hybrid", "vector", "lexical", "symbol", "regex", "graph"]
+Route: TypeAlias = Literal["regex", "symbol", "semantic", "graph", "answer"]
 LEVELS: tuple[Level, ...] = ("file", "symbol", "chunk")
-MODES: tuple[Mode, ...] = ("hybrid", "vector", "lexical", "symbol", "regex")
+MODES: tuple[Mode, ...] = ("auto", "hybrid", "vector", "lexical", "symbol", "regex", "graph")
 
 # A C-contiguous buffer of float32, shape (n, dimensions), unit rows: a memoryview, so that a search needs no numpy.
 Matrix: TypeAlias = memoryview
@@ -125,13 +127,21 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Plan:
+    """What kind of question a search took the query for, and why."""
+
+    route: Route = "semantic"
+    why: str = ""  # "" when its mode was given
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """The hits, best first, and how far they can be trusted."""
 
     query: str
     hits: tuple[Hit, ...]
     level: Level
-    mode: Mode
+    mode: Mode  # the ranking that was used, never "auto"
     confidence: float  # 0 to 1
     generation: int  # of the catalogue that was searched
     degraded: tuple[str, ...] = ()  # what was missing, one sentence each
@@ -139,6 +149,7 @@ class SearchResult:
     suggestion: str = ""  # what to try, when there are no hits
     milliseconds: float = 0.0
     weak: bool = False  # so little confidence that most likely nothing here answers
+    plan: Plan = Plan()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +162,7 @@ class Progress:
     path: str = ""
     n_chunks: int = 0
     message: str = ""
+    failures: tuple[Failure, ...] = ()  # files that failed since the step before; the report has all
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.server.work import FileError, Message, Pace, Report, Step, Trouble, line_of, message_of
+from codefathom.server.work import FileError, Message, Order, Pace, Report, Step, Trouble, line_of, message_of
+from codefathom.server.worker import messages
 from codefathom.types import Progress
 
 REPORT = Report(2, 0, 0, 0, 0, {"binary": 1}, 2, 5, 3, {"function": 3}, 90, 0.1, 1, "index", "why")
@@ -55,3 +58,19 @@ def test_the_first_files_are_timed_from_the_end_of_the_phase_before() -> None:
 
 def test_no_time_at_all_is_no_rate() -> None:
     assert Pace(1.0).step(Progress("index", 1, 2), 1.0) == Step("index", "", 1, 2)
+
+
+def test_a_file_that_fails_is_told_at_once_and_only_once(tmp_path: Path) -> None:
+    (tmp_path / "fathom.toml").touch()
+    for number in range(200):
+        (tmp_path / f"a{number:03}.py").write_text(f"def f{number}(): pass\n")
+    told = []
+    for message in messages(Order(str(tmp_path))):
+        told.append(message)
+        if isinstance(message, Step) and message.phase == "index" and message.current < 100:
+            (tmp_path / "a150.py").unlink()
+    where = told.index(FileError("a150.py", "unreadable"))
+    later = told[where + 1 :]
+    assert isinstance(later[0], Step)
+    assert (later[0].phase, later[-1].n_failed) == ("index", 1)
+    assert [message for message in told if isinstance(message, FileError)] == [told[where]]

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from threading import Thread
@@ -29,7 +29,7 @@ from codefathom.server.work import (
     line_of,
     report_of,
 )
-from codefathom.types import IndexReport, Progress
+from codefathom.types import Failure, IndexReport, Progress
 
 _LOOK_AGAIN_S = 0.5
 _MOST_LOOKS = 1_200  # ten minutes, while another program writes the index
@@ -55,15 +55,25 @@ def _open(order: Order) -> Engine:
 
 def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Message]:
     pace = Pace(time.monotonic())
+    told: set[FileError] = set()
     for event in _events(engine, order.full, sleep):
-        if isinstance(event, IndexReport):
-            for failure in event.failures[:MOST_ERRORS]:
-                yield FileError(failure.path, failure.reason)
-            yield report_of(event, engine.status())
-        elif isinstance(event, Step):
+        if isinstance(event, Step):
             yield event
+            continue
+        yield from _new(event.failures, told)
+        if isinstance(event, IndexReport):
+            yield report_of(event, engine.status())
         else:
             yield pace.step(event, time.monotonic())
+
+
+def _new(failures: Iterable[Failure], told: set[FileError]) -> Iterator[FileError]:
+    """Yield the files that failed, each reason once and not too many of them; the report counts all."""
+    for failure in failures:
+        error = FileError(failure.path, failure.reason)
+        if error not in told and len(told) < MOST_ERRORS:
+            told.add(error)
+            yield error
 
 
 def _events(engine: Engine, full: bool, sleep: Callable[[float], None]) -> Iterator[Progress | IndexReport | Step]:
