@@ -49,10 +49,24 @@ def test_an_hour_is_kept_minute_by_minute_with_what_failed() -> None:
     measures.add(Request("GET", "/a", 502, 0.1, "the model failed"))
     now[0] = 900.0
     measures.add(Request("GET", "/a", 404, 0.1, "no such file"))
-    assert [tuple(minute) for minute in measures.minutes()] == [(600, 2, 1), (900, 1, 0)]
+    measures.add(Request("GET", "/monitoring/stats", 200, 9.0))  # by whoever watches
+    assert [tuple(minute) for minute in measures.minutes()] == [
+        (600, 2, 1, 100.0, 100.0),
+        (900, 1, 0, 100.0, 100.0),
+    ]
     assert [(item.at, item.status, item.detail) for item in measures.failed()] == [(659.0, 502, "the model failed")]
     now[0] = 600.0 + 3_700
     assert [minute.at for minute in measures.minutes()] == [900]
+
+
+def test_a_minute_tells_how_long_its_answers_took() -> None:
+    now = [600.0]
+    measures = Measures(lambda: now[0])
+    for number in range(100):
+        measures.add(Request("GET", "/a", 200, (number + 1) / 1_000))
+    now[0] = 660.0
+    measures.add(Request("GET", "/a", 200, 2.0))
+    assert [(minute.p50_ms, minute.p95_ms) for minute in measures.minutes()] == [(51.0, 96.0), (2_000.0, 2_000.0)]
 
 
 SAMPLE = re.compile(r'codefathom_\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? -?\d+(\.\d+)?(e[+-]\d+)?')

@@ -13,6 +13,10 @@ from typing import NamedTuple
 BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _MOST_TIMES = 2_000  # of a route, the last
 _MINUTES = 60
+_MOST_TIMES_A_MINUTE = 5_000
+# Whoever opens the page or watches the service is not what keeps it busy.
+_WATCHING = ("/monitoring/", "/metrics", "/health", "/version", "/assets/")
+_PAGE = "/"
 _MOST_FAILURES = 50
 
 
@@ -48,11 +52,13 @@ class RouteTimes(NamedTuple):
 
 
 class Minute(NamedTuple):
-    """What was asked in one minute."""
+    """What was asked in one minute, without what only watches the service, and how long the answers took to begin."""
 
     at: int  # seconds since the epoch at which it began
     n_requests: int
     n_failed: int
+    p50_ms: float
+    p95_ms: float
 
 
 @dataclass
@@ -67,6 +73,19 @@ class _Route:
         return self.statuses.total()
 
 
+@dataclass
+class _Minute:
+    at: int
+    n_requests: int = 0
+    n_failed: int = 0
+    times: deque[float] = field(default_factory=lambda: deque(maxlen=_MOST_TIMES_A_MINUTE))
+
+    def told(self) -> Minute:
+        """Return what is kept of it."""
+        times = sorted(self.times)
+        return Minute(self.at, self.n_requests, self.n_failed, _percentile(times, 50), _percentile(times, 95))
+
+
 class Measures:
     """Counts since the start of the server. Safe to use from several threads."""
 
@@ -74,7 +93,8 @@ class Measures:
         self._clock = clock
         self._lock = Lock()
         self._routes: dict[tuple[str, str], _Route] = {}
-        self._minutes: deque[Minute] = deque(maxlen=_MINUTES)
+        self._minutes: deque[Minute] = deque(maxlen=_MINUTES)  # those that are over
+        self._minute = _Minute(0)  # this one
         self._failed: deque[Failed] = deque(maxlen=_MOST_FAILURES)
         self.started_at = clock()
         self.n_in_flight = 0
@@ -99,13 +119,19 @@ class Measures:
             route.buckets[bisect_left(BUCKETS_S, request.seconds)] += 1
             route.total_s += request.seconds
             route.times.append(request.seconds)
-            minute = int(now) // 60 * 60
-            if not self._minutes or self._minutes[-1].at != minute:
-                self._minutes.append(Minute(minute, 0, 0))
-            last = self._minutes[-1]
-            self._minutes[-1] = Minute(minute, last.n_requests + 1, last.n_failed + is_failed)
+            if request.route != _PAGE and not request.route.startswith(_WATCHING):
+                self._add_to_minute(int(now) // 60 * 60, request.seconds, is_failed)
             if is_failed:
                 self._failed.append(Failed(now, request.method, request.route, request.status, request.detail))
+
+    def _add_to_minute(self, at: int, seconds: float, is_failed: bool) -> None:
+        if self._minute.at != at:
+            if self._minute.n_requests:
+                self._minutes.append(self._minute.told())
+            self._minute = _Minute(at)
+        self._minute.n_requests += 1
+        self._minute.n_failed += is_failed
+        self._minute.times.append(seconds)
 
     def routes(self) -> list[RouteTimes]:
         """Return the times of each route, the one asked most first."""
@@ -121,7 +147,8 @@ class Measures:
         """Return what was asked in the last hour, minute by minute; minutes without requests are left out."""
         oldest = self._clock() - _MINUTES * 60
         with self._lock:
-            return [minute for minute in self._minutes if minute.at > oldest]
+            this = [self._minute.told()] if self._minute.n_requests else []
+            return [minute for minute in (*self._minutes, *this) if minute.at > oldest]
 
     def failed(self) -> list[Failed]:
         """Return the last requests that failed, the latest first."""

@@ -52,11 +52,13 @@ class RouteTimesOut(Out):
 
 
 class MinuteOut(Out):
-    """What was asked in one minute."""
+    """What was asked in one minute, without what only watches the service, and how long answers took to begin."""
 
     at: int = Field(examples=[1_790_000_040])
     n_requests: int = Field(examples=[30])
     n_failed: int = Field(examples=[0])
+    p50_ms: float = Field(examples=[8.0])
+    p95_ms: float = Field(examples=[20.0])
 
 
 class FailedOut(Out):

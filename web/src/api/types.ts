@@ -1832,7 +1832,7 @@ export interface components {
         };
         /**
          * MinuteOut
-         * @description What was asked in one minute.
+         * @description What was asked in one minute, without what only watches the service, and how long answers took to begin.
          */
         MinuteOut: {
             /**
@@ -1850,6 +1850,16 @@ export interface components {
              * @example 0
              */
             n_failed: number;
+            /**
+             * P50 Ms
+             * @example 8
+             */
+            p50_ms: number;
+            /**
+             * P95 Ms
+             * @example 20
+             */
+            p95_ms: number;
         };
         /**
          * ModelOut
@@ -1968,6 +1978,24 @@ export interface components {
              * @example
              */
             hint: string;
+        };
+        /**
+         * PlanOut
+         * @description What kind of question the query was taken for, and why.
+         */
+        PlanOut: {
+            /**
+             * Route
+             * @example graph
+             * @enum {string}
+             */
+            route: "regex" | "symbol" | "semantic" | "graph" | "answer";
+            /**
+             * Why
+             * @description "" when its mode was given
+             * @example it asks what calls price_of
+             */
+            why: string;
         };
         /**
          * ProblemOut
@@ -2571,9 +2599,9 @@ export interface components {
             level?: ("file" | "symbol" | "chunk") | null;
             /**
              * Mode
-             * @example hybrid
+             * @example auto
              */
-            mode?: ("hybrid" | "vector" | "lexical" | "symbol" | "regex") | null;
+            mode?: ("auto" | "hybrid" | "vector" | "lexical" | "symbol" | "regex" | "graph") | null;
             /**
              * Min Score
              * @default 0
@@ -2591,6 +2619,14 @@ export interface components {
              * @example where are orders priced
              */
             query: string;
+            /**
+             * Mode
+             * @description how the hits were ranked; never "auto"
+             * @example hybrid
+             * @enum {string}
+             */
+            mode: "auto" | "hybrid" | "vector" | "lexical" | "symbol" | "regex" | "graph";
+            plan: components["schemas"]["PlanOut"];
             /** Hits */
             hits: components["schemas"]["HitOut"][];
             /**

@@ -52,7 +52,8 @@ export function formatOf(language: string): Format {
     },
     milliseconds: (value) =>
       value < 1_000 ? unit(value, "millisecond", value < 10 ? 1 : 0) : unit(value / 1_000, "second", 1),
-    time: (at) => new Date(at * 1000).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" }),
+    time: (at) =>
+      new Date(at * 1000).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }),
     date: (at) => new Date(at * 1000).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" }),
     ago: (at, now = Date.now() / 1000) => {
       const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });

@@ -1,12 +1,109 @@
+import { ReloadOutlined } from "@ant-design/icons";
+import { Button, Tooltip } from "antd";
+import { get, type Schemas } from "../api/client";
 import { useText } from "../i18n";
+import { useFormat } from "../i18n/format";
+import { Loading, Trouble } from "../parts";
+import { Charts } from "./charts";
+import { Indexes } from "./indexes";
+import { useRefreshing } from "./refreshing";
+import { Routes } from "./routes";
+import { Errors, Services } from "./services";
+import { Tiles } from "./tiles";
+import "./monitoring.css";
 
+const STATS_EVERY_S = 5;
+const SERVICES_EVERY_S = 15;
+// For this the server looks at every file of every project.
+const STORES_EVERY_S = 60;
+
+/** How the service is doing. */
 export default function MonitoringPage() {
-  const t = useText();
+  const stats = useRefreshing(
+    (signal) => get<Schemas["StatsOut"]>("/monitoring/stats", undefined, signal),
+    STATS_EVERY_S,
+  );
+  const services = useRefreshing(
+    (signal) => get<Schemas["ServicesOut"]>("/monitoring/services", undefined, signal),
+    SERVICES_EVERY_S,
+  );
+  const health = useRefreshing((signal) => get<Schemas["HealthOut"]>("/health", undefined, signal), SERVICES_EVERY_S);
+  const stores = useRefreshing(
+    (signal) => get<Schemas["StoresOut"]>("/monitoring/store", undefined, signal),
+    STORES_EVERY_S,
+  );
+  const reload = () => [stats, services, health, stores].forEach((load) => load.reload());
   return (
-    <div className="page">
-      <header className="page-head">
-        <h1>{t("monitoring.title")}</h1>
-      </header>
+    <div className="page monitoring">
+      <Head services={services.value} at={stats.at} isLoading={stats.loading} onReload={reload} />
+      {stats.problem && <Trouble problem={stats.problem} onRetry={reload} />}
+      {!stats.value && !stats.problem && <Loading />}
+      {stats.value && !stats.problem && (
+        <>
+          <Degraded reasons={health.value?.degraded ?? []} />
+          <Tiles stats={stats.value} stores={stores.value} />
+          <Charts minutes={stats.value.minutes} at={stats.at} />
+          <section className="two">
+            {services.value && <Services services={services.value.services} />}
+            <Errors failed={stats.value.failed} />
+          </section>
+          <Indexes projects={stats.value.projects} stores={stores.value?.stores} />
+          <Routes stats={stats.value} />
+        </>
+      )}
     </div>
+  );
+}
+
+interface HeadProps {
+  readonly services: Schemas["ServicesOut"] | undefined;
+  readonly at: number;
+  readonly isLoading: boolean;
+  readonly onReload: () => void;
+}
+
+function Head({ services, at, isLoading, onReload }: HeadProps) {
+  const t = useText();
+  const { duration, time } = useFormat();
+  const nWrong = services?.services.filter((check) => !check.ok).length ?? 0;
+  return (
+    <header className="page-head">
+      <h1>{t("monitoring.title")}</h1>
+      {services && (
+        <>
+          <span className="soft small">
+            {t("monitoring.version", {
+              version: services.version,
+              time: duration(Math.max(at - services.started_at, 0)),
+            })}
+          </span>
+          <span className={nWrong ? "state state-warn" : "state state-ok"}>
+            {nWrong ? t("monitoring.some-wrong", { n: nWrong }) : t("monitoring.all-well")}
+          </span>
+        </>
+      )}
+      <Tooltip title={at ? t("monitoring.updated", { time: time(at) }) : ""}>
+        <Button
+          icon={<ReloadOutlined spin={isLoading && !at} />}
+          aria-label={t("monitoring.refresh")}
+          onClick={onReload}
+        />
+      </Tooltip>
+    </header>
+  );
+}
+
+function Degraded({ reasons }: { readonly reasons: readonly string[] }) {
+  const t = useText();
+  if (reasons.length === 0) return null;
+  return (
+    <section className="degraded" role="status">
+      <h2>{t("monitoring.degraded")}</h2>
+      <ul>
+        {reasons.map((reason) => (
+          <li key={reason}>{reason}</li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -1,0 +1,132 @@
+"""The monitoring page: what it shows of the service, that it goes on by itself, and rests when nobody looks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from codefathom import Engine
+
+from .conftest import ServedPage
+
+
+def tile(page: Page, name: str) -> Locator:
+    return page.locator(".tile").filter(has=page.get_by_text(name, exact=True))
+
+
+def opened(page: Page, served: ServedPage) -> None:
+    page.goto(f"{served.url}/monitoring")
+    expect(page.get_by_role("heading", name="Services and models")).to_be_visible()
+
+
+def test_it_shows_services_indexes_and_what_was_asked(page: Page, served: ServedPage) -> None:
+    served.add()
+    for _ in range(3):
+        served.client.post("/search", json={"query": "where are orders priced"}).raise_for_status()
+    opened(page, served)
+    stats = served.client.get("/monitoring/stats").json()["projects"][0]
+    expect(tile(page, "Files")).to_contain_text(str(stats["n_documents"]))
+    expect(tile(page, "Chunks")).to_contain_text(f"{stats['n_symbols']} symbols")
+    expect(tile(page, "Requests")).to_contain_text("4")  # and the one that indexed
+    language = page.locator(".checks li").filter(has_text="Language model")
+    expect(language).to_contain_text("set llm.model")
+    expect(page.get_by_text("1 part needs attention")).to_be_visible()
+    expect(page.locator(".breakdown").filter(has_text="Languages")).to_contain_text("python")
+    expect(page.locator(".breakdown").filter(has_text="Modules")).to_contain_text("web")
+    row = page.get_by_role("region", name="Indexes").get_by_role("row").filter(has_text="shop")
+    expect(row).to_contain_text("up to date")
+    routes = page.get_by_role("region", name="Routes").get_by_role("row")
+    expect(routes.filter(has_text="POST /search").locator("td").first).to_have_text("3")
+    expect(page.get_by_text("67% of 3 searches came from the cache")).to_be_visible()
+    expect(page.get_by_text("No request has failed since the server started.")).to_be_visible()
+
+
+def test_a_chart_tells_of_the_minute_that_is_pointed_at(page: Page, served: ServedPage) -> None:
+    served.add()
+    opened(page, served)
+    chart = page.get_by_role("group", name=re.compile("^Requests per minute in the last hour: 1 in all"))
+    chart.focus()
+    for _ in range(2):  # the request may have come in the minute before this one
+        page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    expect(chart).to_contain_text("answered")
+    page.keyboard.press("Escape")
+    expect(chart.get_by_text("answered")).to_be_hidden()
+    chart.hover()
+    expect(chart.get_by_text("answered 0")).to_be_visible()
+
+
+def test_what_has_changed_is_shown_and_a_project_can_be_chosen(page: Page, served: ServedPage, tmp_path: Path) -> None:
+    served.add()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "fathom.toml").touch()
+    (other / "only.go").write_text("package other\n\nfunc Only() {}\n", encoding="utf-8")
+    served.add(other)
+    (other / "more.go").write_text("package other\n", encoding="utf-8")
+    opened(page, served)
+    table = page.get_by_role("region", name="Indexes").get_by_role("row")
+    expect(table.filter(has_text="other")).to_contain_text("1 file has changed")
+    expect(page.locator(".breakdown").filter(has_text="Languages")).to_contain_text("python")
+    page.get_by_role("combobox", name="Project").click()
+    page.locator(".ant-select-item-option").filter(has_text="other").click()
+    expect(page.locator(".breakdown").filter(has_text="Languages")).not_to_contain_text("python")
+    expect(table.filter(has_text="shop")).to_have_count(0)
+
+
+def test_a_request_that_failed_is_listed(page: Page, served: ServedPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    served.add()
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Engine, "related", broken)
+    assert served.client.get("/related", params={"project_id": "shop", "target": "x"}).status_code == 500
+    opened(page, served)
+    failed = page.get_by_role("list", name="Recent errors")
+    expect(failed).to_contain_text("GET /related")
+    expect(tile(page, "Failed")).to_contain_text("1")
+
+
+def test_it_goes_on_by_itself_and_rests_while_nobody_looks(page: Page, served: ServedPage) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/monitoring/stats" in request.url else None)
+    page.clock.install()
+    opened(page, served)
+    expect(tile(page, "Files")).to_contain_text("0")
+    served.add()
+    page.clock.run_for(6_000)
+    expect(tile(page, "Files")).not_to_have_text(re.compile("^Files0"))
+    look_as(page, "hidden")
+    before = len(asked)
+    page.clock.run_for(60_000)
+    assert len(asked) == before
+    with page.expect_request("**/monitoring/stats"):
+        look_as(page, "visible")
+
+
+def look_as(page: Page, state: str) -> None:
+    """Have the page believe that it is seen, or not."""
+    page.evaluate(
+        """(state) => {
+            Object.defineProperty(document, "visibilityState", {value: state, configurable: true});
+            document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        state,
+    )
+
+
+def test_nothing_is_indexed_yet(page: Page, served: ServedPage) -> None:
+    opened(page, served)
+    page.get_by_role("link", name="Add a project").click()
+    expect(page).to_have_url(f"{served.url}/projects")
+
+
+def test_what_is_not_as_it_should_be_is_said_at_the_top(page: Page, served: ServedPage) -> None:
+    told = {"status": "degraded", "version": "0", "degraded": ["the settings in force are older than their file"]}
+    page.route("**/api/health", lambda route: route.fulfill(json=told))
+    opened(page, served)
+    expect(page.get_by_role("status").filter(has_text="Not as it should be")).to_contain_text("older than their file")

@@ -1,0 +1,84 @@
+import { CheckCircleFilled, ExclamationCircleFilled } from "@ant-design/icons";
+import type { Schemas } from "../api/client";
+import { type Key, type Text, useText } from "../i18n";
+import { useFormat } from "../i18n/format";
+
+/** The names that the server gives to its parts, in the words of the page. */
+const NAMES: Readonly<Record<string, Key>> = {
+  "data folder": "monitoring.service.data-folder",
+  settings: "monitoring.service.settings",
+  indexing: "monitoring.service.indexing",
+  projects: "monitoring.service.projects",
+  "embedding model": "monitoring.service.embedding-model",
+  "language model": "monitoring.service.language-model",
+};
+
+/** Which parts of the service work, and what to do about those that do not. */
+export function Services({ services }: { readonly services: readonly Schemas["CheckOut"][] }) {
+  const t = useText();
+  return (
+    <section className="panel block">
+      <h2>{t("monitoring.services")}</h2>
+      <ul className="checks">
+        {services.map((check) => (
+          <li key={check.name}>
+            {check.ok ? (
+              <CheckCircleFilled className="check-ok" aria-hidden />
+            ) : (
+              <ExclamationCircleFilled className="check-bad" aria-hidden />
+            )}
+            <div>
+              <strong>{nameOf(check.name, t)}</strong>
+              <span className="visually-hidden">
+                {t(check.ok ? "monitoring.service.ok" : "monitoring.service.bad")}
+              </span>
+              <p>{check.detail}</p>
+              {check.hint && <p className="check-hint">{check.hint}</p>}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function nameOf(name: string, t: Text): string {
+  const known = NAMES[name];
+  return known ? t(known) : name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** Requests that failed for no fault of their own, the latest first. */
+export function Errors({ failed }: { readonly failed: readonly Schemas["FailedOut"][] }) {
+  const t = useText();
+  const { ago, date } = useFormat();
+  return (
+    <section className="panel block errors">
+      <h2>{t("monitoring.errors")}</h2>
+      {failed.length === 0 && (
+        <p className="all-quiet">
+          <CheckCircleFilled className="check-ok" aria-hidden />
+          {t("monitoring.errors.none")}
+        </p>
+      )}
+      {/* Long lists scroll, and so the keyboard must get there. */}
+      {failed.length > 0 && (
+        <ul className="failures" tabIndex={0} aria-label={t("monitoring.errors")}>
+          {failed.map((item) => (
+            <li key={`${item.at} ${item.route}`}>
+              <header>
+                <span className="status">{item.status}</span>
+                <code>
+                  {item.method} {item.route}
+                </code>
+                <time dateTime={new Date(item.at * 1000).toISOString()} title={date(item.at)}>
+                  {ago(item.at)}
+                </time>
+              </header>
+              {item.detail && <p>{item.detail}</p>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
