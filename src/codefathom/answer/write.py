@@ -55,7 +55,7 @@ def write(
 
 def from_excerpts(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
     """Answer with the best excerpts."""
-    sources = extract.excerpts(result.hits)
+    sources = extract.excerpts(result.hits)[: course.question.n_sources]
     course.lack(NO_MODEL, GIVEN_TO_NONE if course.question.pinned else "")
     with course.record.stage("answer", places(sources)) as stage:
         checked = _checked(extract.answer_of(sources), sources, course.project)

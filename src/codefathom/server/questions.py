@@ -23,6 +23,7 @@ from codefathom.server.searching import Limits, chosen_projects, indexed
 from codefathom.server.several import ask_several
 from codefathom.server.state import ServerState
 from codefathom.server.stopping import ServedEngine
+from codefathom.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Question:
     history: tuple[Message, ...] = ()  # turns before, besides those of the conversation
     conversation_id: str = ""
     keep: bool = False  # begin a conversation where none is named
+    top_k: int | None = None  # candidates that are ranked, None: as the settings say
+    rounds: int | None = None  # of an agent, None: as many as the settings allow
 
 
 def begin(state: ServerState, caller: Caller, question: Question) -> Asking:
@@ -53,11 +56,14 @@ def begin(state: ServerState, caller: Caller, question: Question) -> Asking:
     where = question.limits.where()
     turns = (*(history(conversation) if conversation else ()), *question.history)
     with _engines(state, caller, projects) as engines:
-        turns = recent(turns, engines[projects[0]].settings)
+        first = engines[projects[0]].settings
+    _check_rounds(question, first)
+    turns = recent(turns, first)
     if conversation is None and question.keep:
         conversation = state.conversations.begin(projects, caller.name, text)
 
-    def ask(engines: Mapping[str, ServedEngine]) -> Iterator[Happening]:
+    def ask(opened: Mapping[str, ServedEngine]) -> Iterator[Happening]:
+        engines = {name: engine.under(_settings(engine.settings, question)) for name, engine in opened.items()}
         if len(engines) > 1:
             return ask_several(engines, text, where, question.pinned, turns)
         engine = engines[projects[0]]
@@ -69,6 +75,25 @@ def begin(state: ServerState, caller: Caller, question: Question) -> Asking:
 
     asker = Asker(text, caller.name, conversation.id if conversation else "", projects, question.agent)
     return state.answers.begin(asker, lambda: _opened(state, caller, projects, contexts if only_contexts else ask))
+
+
+def _check_rounds(question: Question, settings: Settings) -> None:
+    """Raise UsageError for more rounds than the settings allow: each costs."""
+    if question.rounds is not None and question.rounds > (most := settings.agent.rounds):
+        raise UsageError(
+            f"an agent may work for {most} rounds here, not {question.rounds}",
+            hint=f"give max_iterations up to {most}, or none; the setting is agent.rounds",
+        )
+
+
+def _settings(settings: Settings, question: Question) -> Settings:
+    """Return the settings with what the question asks for in their place."""
+    rerank, agent = settings.rerank, settings.agent
+    if question.top_k is not None:
+        rerank = rerank._replace(candidates=question.top_k, top_n=min(rerank.top_n, question.top_k))
+    if question.rounds is not None:
+        agent = agent._replace(rounds=question.rounds)
+    return settings._replace(rerank=rerank, agent=agent)
 
 
 def conversation_of(state: ServerState, caller: Caller, conversation_id: str) -> Conversation:

@@ -77,7 +77,7 @@ def _add_agent(routes: APIRouter, state: ServerState) -> None:
     async def query(body: QueryIn, caller: CallerHere, request: Request) -> FinalAnswerOut:
         projects = (body.project_id,) if body.project_id else ()
         await run_in_threadpool(_check_model, state, caller, projects, body.model)
-        question = Question(body.question, projects, agent=True)
+        question = Question(body.question, projects, agent=True, rounds=body.max_iterations)
         asking = await run_in_threadpool(begin, state, caller, question)
         return _final(await whole(asking, request))
 
@@ -109,6 +109,7 @@ def question_of(body: AskIn, *, agent: bool = False) -> Question:
         history=tuple(Message(turn.role, turn.content) for turn in body.history),
         conversation_id=body.conversation_id,
         keep=body.keep,
+        top_k=body.top_k,
     )
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from queue import Empty, SimpleQueue
@@ -18,6 +20,7 @@ from codefathom.engine import Engine
 from codefathom.errors import FathomError
 from codefathom.opening import Opened
 from codefathom.providers.base import Ask, ChatModel, Delta, Reply
+from codefathom.settings import Settings
 
 _LOOK_S = 0.1  # how often a silent call is looked after
 _asking = local()
@@ -52,6 +55,13 @@ class ServedEngine(Engine):
     def opened(self) -> Opened:
         """The opened index, for what asks several projects at once."""
         return self._open()
+
+    def under(self, settings: Settings) -> ServedEngine:
+        """Return this engine with other settings for questions; it is open for as long as this one is."""
+        other, opened = copy(self), copy(self.opened)
+        other.place = opened.place = replace(self.place, settings=settings)
+        other._opened = opened
+        return other
 
     def _open(self) -> Opened:
         with self._lock:

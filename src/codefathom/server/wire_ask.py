@@ -23,9 +23,9 @@ class AskIn(QuestionIn):
     top_k: int | None = Field(
         default=None,
         ge=1,
-        le=10_000,
+        le=1_000,
         examples=[50],
-        description="taken from the second document; the settings search.candidates and rerank.top_n decide",
+        description="candidates that are ranked, also the most sources; without it rerank.candidates and rerank.top_n",
     )
     pinned: list[str] = Field(
         default=[], max_length=100, examples=[[]], description="paths that must be among the sources"
@@ -51,7 +51,7 @@ class QueryIn(In):
         default="", max_length=200, examples=[""], description="must be the model of the settings: llm.agent, llm.model"
     )
     max_iterations: int | None = Field(
-        default=None, ge=1, le=100, examples=[6], description="not more than agent.rounds, which decides"
+        default=None, ge=1, le=100, examples=[6], description="rounds; more than agent.rounds are refused"
     )
 
 
