@@ -66,7 +66,7 @@ function Cited({ place, paths }: { readonly place: CitedPlace; readonly paths: r
   const lines = endLine > startLine ? `${startLine}-${endLine}` : `${startLine}`;
   return (
     <CitationLink {...place}>
-      <span className="cited-file">{shortName(place.path, paths)}</span>:{lines}
+      <span className="cited-place">{`${shortName(place.path, paths)}:${lines}`}</span>
     </CitationLink>
   );
 }

@@ -1,13 +1,16 @@
 import { FolderOpenOutlined } from "@ant-design/icons";
 import { Sender } from "@ant-design/x";
 import { type GetRef, Input, Segmented, Select, Tooltip } from "antd";
-import { type ComponentProps, forwardRef, type Ref, useEffect, useRef } from "react";
+import { type ComponentProps, forwardRef, type Ref, type RefObject, useEffect } from "react";
 import { useText } from "../i18n";
 import { type Asking, isAgentPossible } from "./asking";
 import type { Project } from "./projects";
 import { type Running, useExchange } from "./running";
 
+export type ComposerRef = GetRef<typeof Sender>;
+
 export interface ComposerProps {
+  readonly ref?: RefObject<ComposerRef | null>;
   readonly text: string;
   readonly onText: (text: string) => void;
   readonly asking: Asking;
@@ -25,15 +28,14 @@ const SIZE = { minRows: 1, maxRows: 10 };
 /** Where a question is written, and said what it is asked of. */
 export function Composer(props: ComposerProps) {
   const t = useText();
-  const { text, onText, running, onSend } = props;
+  const { ref, text, onText, running, onSend } = props;
   const isStopping = useExchange(running)?.isStopping;
-  const sender = useRef<GetRef<typeof Sender>>(null);
   useEffect(() => {
-    sender.current?.focus();
-  }, []);
+    ref?.current?.focus();
+  }, [ref]);
   return (
     <Sender
-      ref={sender}
+      ref={ref}
       className="composer"
       value={text}
       onChange={onText}

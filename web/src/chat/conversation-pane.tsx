@@ -1,8 +1,8 @@
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { get, useLoad } from "../api/client";
 import { Loading, Trouble } from "../parts";
 import { type Asking, keepAsking, lastAsking, possible } from "./asking";
-import { Composer } from "./composer";
+import { Composer, type ComposerRef } from "./composer";
 import type { Conversation } from "./conversation-menu";
 import { NoModel, NoModelHint } from "./no-model";
 import { useOthers } from "./others";
@@ -78,6 +78,7 @@ interface LoadedProps extends Omit<ConversationPaneProps, "onBegun"> {
 
 function Loaded({ conversation, conversationId, projects, running, onAsk }: LoadedProps) {
   const [text, setText] = useState("");
+  const composer = useRef<ComposerRef>(null);
   const [chosen, setChosen] = useState<Asking>(() => askingIn(conversation));
   const models = useModels(chosen.projectIds[0] ?? projects[0]?.id ?? "");
   const asking = possible(chosen, projects, models.agent);
@@ -90,8 +91,13 @@ function Loaded({ conversation, conversationId, projects, running, onAsk }: Load
     onAsk({ text: question, projectIds: asking.projectIds, conversationId, isAgent: asking.isAgent });
   };
   const again = (question: Question) => {
-    forget((one) => one.exchange().question === question && one.exchange().answer.phase === "failed");
+    // A question that the server has refused is in no conversation.
+    forget((one) => one.isOver && !one.exchange().answer.id);
     onAsk(question);
+  };
+  const take = (example: string) => {
+    setText(example);
+    composer.current?.focus();
   };
   const isEmpty = !conversation?.turns.length && !running.length;
   return (
@@ -103,6 +109,7 @@ function Loaded({ conversation, conversationId, projects, running, onAsk }: Load
         <>
           {!models.answer && !isEmpty && <NoModelHint />}
           <Composer
+            ref={composer}
             text={text}
             onText={setText}
             asking={asking}
@@ -115,7 +122,7 @@ function Loaded({ conversation, conversationId, projects, running, onAsk }: Load
         </>
       }
     >
-      <Welcome onExample={setText} />
+      <Welcome onExample={take} />
       {!models.answer && <NoModel />}
     </Thread>
   );

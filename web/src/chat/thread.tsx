@@ -23,19 +23,27 @@ export interface ThreadProps {
 export function Thread({ conversation, running, onAgain, children, foot }: ThreadProps) {
   const t = useText();
   const kept = useMemo(() => exchangesOf(conversation), [conversation]);
-  const { outer, inner, isAtEnd, toEnd } = useScrolling(kept.length + running.length);
-  const again = (question: Question) => () => onAgain(question);
+  const n = kept.length + running.length;
+  const { outer, inner, isAtEnd, toEnd } = useScrolling(n);
   const latest = running.at(-1);
   return (
     <div className="thread">
       <div className="thread-scroll" ref={outer}>
         <div className="thread-content" ref={inner}>
-          {kept.length + running.length === 0 && children}
-          {kept.map((exchange) => (
-            <ExchangeView key={exchange.askedAt} exchange={exchange} />
+          {n === 0 && children}
+          {kept.map((exchange, index) => (
+            <ExchangeView
+              key={exchange.askedAt}
+              exchange={exchange}
+              onAgain={index === n - 1 ? () => onAgain(exchange.question) : undefined}
+            />
           ))}
           {running.map((one) => (
-            <RunningView key={one.key} running={one} onAgain={again(one.exchange().question)} />
+            <RunningView
+              key={one.key}
+              running={one}
+              onAgain={one === latest ? () => onAgain(one.exchange().question) : undefined}
+            />
           ))}
         </div>
       </div>

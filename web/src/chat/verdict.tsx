@@ -1,4 +1,4 @@
-import { CheckCircleFilled, ExclamationCircleFilled, InfoCircleOutlined, ScissorOutlined } from "@ant-design/icons";
+import { CheckCircleFilled, ExclamationCircleFilled, ScissorOutlined } from "@ant-design/icons";
 import { Tooltip } from "antd";
 import type { ReactNode } from "react";
 import { type Key, useText } from "../i18n";
@@ -77,9 +77,7 @@ function Limits({ answer }: { readonly answer: Answer }) {
   if (!sentences.length) return null;
   return (
     <details className="limits">
-      <summary>
-        <InfoCircleOutlined aria-hidden /> {t("chat.limits", { n: sentences.length })}
-      </summary>
+      <summary>{t("chat.limits", { n: sentences.length })}</summary>
       <ul>
         {sentences.map((sentence) => (
           <li key={sentence}>{sentence}</li>

@@ -1,0 +1,572 @@
+"""Questions on the page: what is streamed and verified, stopped, come back to, kept, and what is said of what fails."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+from tests.protocols.server import Served, Turn
+
+from .conftest import ServedPage, missing, replied
+from .test_shell import AXE, violations
+
+QUESTION = "where is the total of a cart priced?"
+CITED = (
+    "The total is the **sum of all prices** [shop/pricing.py:6-8].\n\n"
+    "Large orders get a discount [shop/pricing.py:11-13], others nothing [shop/nowhere.py:1-2].\n\n"
+    "```python\nreturn sum(cents for _, cents in items)  # [shop/pricing.py:6-8]\n```\n"
+)
+ENDLESS = "I think on and on.\n\n"
+
+
+def endless() -> Turn:
+    """An answer that is written until somebody stops it."""
+    turn = replied("", pieces=[ENDLESS], pause_s=0.02)
+    turn.pieces, turn.repeat = turn.pieces[:1], 100_000
+    return turn
+
+
+def broken_off(text: str) -> Turn:
+    """An answer whose connection breaks."""
+    turn = replied("", pieces=[text])
+    turn.pieces, turn.reset = turn.pieces[:1], "middle"
+    return turn
+
+
+def ask(page: Page, text: str = QUESTION) -> None:
+    page.get_by_role("textbox", name="Your question").fill(text)
+    page.keyboard.press("Enter")
+
+
+def opened(page: Page, served: ServedPage, path: str = "/chat") -> Page:
+    """Open the page about the shop."""
+    served.add()
+    page.goto(f"{served.url}{path}")
+    expect(page.get_by_role("textbox", name="Your question")).to_be_focused()
+    return page
+
+
+def answer(page: Page) -> Locator:
+    return page.get_by_role("article").last
+
+
+def n_written(page: Page) -> int:
+    return answer(page).get_by_text(ENDLESS.strip()).count()
+
+
+def grows(page: Page) -> None:
+    """Wait until more is written than now."""
+    page.wait_for_function(
+        "n => document.querySelectorAll('article:last-of-type .answer-text > p').length > n", arg=n_written(page)
+    )
+
+
+def model_of(served: ServedPage) -> Served:
+    assert served.model is not None
+    return served.model
+
+
+def kept(served: ServedPage) -> list[dict[str, Any]]:
+    """The conversations that the server keeps, with their turns."""
+    listed = served.client.get("/conversations").json()["conversations"]
+    return [served.client.get(f"/conversations/{item['id']}").json() for item in listed]
+
+
+# ---- asking
+
+
+class TestAnswers:
+    @pytest.fixture
+    def turns(self) -> list[Turn]:
+        return [replied(CITED), replied("It is five per cent [shop/pricing.py:11-13].")]
+
+    def test_an_answer_has_links_only_where_a_place_was_verified(self, page: Page, answering: ServedPage) -> None:
+        opened(page, answering)
+        ask(page)
+        text = answer(page).locator(".answer-text")
+        expect(text.get_by_role("link")).to_have_text(["pricing.py:6-8", "pricing.py:11-13"])
+        expect(text.locator("strong")).to_have_text("sum of all prices")
+        expect(text.locator("pre")).to_contain_text("# [shop/pricing.py:6-8]")
+        expect(text.locator("pre .hljs-keyword").first).to_have_text("return")
+        expect(text).not_to_contain_text("nowhere")
+        expect(answer(page)).to_contain_text("2 places verified")
+        expect(answer(page)).to_contain_text("1 dropped")
+        answer(page).get_by_text(re.compile("limits? of this answer")).click()
+        expect(answer(page)).to_contain_text("Taken out: [shop/nowhere.py:1-2]")
+        sources = answer(page).get_by_role("region", name="Sources")
+        expect(sources.get_by_role("link").filter(has=page.get_by_label("cited"))).to_contain_text(["pricing.py"])
+        expect(answer(page)).to_contain_text("openai:scripted")
+        assert len(model_of(answering).asked) == 1
+
+    def test_a_click_on_a_citation_opens_the_file_at_its_lines(self, page: Page, answering: ServedPage) -> None:
+        opened(page, answering)
+        ask(page)
+        answer(page).get_by_role("link", name="pricing.py:11-13").first.click()
+        viewer = page.get_by_role("complementary", name="Code")
+        expect(viewer.get_by_role("region", name="shop/pricing.py")).to_contain_text("def discount")
+        marked = page.locator(".code-line-marked")
+        expect(marked).to_have_count(3)
+        assert marked.first.get_attribute("data-line") == "11"
+        expect(answer(page)).to_contain_text("2 places verified")
+        page.go_back()
+        expect(viewer).to_have_count(0)
+        expect(answer(page)).to_contain_text("2 places verified")
+
+    def test_the_next_question_goes_on_with_the_conversation(self, page: Page, answering: ServedPage) -> None:
+        opened(page, answering)
+        ask(page)
+        expect(page).to_have_url(re.compile("/chat/[0-9a-f]+$"))
+        expect(answer(page)).to_contain_text("2 places verified")
+        expect(page.get_by_role("textbox", name="Your question")).to_be_focused()
+        ask(page, "and how large is the discount?")
+        expect(answer(page)).to_contain_text("It is five per cent")
+        expect(page.get_by_role("article")).to_have_count(2)
+        (conversation,) = kept(answering)
+        assert [turn["question"] for turn in conversation["turns"]] == [QUESTION, "and how large is the discount?"]
+        assert QUESTION in json.dumps(model_of(answering).asked[-1].body["messages"])
+        page.reload()
+        expect(page.get_by_role("article")).to_have_count(2)
+        expect(page.get_by_role("article").first.get_by_role("link", name="pricing.py:6-8")).to_be_visible()
+        expect(page.get_by_role("heading", level=1)).to_have_text(QUESTION)
+
+    def test_an_answer_can_be_copied_as_it_was_written(
+        self, browser: BrowserContext, page: Page, answering: ServedPage
+    ) -> None:
+        browser.grant_permissions(["clipboard-read", "clipboard-write"])
+        opened(page, answering)
+        ask(page)
+        answer(page).get_by_role("button", name="Copy the answer").click()
+        expect(answer(page).get_by_role("button", name="Copied")).to_be_visible()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied == kept(answering)[0]["turns"][0]["answer"]
+        assert "[shop/pricing.py:6-8]" in copied
+
+    def test_all_of_it_works_with_the_keyboard(self, page: Page, answering: ServedPage) -> None:
+        opened(page, answering)
+        page.keyboard.type("first line")
+        page.keyboard.press("Shift+Enter")
+        page.keyboard.type("second line")
+        page.keyboard.press("Enter")
+        expect(answer(page)).to_contain_text("2 places verified")
+        assert kept(answering)[0]["turns"][0]["question"] == "first line\nsecond line"
+        answer(page).locator(".answer-text").get_by_role("link").first.focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("complementary", name="Code")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("complementary", name="Code")).to_have_count(0)
+
+    def test_an_example_is_put_where_questions_are_written(self, page: Page, answering: ServedPage) -> None:
+        opened(page, answering)
+        page.get_by_role("button", name="Where are errors handled").click()
+        box = page.get_by_role("textbox", name="Your question")
+        expect(box).to_have_value(re.compile("Where are errors handled"))
+        expect(box).to_be_focused()
+        assert model_of(answering).asked == []
+
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    def test_an_answer_can_be_read_by_everyone(
+        self, browser: BrowserContext, answering: ServedPage, theme: str
+    ) -> None:
+        if not AXE.is_file():
+            missing("axe-core is not installed: make web")
+        page = opened(browser.new_page(), answering)
+        page.emulate_media(color_scheme=theme)
+        ask(page)
+        expect(answer(page)).to_contain_text("2 places verified")
+        answer(page).get_by_text(re.compile("limits? of this answer")).click()
+        expect(answer(page).locator("pre .hljs-keyword").first).to_be_visible()
+        wide = violations(page)
+        page.set_viewport_size({"width": 400, "height": 800})
+        assert wide + violations(page) == []
+        for item in (page.locator("html"), page.get_by_role("main"), page.locator(".thread-scroll")):
+            assert item.evaluate("item => item.scrollWidth <= item.clientWidth")
+
+
+def test_several_projects_are_asked_at_once(
+    page: Page, answering: ServedPage, turns: list[Turn], tmp_path: Path
+) -> None:
+    other = tmp_path / "zoo"
+    other.mkdir()
+    (other / "keeper.py").write_text("def feed_lions():\n    return 'the lions eat at noon'\n", encoding="utf-8")
+    (other / "fathom.toml").touch()
+    answering.add(other)
+    model_of(answering).turns[:] = [replied("At noon [zoo/keeper.py:1-2].")]
+    opened(page, answering)
+    ask(page, "when do the lions eat")
+    answer(page).locator(".answer-text").get_by_role("link", name="keeper.py:1-2").click()
+    expect(page).to_have_url(re.compile("project=zoo&file=keeper.py&lines=1-2"))
+    expect(page.get_by_role("complementary", name="Code")).to_contain_text("feed_lions")
+
+
+def test_only_the_chosen_projects_are_asked(page: Page, answering: ServedPage, tmp_path: Path) -> None:
+    other = tmp_path / "zoo"
+    other.mkdir()
+    (other / "keeper.py").write_text("def feed_lions():\n    return 'the lions eat at noon'\n", encoding="utf-8")
+    (other / "fathom.toml").touch()
+    answering.add(other)
+    opened(page, answering)
+    page.get_by_role("combobox", name="Projects that are asked").click()
+    page.get_by_title("zoo", exact=True).click()
+    page.keyboard.press("Escape")
+    ask(page, "when do the lions eat")
+    expect(answer(page)).to_contain_text("All is well.")
+    assert kept(answering)[0]["projects"] == ["zoo"]
+    page.goto(f"{answering.url}/chat")
+    expect(page.locator(".composer-projects")).to_contain_text("zoo")
+
+
+# ---- what goes on
+
+
+class TestWhileItIsWritten:
+    @pytest.fixture
+    def turns(self) -> list[Turn]:
+        return [endless()]
+
+    def test_stop_ends_the_call_of_the_model(self, page: Page, answering: ServedPage) -> None:
+        opened(page, answering)
+        ask(page)
+        grows(page)
+        assert not model_of(answering).asked[0].is_closed.is_set()
+        page.get_by_role("button", name="Stop").click()
+        expect(answer(page)).to_contain_text("Stopped. What was written until then is kept.")
+        expect(page.get_by_role("button", name="Send")).to_be_visible()
+        assert model_of(answering).asked[0].is_closed.wait(60)
+        n = n_written(page)
+        assert n
+        page.reload()
+        expect(answer(page)).to_contain_text("Stopped. What was written until then is kept.")
+        assert n_written(page) == n
+        assert kept(answering)[0]["turns"][0]["state"] == "stopped"
+
+    def test_a_page_loaded_again_goes_on_reading(self, page: Page, answering: ServedPage) -> None:
+        opened(page, answering)
+        ask(page)
+        expect(page).to_have_url(re.compile("/chat/[0-9a-f]+$"))
+        grows(page)
+        before = n_written(page)
+        page.reload()
+        expect(answer(page)).to_contain_text(QUESTION)
+        page.wait_for_function(
+            "n => document.querySelectorAll('article:last-of-type .answer-text > p').length >= n", arg=before
+        )
+        grows(page)
+        assert len(model_of(answering).asked) == 1
+        page.get_by_role("button", name="Stop").click()
+        expect(answer(page)).to_contain_text("Stopped.")
+        assert model_of(answering).asked[0].is_closed.wait(60)
+
+    def test_an_answer_goes_on_while_another_page_is_looked_at(self, page: Page, answering: ServedPage) -> None:
+        opened(page, answering)
+        ask(page)
+        grows(page)
+        before = n_written(page)
+        menu = page.get_by_role("navigation", name="Pages")
+        menu.get_by_role("link", name="Search").click()
+        expect(page).to_have_url(re.compile("/search"))
+        menu.get_by_role("link", name="Chat").click()
+        page.get_by_role("navigation", name="Conversations").get_by_role("link", name=QUESTION).click()
+        grows(page)
+        assert n_written(page) > before
+        page.get_by_role("button", name="Stop").click()
+        expect(answer(page)).to_contain_text("Stopped.")
+        assert len(model_of(answering).asked) == 1
+
+    def test_another_tab_reads_and_stops_the_same_answer(
+        self, browser: BrowserContext, page: Page, answering: ServedPage
+    ) -> None:
+        other = opened(browser.new_page(), answering)
+        opened(page, answering)
+        ask(page)
+        listed = other.get_by_role("navigation", name="Conversations").get_by_role("link", name=QUESTION)
+        expect(listed).to_contain_text("is being answered")
+        listed.click()
+        grows(other)
+        grows(page)
+        other.get_by_role("button", name="Stop").click()
+        for tab in (page, other):
+            expect(answer(tab)).to_contain_text("Stopped.")
+        expect(listed).not_to_contain_text("is being answered")
+        assert len(model_of(answering).asked) == 1
+
+    def test_a_conversation_deleted_while_it_is_answered_is_gone(self, page: Page, answering: ServedPage) -> None:
+        opened(page, answering)
+        ask(page)
+        grows(page)
+        page.locator(".chat-head").get_by_role("button", name=re.compile("More about")).click()
+        page.get_by_role("menuitem", name="Delete").click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        expect(page).to_have_url(f"{answering.url}/chat")
+        assert model_of(answering).asked[0].is_closed.wait(60)
+        assert kept(answering) == []
+
+
+def test_a_page_that_is_closed_ends_the_call_of_the_model_at_last(
+    browser: BrowserContext, answering: ServedPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codefathom.server.answers.PATIENCE_S", 0.3)
+    model_of(answering).turns[:] = [endless()]
+    tab = opened(browser.new_page(), answering)
+    ask(tab)
+    grows(tab)
+    tab.close()
+    assert model_of(answering).asked[0].is_closed.wait(60)
+
+
+# ---- an agent
+
+
+class TestAgent:
+    @pytest.fixture
+    def turns(self) -> list[Turn]:
+        call = json.dumps({"tool": "read_file", "arguments": {"file_path": "shop/pricing.py"}})
+        final = json.dumps({"answer": "They are summed up [shop/pricing.py:6-8].", "confidence": "high", "sources": []})
+        said = (f"I look into the prices.\n{call}", "I know enough.", final)
+        return [replied("", pieces=[text]) for text in said]
+
+    def test_its_steps_are_shown_and_kept(self, page: Page, answering: ServedPage) -> None:
+        opened(page, answering)
+        page.get_by_role("radiogroup", name="How to answer").get_by_text("Agent").click()
+        ask(page)
+        text = answer(page).locator(".answer-text")
+        expect(text.get_by_role("link", name="pricing.py:6-8")).to_be_visible()
+        steps = answer(page).locator(".steps")
+        for _ in range(2):
+            # Folded up once there is an answer; the server keeps them.
+            expect(steps.get_by_text("I look into the prices.")).to_be_hidden()
+            steps.get_by_text(re.compile(r"\d+ steps of the agent")).click()
+            expect(steps).to_contain_text("I look into the prices.")
+            expect(steps).to_contain_text(re.compile(r"read_file\s*shop/pricing\.py"))
+            steps.get_by_text("What it found").first.click()
+            expect(steps.locator("pre").first).to_contain_text("def total_cents")
+            expect(steps).to_contain_text(re.compile(r"Answered after \d rounds"))
+            page.reload()
+        expect(page.get_by_role("radiogroup", name="How to answer").get_by_label("Agent")).to_be_checked()
+
+    def test_its_steps_come_while_it_looks(self, page: Page, answering: ServedPage) -> None:
+        model_of(answering).turns[1:] = [endless()]
+        opened(page, answering)
+        page.get_by_role("radiogroup", name="How to answer").get_by_text("Agent").click()
+        ask(page)
+        steps = answer(page).locator(".steps")
+        expect(steps.get_by_text("I look into the prices.")).to_be_visible()
+        expect(steps.get_by_text("read_file")).to_be_visible()
+        page.get_by_role("button", name="Stop").click()
+        expect(answer(page)).to_contain_text("Stopped before anything was written.")
+        assert model_of(answering).asked[-1].is_closed.wait(60)
+
+    def test_it_is_about_one_project(self, page: Page, answering: ServedPage, tmp_path: Path) -> None:
+        other = tmp_path / "zoo"
+        other.mkdir()
+        (other / "keeper.py").write_text("def feed_lions():\n    return 'at noon'\n", encoding="utf-8")
+        (other / "fathom.toml").touch()
+        opened(page, answering)
+        answering.add(other)
+        page.reload()
+        page.get_by_role("radiogroup", name="How to answer").get_by_text("Agent").click()
+        expect(page.locator(".composer-projects")).to_contain_text("shop")
+        ask(page)
+        expect(answer(page).locator(".answer-text")).to_contain_text("They are summed up")
+        assert kept(answering)[0]["projects"] == ["shop"]
+
+
+# ---- what the server keeps
+
+
+class TestConversations:
+    @pytest.fixture
+    def conversation(self, page: Page, answering: ServedPage) -> Locator:
+        """The conversation in the list, answered."""
+        opened(page, answering)
+        ask(page)
+        expect(answer(page)).to_contain_text("All is well.")
+        return page.get_by_role("navigation", name="Conversations").get_by_role("listitem")
+
+    def menu(self, page: Page, conversation: Locator, name: str) -> None:
+        conversation.hover()
+        conversation.get_by_role("button", name=re.compile("More about")).click()
+        page.get_by_role("menuitem", name=name).click()
+
+    def test_can_be_renamed(self, page: Page, answering: ServedPage, conversation: Locator) -> None:
+        self.menu(page, conversation, "Rename")
+        title = page.get_by_role("textbox", name="New title")
+        expect(title).to_be_focused()
+        title.fill("Something else")
+        page.keyboard.press("Escape")
+        expect(conversation).to_contain_text(QUESTION)
+        self.menu(page, conversation, "Rename")
+        expect(title).to_be_focused()
+        title.fill("Prices of carts")
+        page.keyboard.press("Enter")
+        expect(conversation).to_contain_text("Prices of carts")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Prices of carts")
+        assert [item["title"] for item in kept(answering)] == ["Prices of carts"]
+
+    def test_can_be_deleted_after_a_question(self, page: Page, answering: ServedPage, conversation: Locator) -> None:
+        self.menu(page, conversation, "Delete")
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_contain_text(QUESTION)
+        dialog.get_by_role("button", name="Keep it").click()
+        expect(conversation).to_have_count(1)
+        self.menu(page, conversation, "Delete")
+        dialog.get_by_role("button", name="Delete").click()
+        expect(conversation).to_have_count(0)
+        expect(page).to_have_url(f"{answering.url}/chat")
+        expect(page.get_by_role("heading", name="Ask your code")).to_be_visible()
+        assert kept(answering) == []
+
+    def test_can_be_exported(self, page: Page, answering: ServedPage, conversation: Locator, tmp_path: Path) -> None:
+        with page.expect_download() as download:
+            self.menu(page, conversation, "Export as Markdown")
+        assert download.value.suggested_filename == "where is the total of a cart priced.md"
+        download.value.save_as(tmp_path / "saved.md")
+        saved = (tmp_path / "saved.md").read_text(encoding="utf-8")
+        assert saved.startswith(f"# {QUESTION}\n\nProjects: shop\n\n## {QUESTION}\n\nAll is well.")
+
+    def test_are_changed_in_every_tab(
+        self, browser: BrowserContext, page: Page, answering: ServedPage, conversation: Locator
+    ) -> None:
+        other = browser.new_page()
+        other.goto(f"{answering.url}/chat")
+        listed = other.get_by_role("navigation", name="Conversations").get_by_role("listitem")
+        expect(listed).to_contain_text(QUESTION)
+        self.menu(page, conversation, "Rename")
+        page.get_by_role("textbox", name="New title").fill("Prices")
+        page.keyboard.press("Enter")
+        expect(listed).to_contain_text("Prices")
+
+    def test_another_one_can_be_begun(self, page: Page, answering: ServedPage, conversation: Locator) -> None:
+        page.get_by_role("button", name="New conversation").click()
+        expect(page.get_by_role("heading", name="Ask your code")).to_be_visible()
+        expect(page.get_by_role("textbox", name="Your question")).to_be_focused()
+        ask(page, "and what of shipping?")
+        expect(conversation).to_have_count(2)
+        expect(conversation.first).to_contain_text("and what of shipping?")
+        conversation.last.get_by_role("link").click()
+        expect(answer(page)).to_contain_text(QUESTION)
+
+    def test_are_behind_a_button_on_a_phone(self, page: Page, answering: ServedPage, conversation: Locator) -> None:
+        page.set_viewport_size({"width": 400, "height": 800})
+        page.locator(".chat-head").get_by_role("button", name="New conversation").click()
+        expect(page.get_by_role("heading", name="Ask your code")).to_be_visible()
+        page.get_by_role("button", name="Show the conversations").click()
+        drawer = page.get_by_role("dialog")
+        drawer.get_by_role("link", name=QUESTION).click()
+        expect(drawer).to_be_hidden()
+        expect(answer(page)).to_contain_text("All is well.")
+
+
+def test_a_conversation_that_is_gone_is_named_as_the_trouble(page: Page, served: ServedPage) -> None:
+    served.add()
+    page.goto(f"{served.url}/chat/0123456789abcdef")
+    expect(page.get_by_role("alert")).to_contain_text("no such conversation")
+
+
+# ---- what is missing, and what fails
+
+
+def test_before_anything_is_indexed_the_page_leads_to_the_projects(page: Page, served: ServedPage) -> None:
+    page.goto(f"{served.url}/chat")
+    expect(page.get_by_role("heading", name="Nothing is indexed yet")).to_be_visible()
+    page.get_by_role("main").get_by_role("link", name="Add a project").click()
+    expect(page).to_have_url(f"{served.url}/projects")
+
+
+def test_without_a_model_the_answer_consists_of_excerpts_and_says_what_is_missing(
+    page: Page, served: ServedPage
+) -> None:
+    opened(page, served)
+    notice = page.get_by_role("main").get_by_role("alert").filter(has_text="No language model is configured")
+    expect(notice).to_contain_text('model = "ollama:qwen2.5-coder:14b"')
+    expect(notice).to_contain_text("fathom.toml")
+    expect(notice).to_contain_text("FATHOM_LLM__MODEL")
+    expect(page.get_by_role("radiogroup", name="How to answer").get_by_label("Agent")).to_be_disabled()
+    ask(page)
+    expect(answer(page)).to_contain_text("Excerpts, no model")
+    expect(answer(page).locator(".answer-text").get_by_role("link").first).to_be_visible()
+    expect(answer(page).locator("pre").first).to_be_visible()
+    page.get_by_text("No language model is configured", exact=True).first.click()
+    expect(notice).to_be_visible()
+
+
+def test_a_model_that_is_configured_meanwhile_is_noticed(page: Page, answering: ServedPage) -> None:
+    opened(page, answering)
+    expect(page.get_by_role("heading", name="Ask your code")).to_be_visible()
+    expect(page.get_by_role("radiogroup", name="How to answer").get_by_label("Agent")).to_be_enabled()
+    expect(page.get_by_text("No language model is configured")).to_have_count(0)
+
+
+def test_a_model_that_breaks_off_leaves_what_it_wrote_and_a_hint(page: Page, answering: ServedPage) -> None:
+    model_of(answering).turns[:] = [
+        broken_off("It begins well [shop/pricing.py:6-8].\n\nThen "),
+        replied("All is well."),
+    ]
+    opened(page, answering)
+    ask(page)
+    trouble = answer(page).get_by_role("alert")
+    expect(trouble).to_contain_text("The model’s answer is not whole")
+    text = answer(page).locator(".answer-text")
+    expect(text).to_contain_text("It begins well")
+    expect(text.get_by_role("link", name="pricing.py:6-8").first).to_be_visible()
+    hint = kept(answering)[0]["turns"][0]["details"]["hint"]
+    expect(trouble).to_contain_text(hint)
+    page.reload()
+    expect(text).to_contain_text("It begins well")
+    expect(trouble).to_contain_text("The model’s answer is not whole")
+
+
+def test_what_failed_can_be_asked_again(page: Page, answering: ServedPage) -> None:
+    model_of(answering).turns[:] = [Turn([b"overloaded"], 500), replied("Now it works.")]
+    opened(page, answering)
+    ask(page)
+    expect(answer(page).get_by_role("alert")).to_contain_text("500")
+    answer(page).get_by_role("button", name="Ask again").click()
+    expect(answer(page)).to_contain_text("Now it works.")
+    expect(page.get_by_role("button", name="Ask again")).to_have_count(0)
+    (conversation,) = kept(answering)
+    assert [turn["state"] for turn in conversation["turns"]] == ["failed", "done"]
+
+
+def test_a_question_that_the_server_refuses_is_answered_with_its_hint(page: Page, answering: ServedPage) -> None:
+    opened(page, answering)
+    ask(page, "where is the price @nowhere/at/all.py")
+    trouble = answer(page).get_by_role("alert")
+    expect(trouble).to_contain_text("There is no answer")
+    expect(trouble).to_contain_text("nowhere/at/all.py")
+    assert model_of(answering).asked == []
+
+
+def test_what_a_model_writes_is_text_and_never_part_of_the_page(page: Page, answering: ServedPage) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    written = (
+        "<img src=https://elsewhere.example/a.png onerror=alert(1)><script>alert(2)</script>\n\n"
+        "![a picture](https://elsewhere.example/b.png) [click](javascript:alert(3)) [docs](https://elsewhere.example/c)\n\n"
+        "[shop/pricing.py:6-8](https://elsewhere.example/d)\n"
+    )
+    model_of(answering).turns[:] = [replied(written)]
+    opened(page, answering)
+    ask(page)
+    text = answer(page).locator(".answer-text")
+    expect(text.get_by_role("link", name="docs")).to_have_attribute("rel", re.compile("noreferrer"))
+    assert text.locator("img, script").count() == 0
+    addresses = text.get_by_role("link").evaluate_all("links => links.map((link) => link.getAttribute('href'))")
+    assert not any(address.startswith("javascript:") for address in addresses)
+    assert text.locator(".citation").count() == 0
+    assert [url for url in asked if "elsewhere" in url] == []
+
+
+def test_the_page_speaks_chinese(chromium: Any, answering: ServedPage) -> None:
+    answering.add()
+    context = chromium.new_context(locale="zh-CN")
+    page = context.new_page()
+    page.goto(f"{answering.url}/chat")
+    page.get_by_role("textbox", name="您的问题").fill("购物车的总价在哪里计算？")
+    page.get_by_role("button", name="发送").click()
+    expect(answer(page)).to_contain_text("All is well.")
+    expect(answer(page)).to_contain_text("没有标明出处")
+    context.close()
