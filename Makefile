@@ -39,8 +39,9 @@ demo: $(INSTALLED)
 # The page of `fathom serve`, and its own checks.
 web: $(PAGE)
 
-docs: $(INSTALLED)
+docs: web/node_modules/.package-lock.json
 	$(BIN)/python docs/generate.py
+	web/npm run --silent api
 
 # BENCH_DIR: the annotated questions (../shared/bench). BENCH_CORPORA: the trees they are about (.bench-corpora).
 # PEER_PYTHON: an interpreter with semble 0.7.0 and bm25s, to measure them in the same run; ripgrep is measured where it

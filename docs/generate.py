@@ -258,7 +258,17 @@ def _example(schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
     return schema.get("default", "")
 
 
-PAGES = {HERE / "cli.md": cli_page, HERE / "settings.md": settings_page, HERE / "http-api.md": api_page}
+def api_description() -> str:
+    """Return web/openapi.json, from which the page has its types."""
+    return json.dumps(_openapi(), ensure_ascii=False, indent=1) + "\n"
+
+
+PAGES = {
+    HERE / "cli.md": cli_page,
+    HERE / "settings.md": settings_page,
+    HERE / "http-api.md": api_page,
+    HERE.parent / "web" / "openapi.json": api_description,
+}
 
 
 def main() -> int:
