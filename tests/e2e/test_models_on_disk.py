@@ -169,6 +169,20 @@ def test_what_goes_to_another_machine_is_said(project: Path) -> None:
         assert engine.leaving().startswith("nothing leaves")
 
 
+def test_no_secret_goes_to_another_machine(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    (project / "keys.py").write_text(f'ORDER_PRICE_TOKEN = "{secret}"\n')
+    with serving(Turn(reply=said)) as served:
+        # A proxy stands for the way to another machine.
+        monkeypatch.setenv("http_proxy", served.base_url)
+        with opened(project, rerank__model="http:m@http://rerank.example:1/v1") as engine:
+            found = engine.search(f"order price token {secret}")
+    assert found.degraded == ()
+    (asked,) = served.asked
+    assert "ORDER_PRICE_TOKEN" in json.dumps(asked.body)
+    assert secret not in json.dumps(asked.body)
+
+
 PROGRAM = """
 import json, sys
 from codefathom.cli import main

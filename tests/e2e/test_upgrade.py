@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -140,6 +144,27 @@ def test_what_was_made_before_a_failure_is_kept(project: Path, served: Served) -
         n_before = len(documents(served))
         assert engine.index().failures == ()
     assert len(documents(served)[n_before:]) == N_FILES - 40
+
+
+def test_a_killed_run_sends_little_twice(project: Path, served: Served) -> None:
+    served.turns[:] = [Turn(reply=said, silent_s=0.02)]
+    program = "from codefathom.cli import main; main(['index', '--quiet'])"
+    environment = os.environ | {
+        "FATHOM_EMBED__MODEL": "ollama:m",
+        "FATHOM_EMBED__BASE_URL": served.base_url,
+        "FATHOM_EMBED__BATCH": "10",
+    }
+    with subprocess.Popen([sys.executable, "-c", program], cwd=project, env=environment) as running:
+        while len(served.asked) < 6 and running.poll() is None:
+            time.sleep(0.005)
+        running.kill()
+    assert 50 <= len(documents(served)) < N_FILES
+    with opened(project, served) as engine:
+        assert engine.index().failures == ()
+        assert engine.status().n_without_vector == 0
+        assert engine.search("step7").degraded == ()
+    assert len(documents(served)) <= N_FILES + 10
+    assert len(set(documents(served))) == N_FILES
 
 
 def test_nearly_all_are_enough(project: Path, served: Served) -> None:

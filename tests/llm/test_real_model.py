@@ -54,6 +54,14 @@ def embedding_url() -> Iterator[str]:
     yield f"{server.listening_address}/v1"
 
 
+@pytest.fixture(scope="session")
+def reranking_url() -> Iterator[str]:
+    server = started(
+        embedding=True, pooling_type=4, n_ubatch=2_048, n_batch=2_048, n_parallel=1, n_ctx=2_048
+    )  # 4: rank
+    yield f"{server.listening_address}/v1"
+
+
 @pytest.fixture
 def model(base_url: str) -> ChatModel:
     return OpenAIChat("gemma", Http(Server(base_url)))
@@ -134,3 +142,18 @@ def test_an_index_of_real_vectors(embedding_url: str, tmp_path: Path, monkeypatc
         best = opened.search(chunk.text, mode="vector").hits[0]
         assert (best.chunk.path, best.signals["vector"] > 0.8) == (chunk.path, True)
         assert opened.search("how is the price of an order computed").degraded == ()
+
+
+def test_hits_that_a_real_server_has_graded(
+    reranking_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model is no reranker and its grades mean nothing; the protocol is that of llama.cpp."""
+    shutil.copytree(SHOP, tmp_path / "shop")
+    (tmp_path / "shop" / ".fathom").mkdir()
+    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
+    wanted = {"rerank.model": f"http:gemma@{reranking_url}", "rerank.depth": 3, "rerank.timeout_s": 600}
+    settings = load_settings(str(tmp_path / "shop"), overrides=wanted, environ=os.environ)
+    with Engine.open(str(tmp_path / "shop"), settings=settings) as opened:
+        found = opened.search("how is the price of an order computed")
+        assert found.degraded == ()
+        assert len([hit for hit in found.hits if "rerank" in hit.signals]) > 1
