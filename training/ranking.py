@@ -63,13 +63,13 @@ def main() -> None:
     print("all signals:", figures(asked, whole))
     if given.check:
         return
+    learned_by_name = dict(zip((NAMES[column] for column in columns), fit(learned, columns), strict=True))
+    weights = {name: round(float((learned_by_name | BY_HAND)[name]), 3) for name in NAMES}
+    WEIGHTS.write_text(as_module(weights), "utf-8")
     ablation = {
         NAMES[left_out]: figures(asked, cross_validated(asked, [c for c in columns if c != left_out]))
         for left_out in columns
     }
-    learned_by_name = dict(zip((NAMES[column] for column in columns), fit(learned, columns), strict=True))
-    weights = {name: round(float((learned_by_name | BY_HAND)[name]), 3) for name in NAMES}
-    WEIGHTS.write_text(as_module(weights), "utf-8")
     PAGE.write_text(as_page(weights, figures(asked, whole), ablation), "utf-8")
 
 

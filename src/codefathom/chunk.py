@@ -21,6 +21,7 @@ MAX_LINES = 60
 
 _NO_SYNTAX = 1_000  # depth of a cut at a blank line: after every cut that syntax offers
 _ANYWHERE = 1_001  # depth of a cut at any line
+_SCRAP = 0.25  # of the target: what is smaller stays with the lines that it belongs to
 _MAX_DOC_CHARS = 240
 _MAX_NAMES = 40
 
@@ -44,8 +45,14 @@ class _Source:
     limits: Limits
 
     def fits(self, start: int, end: int) -> bool:
-        size = self.offsets[end] - self.offsets[start - 1]
-        return size <= self.limits.target_chars and end - start < self.limits.max_lines
+        return self.size(start, end) <= self.limits.target_chars and end - start < self.limits.max_lines
+
+    def nearly_fits(self, start: int, end: int) -> bool:
+        """Whether lines fit, or would without a scrap."""
+        return self.size(start, end) <= self.limits.target_chars * (1 + _SCRAP) and end - start < self.limits.max_lines
+
+    def size(self, start: int, end: int) -> int:
+        return self.offsets[end] - self.offsets[start - 1]
 
     def cuts_inside(self, start: int, end: int) -> list[tuple[int, int]]:
         return self.cuts[bisect_right(self.cut_lines, start) : bisect_right(self.cut_lines, end)]
@@ -111,7 +118,25 @@ def _split(start: int, end: int, source: _Source) -> list[tuple[int, int]]:
             continue
         # At least two groups come back, since all pieces together do not fit: every round makes progress.
         todo.extend(reversed(_group(_pieces(start, end, source), source)))
-    return done
+    return _without_scraps(done, source)
+
+
+def _without_scraps(spans: list[tuple[int, int]], source: _Source) -> list[tuple[int, int]]:
+    """Join the head of a definition with the lines below it, and its end with those above, where they stand alone."""
+    depth_at = {**dict(source.cuts), spans[0][0]: 0, spans[-1][1] + 1: 0}
+    joined: list[tuple[int, int]] = []
+    head = 0  # the first line of a head that waits for what follows; 0: none waits
+    for number, (start, end) in enumerate(spans):
+        start, head = head or start, 0
+        above, below = depth_at.get(start, _ANYWHERE), depth_at.get(end + 1, _ANYWHERE)
+        is_scrap = source.size(start, end) <= source.limits.target_chars * _SCRAP
+        if is_scrap and above < below and source.nearly_fits(start, spans[number + 1][1]):
+            head = start
+        elif is_scrap and joined and below < above and source.nearly_fits(joined[-1][0], end):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _pieces(start: int, end: int, source: _Source) -> list[tuple[int, int]]:

@@ -173,7 +173,7 @@ class Engine:
             query=query,
             hits=found.hits,
             level=request.level,
-            mode=request.mode,
+            mode=found.mode,
             confidence=found.confidence,
             generation=opened.catalog.generation,
             degraded=found.degraded,
@@ -181,6 +181,7 @@ class Engine:
             suggestion=found.suggestion,
             milliseconds=(time.perf_counter() - started) * 1000,
             weak=found.is_weak,
+            plan=found.plan,
         )
 
     def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> tuple[FoundSymbol, ...]:

@@ -22,6 +22,8 @@ def search_shape(result: SearchResult) -> dict[str, Any]:
     """Return what `fathom search --json` prints."""
     return {
         "query": result.query,
+        "mode": result.mode,
+        "plan": asdict(result.plan),
         "hits": [hit_shape(hit) for hit in result.hits],
         "confidence": round(result.confidence, 4),
         "weak": result.weak,

@@ -111,6 +111,18 @@ def test_a_large_function_is_cut_at_its_outermost_statements() -> None:
     assert pieces[1].signature == "function f"
 
 
+def test_the_head_and_the_end_of_a_definition_stay_with_its_body() -> None:
+    function = symbol("function", "f", 1, 20)
+    pieces = chunk(parsed(body(20), (function,), (Break(2, 2), Break(11, 3), Break(20, 2))), Limits(240, 60))
+    # A cut above the body leaves a line alone, and so does one below it.
+    assert spans(pieces) == [(1, 10), (11, 20)]
+
+
+def test_a_short_definition_of_its_own_is_no_scrap() -> None:
+    functions = (symbol("function", "f", 1, 2), symbol("function", "g", 3, 14))
+    assert spans(chunk(parsed(body(14), functions), Limits(250, 60))) == [(1, 2), (3, 14)]
+
+
 def test_without_syntax_a_blank_line_is_the_place_to_cut() -> None:
     text = body(5) + "\n" + body(6)
     assert spans(chunk(parsed(text), Limits(150, 60))) == [(1, 6), (7, 12)]

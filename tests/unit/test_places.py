@@ -49,3 +49,13 @@ def test_words_and_depth_of_a_path() -> None:
     assert (place.flat_stem, place.depth) == ("flathashmap", 2)
     assert place_of("src/HttpClient.java").stem == ("client", "http")
     assert (place_of("main.go").folder, place_of("main.go").depth) == ((), 0)
+
+
+@pytest.mark.parametrize("name", ["mod.rs", "__init__.py", "index.ts", "init.lua"])
+def test_a_file_that_stands_for_its_folder_is_named_like_it(name: str) -> None:
+    place = place_of(f"src/url_routing/{name}")
+    assert (place.stem, place.flat_stem) == (("routing", "url"), "urlrouting")
+
+
+def test_a_file_in_no_folder_keeps_its_name() -> None:
+    assert place_of("index.ts").stem == ("index",)

@@ -100,7 +100,7 @@ def test_values_are_read_as_what_the_setting_is(key: str, given_value: object, e
             for price in ("openai:m", "openai:m=1", "openai:m=-1/2", "=1/2", "openai:m=1/nan", ["a:b=1/2", "a:b=x/2"])
         ),
         ("judge.relevance_threshold", 11, "from 0 to 10"),
-        ("search.mode", "psychic", "choose one of hybrid"),
+        ("search.mode", "psychic", "choose one of auto, hybrid"),
         ("search.min_similarity", float("nan"), "from 0.0 to 1.0"),
         ("source.follow_symlinks", "maybe", "true or false"),
         ("source.required_exts", [1], "a list of texts"),

@@ -51,11 +51,47 @@ def test_a_file_named_like_the_definition_counts_more() -> None:
     assert row["definition"] == 1.0
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("src/extract/mod.rs", "pub use core::extract::{\n    Json, FromRequest,\n};"),
+        ("src/index.ts", "export {\n  Json,\n  FromRequest,\n} from './core'"),
+        ("src/index.ts", "export type { FromRequest } from './core'"),
+        ("src/web/__init__.py", "from core import (\n    Json,\n    FromRequest,\n)"),
+    ],
+)
+def test_what_a_project_gives_on_is_as_good_as_defined(path: str, text: str) -> None:
+    want = Wanted((), symbols=("FromRequest",), foreign=("FromRequest",))
+    [row] = of(want, candidate(1, path, text=text))
+    assert row["definition"] == 0.8
+    [defined_elsewhere] = of(Wanted((), symbols=("FromRequest",)), candidate(1, path, text=text))
+    assert defined_elsewhere["definition"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("src/json.rs", "use core::extract::FromRequest;"),
+        ("src/web/json.py", "from core import FromRequest"),
+        ("src/index.ts", "export { Json }\nnew FromRequest()"),
+        ("src/mod.rs", "pub use core::Json;\nimpl FromRequest for Json {}"),
+    ],
+)
+def test_what_a_file_only_uses_is_not_given_on(path: str, text: str) -> None:
+    [row] = of(Wanted((), symbols=("FromRequest",), foreign=("FromRequest",)), candidate(1, path, text=text))
+    assert row["definition"] == 0.0
+
+
+def test_a_symbol_alone_is_another_question_than_one_that_names_it() -> None:
+    alone, named = (of(question, candidate(1, "a.py", "open_file"))[0] for question in ("open_file", "why open_file"))
+    assert (alone["definition"], alone["only"]) == (0.8, 0.8)
+    assert (named["definition"], named["only"]) == (0.8, 0.0)
+
+
 def test_names_and_path_are_compared_both_ways() -> None:
     [row] = of("insert many orders", candidate(1, "batch/order_insert.py", "insert_orders_now"))
     assert row["names"] == pytest.approx(2 / 3)
     assert row["name_share"] == pytest.approx(2 / 3)
-    assert row["stem"] == pytest.approx(2 / 3)
     assert row["stem_share"] == 1.0
     assert row["folder_share"] == 0.0
 

@@ -50,9 +50,17 @@ def test_a_term_is_among_words_when_one_is_a_form_of_it(terms: list[str], words:
 
 
 def test_the_share_of_words_that_are_terms() -> None:
-    forms = Forms(("flat", "hash"))
-    assert forms.share_of(("flat", "hash", "map")) == pytest.approx(2 / 3)
-    assert forms.share_of(()) == 0.0
+    forms, cover = Forms(("flat", "hash")), Cover({"flat": 1.0, "hash": 0.6})
+    assert cover.share_of(("flat", "hash", "map"), forms) == pytest.approx(2 / 3)
+    assert cover.share_of((), forms) == 0.0
+
+
+def test_a_word_that_says_little_counts_little() -> None:
+    forms, cover = Forms(("curl", "redirects")), Cover({"curl": 0.1, "redirects": 4.0})
+    assert cover.share_of(("curl",), forms) == pytest.approx(0.05)
+    assert cover.share_of(("follow", "redirect"), forms) == 0.5
+    assert cover.strength(0b11) == 1.0
+    assert Cover({}).strength(0) == 0.0
 
 
 def test_a_cover_is_the_share_of_the_weight() -> None:

@@ -33,9 +33,18 @@ def parse(words: Sequence[str]) -> Parsed:
         return Parsed(_topic(rest), None, wants_help=True)
     if is_legacy(words):
         return _parse_legacy(words)
+    if len(name.split()) > 1:
+        return _parse_command(_BY_NAME[_command_for(name)], [*rest, name])
     if name:
         raise UsageError(f"{name!r} is not a command", hint=_nearest(name, _BY_NAME, f'fathom search "{name}"'))
     return _parse_top(words)
+
+
+def _command_for(question: str) -> str:
+    """Return the command for a question that was given without one."""
+    from codefathom.search.planner import route_of  # only for such a question
+
+    return "ask" if route_of(question) == "answer" else "search"
 
 
 def _topic(words: Sequence[str]) -> str:

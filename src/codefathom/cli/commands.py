@@ -28,13 +28,21 @@ def search(options: given.SearchOptions, face: Face) -> int:
 
         face.write(to_json(search_shape(result)))
     else:
-        face.notes(_doubts(result))
+        face.notes([*_plan(result, always=options.explain or face.common.verbose), *_doubts(result)])
         face.write(search_text(result, face.style, whole=face.common.verbose, explain=_explainer(options.explain)))
     if not result.hits:
         face.note(f"nothing found for {options.query!r}" + (f"; {result.suggestion}" if result.suggestion else ""))
     elif face.common.verbose:
         face.note(f"{len(result.hits)} hits, confidence {result.confidence:.2f}, {result.milliseconds:.1f} ms")
     return FOUND if result.hits else NOTHING
+
+
+def _plan(result: SearchResult, *, always: bool) -> list[str]:
+    """Say how the query was taken, where that is not plain ranking by words and meaning."""
+    plan = result.plan
+    if not plan.why or not (always or plan.route in ("regex", "graph")):
+        return []
+    return [f"{plan.route}: {plan.why}; --mode chooses another way"]
 
 
 def _doubts(result: SearchResult) -> list[str]:

@@ -238,7 +238,7 @@ COMMANDS = (
         (
             Option(("-n", "--limit"), "most hits", "N", setting="search.limit"),
             Option(("--level",), "what a hit is", "LEVEL", setting="search.level", choices=LEVELS),
-            Option(("--mode",), "which rankings take part", "MODE", setting="search.mode", choices=MODES),
+            Option(("--mode",), "how to rank; auto decides", "MODE", setting="search.mode", choices=MODES),
             *_FILTERS,
             Option(("--min-score",), "drop hits below this score, 0 to 1", "X", kind=float),
             Option(("--explain",), "show every signal of every hit"),

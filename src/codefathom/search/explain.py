@@ -16,6 +16,13 @@ MEANING = SIGNALS | {
     "repeat": "its share of the score: an earlier hit lies in the same file",
     "rerank": "a reranking model's grade for it, by which it was moved",
 }
+_CONNECTED = {
+    "called by": "calls it{}",
+    "references": "uses it{}",
+    "imported by": "imports it",
+    "calls": "is called there",
+    "imports": "is imported there",
+}
 _NEAR = 0.8  # of the nearest, by cosine
 _COMMENTS = ("//", "/*", "*", "#", "--", ";", "%")
 
@@ -24,6 +31,11 @@ def reason(want: Wanted, chunk: Chunk, signals: Mapping[str, float]) -> str:
     """Return one short sentence: the strongest evidence for this chunk."""
     if "matches" in signals:
         return f"{signals['matches']:.0f} matches" if signals["matches"] > 1 else "1 match"
+    used = [
+        said.format(f" {n:.0f} times" if n > 1 else "") for kind, said in _CONNECTED.items() if (n := signals.get(kind))
+    ]
+    if used:
+        return "; ".join(used)
     if "scope" in signals:
         defined = _asked_for(want, chunk)
         return f"defines {defined[0]}" if defined else "inside what was asked for"

@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from codefathom.search import fuse
 from codefathom.search.confidence import WEAK, confidence
+from codefathom.search.connected import connected, is_known
 from codefathom.search.filters import combine, to_sql
 from codefathom.search.levels import Cut
 from codefathom.search.levels import hits as to_hits
+from codefathom.search.planner import Planned, overruled, plan
 from codefathom.search.query import Query
 from codefathom.search.rank import Ranked, by_score_and_place, rank
 from codefathom.search.retrieve import (
@@ -27,7 +29,10 @@ from codefathom.search.retrieve import (
 from codefathom.search.scope import scope
 from codefathom.search.signals import Candidate
 from codefathom.search.wanted import Wanted
-from codefathom.types import Hit, Level, Mode, Where
+from codefathom.types import Hit, Level, Mode, Plan, Where
+
+_BY_MEANING = Plan()
+_EXACT: tuple[Mode, ...] = ("regex", "graph")  # what they find is what was asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class Request:
     query: Query
     limit: int = 10
     level: Level = "chunk"
-    mode: Mode = "hybrid"
+    mode: Mode = "auto"
     where: Where | None = None
     min_score: float = 0.0
     fusion: Fusion = field(default_factory=Fusion)
@@ -64,6 +69,8 @@ class Found:
     confidence: float
     suggestion: str = ""
     degraded: tuple[str, ...] = ()
+    mode: Mode = "hybrid"
+    plan: Plan = _BY_MEANING
 
     @property
     def is_weak(self) -> bool:
@@ -73,15 +80,33 @@ class Found:
 
 def search(request: Request, sources: Sources) -> Found:
     """Answer one request. Raises UsageError for a filter, path or expression that means nothing here."""
+    catalog = sources.catalog
+    if request.mode != "auto":
+        return _search(request, overruled(request.mode, request.query), sources)
+    planned = plan(request.query, lambda name: is_known(name, catalog))
+    found = _search(request, planned, sources)
+    if found.hits or planned.mode == "hybrid":
+        return found
+    why = f"{planned.plan.why}, but nothing was found that way"
+    return _search(request, Planned("hybrid", Plan(planned.plan.route, why)), sources)
+
+
+def _search(request: Request, planned: Planned, sources: Sources) -> Found:
+    """Answer a request in the way that was chosen."""
+    request = replace(request, mode=planned.mode)
+    if planned.asked:
+        # The name is what is asked about, not where to look.
+        request = replace(request, query=replace(request.query, paths=(), symbols=(), members_of=None))
     where = combine(request.where, request.query.where, scope(request.query, sources.catalog))
     allowed = None
     if where is not None:
         condition = to_sql(where)
         allowed = sources.catalog.select(condition.condition, condition.parameters)
         if not allowed:
-            return Found((), 0.0, "no indexed lines pass the filter; widen it or leave it out")
+            hint = "no indexed lines pass the filter; widen it or leave it out"
+            return Found((), 0.0, hint, mode=planned.mode, plan=planned.plan)
     want = asked(request.query, sources)
-    ranked, problem = _ranked(request, want, sources, allowed)
+    ranked, problem = _ranked(request, planned, want, sources, allowed)
     ordered, not_reranked = ranked, ""
     if sources.reranking is not None and request.mode == "hybrid":
         ordered, not_reranked = sources.reranking.apply(want.meaning, ranked)
@@ -89,15 +114,18 @@ def search(request: Request, sources: Sources) -> Found:
     kept = tuple(hit for hit in found if hit.score >= request.min_score)
     suggestion = "" if kept else _suggestion(want, sources, found_any=bool(found))
     model = sources.embedder.name if sources.embedder and not problem else ""
-    sure = confidence(want, ranked, model) if kept else 0.0
+    sure = 0.0 if not kept else 1.0 if planned.mode in _EXACT else confidence(want, ranked, model)
     note = sources.note if request.mode in {"hybrid", "vector"} else ""
-    return Found(kept, sure, suggestion, tuple(filter(None, (problem, not_reranked, note))))
+    degraded = tuple(filter(None, (problem, not_reranked, note)))
+    return Found(kept, sure, suggestion, degraded, planned.mode, planned.plan)
 
 
 def _ranked(
-    request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None
+    request: Request, planned: Planned, want: Wanted, sources: Sources, allowed: Collection[int] | None
 ) -> tuple[Sequence[Ranked], str]:
     """Return the ranking of the mode, and what it had to do without."""
+    if planned.asked:
+        return connected(planned.asked, sources.catalog, allowed), ""
     k = _deep(want) * max(request.fusion.n_candidates, 2 * request.limit)
     is_scope_only = not want.terms and allowed is not None
     if request.mode == "hybrid" and not is_scope_only:

@@ -15,13 +15,15 @@ _TEST = re.compile(
 )
 _DECLARATION = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
 _HEADER = re.compile(r"\.(?:h|hh|hpp|hxx)$")
+# A file of this name stands for its folder.
+_BARRELS = frozenset(("mod", "__init__", "index", "init"))
 _PROSE = re.compile(r"\.(?:md|mdx|rst|txt|adoc|markdown)$", re.IGNORECASE)
 
 
 class Place(NamedTuple):
     """What a path tells."""
 
-    stem: tuple[str, ...]  # words of the file's name without its endings
+    stem: tuple[str, ...]  # words of the file's name without its endings; of its folder where it stands for that
     folder: tuple[str, ...]  # words of the name of its folder
     flat_stem: str  # letters and digits of the stem, lower-case
     depth: int
@@ -36,9 +38,12 @@ def place_of(path: str) -> Place:
     """Return what a path tells."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
+    inside = folder.rpartition("/")[2]
+    if stem in _BARRELS and inside:
+        stem = inside
     return Place(
         tuple(parts(stem)),
-        tuple(parts(folder.rpartition("/")[2])),
+        tuple(parts(inside)),
         re.sub(r"[_-]", "", stem.lower()),
         path.count("/"),
         bool(_TEST.search(path)),

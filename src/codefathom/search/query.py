@@ -57,6 +57,7 @@ class Query:
     """One question, taken apart."""
 
     text: str  # what remains to be searched; marks removed, otherwise as written
+    as_written: str = ""  # the same with @path and @@symbol, only field:value removed
     paths: tuple[str, ...] = ()  # from @path; a folder keeps its "/" at the end
     symbols: tuple[str, ...] = ()  # from @@symbol, as written
     members_of: str | None = None  # in:Class, or the one @@Class of a question that has other words too
@@ -83,12 +84,14 @@ def parse_query(text: str) -> Query:
     A text of many lines was pasted, such as an issue or a log: what looks like a mark there is none.
     """
     if text.strip().count("\n") >= _PASTED:
-        return Query(text, intent=_intent(text))
+        return Query(text, text, intent=_intent(text))
     pieces: list[str] = []
+    written: list[str] = []
     marks: list[_Mark] = []
     for token in _TOKEN.finditer(text):
         mark = _mark(token[0], whole=token[0] == text.strip(), last=token.end() == len(text.rstrip()))
         pieces.append(token[0] if mark is None else mark.rest)
+        written.append(mark.rest if mark and mark.where else token[0])
         if mark is not None:
             marks.append(mark)
     remaining = _without_gaps(pieces)
@@ -99,6 +102,7 @@ def parse_query(text: str) -> Query:
         members = list(symbols)
     return Query(
         text=remaining,
+        as_written=_without_gaps(written),
         paths=paths,
         symbols=symbols,
         members_of=members[0] if members else None,
@@ -162,7 +166,7 @@ def _symbol_mark(word: str, *, ends_question: bool) -> _Mark | None:
 
 def _path_mark(word: str) -> _Mark | None:
     found = _PATH.fullmatch(word)
-    if found is None or not _is_path(found[1]):
+    if found is None or not is_path(found[1]):
         return None
     path, rest = found.groups()
     if is_glob(path):
@@ -170,8 +174,8 @@ def _path_mark(word: str) -> _Mark | None:
     return _Mark("path", path, rest=rest.strip(_PAUSES))
 
 
-def _is_path(word: str) -> bool:
-    """Whether this can only be a path: it holds a slash, or is named like a file."""
+def is_path(word: str) -> bool:
+    """Whether a word can only be a path: it holds a slash, or is named like a file."""
     name = word.rpartition("/")[2]
     stem, dot, ending = name.rpartition(".")
     return "/" in word or name in FILE_NAMES or bool(stem and dot and ending.lower() in FILE_ENDINGS)
@@ -250,7 +254,7 @@ def _intent(text: str) -> Intent:
         return "error"
     words = text.split()
     if len(words) == 1 and not _n_chinese(text):
-        if "://" not in text and _is_path(re.sub(r"(?::\d+)+$", "", text).replace("\\", "/")):
+        if "://" not in text and is_path(re.sub(r"(?::\d+)+$", "", text).replace("\\", "/")):
             return "path" if not text.endswith("()") and not _is_namespace(text) else "symbol"
         return "symbol" if _QUALIFIED.fullmatch(text) else "keywords"
     return "question" if _is_question(text, words) else "keywords"

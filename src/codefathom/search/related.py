@@ -96,13 +96,13 @@ class _Graph:
 
     def _defining(self, name: str, path: str) -> set[str]:
         """Return the few files that define a name in a folder called like one of its last packages."""
-        wanted = "." + _dotted(name.rpartition(" ")[2])
+        wanted = "." + dotted_name(name.rpartition(" ")[2])
         last = wanted.rpartition(".")[2]
         if wanted.count(".") < 2 or wanted.split(".")[1].lower() in _STANDARD:
             return set()
         found: set[str] = set()
         for item in self.defined(last):
-            qualified = "." + _dotted(item.symbol.qualified_name)
+            qualified = "." + dotted_name(item.symbol.qualified_name)
             packages = wanted[: -len(qualified)].lower().split(".")[1:][-2:]
             folders = item.path.lower().split("/")[:-1]
             here = not packages or any(package in folders for package in packages)
@@ -149,20 +149,21 @@ def _document(graph: _Graph, target: str) -> str:
 
 def _definitions(graph: _Graph, name: str) -> list[FoundSymbol]:
     """Return the symbols that are meant, as written; in another case only when there are none."""
-    wanted = _dotted(name)
+    wanted = dotted_name(name)
     found = graph.catalog.symbols_named(wanted.rpartition(".")[2]) if wanted else []
-    names = [(f".{_dotted(item.symbol.qualified_name)}", item) for item in found]
+    names = [(f".{dotted_name(item.symbol.qualified_name)}", item) for item in found]
     exact = [item for qualified, item in names if qualified.endswith(f".{wanted}")]
     return exact or [item for qualified, item in names if qualified.lower().endswith(f".{wanted.lower()}")]
 
 
-def _dotted(name: str) -> str:
+def dotted_name(name: str) -> str:
+    """Return a qualified name of any language with dots between its parts."""
     return re.sub(r"::|#|->|\\", ".", name.removesuffix("()")).strip(".")
 
 
 def _not_here(graph: _Graph, target: str) -> UsageError:
     if target.startswith("@@"):
-        near = graph.catalog.similar_names(_dotted(target[2:]).rpartition(".")[2], limit=3)
+        near = graph.catalog.similar_names(dotted_name(target[2:]).rpartition(".")[2], limit=3)
         known = ", ".join("@@" + name for name in near)
         hint = f"did you mean {known}?" if near else "`fathom symbols` lists them"
         return UsageError(f"no symbol is called {target[2:]!r}", hint=hint)

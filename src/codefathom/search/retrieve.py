@@ -13,7 +13,7 @@ from codefathom.providers.base import Embedder
 from codefathom.search.frames import Framed, frames, same_place
 from codefathom.search.fuse import cut
 from codefathom.search.query import Query
-from codefathom.search.signals import Candidate
+from codefathom.search.signals import Candidate, last_of
 from codefathom.search.translate import COMMON
 from codefathom.search.wanted import Wanted, focused, wanted
 from codefathom.stores.base import VectorStore
@@ -49,7 +49,12 @@ def asked(query: Query, sources: Sources) -> Wanted:
     want = wanted(query, in_chinese=_is_chinese(sources.lexical))
     framed = _framed(query.text, sources.catalog) if ":" in query.text or "line " in query.text else {}
     rarity, unknown = _rarity(sources.lexical, want.terms)
-    return focused(replace(want, rarity=rarity, unknown=unknown, frames=framed))
+    foreign = tuple(
+        symbol
+        for symbol in want.symbols
+        if not sources.catalog.chunks_defining(last_of(symbol), partial=False, limit=1)
+    )
+    return focused(replace(want, rarity=rarity, unknown=unknown, frames=framed, foreign=foreign))
 
 
 def _framed(text: str, catalog: Catalog) -> dict[int, Framed]:
@@ -156,8 +161,7 @@ def definitions(
     """Return the chunks in which one of the symbols is defined; with `partial`, a name may only contain it."""
     keys: set[int] = set()
     for symbol in symbols:
-        last = re.split(r"::|\.|#|->|\\", symbol)[-1]
-        found = catalog.chunks_defining(last, partial=partial, limit=MAX_DEFINITIONS)
+        found = catalog.chunks_defining(last_of(symbol), partial=partial, limit=MAX_DEFINITIONS)
         keys.update(key for key in found if allowed is None or key in allowed)
     return keys
 

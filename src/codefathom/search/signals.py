@@ -24,12 +24,12 @@ SIGNALS = {
     "vector": "its meaning is near the question's (cosine, against the best)",
     "nearest": "how far up it stands by meaning",
     "definition": "it defines the symbol asked for",
+    "only": "... and nothing else is asked for",
     "frame": "the stack trace or error message names its line",
     "words": "words of the question stand in it, in any form",
     "names": "names it defines cover words of the question",
     "name_share": "words of the question cover a name it defines",
     # The others say something of its file.
-    "stem": "its file name covers words of the question",
     "stem_share": "words of the question cover its file name",
     "folder_share": "words of the question cover its folder's name",
     "stem_inside": "its file name stands in the question",
@@ -45,6 +45,7 @@ SIGNALS = {
 }
 NAMES = tuple(SIGNALS)
 _SHORTEST_STEM = 3
+_GIVEN_ON = 0.8
 _LAST = re.compile(r"::|\.|#|->|\\|/")
 
 
@@ -77,12 +78,14 @@ def signals(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int,
         for one in {one.chunk.path: one for one in candidates}.values()
     }
     places = _places_by_meaning(candidates)
+    defined = {one.key: _definition(wanted, one.chunk) if wanted.symbols else 0.0 for one in candidates}
     return [
         (
             one.lexical / top.lexical,
             max(one.vector, 0.0) / top.vector,
             places.get(one.key, 0.0),
-            _definition(wanted.symbols, one.chunk) if wanted.symbols else 0.0,
+            defined[one.key],
+            defined[one.key] * wanted.is_only_symbol,
             wanted.frames[one.key].value if one.key in wanted.frames else 0.0,
             cover[bits],
             *_about_names(one.chunk.names, forms, cover),
@@ -154,7 +157,7 @@ def _places_by_meaning(candidates: Sequence[Candidate]) -> dict[int, float]:
 def _about_names(names: tuple[str, ...], forms: Forms, cover: Cover) -> tuple[float, float]:
     words, each = _name_words(names)
     found = forms.among(words)
-    return cover[found], max((forms.share_of(one) for one in each), default=0.0) if found else 0.0
+    return cover[found], max((cover.share_of(one, forms) for one in each), default=0.0) if found else 0.0
 
 
 @lru_cache(maxsize=16_384)
@@ -168,21 +171,23 @@ def _about_path(path: str, wanted: Wanted, forms: Forms, cover: Cover) -> tuple[
     place = place_of(path)
     stem = place.flat_stem
     return (
-        cover[forms.among(place.stem)],
-        forms.share_of(place.stem),
-        forms.share_of(place.folder),
-        float(len(stem) >= _SHORTEST_STEM and stem in wanted.runs),
+        cover.share_of(place.stem, forms),
+        cover.share_of(place.folder, forms),
+        cover.strength(forms.among(place.stem)) if len(stem) >= _SHORTEST_STEM and stem in wanted.runs else 0.0,
     )
 
 
-def _definition(symbols: Sequence[str], chunk: Chunk) -> float:
-    """1 when the chunk defines a wanted symbol as written, less for another case; more when the file is named so."""
-    best = 0.0
-    for wanted in symbols:
-        last = _LAST.split(wanted)[-1]
+def _definition(want: Wanted, chunk: Chunk) -> float:
+    """1 when the chunk defines a wanted symbol as written, less for another case; more when the file is named so.
+
+    What the project only takes from elsewhere and gives on counts less.
+    """
+    best = _GIVEN_ON if any(_gives_on(last_of(symbol), chunk) for symbol in want.foreign) else 0.0
+    for symbol in want.symbols:
+        last = last_of(symbol)
         for name in chunk.names:
             short = name.rpartition(".")[2]
-            if name == wanted or short == last:
+            if name == symbol or short == last:
                 best = max(best, 0.8)
             elif short.lower() == last.lower():
                 best = max(best, 0.5)
@@ -191,3 +196,17 @@ def _definition(symbols: Sequence[str], chunk: Chunk) -> float:
             if same_word(place_of(chunk.path).flat_stem, last.lower()):
                 best += 0.2
     return min(best, 1.0)
+
+
+def last_of(symbol: str) -> str:
+    """Return the last part of a qualified name, in any language."""
+    return _LAST.split(symbol)[-1]
+
+
+def _gives_on(name: str, chunk: Chunk) -> bool:
+    """Whether a chunk exports what it has from elsewhere: `pub use`, `export {`, an import in `__init__.py`."""
+    if name not in chunk.text:
+        return False
+    imports = r"|from\s+\S+\s+import\s+(?:\([^)]*?|[^\n(]*?)" if chunk.path.endswith("__init__.py") else ""
+    given = rf"^[ \t]*(?:pub\b[^\n;]*?\buse\b[^;]*?|export\s+(?:type\s+)?\{{[^}}]*?{imports})\b{re.escape(name)}\b"
+    return re.search(given, chunk.text, re.MULTILINE) is not None

@@ -46,6 +46,8 @@ class Wanted:
     meaning: str = ""  # the text whose meaning is looked for
     runs: frozenset[str] = frozenset()  # words of it, and two and three in a row written as one, lower-case
     frames: Mapping[int, Framed] = field(default_factory=dict)  # chunks that a stack trace names, by key
+    foreign: tuple[str, ...] = ()  # symbols asked for that are defined nowhere here
+    is_only_symbol: bool = False  # nothing but a symbol is asked for
 
     @property
     def weighted(self) -> dict[str, float]:
@@ -75,6 +77,7 @@ def wanted(query: Query, *, in_chinese: bool = False) -> Wanted:
         weights=translations | counts | {word: 1.0 for word in words if not counts},
         meaning=meaning,
         runs=_runs(meaning),
+        is_only_symbol=query.intent == "symbol",
     )
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 _SHORTEST_FORM = 3
 _SHORTEST_STEM = 4
+_TELLING = 0.5  # of the weight of a question's best term: what weighs less says less than all
 _ENDING = re.compile(r"(?:ations?|ings?|ers?|ors?|ions?|ed|es|s|e|y|ies|ments?|able|ible|ive)$")
 
 
@@ -63,10 +64,6 @@ class Forms(dict[str, int]):
                 found |= bit
         return found
 
-    def share_of(self, words: Sequence[str]) -> float:
-        """Return the share of some words that are forms of any term."""
-        return sum(1 for word in words if self[word]) / len(words) if words else 0.0
-
 
 @lru_cache(maxsize=16)
 def forms_of(terms: tuple[str, ...]) -> Forms:
@@ -81,7 +78,20 @@ class Cover(dict[int, float]):
         super().__init__()
         self._weights = tuple(weight_of.values())
         self._total = sum(self._weights) or 1.0
+        self._telling = max(self._weights, default=0.0) * _TELLING or 1.0
+        self._strengths = {0: 0.0}
 
     def __missing__(self, found: int) -> float:
         self[found] = share = sum(x for bit, x in enumerate(self._weights) if found >> bit & 1) / self._total
         return share
+
+    def strength(self, found: int) -> float:
+        """Return how much the best of some terms says, from 0 to 1: next to nothing for the name of the project."""
+        if found not in self._strengths:
+            best = max(x for bit, x in enumerate(self._weights) if found >> bit & 1)
+            self._strengths[found] = min(1.0, best / self._telling)
+        return self._strengths[found]
+
+    def share_of(self, words: Sequence[str], forms: Forms) -> float:
+        """Return the share of some words that are forms of terms, each counted by what the term says."""
+        return sum(self.strength(forms[word]) for word in words) / len(words) if words else 0.0

@@ -26,6 +26,7 @@ from codefathom.server.wire import (
     ContextIn,
     ContextOut,
     HitOut,
+    PlanOut,
     ProblemOut,
     QuestionIn,
     SearchedOut,
@@ -95,10 +96,13 @@ def hit_out(found: ProjectHit) -> HitOut:
 def _search_out(query: str, found: Federated) -> SearchOut:
     results = found.results
     failed = [item for item in found.answered if item.error]
+    surest = max(results, key=lambda result: result.confidence)
     return SearchOut(
         query=query,
+        mode=surest.mode,
+        plan=PlanOut(route=surest.plan.route, why=surest.plan.why),
         hits=[hit_out(hit) for hit in found.hits],
-        confidence=round(max(result.confidence for result in results), 4),
+        confidence=round(surest.confidence, 4),
         weak=all(result.weak or not result.hits for result in results) and bool(found.hits),
         degraded=list(
             dict.fromkeys(

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from codefathom.types import Level, Mode
+from codefathom.types import Level, Mode, Route
 
 
 def _sound(value: object) -> object:
@@ -100,7 +100,7 @@ class SearchIn(QuestionIn):
         validation_alias=AliasChoices("limit", "max_results", "maxResults", "top_k", "topK"),
     )
     level: Level | None = Field(default=None, examples=["chunk"])
-    mode: Mode | None = Field(default=None, examples=["hybrid"])
+    mode: Mode | None = Field(default=None, examples=["auto"])
     min_score: float = Field(default=0.0, ge=0.0, le=1.0, examples=[0.0])
 
 
@@ -141,10 +141,19 @@ class SearchedOut(Out):
     problem: ProblemOut | None = Field(default=None, description="why this project has no hits")
 
 
+class PlanOut(Out):
+    """What kind of question the query was taken for, and why."""
+
+    route: Route = Field(examples=["graph"])
+    why: str = Field(examples=["it asks what calls price_of"], description='"" when its mode was given')
+
+
 class SearchOut(Out):
     """The hits, best first."""
 
     query: str = Field(examples=["where are orders priced"])
+    mode: Mode = Field(examples=["hybrid"], description='how the hits were ranked; never "auto"')
+    plan: PlanOut
     hits: list[HitOut]
     confidence: float = Field(examples=[0.8])
     weak: bool = Field(examples=[False], description="most likely nothing here answers this")

@@ -1,0 +1,55 @@
+"""A question about connections → the chunks in which they stand, those of tests last."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+
+from codefathom.search.places import place_of
+from codefathom.search.planner import Asked, Relation
+from codefathom.search.query import is_path
+from codefathom.search.rank import Ranked, by_score_and_place
+from codefathom.search.related import dotted_name, related
+from codefathom.search.signals import Candidate
+from codefathom.stores.catalog import Catalog
+from codefathom.types import Related
+
+_KINDS: dict[Relation, tuple[str, ...]] = {
+    "used by": ("called by", "references", "imported by"),
+    "called by": ("called by",),
+    "calls": ("calls",),
+    "imported by": ("imported by",),
+    "imports": ("imports",),
+}
+_TEST = 0.5  # what a use in a test counts against another
+
+
+def is_known(name: str, catalog: Catalog) -> bool:
+    """Whether a symbol is defined here under this very name, or a file has this path or ends with it."""
+    if is_path(name):
+        return any(document.path == name or document.path.endswith(f"/{name}") for document in catalog.documents())
+    dotted = dotted_name(name)
+    last = dotted.rpartition(".")[2]
+    return any(item.symbol.name == last and item.symbol.kind != "section" for item in catalog.symbols_named(dotted))
+
+
+def connected(asked: Asked, catalog: Catalog, allowed: Collection[int] | None) -> list[Ranked]:
+    """Rank the chunks that hold an edge by how many they hold. Raises UsageError for a target that is not here."""
+    target = asked.target if is_path(asked.target) else f"@@{asked.target}"
+    edges: dict[str, list[Related]] = defaultdict(list)
+    for edge in related(catalog, target).edges:
+        if edge.kind in _KINDS[asked.relation]:
+            edges[edge.path].append(edge)
+    found = [item for path, own in edges.items() for item in _held(path, own, catalog, allowed)]
+    top = max((item.score for item in found), default=1.0)
+    return sorted((item._replace(score=item.score / top) for item in found), key=by_score_and_place)
+
+
+def _held(path: str, edges: Sequence[Related], catalog: Catalog, allowed: Collection[int] | None) -> Iterator[Ranked]:
+    worth = _TEST if place_of(path).is_test else 1.0
+    for key, chunk in catalog.chunks_of(path):
+        inside = [edge for edge in edges if chunk.start_line <= edge.line <= chunk.end_line]
+        if inside and (allowed is None or key in allowed):
+            n_of_kind = Counter(edge.kind for edge in inside)
+            candidate = Candidate(key, chunk, line=min(edge.line for edge in inside))
+            yield Ranked(candidate, worth * len(inside), {kind: float(n) for kind, n in n_of_kind.items()})

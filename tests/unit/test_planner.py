@@ -1,0 +1,144 @@
+"""The choice between expression, symbol, connection and meaning."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codefathom.search.planner import Asked, asked_connection, is_expression, overruled, plan, route_of
+from codefathom.search.query import parse_query
+
+
+def everything(_: str) -> bool:
+    return True
+
+
+def nothing(_: str) -> bool:
+    return False
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"def \w+_cents\(",
+        r"^import (os|sys)",
+        r"\bfoo\b",
+        "TODO|FIXME",
+        "foo.*bar",
+        "[A-Z]{3,}_ID",
+        "(get|set)_value",
+        r"timeout\s*=\s*\d+",
+        r"lang:python raise \w+Error",
+    ],
+)
+def test_a_regular_expression_is_seen(text: str) -> None:
+    assert plan(parse_query(text), nothing).mode == "regex"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "App\\Database\\Model",
+        "C:\\dir\\build file",
+        "import java.util.*",
+        "path/to/**/*.py",
+        "a[i-1]+b",
+        "how are `^` anchors handled",
+        "retry ^2.0.0",
+        "x = y + z * 2",
+        "a || b",
+        "C++ templates",
+        "Result<T, E>",
+        "cost $5",
+        "price$",
+        "foo(.*bar",  # no expression: a bracket is open
+        'Traceback (most recent call last):\n  File "a.py", line 3\nre.error: bad escape \\w at 3',
+    ],
+)
+def test_code_and_prose_are_no_regular_expression(text: str) -> None:
+    assert plan(parse_query(text), nothing).mode == "hybrid"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("who calls parse_query", Asked("called by", "parse_query")),
+        ("Who calls @@Engine.open?", Asked("called by", "Engine.open")),
+        ("which functions call parse_query()", Asked("called by", "parse_query")),
+        ("show me the callers of `open`", Asked("called by", "open")),
+        ("where is Engine.open called", Asked("called by", "Engine.open")),
+        ("lang:python who uses the function to_sql", Asked("used by", "to_sql")),
+        ("find all usages of Hit", Asked("used by", "Hit")),
+        ("references to std::Reader", Asked("used by", "std::Reader")),
+        ("where is the class Hit used?", Asked("used by", "Hit")),
+        ("what functions does parse_query call", Asked("calls", "parse_query")),
+        ("what is called by parse_query", Asked("calls", "parse_query")),
+        ("which files import @src/app.py", Asked("imported by", "src/app.py")),
+        ("what does src/app.py import", Asked("imports", "src/app.py")),
+        ("dependencies of src/app.py", Asked("imports", "src/app.py")),
+        ("谁调用了 parse_query？", Asked("called by", "parse_query")),
+        ("哪些地方使用了Engine.open", Asked("used by", "Engine.open")),
+        ("parse_query 在哪里被调用", Asked("called by", "parse_query")),
+        ("parse_query的调用者", Asked("called by", "parse_query")),
+        ("parse_query 调用了哪些函数", Asked("calls", "parse_query")),
+        ("哪些文件导入了 engine.py", Asked("imported by", "engine.py")),
+        ("engine.py 依赖哪些模块", Asked("imports", "engine.py")),
+        ("who uses the cache when files change", None),
+        ("how does the parser call handlers", None),
+        ("what is used by the parser in tests", None),
+        ("what calls", None),
+        ("怎么使用缓存", None),
+        ("", None),
+    ],
+)
+def test_a_question_about_connections_is_understood(text: str, asked: Asked | None) -> None:
+    assert asked_connection(parse_query(text)) == asked
+
+
+def test_a_connection_of_what_is_not_here_is_looked_for_by_words() -> None:
+    query = parse_query("who calls nobody")
+    assert plan(query, everything).mode == "graph"
+    assert plan(query, nothing).mode == "hybrid"
+
+
+@pytest.mark.parametrize(
+    ("text", "route", "why"),
+    [
+        ("parse_query", "symbol", "parse_query is defined here; definitions come first"),
+        ("src/app.py", "semantic", "it names a file"),
+        ("how are orders priced?", "answer", "it is a question; `fathom ask` answers it in words"),
+        ("order price", "semantic", "words and meaning decide"),
+        ("ValueError: bad price", "semantic", "it is an error message; the places that it names come first"),
+        ("who calls f", "graph", "it asks what calls f"),
+        ("a.*b", "regex", "it reads as a regular expression"),
+    ],
+)
+def test_the_choice_is_explained(text: str, route: str, why: str) -> None:
+    chosen = plan(parse_query(text), everything).plan
+    assert (chosen.route, chosen.why) == (route, why)
+    assert route_of(text) == route
+
+
+def test_a_name_that_is_not_defined_says_so() -> None:
+    assert plan(parse_query("parse_query"), nothing).plan.why == "no symbol of this name is defined here"
+
+
+def test_a_mode_overrules() -> None:
+    assert overruled("lexical", parse_query("who calls f")).mode == "lexical"
+    assert overruled("hybrid", parse_query(r"\w+\(")).mode == "hybrid"
+    assert overruled("regex", parse_query("plain")).plan.route == "regex"
+
+
+@pytest.mark.parametrize("text", ["f", "@@f", "f()", "who uses f"])
+def test_with_mode_graph_a_name_alone_asks_what_uses_it(text: str) -> None:
+    assert overruled("graph", parse_query(text)).asked == Asked("used by", "f")
+
+
+@given(st.text(alphabet="who calls usebyimportof谁调用了在哪里 @`?.()[]*+\\^$|dwf", max_size=40))
+def test_any_text_has_a_plan(text: str) -> None:
+    query = parse_query(text)
+    planned = plan(query, everything)
+    assert planned.plan.why
+    assert (planned.mode == "graph") == (planned.asked is not None)
+    assert (planned.mode == "regex") <= is_expression(query)
