@@ -39,6 +39,10 @@ demo: $(INSTALLED)
 # The page of `fathom serve`, and its own checks.
 web: $(PAGE)
 
+# Pictures of each page in both themes, by the Chromium of this machine.
+screenshots: $(PAGE)
+	$(BIN)/python -m docs.screenshots
+
 docs: web/node_modules/.package-lock.json
 	$(BIN)/python docs/generate.py
 	web/npm run --silent api
@@ -76,6 +80,6 @@ $(PAGE): web/node_modules/.package-lock.json $(PAGE_SOURCES)
 	web/npm test --silent
 	web/npm run --silent build
 
-web/node_modules/.package-lock.json: web/package-lock.json $(INSTALLED)
+web/node_modules/.package-lock.json: web/package-lock.json | $(INSTALLED)
 	web/npm ci --silent
 	touch $@
