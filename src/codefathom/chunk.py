@@ -126,8 +126,8 @@ def _without_scraps(spans: list[tuple[int, int]], source: _Source) -> list[tuple
     depth_at = {**dict(source.cuts), spans[0][0]: 0, spans[-1][1] + 1: 0}
     joined: list[tuple[int, int]] = []
     head = 0  # the first line of a head that waits for what follows; 0: none waits
-    for number, (start, end) in enumerate(spans):
-        start, head = head or start, 0
+    for number, (first, end) in enumerate(spans):
+        start, head = head or first, 0
         above, below = depth_at.get(start, _ANYWHERE), depth_at.get(end + 1, _ANYWHERE)
         is_scrap = source.size(start, end) <= source.limits.target_chars * _SCRAP
         if is_scrap and above < below and source.nearly_fits(start, spans[number + 1][1]):
