@@ -10,6 +10,7 @@ from codefathom.naming import model_and_address, shown_model
 from codefathom.types import LEVELS, MODES
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+_GIT = ("https", "ssh", "http", "git", "file")
 
 
 class Rule(NamedTuple):
@@ -307,9 +308,7 @@ class ServerSettings(NamedTuple):
     data_dir: Annotated[
         str, Rule("Folder for projects, jobs and conversations; empty means one in your data folder.", remote=True)
     ] = ""
-    allowed_roots: Annotated[
-        tuple[str, ...], Rule("Folders that projects may lie in; empty means your home folder.", remote=True)
-    ] = ()
+    allowed_roots: Annotated[tuple[str, ...], Rule("Where projects may lie; empty: your home.", remote=True)] = ()
     tokens: Annotated[
         tuple[str, ...],
         Rule(
@@ -334,17 +333,14 @@ class ServerSettings(NamedTuple):
     cache_entries: Annotated[int, Rule("Most results that are kept.", low=1, remote=True)] = 1_000
     max_body_bytes: Annotated[int, Rule("Largest body of a request.", low=1, remote=True)] = 2_000_000
     read_timeout_s: Annotated[float, Rule("Seconds in which a request must arrive.", low=0.1, remote=True)] = 30.0
-    requests_per_minute: Annotated[
-        int, Rule("Most requests of one token or address in a minute; 0: no limit.", low=0, remote=True)
-    ] = 1_200
-    search_processes: Annotated[
-        int, Rule("Searches that run at the same time; 0 means one for each processor, at most 4.", low=0, remote=True)
-    ] = 0
-    search_timeout_s: Annotated[
-        float, Rule("Seconds that a search may take, the time included in which it waits.", low=0.1, remote=True)
-    ] = 30.0
+    requests_per_minute: Annotated[int, Rule("Most of one token or address; 0: no limit.", low=0, remote=True)] = 1_200
+    search_processes: Annotated[int, Rule("Searches at a time; 0: one a processor, up to 4.", low=0, remote=True)] = 0
+    search_timeout_s: Annotated[float, Rule("Seconds for a search and its wait.", low=0.1, remote=True)] = 30.0
     waiting_searches: Annotated[int, Rule("Most searches that wait; more are refused.", low=1, remote=True)] = 1_000
     jobs_at_once: Annotated[int, Rule("Projects that are indexed at the same time.", low=1, remote=True)] = 2
+    git_schemes: Annotated[tuple[str, ...], Rule("How repositories are fetched.", choices=_GIT, remote=True)] = _GIT[:2]
+    clone_max_bytes: Annotated[int, Rule("Most bytes of a fetched one.", low=1, remote=True)] = 1_000_000_000
+    clone_timeout_s: Annotated[float, Rule("Seconds in which it must be here.", low=1, remote=True)] = 600.0
     log: Annotated[str, Rule("How the server writes its log on stderr.", choices=("text", "json"), remote=True)] = (
         "text"
     )

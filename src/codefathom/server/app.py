@@ -67,6 +67,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         to_thread.current_default_thread_limiter().total_tokens = _THREADS
+        state.projects.sweep()
         state.jobs.resume()
         yield
         state.answers.close()
@@ -122,6 +123,7 @@ def _state(live: Live) -> ServerState:
             n_at_once=config.jobs_at_once,
             # An opened engine looks at the tree now and then only, and would call its index stale for a moment.
             on_end=lambda job: projects.opened.drop(job.project_id),
+            order_of=projects.order,
         ),
         conversations=conversations,
         answers=Answers(conversations),

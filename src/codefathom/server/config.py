@@ -35,6 +35,9 @@ class ServerConfig:
     search_timeout_s: float = 30.0
     waiting_searches: int = 1_000
     jobs_at_once: int = 2
+    git_schemes: tuple[str, ...] = ("https", "ssh")
+    clone_max_bytes: int = 1_000_000_000
+    clone_timeout_s: float = 600.0
     log: str = "text"
     user_file: str = ""  # the settings file of whoever runs the server
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)  # of the environment, with keys in it
@@ -72,6 +75,9 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         search_timeout_s=settings.search_timeout_s,
         waiting_searches=settings.waiting_searches,
         jobs_at_once=settings.jobs_at_once,
+        git_schemes=settings.git_schemes,
+        clone_max_bytes=settings.clone_max_bytes,
+        clone_timeout_s=settings.clone_timeout_s,
         log=settings.log,
         user_file=user_file(variables),
         variables=variables,

@@ -49,6 +49,7 @@ class Jobs:
         start: Start = Process,
         n_at_once: int = 1,
         on_end: Callable[[Job], None] = lambda _: None,
+        order_of: Callable[[Job], Order] = lambda job: Order(job.root, job.full, job.settings),
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Open the table. `on_end` is called when the process of a job has ended, before listeners are told.
@@ -68,6 +69,7 @@ class Jobs:
         self._start = start
         self._n_at_once = n_at_once
         self._on_end = on_end
+        self._order_of = order_of
         self._clock = clock
         self._lock = RLock()
         self._changed = Condition(self._lock)  # told when a job has ended
@@ -162,6 +164,11 @@ class Jobs:
             self._changed.wait_for(lambda: job_id not in self._live or self._is_closing, timeout_s)
             return self.get(job_id)
 
+    def wait_for_end(self, root: str, timeout_s: float = 10.0) -> None:
+        """Wait until no process of a job works in this folder any more, also of one that was cancelled."""
+        with self._changed:
+            self._changed.wait_for(lambda: all(run.root != root for run in self._runs.values()), timeout_s)
+
     def hang_up(self) -> None:
         """End the streams of all listeners, without "done": they come back and find the next server."""
         with self._lock:
@@ -215,7 +222,7 @@ class Jobs:
     def _carry_out(self, job: Job, run: _Run) -> None:
         """Run in a thread of its own."""
         try:
-            process = self._start(Order(job.root, job.full, job.settings))
+            process = self._start(self._order_of(job))
             with self._lock:
                 run.process = process
                 if run.is_unwanted:
@@ -228,6 +235,7 @@ class Jobs:
         finally:
             with self._lock:
                 del self._runs[job.id], self._threads[job.id]
+                self._changed.notify_all()
                 self._conclude(job.id, run)
                 self._start_next()
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from codefathom.browsing import Glance, glance
 from codefathom.configuration import PROJECT_FILE, find_root, load_settings
@@ -19,10 +20,13 @@ from codefathom.opening import locate
 from codefathom.server.auth import ANYONE, Caller
 from codefathom.server.config import ServerConfig
 from codefathom.server.database import Database
+from codefathom.server.git import checked_branch, checked_url, name_of
+from codefathom.server.job import Job
 from codefathom.server.live import stamp_of
 from codefathom.server.opened import OpenedEngines
-from codefathom.server.problems import ConflictError, ForbiddenError, NotFoundError, RequestError
+from codefathom.server.problems import ConflictError, ForbiddenError, NotFoundError, NotIndexedError, RequestError
 from codefathom.server.stopping import ServedEngine
+from codefathom.server.work import Order, Origin
 from codefathom.settings import Settings, known_settings
 
 _TABLES = """
@@ -33,6 +37,15 @@ CREATE TABLE IF NOT EXISTS projects (
     added_at REAL NOT NULL,
     settings TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS clones (
+    project_id TEXT PRIMARY KEY,
+    url TEXT NOT NULL UNIQUE,
+    branch TEXT NOT NULL
+);
+"""
+_LISTED = """
+SELECT id, name, root, added_at, settings, coalesce(url, ''), coalesce(branch, '')
+FROM projects LEFT JOIN clones ON project_id = id ORDER BY added_at, projects.rowid
 """
 
 
@@ -45,6 +58,21 @@ class Project:
     root: str
     added_at: float  # seconds since the epoch
     settings: Mapping[str, object] = field(default_factory=dict)  # over those of the files and the environment
+    url: str = ""  # of the repository that it is a copy of
+    branch: str = ""
+
+    @property
+    def overrides(self) -> Mapping[str, object]:
+        """The settings that win over those of files."""
+        if not self.url:
+            return self.settings
+        # Beside the copy: what a repository brings along must not pass for its index.
+        return {**self.settings, "index.dir": os.path.join(os.path.dirname(self.root), "index")}
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the files have come, where they come from elsewhere."""
+        return not self.url or os.path.isdir(os.path.join(self.root, ".git"))
 
 
 class Place(NamedTuple):
@@ -71,13 +99,14 @@ class Projects:
         self._config = config
         self._clock = clock
         self._database = Database(os.path.join(config().data_dir, "projects.db"), _TABLES)
+        self._clones = os.path.join(config().data_dir, "clones")
         self._stamps: dict[str, tuple[int, int]] = {}  # of the settings file of each project
         self.opened = OpenedEngines(lambda: config().opened_projects, self._open)
 
     def listed(self, caller: Caller = ANYONE) -> tuple[Project, ...]:
         """Return the projects that the caller may see, in the order in which they were added."""
-        rows = self._database.read("SELECT id, name, root, added_at, settings FROM projects ORDER BY added_at, rowid")
-        projects = (Project(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in rows)
+        rows = self._database.read(_LISTED)
+        projects = (_project(row) for row in rows)
         return tuple(project for project in projects if caller.may_use(project.id))
 
     def get(self, project_id: str, caller: Caller = ANYONE) -> Project:
@@ -90,6 +119,11 @@ class Projects:
     def lease(self, project_id: str, caller: Caller = ANYONE) -> AbstractContextManager[Engine]:
         """Return the engine of a project for the time of a `with`; meanwhile nobody closes it. Raises NotFoundError."""
         project = self.get(project_id, caller)
+        if not project.is_here:
+            raise NotIndexedError(
+                f"the repository of {project_id!r} is not here yet",
+                hint=f"POST /projects/{project_id}/index brings it here, GET /jobs tells what went wrong",
+            )
         self._look_at_settings(project)
         return self.opened.lease(project.id, project.root)
 
@@ -109,8 +143,10 @@ class Projects:
 
     def summary(self, project: Project) -> Summary:
         """Return what can be said of a project without opening its engine."""
+        if not project.is_here:
+            return Summary("", None)
         try:
-            index_dir = locate(project.root, self._settings(project.root, project.settings)).index_dir
+            index_dir = locate(project.root, self._settings(project.root, project.overrides)).index_dir
         except FathomError as error:
             return Summary("", None, str(error))
         return Summary(index_dir, glance(index_dir))
@@ -124,10 +160,38 @@ class Projects:
             )
         given = self._checked(place.root, settings or {})
         with self._database.transaction():
-            taken = {project.id for project in self.listed()}
-            project = Project(_free_id(name or place.name, taken), name or place.name, place.root, self._clock(), given)
+            chosen = self._free_id(name or place.name)
+            project = Project(chosen, name or place.name, place.root, self._clock(), given)
             self._database.write("INSERT OR IGNORE INTO projects VALUES (?, ?, ?, ?, ?)", _row(project))
         return next(known for known in self.listed() if known.root == place.root)
+
+    def add_clone(
+        self, url: str, branch: str = "", name: str = "", settings: Mapping[str, object] | None = None
+    ) -> Project:
+        """Add a repository by its address; a job brings it here. Raises UsageError, RequestError and ConflictError."""
+        checked_url(url, self._config().git_schemes)
+        checked_branch(branch)
+        given = self._checked(self._config().data_dir, settings or {})
+        with self._database.transaction():
+            if taken := next((project.id for project in self.listed() if project.url == url), ""):
+                raise ConflictError(f"{url!r} is the project {taken!r} already", hint=f"use {taken!r}")
+            shown = name or name_of(url)
+            chosen = self._free_id(shown)
+            root = os.path.join(self._clones, chosen, "tree")
+            self._database.write(
+                "INSERT INTO projects VALUES (?, ?, ?, ?, ?)", _row(Project(chosen, shown, root, self._clock(), given))
+            )
+            self._database.write("INSERT INTO clones VALUES (?, ?, ?)", (chosen, url, branch))
+        return self.get(chosen)
+
+    def order(self, job: Job) -> Order:
+        """Return what the process of a job is told, with the settings and the limits of now."""
+        project = next((project for project in self.listed() if project.id == job.project_id), None)
+        if project is None or not project.url:
+            return Order(job.root, job.full, job.settings)
+        config = self._config()
+        origin = Origin(project.url, project.branch, config.git_schemes, config.clone_max_bytes, config.clone_timeout_s)
+        return Order(job.root, job.full, project.overrides, origin)
 
     def find_or_add(self, path: str) -> Project:
         """Return the project that a path lies in, which is added where it is not there yet. Raises RequestError."""
@@ -147,10 +211,20 @@ class Projects:
         return self.get(project_id)
 
     def remove(self, project_id: str) -> None:
-        """Forget a project; its files and its index stay. Raises NotFoundError."""
-        self.get(project_id)
-        self._database.write("DELETE FROM projects WHERE id = ?", (project_id,))
+        """Forget a project; its files and its index stay, but for a copy of a repository. Raises NotFoundError."""
+        project = self.get(project_id)
+        with self._database.transaction():
+            self._database.write("DELETE FROM projects WHERE id = ?", (project_id,))
+            self._database.write("DELETE FROM clones WHERE project_id = ?", (project_id,))
         self.opened.drop(project_id)
+        if project.url:
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Remove copies of repositories that are no projects any more."""
+        with suppress(FileNotFoundError):
+            for name in set(os.listdir(self._clones)) - {project.id for project in self.listed()}:
+                shutil.rmtree(os.path.join(self._clones, name), ignore_errors=True)
 
     def close(self) -> None:
         """Close engines and the registry."""
@@ -164,14 +238,18 @@ class Projects:
             return
         self._stamps[project.id] = stamp
         try:
-            self._settings(project.root, project.settings)
+            self._settings(project.root, project.overrides)
         except SettingsError:  # the summary says so; what is open goes on
             return
         self.opened.drop(project.id)
 
     def _open(self, root: str) -> Engine:
-        given = next((project.settings for project in self.listed() if project.root == root), {})
+        given = next((project.overrides for project in self.listed() if project.root == root), {})
         return ServedEngine.open(root, settings=self._settings(root, given))
+
+    def _free_id(self, name: str) -> str:
+        taken = {project.id for project in self.listed()}
+        return _free_id(name, taken | set(os.listdir(self._clones) if os.path.isdir(self._clones) else ()))
 
     def _settings(self, root: str, overrides: Mapping[str, object]) -> Settings:
         config = self._config()
@@ -204,6 +282,11 @@ def _free_id(name: str, taken: set[str]) -> str:
 
 
 _RESERVED = {"indexed", "validate-path"}  # routes below /projects
+
+
+def _project(row: tuple[Any, ...]) -> Project:
+    project_id, name, root, added_at, settings, url, branch = row
+    return Project(project_id, name, root, added_at, json.loads(settings), url, branch)
 
 
 def _row(project: Project) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Path
 
-from codefathom.errors import FathomError
+from codefathom.errors import FathomError, UsageError
 from codefathom.server.projects import Project
 from codefathom.server.state import CallerHere, ManagerHere, ServerState
 from codefathom.server.wire_projects import PathIn, PathOut, ProjectChangeIn, ProjectIn, ProjectOut, ProjectsOut
@@ -42,9 +42,15 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
             return PathOut(ok=False, problem=str(error), hint=error.hint)
         return PathOut(ok=True, **place._asdict())
 
-    @routes.post("/projects", status_code=201, summary="Add a project")
+    @routes.post("/projects", status_code=201, summary="Add a project: a folder, or a repository that a job fetches")
     def add(wanted: ProjectIn, _: ManagerHere) -> ProjectOut:
-        return project_out(state, state.projects.add(wanted.path, wanted.name, wanted.settings))
+        if bool(wanted.path) == bool(wanted.url):
+            raise UsageError("a project has a path or a url", hint="give one of the two")
+        if wanted.path:
+            return project_out(state, state.projects.add(wanted.path, wanted.name, wanted.settings))
+        project = state.projects.add_clone(wanted.url, wanted.branch, wanted.name, wanted.settings)
+        state.jobs.submit(project.id, project.root, settings=project.settings)
+        return project_out(state, project)
 
 
 def _add_single(routes: APIRouter, state: ServerState) -> None:
@@ -60,8 +66,10 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
 
     @routes.delete("/projects/{project_id}", status_code=204, summary="Forget a project; files and index stay")
     def remove(project_id: ProjectId, _: ManagerHere) -> None:
-        state.projects.remove(project_id)
+        project = state.projects.get(project_id)
         state.jobs.forget(project_id)
+        state.jobs.wait_for_end(project.root)
+        state.projects.remove(project_id)
         state.cache.clear()
 
 
@@ -81,6 +89,8 @@ def project_out(state: ServerState, project: Project) -> ProjectOut:
             "id": project.id,
             "name": project.name,
             "root": project.root,
+            "url": project.url,
+            "branch": project.branch,
             "added_at": project.added_at,
             "settings": dict(project.settings),
             "status": status,

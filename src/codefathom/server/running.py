@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,7 @@ class Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
+            start_new_session=True,  # a group of its own, to be ended with all that it has started
         )
 
     @property
@@ -75,7 +77,7 @@ class Process:
 
     def end(self) -> None:
         """Kill the process: an index is whole after a kill at any moment."""
-        self._process.kill()
+        _kill(self._process)
 
     def _crashed(self, status: int) -> Trouble:
         how = f"signal {-status}" if status < 0 else f"status {status}"
@@ -89,13 +91,20 @@ class Process:
         )
 
     def _close(self) -> None:
-        self._process.kill()
+        _kill(self._process)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
         self._process.wait()
         self._said.close()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if hasattr(os, "killpg") and process.poll() is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 def _kept_output() -> IO[bytes]:

@@ -18,7 +18,7 @@ class StepOut(Out):
 
     phase: str = Field(
         examples=["index"],
-        description="queued, starting, waiting (for another program that writes the index), scan, index, write, "
+        description="queued, starting, clone, waiting (for another program that writes the index), scan, index, write, "
         "purposes, paused; then the state in which it ended",
     )
     current_file: Sound = Field(default="", examples=["shop/cart.py"])

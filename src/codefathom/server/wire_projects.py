@@ -15,12 +15,19 @@ class ProjectIn(In):
     """A project to add. In the documents the path is called source_dir or codebase_path."""
 
     path: str = Field(
-        min_length=1,
+        default="",
         max_length=4_096,
         examples=["~/code/shop"],
         description="a folder on the server; the project is the nearest one upwards with .fathom, fathom.toml or .git",
         validation_alias=AliasChoices("path", "source_dir", "sourceDir", "codebase_path", "codebasePath"),
     )
+    url: str = Field(
+        default="",
+        max_length=2_000,
+        examples=[""],
+        description="instead of a path: the address of a git repository, without a login; see server.git_schemes",
+    )
+    branch: str = Field(default="", max_length=200, examples=[""], description="branch or tag of that repository")
     name: str = Field(default="", max_length=200, examples=["Shop"])
     settings: dict[str, SettingValue] = Field(default={}, max_length=200, examples=[{"search.limit": 20}])
 
@@ -40,6 +47,8 @@ class ProjectOut(Out):
     id: str = Field(examples=["shop"])
     name: Sound = Field(examples=["Shop"])
     root: Sound = Field(examples=["/srv/code/shop"])
+    url: str = Field(default="", examples=[""], description="of the repository that it is a copy of")
+    branch: str = Field(default="", examples=[""])
     added_at: float = Field(examples=[1_790_000_000.0])
     settings: dict[str, Any] = Field(examples=[{}])
     status: Literal["not_indexed", "queued", "indexing", "indexed", "failed"] = Field(examples=["indexed"])

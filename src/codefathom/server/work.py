@@ -14,19 +14,38 @@ MOST_ERRORS = 1_000  # files that are named; all are counted
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """A repository elsewhere, of which a project is a copy, and how much of it is taken."""
+
+    url: str
+    branch: str = ""  # "" for the usual one
+    schemes: tuple[str, ...] = ()
+    most_bytes: int = 1_000_000_000
+    limit_s: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
     """What is to be indexed."""
 
     root: str
     full: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)  # by key; they win over those of files
+    origin: Origin | None = None  # brought here first
+
+
+def order_of(line: bytes) -> Order:
+    """Return the order in a line that was made by `json.dumps(asdict(order))`."""
+    values = json.loads(line)
+    origin = values.pop("origin")
+    return Order(**values, origin=Origin(**{**origin, "schemes": tuple(origin["schemes"])}) if origin else None)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """How far a job is."""
 
-    phase: str = "queued"  # queued starting waiting scan index write purposes paused
+    phase: str = "queued"  # queued starting clone waiting scan index write purposes paused
     current_file: str = ""
     current: int = 0  # files that are done
     total: int = 0  # files to do; 0 while it is not known

@@ -5,19 +5,19 @@ It ends when its stdin does: a server that was killed leaves no process behind t
 
 from __future__ import annotations
 
-import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from threading import Thread
 
 from codefathom.configuration import load_settings, user_file
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, LockedError
 from codefathom.opening import locate
+from codefathom.server.git import bring
 from codefathom.server.work import (
     MOST_ERRORS,
     FileError,
@@ -27,6 +27,7 @@ from codefathom.server.work import (
     Step,
     Trouble,
     line_of,
+    order_of,
     report_of,
 )
 from codefathom.types import Failure, IndexReport, Progress
@@ -40,6 +41,8 @@ _ABANDONED = 3
 def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Iterator[Message]:
     """Index, and yield what happens, a Report or a Trouble last."""
     try:
+        if order.origin is not None:
+            yield from bring(order.origin, order.root)
         with _open(order) as engine:
             yield from _indexed(engine, order, sleep)
     except FathomError as error:
@@ -50,7 +53,7 @@ def _open(order: Order) -> Engine:
     place = locate(order.root)
     variables = place.variables
     settings = load_settings(place.root, overrides=order.settings, environ=variables, user_file=user_file(variables))
-    return Engine(replace(place, settings=settings))
+    return Engine(locate(place.root, settings))
 
 
 def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Message]:
@@ -92,7 +95,7 @@ def main() -> None:
     """Read an order from stdin and carry it out."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a grammar prints must not end up between two lines
-    order = Order(**json.loads(_first_line(0)))
+    order = order_of(_first_line(0))
     Thread(target=_end_with_server, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
@@ -117,4 +120,6 @@ def _end_with_server() -> None:
     with suppress(OSError):
         while os.read(0, 4096):
             pass
+    if hasattr(os, "killpg") and os.getpgid(0) == os.getpid():
+        os.killpg(0, signal.SIGKILL)  # with git and the processes that parse
     os._exit(_ABANDONED)

@@ -48,7 +48,7 @@ export interface paths {
         /** List projects */
         get: operations["projects_projects_get"];
         put?: never;
-        /** Add a project */
+        /** Add a project: a folder, or a repository that a job fetches */
         post: operations["add_projects_post"];
         delete?: never;
         options?: never;
@@ -852,7 +852,7 @@ export interface components {
             project_ids: string[];
             /**
              * Top K
-             * @description taken from the second document; the settings search.candidates and rerank.top_n decide
+             * @description candidates that are ranked, also the most sources; without it rerank.candidates and rerank.top_n
              * @example 50
              */
             top_k?: number | null;
@@ -2063,9 +2063,24 @@ export interface components {
             /**
              * Path
              * @description a folder on the server; the project is the nearest one upwards with .fathom, fathom.toml or .git
+             * @default
              * @example ~/code/shop
              */
             path: string;
+            /**
+             * Url
+             * @description instead of a path: the address of a git repository, without a login; see server.git_schemes
+             * @default
+             * @example
+             */
+            url: string;
+            /**
+             * Branch
+             * @description branch or tag of that repository
+             * @default
+             * @example
+             */
+            branch: string;
             /**
              * Name
              * @default
@@ -2103,6 +2118,19 @@ export interface components {
              * @example /srv/code/shop
              */
             root: string;
+            /**
+             * Url
+             * @description of the repository that it is a copy of
+             * @default
+             * @example
+             */
+            url: string;
+            /**
+             * Branch
+             * @default
+             * @example
+             */
+            branch: string;
             /**
              * Added At
              * @example 1790000000
@@ -2371,7 +2399,7 @@ export interface components {
             model: string;
             /**
              * Max Iterations
-             * @description not more than agent.rounds, which decides
+             * @description rounds; more than agent.rounds are refused
              * @example 6
              */
             max_iterations?: number | null;
@@ -2890,7 +2918,7 @@ export interface components {
         StepOut: {
             /**
              * Phase
-             * @description queued, starting, waiting (for another program that writes the index), scan, index, write, purposes, paused; then the state in which it ended
+             * @description queued, starting, clone, waiting (for another program that writes the index), scan, index, write, purposes, paused; then the state in which it ended
              * @example index
              */
             phase: string;

@@ -1,0 +1,262 @@
+"""Repositories by their address: fetched by real git, kept up to date, limited, removed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from codefathom.errors import SourceError, UsageError
+from codefathom.server.config import ServerConfig
+from codefathom.server.git import bring, checked_branch, checked_url, name_of
+from codefathom.server.work import Origin, Step
+
+from .conftest import Serve
+from .test_routes_jobs import messages
+
+DEFAULT = ("https", "ssh")
+
+
+def git(folder: Path, *words: str) -> None:
+    own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    names = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *names, *words], cwd=folder, check=True, capture_output=True, env=os.environ | own)
+
+
+def commit(folder: Path, path: str, text: str) -> None:
+    (folder / path).write_text(text)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-m", "change")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "remote" / "orders.git"
+    folder.mkdir(parents=True)
+    git(folder, "init")
+    commit(folder, "first.py", "def first_price(): pass\n")
+    commit(folder, "old.py", "def old_price(): pass\n")
+    return folder
+
+
+@pytest.fixture
+def origin(repository: Path) -> Origin:
+    return Origin(repository.as_uri(), schemes=("file",))
+
+
+@pytest.fixture
+def client(config: ServerConfig, serve: Serve) -> Iterator[httpx.Client]:
+    with serve(replace(config, git_schemes=("file",))) as client:
+        yield client
+
+
+def add(client: httpx.Client, url: str, **more: Any) -> dict[str, Any]:
+    answer = client.post("/projects", json={"url": url, **more})
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def told(client: httpx.Client, project: str, method: str = "GET") -> list[dict[str, Any]]:
+    """Follow a job to its end."""
+    return messages(client.request(method, f"/projects/{project}/index").text)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://host.example/group/name.git",
+        "HTTPS://host.example/name",
+        "ssh://git@host.example:2222/name.git",
+        "git@host.example:group/name.git",
+    ],
+)
+def test_addresses_that_are_taken(url: str) -> None:
+    assert checked_url(url, DEFAULT) == url
+    assert name_of(url) == "name"
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("file:///etc", "may not come from"),
+        ("http://host.example/name", "may not come from"),
+        ("/srv/name", "may not come from"),
+        ("../name", "may not come from"),
+        ("ext::sh -c 'touch x'", "no address"),
+        ("ext::sh", "may not come from"),
+        ("--upload-pack=touch", "no address"),
+        ("-oProxyCommand=x@host:y", "no address"),
+        ("https://host.example/a b", "no address"),
+        ("https://host.example/a\n", "no address"),
+        ("https://user:secret@host.example/name", "holds a login"),
+        ("https://token@host.example/name", "holds a login"),
+        ("ssh://git:secret@host.example/name", "holds a login"),
+        ("https://host.example/name?private_token=secret", "holds a login"),
+        ("https://[host/name", "holds a login"),
+        ("git@host.example:/x:y", "may not come from"),
+        ("", "may not come from"),
+    ],
+)
+def test_addresses_that_are_refused_and_no_secret_is_repeated(url: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        checked_url(url, DEFAULT)
+    if "secret" in url and "?" not in url:
+        assert "secret" not in str(caught.value)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("branch", ["--force", "a..b", "a b", "-x", "a\n", "@{1}"])
+def test_names_of_branches_that_are_refused(branch: str) -> None:
+    with pytest.raises(UsageError, match="no name of a branch"):
+        checked_branch(branch)
+
+
+def test_a_copy_is_fetched_without_its_history_and_brought_up_to_date(
+    repository: Path, origin: Origin, tmp_path: Path
+) -> None:
+    tree = tmp_path / "copy" / "tree"
+    steps = list(bring(origin, str(tree)))
+    assert all(isinstance(step, Step) and step.phase == "clone" for step in steps)
+    assert sorted(path.name for path in tree.iterdir()) == [".git", "first.py", "old.py"]
+    count = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=tree, capture_output=True, text=True, check=True)
+    assert count.stdout.strip() == "1"
+    (tree / "first.py").write_text("changed here, which nobody asked for")
+    (tree / "left.py").write_text("left over")
+    (repository / "old.py").unlink()
+    commit(repository, "new.py", "def new_price(): pass\n")
+    list(bring(origin, str(tree)))
+    assert sorted(path.name for path in tree.iterdir()) == [".git", "first.py", "new.py"]
+    assert (tree / "first.py").read_text() == "def first_price(): pass\n"
+
+
+def test_a_branch_is_taken_where_one_is_named(repository: Path, origin: Origin, tmp_path: Path) -> None:
+    git(repository, "checkout", "-b", "side/one")
+    commit(repository, "side.py", "")
+    git(repository, "checkout", "main")
+    for _ in range(2):
+        list(bring(replace(origin, branch="side/one"), str(tmp_path / "tree")))
+        assert (tmp_path / "tree" / "side.py").exists()
+
+
+def test_hooks_and_other_protocols_do_not_run(repository: Path, origin: Origin, tmp_path: Path) -> None:
+    (repository / ".gitmodules").write_text(f'[submodule "x"]\n\tpath = x\n\turl = ext::touch {tmp_path}/run\n')
+    commit(repository, "x", "")
+    list(bring(origin, str(tmp_path / "tree")))
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(UsageError, match="may not come from"):
+        list(bring(replace(origin, schemes=DEFAULT), str(tmp_path / "tree")))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"branch": "none"}, "Remote branch none not found"),
+        ({"most_bytes": 100}, "more than 100 bytes"),
+        ({"limit_s": -1.0}, "was not here after"),
+    ],
+)
+def test_what_fails_says_why_and_leaves_nothing(origin: Origin, tmp_path: Path, change: Any, said: str) -> None:
+    with pytest.raises(SourceError, match=said) as caught:
+        list(bring(replace(origin, **change), str(tmp_path / "copy" / "tree")))
+    assert caught.value.hint
+    assert list((tmp_path / "copy").iterdir()) == []
+
+
+def test_what_is_no_repository_says_so(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="git cannot bring") as caught:
+        list(bring(Origin((tmp_path / "none").as_uri(), schemes=("file",)), str(tmp_path / "tree")))
+    assert "is the address right" in caught.value.hint
+
+
+def test_over_http_a_repository_becomes_a_project_is_refreshed_and_removed(
+    client: httpx.Client, repository: Path, tmp_path: Path
+) -> None:
+    project = add(client, repository.as_uri())
+    assert (project["id"], project["url"]) == ("orders", repository.as_uri())
+    assert project["status"] in {"queued", "indexing"}
+    events = told(client, "orders")
+    assert events[-1] == {"type": "done", "data": {"job_id": project["job_id"], "state": "done"}}
+    shown = client.get("/projects/orders").json()
+    assert (shown["status"], shown["n_documents"]) == ("indexed", 2)
+    assert client.post("/search", json={"query": "first_price"}).json()["hits"][0]["path"] == "first.py"
+    commit(repository, "later.py", "def later_price(): pass\n")
+    assert "clone" in [event["type"] for event in told(client, "orders", "POST")]
+    assert client.post("/search", json={"query": "later_price"}).json()["hits"][0]["path"] == "later.py"
+    again = client.post("/projects", json={"url": repository.as_uri()})
+    assert (again.status_code, again.json()["code"]) == (409, "conflict")
+    assert Path(project["root"]).is_relative_to(tmp_path / "data" / "clones")
+    assert client.delete("/projects/orders").status_code == 204
+    assert list((tmp_path / "data" / "clones").iterdir()) == []
+    assert repository.exists()
+    assert add(client, repository.as_uri())["id"] == "orders"
+
+
+def test_over_http_what_cannot_be_fetched_is_a_failed_project_that_can_be_removed(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    project = add(client, (tmp_path / "none").as_uri(), name="Gone")
+    (error,) = [event["data"] for event in told(client, project["id"]) if event["type"] == "error"]
+    assert "git cannot bring" in error["detail"]
+    shown = client.get("/projects/gone").json()
+    assert (shown["status"], shown["problem"]) == ("failed", error["detail"])
+    answer = client.post("/search", json={"query": "x", "project_id": "gone"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "not_indexed")
+    assert client.delete("/projects/gone").status_code == 204
+
+
+def test_a_repository_cannot_bring_its_own_index(client: httpx.Client, repository: Path) -> None:
+    (repository / ".fathom").mkdir()
+    commit(repository, ".fathom/catalog.db", "not a database")
+    project = add(client, repository.as_uri())
+    assert told(client, project["id"])[-1]["data"]["state"] == "done"
+    assert client.post("/search", json={"query": "first_price"}).json()["hits"]
+
+
+def test_git_ends_with_its_job(client: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    slow = tmp_path / "bin" / "git"
+    slow.write_text(
+        f"#!/bin/sh\necho $$ > {tmp_path}/pid.new; mv {tmp_path}/pid.new {tmp_path}/pid; sleep 600 & wait\n"
+    )
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    project = add(client, "file:///slow")
+    assert _comes((tmp_path / "pid").exists)
+    pid = int((tmp_path / "pid").read_text())
+    assert client.delete("/projects/slow").status_code == 204
+    assert _comes(lambda: not _runs(pid))
+    assert client.get(f"/jobs/{project['job_id']}").status_code == 404
+    assert list((tmp_path / "data" / "clones").iterdir()) == []
+
+
+def _comes(happens: Callable[[], bool]) -> bool:
+    return any(happens() or time.sleep(0.05) for _ in range(1_200))
+
+
+def _runs(pid: int) -> bool:
+    try:  # a process whose parent has gone may wait for whoever takes it over
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"url": "https://host.example/name.git"}, 400),  # not among the schemes of this server
+        ({"url": "file:///x", "path": "/tmp"}, 400),
+        ({}, 400),
+        ({"url": "file:///x", "branch": "--x"}, 400),
+        ({"url": "file:///x", "settings": {"index.dir": "/tmp"}}, 400),
+    ],
+)
+def test_over_http_what_cannot_be_a_project_is_refused(client: httpx.Client, body: Any, status: int) -> None:
+    assert client.post("/projects", json=body).status_code == status
+    assert client.get("/projects").json() == {"projects": []}
