@@ -23,7 +23,7 @@ from codefathom.stores.views import Views
 from codefathom.types import Chunk, Failure, IndexReport, Progress
 
 _ENOUGH = 0.9  # share of the chunks that must have a vector; words and names find the others
-_FEW = 64  # chunks for which a search that found them changed may wait
+_FEW = 16  # chunks for which a search that found them changed may wait: a second or two
 _SAVE_EVERY_S = 20.0  # a save writes the whole view, and ends what other processes have cached
 _WAIT_S = 60.0  # for another writer
 _SHORT_WAIT_S = 1.0  # when somebody wants the run to end

@@ -21,7 +21,7 @@ from codefathom.configuration import load_settings
 from codefathom.testing import FakeEmbedder, rows_of
 from codefathom.types import IndexReport, Progress
 
-N_FILES = 130  # more than a search waits for
+N_FILES = 130  # far more than a search waits for
 
 
 def said(body: dict[str, Any]) -> bytes:
