@@ -142,13 +142,13 @@ def answering(tmp_path: Path, config: ServerConfig, turns: list[Turn]) -> Iterat
 
 
 @contextmanager
-def serving(folder: Path, config: ServerConfig) -> Iterator[ServedPage]:
-    """Run a server for the time of the block, with a copy of the shop beside it."""
+def serving(folder: Path, config: ServerConfig, port: int = 0) -> Iterator[ServedPage]:
+    """Run a server for the time of the block, with a copy of the shop beside it; at any port that is free."""
     shop = folder / "shop"
     if not shop.exists():
         shutil.copytree(SHOP, shop)
         (shop / "fathom.toml").touch()
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.create_server(("127.0.0.1", port))
     server = uvicorn.Server(uvicorn.Config(create_app(config), log_config=None, timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

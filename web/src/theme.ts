@@ -20,7 +20,7 @@ const PALETTES = {
     lineSoft: "#e9eeee",
     ink: "#14211f",
     inkSoft: "#52615f",
-    inkFaint: "#677573",
+    inkFaint: "#5d6b69",
     ok: "#12693c",
     warn: "#9a5b00",
     bad: "#c02f36",

@@ -23,7 +23,9 @@ export function Checks({ projectId }: { readonly projectId: string }) {
   const n = checks.filter((check) => !check.ok).length;
   return (
     <section className="checks" aria-label={t("projects.settings.tested")}>
-      <h3 role="status">{n ? t("projects.settings.not-well", { n }) : t("projects.settings.all-well")}</h3>
+      <div role="status">
+        <h3>{n ? t("projects.settings.not-well", { n }) : t("projects.settings.all-well")}</h3>
+      </div>
       <ul>
         {checks.map((check) => (
           <li key={check.name} className={check.ok ? "is-ok" : "is-bad"}>

@@ -1,6 +1,6 @@
 import { FilterOutlined } from "@ant-design/icons";
 import { Badge, Button, Select } from "antd";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { get, type Schemas } from "../api/client";
 import { type Key, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
@@ -8,6 +8,14 @@ import { countsOf, type Counts, folderBefore } from "./facets";
 import { type Filters as Chosen, hasFilters, LEVELS, MODES, type Query, withoutFilters } from "./query";
 
 type Project = Schemas["ProjectOut"];
+
+/** What is chosen as one text, which is cut where it is too long: "+ 2" would not tell what. */
+const SHORT = {
+  maxTagCount: 0,
+  maxTagPlaceholder: (chosen: readonly { readonly label?: ReactNode; readonly value?: unknown }[]) => (
+    <span className="filter-chosen">{chosen.map((one) => String(one.label ?? one.value)).join(", ")}</span>
+  ),
+};
 
 interface FiltersProps {
   readonly query: Query;
@@ -81,7 +89,7 @@ function Several({ name, counts, value, onChoose }: SeveralProps) {
       className="filter"
       aria-label={t(name)}
       placeholder={t(name)}
-      maxTagCount="responsive"
+      {...SHORT}
       popupMatchSelectWidth={false}
       allowClear
       value={[...value]}
@@ -111,7 +119,7 @@ function ProjectFilter({ projects, value, onChoose }: OfProjectsProps) {
       className="filter"
       aria-label={t("search.project")}
       placeholder={t("search.project")}
-      maxTagCount="responsive"
+      {...SHORT}
       popupMatchSelectWidth={false}
       allowClear
       value={[...value]}
@@ -138,7 +146,7 @@ function FolderFilter({ projects, value, onChoose }: OfProjectsProps) {
       aria-label={t("search.folder")}
       placeholder={t("search.folder")}
       title={t("search.folder.hint")}
-      maxTagCount="responsive"
+      {...SHORT}
       popupMatchSelectWidth={false}
       allowClear
       tokenSeparators={[","]}

@@ -3,7 +3,7 @@ import { Button, Tag, Tooltip } from "antd";
 import { type MouseEvent, useId, useMemo, useState } from "react";
 import { useText } from "../i18n";
 import { useFormat } from "../i18n/format";
-import { usePlaces, writtenPlace } from "../viewer/place";
+import { linesOf, usePlaces, writtenPlace } from "../viewer/place";
 import type { Hit } from "./asked";
 import { wordsOf } from "./marks";
 import { Snippet } from "./snippet";
@@ -64,7 +64,6 @@ function HitLink({ hit }: { readonly hit: Hit }) {
   const { open, addressOf } = usePlaces();
   const place = placeOf(hit);
   const cut = hit.path.lastIndexOf("/") + 1;
-  const lines = hit.end_line > hit.start_line ? `${hit.start_line}–${hit.end_line}` : `${hit.start_line}`;
   const onClick = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
@@ -75,12 +74,12 @@ function HitLink({ hit }: { readonly hit: Hit }) {
       className="hit-link"
       data-hit-link
       href={addressOf(place)}
-      aria-label={t("search.open", { path: hit.path, from: `${hit.start_line}`, to: `${hit.end_line}` })}
+      title={t("viewer.place", { path: hit.path, lines: linesOf(place) })}
       onClick={onClick}
     >
       <span className="hit-folder">{hit.path.slice(0, cut)}</span>
       <span className="hit-file">{hit.path.slice(cut)}</span>
-      <span className="hit-lines">:{lines}</span>
+      <span className="hit-lines">:{linesOf(place)}</span>
     </a>
   );
 }

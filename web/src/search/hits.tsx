@@ -4,6 +4,7 @@ import { useText } from "../i18n";
 import { usePlaces } from "../viewer/place";
 import type { Found } from "./asked";
 import { HitCard } from "./hit";
+import "./hits.css";
 
 type Do = () => void;
 

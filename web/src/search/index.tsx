@@ -106,7 +106,11 @@ interface ResultsProps {
 
 function Results({ asked, found, names, list, onLeave, onMore }: ResultsProps) {
   if (!asked.query.text.trim()) return <Start onAsk={asked.ask} />;
-  if (found.problem) return <Trouble problem={found.problem} onRetry={found.reload} />;
+  if (found.problem) {
+    // The same question that cannot be understood will not be understood the next time.
+    const canRetry = found.problem.status <= 0 || found.problem.status >= 500;
+    return <Trouble problem={found.problem} onRetry={canRetry ? found.reload : undefined} />;
+  }
   if (!found.value) return <Loading />;
   const { answer } = found.value;
   return (

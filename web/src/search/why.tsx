@@ -60,7 +60,7 @@ function Row({ bar, isWeighed }: { readonly bar: Bar; readonly isWeighed: boolea
   );
 
   function signed(value: number): string {
-    const text = format.number(Math.abs(value), 2);
+    const text = Math.abs(value).toFixed(2);
     return value === 0 ? "0" : isWeighed ? `${value < 0 ? "−" : "+"}${text}` : text;
   }
 

@@ -1,0 +1,401 @@
+"""The Projects page: add, watch, cancel, look at what is left out, set, test, remove; with reloads and restarts."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+from tests.protocols.server import serving as serving_model
+
+from codefathom import Engine
+from codefathom.server.config import ServerConfig
+
+from .conftest import ServedPage, replied, serving
+from .test_shell import violations
+
+LONG_MS = 60_000  # a process is started, and the machine may be busy
+WAITING = "Waiting for another program that writes this index"
+
+
+@contextmanager
+def held(root: Path) -> Iterator[Callable[[], None]]:
+    """Keep the jobs over a folder waiting, until the block ends or what is given is called."""
+    with Engine.open(str(root)) as engine:
+        writing = engine.index_events()
+        next(writing)
+        yield writing.close
+        writing.close()
+
+
+def card(page: Page, name: str = "shop") -> Locator:
+    cards = page.get_by_role("list", name="Projects").get_by_role("listitem")
+    return cards.filter(has=page.get_by_role("heading", name=name, exact=True))
+
+
+def more(page: Page, item: str, name: str = "shop") -> None:
+    """Choose what stands behind the button of a card."""
+    page.get_by_role("button", name=f"More about {name}").click()
+    page.get_by_role("menuitem", name=item).click()
+
+
+def many_files(folder: Path, count: int) -> Path:
+    """Make a project of so many files."""
+    (folder / "src").mkdir(parents=True)
+    (folder / ".git").mkdir()  # what marks a project, and is no file of it
+    for number in range(count):
+        body = "\n".join(f"def part_{number}_{place}(value):\n    return value + {place}\n" for place in range(12))
+        (folder / "src" / f"part_{number}.py").write_text(body)
+    return folder
+
+
+def ended(served: ServedPage, state: str) -> None:
+    """Wait until the latest job is over, and check how."""
+    until = time.monotonic() + LONG_MS / 1000
+    while time.monotonic() < until:
+        job = served.client.get("/jobs").json()["jobs"][0]
+        if job["ended_at"]:
+            assert job["state"] == state
+            return
+        time.sleep(0.05)
+    pytest.fail("the job did not end")
+
+
+# ---- from nothing to a project that can be searched
+
+
+def test_a_project_is_added_and_watched_to_the_end(page: Page, served: ServedPage) -> None:
+    root = many_files(served.folder / "parts", 250)
+    page.goto(f"{served.url}/projects")
+    page.evaluate(SEEN_PHASES)
+    expect(page.get_by_role("heading", name="There is no project yet")).to_be_visible()
+    page.get_by_role("button", name="Add a project").click()
+    dialog = page.get_by_role("dialog", name="Add a project")
+    path = dialog.get_by_label("Folder on the server")
+    expect(path).to_be_focused()
+    path.press_sequentially(str(root / "src"))
+    expect(dialog.get_by_text("Will be the project parts")).to_be_visible()
+    expect(dialog.get_by_text(f"The project around it is {root}")).to_be_visible()
+    path.press("Enter")
+    expect(dialog).to_be_hidden()
+    expect(card(page, "parts").get_by_role("progressbar")).to_be_visible()
+    expect(card(page, "parts").get_by_text(re.compile("^250 files and "))).to_be_visible(timeout=LONG_MS)
+    expect(card(page, "parts").get_by_text("250 new, 0 changed, 0 gone")).to_be_visible()
+    expect(card(page, "parts").get_by_role("progressbar")).to_have_count(0)
+    expect(card(page, "parts").locator("dd").first).to_have_text("250")
+    shown = page.evaluate("window.seen")
+    percents = [step["percent"] for step in shown]
+    assert percents == sorted(percents), "progress went back"
+    assert {"starting", "index"} <= {step["phase"] for step in shown}
+    assert any(re.match(r"\d+ of 250 files · [\d,.]+ files?/s", step["numbers"]) for step in shown), shown
+    held_now = served.client.get("/projects/parts").json()
+    numbers = card(page, "parts").locator("dd").all_inner_texts()
+    assert numbers == [f"{held_now[name]:,}" for name in ("n_documents", "n_chunks", "n_symbols")]
+    card(page, "parts").get_by_role("link", name="Search").click()
+    expect(page).to_have_url(re.compile(r"/search\?in=parts$"))
+    page.get_by_role("textbox").fill("part_7_3")
+    expect(page.get_by_role("list", name="Results").get_by_role("link").first).to_contain_text("part_7.py")
+
+
+SEEN_PHASES = """() => {
+    window.seen = [];
+    new MutationObserver(() => {
+        const running = document.querySelector(".running");
+        if (!running) return;
+        const step = {
+            phase: running.dataset.phase,
+            percent: Number(running.querySelector("[role=progressbar]").ariaValueNow),
+            numbers: running.querySelector(".running-numbers").innerText,
+        };
+        if (JSON.stringify(step) !== JSON.stringify(window.seen.at(-1))) window.seen.push(step);
+    }).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
+}"""
+
+
+def test_a_path_is_told_about_while_it_is_typed(page: Page, served: ServedPage) -> None:
+    served.add()
+    page.goto(f"{served.url}/projects?add")
+    dialog = page.get_by_role("dialog", name="Add a project")
+    path, add = dialog.get_by_label("Folder on the server"), dialog.get_by_role("button", name="Add", exact=True)
+    expect(add).to_be_disabled()
+    path.fill(str(served.folder / "nowhere"))
+    expect(dialog.get_by_text("no such folder on the server")).to_be_visible()
+    path.fill("/")
+    expect(dialog.get_by_text("outside the folders that this server may index")).to_be_visible()
+    path.fill(str(served.shop))
+    expect(dialog.get_by_text("This is the project shop already.")).to_be_visible()
+    expect(add).to_be_disabled()
+    path.fill("git clone https://example.com/team/shop.git")
+    expect(dialog.get_by_text("git clone https://example.com/team/shop.git")).to_be_visible()
+    expect(add).to_be_disabled()
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_be_hidden()
+    assert urlsplit(page.url).query == ""
+
+
+def test_what_is_chosen_while_adding_is_set_for_the_project(page: Page, served: ServedPage) -> None:
+    page.goto(f"{served.url}/projects?add")
+    dialog = page.get_by_role("dialog", name="Add a project")
+    dialog.get_by_label("Folder on the server").fill(str(served.shop))
+    dialog.get_by_label("Name").fill("Our shop")
+    dialog.get_by_text("Which files").click()
+    dialog.get_by_label("Only files that end with").press_sequentially(".py,")
+    dialog.get_by_label("Leave out").press_sequentially("store/,")
+    dialog.get_by_label("Index it at once").uncheck()
+    dialog.get_by_role("button", name="Add", exact=True).click()
+    expect(card(page, "Our shop").get_by_text("Not indexed")).to_be_visible()
+    (project,) = served.client.get("/projects").json()["projects"]
+    assert (project["name"], project["generation"]) == ("Our shop", 0)
+    assert project["settings"] == {"source.required_exts": [".py"], "source.ignore": ["store/"]}
+    card(page, "Our shop").get_by_role("button", name="Index").click()
+    expect(card(page, "Our shop").get_by_text(re.compile(r"^\d+ files and "))).to_be_visible(timeout=LONG_MS)
+    files = served.client.get("/files", params={"project_id": project["id"]}).json()["files"]
+    assert {file["path"] for file in files} >= {"shop/pricing.py", "shop/orders.py"}
+    assert all(file["path"].endswith(".py") and "store/" not in file["path"] for file in files)
+
+
+# ---- in the middle of a run
+
+
+def test_a_page_that_is_loaded_again_goes_on_watching(page: Page, served: ServedPage) -> None:
+    served.add(index=False)
+    page.goto(f"{served.url}/projects")
+    with held(served.shop) as release:
+        card(page).get_by_role("button", name="Index").click()
+        expect(card(page).get_by_text(WAITING)).to_be_visible(timeout=LONG_MS)
+        page.reload()
+        expect(card(page).get_by_text(WAITING)).to_be_visible()
+        expect(card(page).get_by_role("button", name="Index")).to_be_disabled()
+        release()
+        expect(card(page).get_by_text(re.compile(r"^\d+ files and "))).to_be_visible(timeout=LONG_MS)
+    assert len(served.client.get("/jobs").json()["jobs"]) == 1
+
+
+def test_a_server_that_comes_back_in_the_middle_goes_on_and_so_does_the_page(
+    page: Page, config: ServerConfig, tmp_path: Path
+) -> None:
+    with serving(tmp_path, config) as first:
+        port = urlsplit(first.url).port or 0
+        first.add(index=False)
+        page.goto(f"{first.url}/projects")
+        stack = held(first.shop)
+        release = stack.__enter__()
+        card(page).get_by_role("button", name="Index").click()
+        expect(card(page).get_by_text(WAITING)).to_be_visible(timeout=LONG_MS)
+    try:
+        expect(page.get_by_text("The server does not answer.")).to_be_visible(timeout=LONG_MS)
+        expect(card(page).get_by_role("progressbar")).to_be_visible()
+        with serving(tmp_path, config, port) as second:
+            expect(page.get_by_text("The server does not answer.")).to_be_hidden(timeout=LONG_MS)
+            release()
+            expect(card(page).get_by_text(re.compile(r"^\d+ files and "))).to_be_visible(timeout=LONG_MS)
+            expect(card(page).get_by_text("Indexed", exact=True)).to_be_visible()
+            ended(second, "done")
+    finally:
+        stack.__exit__(None, None, None)
+
+
+def test_a_run_is_cancelled_and_can_be_begun_again(page: Page, served: ServedPage) -> None:
+    served.add(index=False)
+    page.goto(f"{served.url}/projects")
+    with held(served.shop):
+        card(page).get_by_role("button", name="Index").click()
+        expect(card(page).get_by_text(WAITING)).to_be_visible(timeout=LONG_MS)
+        card(page).get_by_role("button", name="Cancel").click()
+        expect(card(page).get_by_text(re.compile("^Cancelled."))).to_be_visible()
+    ended(served, "cancelled")
+    expect(card(page).get_by_text("Not indexed")).to_be_visible()
+    card(page).get_by_role("button", name="Index").click()
+    expect(card(page).get_by_text(re.compile(r"^\d+ files and "))).to_be_visible(timeout=LONG_MS)
+
+
+def test_a_second_tab_sees_what_the_first_one_does(browser: BrowserContext, served: ServedPage) -> None:
+    served.add(index=False)
+    first, second = browser.new_page(), browser.new_page()
+    for page in (first, second):
+        page.goto(f"{served.url}/projects")
+    with held(served.shop) as release:
+        card(first).get_by_role("button", name="Index").click()
+        expect(card(second).get_by_text(WAITING)).to_be_visible(timeout=LONG_MS)
+        release()
+        for page in (first, second):
+            expect(card(page).get_by_text(re.compile(r"^\d+ files and "))).to_be_visible(timeout=LONG_MS)
+    more(first, "Remove")
+    first.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(card(second)).to_have_count(0, timeout=LONG_MS)
+
+
+def test_a_project_that_waits_for_others_says_so(page: Page, served: ServedPage) -> None:
+    roots = [many_files(served.folder / f"parts{number}", 1) for number in range(3)]
+    for root in roots:
+        served.add(root, index=False)
+    page.goto(f"{served.url}/projects")
+    with held(roots[0]) as release, held(roots[1]):
+        for root in roots:
+            card(page, root.name).get_by_role("button", name="Index").click()
+        expect(card(page, "parts2").get_by_text("Waiting for another project")).to_be_visible(timeout=LONG_MS)
+        expect(card(page, "parts2").get_by_text("Waiting", exact=True)).to_be_visible()
+        release()
+        for name in ("parts0", "parts2"):
+            expect(card(page, name).get_by_text(re.compile("^1 file and "))).to_be_visible(timeout=LONG_MS)
+
+
+def test_a_run_that_fails_says_why(page: Page, served: ServedPage) -> None:
+    served.add()
+    shutil.move(served.shop, served.folder / "elsewhere")
+    page.goto(f"{served.url}/projects")
+    expect(card(page).get_by_text("Failed", exact=True)).to_be_visible()
+    reason = served.client.get("/projects/shop").json()["problem"]
+    expect(card(page).get_by_text(reason)).to_be_visible()
+
+
+# ---- details
+
+
+def test_files_left_out_are_listed_with_their_reasons(page: Page, served: ServedPage) -> None:
+    (served.shop / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0")
+    (served.shop / "link.py").symlink_to(served.shop / "shop" / "pricing.py")
+    served.add()
+    page.goto(f"{served.url}/projects")
+    more(page, "Files left out")
+    drawer = page.get_by_role("dialog")
+    status = served.client.get("/projects/shop/status").json()
+    told = {item["path"]: item["reason"] for item in status["skipped"]}
+    assert {"logo.png": "binary", "link.py": "symlink"}.items() <= told.items()
+    rows = drawer.get_by_role("row")
+    expect(rows).to_have_count(len(told) + 1)
+    expect(rows.filter(has_text="logo.png")).to_contain_text("binary")
+    drawer.get_by_role("button", name=re.compile("^symbolic link 1")).click()
+    expect(rows).to_have_count(2)
+    expect(rows.nth(1)).to_contain_text("link.py")
+    drawer.get_by_role("button", name=re.compile("^All")).click()
+    drawer.get_by_label("Find a path").fill("LOGO")
+    expect(rows).to_have_count(2)
+    page.reload()
+    expect(page.get_by_role("dialog").get_by_role("row")).to_have_count(len(told) + 1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    assert urlsplit(page.url).query == ""
+
+
+def test_models_are_set_for_a_project_and_asked_whether_they_answer(page: Page, served: ServedPage) -> None:
+    served.add()
+    page.goto(f"{served.url}/projects?about=shop&tab=settings")
+    drawer = page.get_by_role("dialog")
+    field = drawer.get_by_label("Language model")
+    with serving_model(replied("yes")) as model:
+        name = f"openai:scripted@{model.base_url}/v1"
+        field.fill(name)
+        drawer.get_by_role("button", name="Save and test connection").click()
+        expect(drawer.get_by_role("heading", name="Everything works")).to_be_visible(timeout=LONG_MS)
+        assert model.asked
+    assert served.client.get("/projects/shop").json()["settings"] == {"llm.model": name}
+    expect(drawer.get_by_text("llm.model · set here")).to_be_visible()
+    drawer.get_by_role("button", name="Test connection", exact=True).click()
+    expect(drawer.get_by_role("heading", name="1 part does not work")).to_be_visible(timeout=LONG_MS)
+    drawer.get_by_role("button", name="As elsewhere").click()
+    expect(field).to_have_value("")
+    drawer.get_by_role("button", name="Save", exact=True).click()
+    expect(drawer.get_by_text("Saved", exact=True)).to_be_visible()
+    assert served.client.get("/projects/shop").json()["settings"] == {}
+
+
+def test_a_setting_that_cannot_work_is_named_and_can_be_taken_back(page: Page, served: ServedPage) -> None:
+    served.add()
+    page.goto(f"{served.url}/projects?about=shop&tab=settings")
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_label("Vector store").fill("cupboard")
+    drawer.get_by_role("button", name="Save and test connection").click()
+    wrong = drawer.get_by_role("alert").filter(has_text="'cupboard'")
+    expect(wrong).to_be_visible(timeout=LONG_MS)
+    expect(drawer.get_by_text("Index it anew for the change to count.")).to_be_visible()
+    drawer.get_by_role("button", name="As elsewhere").click()
+    drawer.get_by_role("button", name="Save and test connection").click()
+    expect(drawer.get_by_role("heading", name="Everything works")).to_be_visible(timeout=LONG_MS)
+    expect(wrong).to_have_count(0)
+    assert served.client.post("/search", json={"query": "cart"}).is_success
+
+
+def test_settings_can_be_seen_although_the_file_of_the_project_is_broken(page: Page, served: ServedPage) -> None:
+    served.add()
+    (served.shop / "fathom.toml").write_text("[search]\nlimit = 0\n")
+    page.goto(f"{served.url}/projects")
+    reason = served.client.get("/projects/shop").json()["problem"]
+    expect(card(page).get_by_text(reason)).to_be_visible()
+    more(page, "Settings")
+    drawer = page.get_by_role("dialog")
+    expect(drawer.get_by_role("alert")).to_contain_text("search.limit")
+    expect(drawer.get_by_label("Embedding model")).to_have_value("bundled")
+
+
+def test_the_history_tells_every_run(page: Page, served: ServedPage) -> None:
+    served.add()
+    (served.shop / "shop" / "refunds.py").write_text("def refund(order): ...\n")
+    served.add()
+    page.goto(f"{served.url}/projects")
+    more(page, "History")
+    runs = page.get_by_role("dialog").get_by_role("tabpanel").get_by_role("listitem")
+    expect(runs).to_have_count(2)
+    expect(runs.nth(0)).to_contain_text("1 new, 0 changed, 0 gone")
+    expect(runs.nth(1)).to_contain_text("Done")
+
+
+def test_a_project_is_removed_only_when_that_is_meant(page: Page, served: ServedPage) -> None:
+    served.add()
+    page.goto(f"{served.url}/projects")
+    more(page, "Remove")
+    asks = page.get_by_role("dialog")
+    expect(asks).to_contain_text("Its files and its index stay where they are.")
+    asks.get_by_role("button", name="Keep it").click()
+    expect(asks).to_be_hidden()
+    expect(card(page)).to_be_visible()
+    more(page, "Remove")
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("heading", name="There is no project yet")).to_be_visible()
+    assert served.client.get("/projects").json()["projects"] == []
+    assert (served.shop / ".fathom").is_dir()
+
+
+# ---- for everyone
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_what_opens(browser: BrowserContext, served: ServedPage, theme: str) -> None:
+    (served.shop / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0")
+    served.add()
+    page = browser.new_page()
+    page.emulate_media(color_scheme=theme)
+    found = {}
+    for query in ("add", "about=shop&tab=left-out", "about=shop&tab=settings", "about=shop&tab=history"):
+        page.goto(f"{served.url}/projects?{query}")
+        expect(page.get_by_role("dialog")).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        found[query] = violations(page)
+    page.goto(f"{served.url}/projects")
+    with held(served.shop):
+        card(page).get_by_role("button", name="Update").click()
+        expect(card(page).get_by_role("progressbar")).to_be_visible()
+        found["running"] = violations(page)
+        page.get_by_role("button", name="More about shop").click()
+        expect(page.get_by_role("menu")).to_be_visible()
+        found["menu"] = violations(page)
+    assert {query: items for query, items in found.items() if items} == {}
+
+
+def test_a_phone_shows_it_all(page: Page, served: ServedPage) -> None:
+    served.add()
+    page.set_viewport_size({"width": 360, "height": 640})
+    page.goto(f"{served.url}/projects?about=shop&tab=settings")
+    field = page.get_by_role("dialog").get_by_label("Embedding model")
+    box = field.bounding_box()
+    assert box
+    assert 0 <= box["x"] < box["x"] + box["width"] <= 360
+    page.goto(f"{served.url}/projects")
+    expect(card(page)).to_be_visible()
+    assert page.evaluate("document.querySelector('main').scrollWidth") <= 360
