@@ -47,6 +47,11 @@ def doctor(opened: Opened) -> tuple[Check, ...]:
     return tuple(_guarded(name, check, opened) for name, check in _CHECKS.items())
 
 
+def check_embedding(opened: Opened) -> Check:
+    """Ask the embedding model for one vector."""
+    return _guarded("embedding model", _model, opened)
+
+
 def _guarded(name: str, check: Callable[[Opened], Check], opened: Opened) -> Check:
     try:
         return check(opened)

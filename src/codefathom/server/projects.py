@@ -17,6 +17,7 @@ from codefathom.configuration import PROJECT_FILE, find_root, load_settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, SettingsError
 from codefathom.opening import locate
+from codefathom.server.adjusting import check_changes, checks
 from codefathom.server.auth import ANYONE, Caller
 from codefathom.server.config import ServerConfig
 from codefathom.server.database import Database
@@ -27,7 +28,8 @@ from codefathom.server.opened import OpenedEngines
 from codefathom.server.problems import ConflictError, ForbiddenError, NotFoundError, NotIndexedError, RequestError
 from codefathom.server.stopping import ServedEngine
 from codefathom.server.work import Order, Origin
-from codefathom.settings import Settings, known_settings
+from codefathom.settings import Settings
+from codefathom.types import Check
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS projects (
@@ -210,6 +212,15 @@ class Projects:
             self.opened.drop(project_id)
         return self.get(project_id)
 
+    def trial(self, project_id: str, settings: Mapping[str, object]) -> tuple[Check, ...]:
+        """Say whether a project's models answer, with these settings over its own. Raises NotFoundError, RequestError.
+
+        Nothing is kept.
+        """
+        project = self.get(project_id)
+        given = {**project.overrides, **self._checked(project.root, {**project.settings, **settings})}
+        return checks(project.root, self._settings(project.root, given))
+
     def remove(self, project_id: str) -> None:
         """Forget a project; its files and its index stay, but for a copy of a repository. Raises NotFoundError."""
         project = self.get(project_id)
@@ -257,10 +268,7 @@ class Projects:
 
     def _checked(self, root: str, settings: Mapping[str, object]) -> Mapping[str, object]:
         """Return settings that can be used. Raises RequestError."""
-        closed = {known.key for known in known_settings() if known.rule.local or known.key.startswith("server.")}
-        for key in settings:
-            if key in closed:
-                raise RequestError(f"{key} cannot be set for a project", hint="set it in the settings of the server")
+        check_changes(settings)
         try:
             self._settings(root, settings)
         except SettingsError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import PlainTextResponse
@@ -10,6 +10,7 @@ from fastapi.responses import PlainTextResponse
 from codefathom import __version__
 from codefathom.errors import FathomError
 from codefathom.server import monitoring
+from codefathom.server.adjusting import is_open
 from codefathom.server.problems import ForbiddenError
 from codefathom.server.state import CallerHere, ManagerHere, ServerState
 from codefathom.server.wire_monitoring import (
@@ -28,10 +29,18 @@ from codefathom.server.wire_monitoring import (
     StoreOut,
     StoresOut,
 )
+from codefathom.server.wire_projects import TrialIn
 from codefathom.types import Check, Status
 
 OfProject: TypeAlias = Annotated[str, Query(max_length=200, examples=["shop"], description="without it, the server")]
 AskModels: TypeAlias = Annotated[bool, Query(examples=[False], description="ask every model for one word")]
+_KINDS: dict[type, Literal["switch", "number", "fraction", "text", "list"]] = {
+    bool: "switch",
+    int: "number",
+    float: "fraction",
+    str: "text",
+    tuple: "list",
+}
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
 
 
@@ -102,6 +111,12 @@ def _add_settings(routes: APIRouter, state: ServerState) -> None:
             **_kept(found),
         )
 
+    @routes.post(
+        "/projects/{project_id}/test", summary="Say whether the models answer under settings that are not kept"
+    )
+    def test(project_id: ProjectId, wanted: TrialIn, _: ManagerHere) -> ServicesOut:
+        return _services_out(state, state.projects.trial(project_id, wanted.settings))
+
     @routes.get("/config", summary="Show every setting, its value and where that comes from")
     def config(caller: CallerHere, project_id: OfProject = "") -> ConfigOut:
         if project_id:
@@ -164,4 +179,8 @@ def _setting_out(setting: monitoring.Setting) -> SettingOut:
         origin=setting.origin,
         help=known.rule.help,
         choices=list(known.rule.choices),
+        kind=_KINDS[type(known.default)],
+        low=known.rule.low,
+        high=known.rule.high,
+        changeable=is_open(known),
     )

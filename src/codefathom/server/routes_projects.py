@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 from fastapi import APIRouter, Path
 
 from codefathom.errors import FathomError, UsageError
+from codefathom.server.adjusting import shown
 from codefathom.server.projects import Project
 from codefathom.server.state import CallerHere, ManagerHere, ServerState
 from codefathom.server.wire_projects import PathIn, PathOut, ProjectChangeIn, ProjectIn, ProjectOut, ProjectsOut
@@ -92,7 +93,7 @@ def project_out(state: ServerState, project: Project) -> ProjectOut:
             "url": project.url,
             "branch": project.branch,
             "added_at": project.added_at,
-            "settings": dict(project.settings),
+            "settings": shown(project.settings),
             "status": status,
             "problem": problem,
             "job_id": job.id if job and job.is_active else "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -140,6 +140,10 @@ class SettingOut(Out):
     origin: Sound = Field(examples=["default"])
     help: str = Field(examples=["Most hits of a search."])
     choices: list[str] = Field(examples=[[]])
+    kind: Literal["switch", "number", "fraction", "text", "list"] = Field(examples=["number"])
+    low: float | None = Field(default=None, examples=[1.0], description="least value")
+    high: float | None = Field(default=None, examples=[1_000.0], description="largest value")
+    changeable: bool = Field(examples=[True], description="for a project, by PATCH /projects/{project_id}")
 
 
 class ConfigOut(Out):

@@ -41,6 +41,17 @@ class ProjectChangeIn(In):
     )
 
 
+class TrialIn(In):
+    """Settings to try."""
+
+    settings: dict[str, SettingValue] = Field(
+        default={},
+        max_length=200,
+        examples=[{"llm.model": "ollama:qwen2.5-coder:14b"}],
+        description="over those of the project; keys of providers are taken from nobody",
+    )
+
+
 class ProjectOut(Out):
     """A project and how much its index holds."""
 

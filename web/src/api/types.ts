@@ -364,6 +364,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say whether the models answer under settings that are not kept */
+        post: operations["test_projects__project_id__test_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/config": {
         parameters: {
             query?: never;
@@ -2789,6 +2806,30 @@ export interface components {
              * @example []
              */
             choices: string[];
+            /**
+             * Kind
+             * @example number
+             * @enum {string}
+             */
+            kind: "switch" | "number" | "fraction" | "text" | "list";
+            /**
+             * Low
+             * @description least value
+             * @example 1
+             */
+            low?: number | null;
+            /**
+             * High
+             * @description largest value
+             * @example 1000
+             */
+            high?: number | null;
+            /**
+             * Changeable
+             * @description for a project, by PATCH /projects/{project_id}
+             * @example true
+             */
+            changeable: boolean;
         };
         /**
          * SignalOut
@@ -3216,6 +3257,23 @@ export interface components {
             folder: string;
             /** Entries */
             entries: components["schemas"]["TreeEntryOut"][];
+        };
+        /**
+         * TrialIn
+         * @description Settings to try.
+         */
+        TrialIn: {
+            /**
+             * Settings
+             * @description over those of the project; keys of providers are taken from nobody
+             * @default {}
+             * @example {
+             *       "llm.model": "ollama:qwen2.5-coder:14b"
+             *     }
+             */
+            settings: {
+                [key: string]: boolean | number | string | string[];
+            };
         };
         /**
          * TroubleOut
@@ -4286,6 +4344,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProjectStatusOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    test_projects__project_id__test_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrialIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServicesOut"];
                 };
             };
             /** @description What is wrong */
