@@ -1,14 +1,17 @@
 """Makes docs/screenshots: every page in both themes, of a server that has indexed Codefathom itself.
 
-The answer in the chat is written by a script, about places that the search has found; all else is real.
+The words of the answer in the chat and the hour before on the monitoring page are made up here; all else is real.
 """
 
 from __future__ import annotations
 
 import base64
+import math
 import os
+import random
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +31,8 @@ THEMES = ("light", "dark")
 QUESTION = "how are ignore rules applied"
 SEARCHES = (QUESTION, "where is the vector index written", "parse chinese", "lock of a dead writer", "retry after 429")
 MOST_BYTES = 150_000
-_LEFT_OUT = shutil.ignore_patterns("static", "model", "__pycache__", "data")
+FAILED_AGO_S = 18 * 60
+_LEFT_OUT = shutil.ignore_patterns("static", "model", "__pycache__", "screenshots*")
 
 
 def main() -> int:
@@ -56,7 +60,8 @@ def main() -> int:
 def indexed() -> Iterator[ServedPage]:
     """Serve copies of our own sources, one project after the other, with a model that answers by a script."""
     with TemporaryDirectory() as folder:
-        place = Path(folder).resolve()
+        place = Path(folder).resolve() / "code"
+        place.mkdir()
         for name, sources in {"codefathom": ("src", "docs"), "codefathom-web": ("web/src",)}.items():
             for source in sources:
                 shutil.copytree(ROOT / source, place / name / source, ignore=_LEFT_OUT)
@@ -71,22 +76,32 @@ def indexed() -> Iterator[ServedPage]:
             with serving(place, config) as served:
                 served.add(place / "codefathom")
                 served.add(place / "codefathom-web")
+                served.add(served.shop, index=False)
                 model.turns[:] = [replied(answer_about(served.client))]
                 yield served
 
 
 def answer_about(client: httpx.Client) -> str:
-    """Return an answer whose citations are places that the search finds."""
-    body = {"query": QUESTION, "project_id": "codefathom", "level": "symbol", "directory_filter": ["src"]}
-    hits: list[dict[str, Any]] = client.post("/search", json=body).raise_for_status().json()["hits"]
-    places = [f"[{hit['path']}:{hit['start_line']}-{min(hit['end_line'], hit['start_line'] + 8)}]" for hit in hits]
+    """Return an answer about the ignore rules, with the lines of the definitions that it is about."""
     return (
-        f"Every folder contributes the rules of its own ignore files, and inner ones win {places[0]}.\n\n"
-        f"- **Reading.** A pattern becomes one compiled expression; a leading `!` takes a path back in {places[1]}.\n"
-        f"- **Order.** The rules are tried from the last to the first, and the first that fits decides {places[2]}.\n"
-        f"- **Folders.** What lies below an ignored folder is never looked at, so nothing in it can come back.\n\n"
-        f"Tests compare the result with git on made-up trees."
+        "Ignore files become **layers**, strongest first: a deeper file goes before those above it "
+        f"{cited(client, 'add_layer')}.\n\n"
+        "- **Deciding.** `decide` lets the weakest layer speak first, so that stronger ones write over it "
+        f"{cited(client, 'decide')}.\n"
+        "- **Bringing back.** A negated pattern of a stronger layer opens a folder that was left out "
+        f"{cited(client, 'may_enter')}.\n"
+        "- **Build output.** A folder such as `dist` counts as output only beside a build file "
+        f"{cited(client, 'is_output')}.\n\n"
+        "`.git` and the index itself are never entered, whatever a rule says."
     )
+
+
+def cited(client: httpx.Client, name: str) -> str:
+    """Return the place of a definition in the module of the ignore rules, as an answer writes it."""
+    asked = {"project_id": "codefathom", "path": "src/codefathom/source/ignore.py"}
+    symbols: list[dict[str, Any]] = client.get("/symbols", params=asked).raise_for_status().json()["symbols"]
+    found = next(symbol for symbol in symbols if symbol["name"] == name)
+    return f"[{found['path']}:{found['start_line']}-{found['end_line']}]"
 
 
 def search_page(page: Page, served: ServedPage) -> None:
@@ -103,7 +118,8 @@ def chat_page(page: Page, served: ServedPage) -> None:
     page.goto(f"{served.url}/chat")
     page.get_by_role("textbox", name="Your question").fill(QUESTION.capitalize() + "?")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("article").last).to_contain_text("made-up trees", timeout=60_000)
+    expect(page.get_by_role("article").last).to_contain_text("whatever a rule says", timeout=60_000)
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     page.mouse.move(5, 5)
 
 
@@ -114,9 +130,34 @@ def projects_page(page: Page, served: ServedPage) -> None:
 
 
 def monitoring_page(page: Page, served: ServedPage) -> None:
-    """Show how the service is doing."""
+    """Show how the service is doing, at the end of a busy hour."""
+    stats = served.client.get("/monitoring/stats").json()
+    now = int(time.time()) // 60 * 60
+    failure = {"method": "POST", "route": "/ask", "status": 502, "detail": "the model did not answer in 60 s"}
+    stats |= {
+        "minutes": list(busy_hour(now)),
+        "failed": [{"at": now - FAILED_AGO_S + second, **failure} for second in (31, 9)],
+    }
+    page.route("**/api/monitoring/stats", lambda route: route.fulfill(json=stats))
     page.goto(f"{served.url}/monitoring")
     expect(page.get_by_role("heading", name="Services and models")).to_be_visible()
+
+
+def busy_hour(now: int) -> Iterator[dict[str, float]]:
+    """Yield minutes as a team fills them."""
+    chance = random.Random(7)
+    for number in range(60):
+        n_requests = int(38 + 22 * math.sin(number / 9) + chance.uniform(-9, 9))
+        p50_ms = 9 + 3 * math.sin(number / 9) + chance.uniform(-1, 1)
+        n_failed = 2 if number == 59 - FAILED_AGO_S // 60 else 0
+        p95_ms = p50_ms * chance.uniform(2.4, 3.4)
+        yield {
+            "at": now - (59 - number) * 60,
+            "n_requests": n_requests,
+            "n_failed": n_failed,
+            "p50_ms": p50_ms,
+            "p95_ms": p95_ms,
+        }
 
 
 SHOWN = {"search": search_page, "chat": chat_page, "projects": projects_page, "monitoring": monitoring_page}
