@@ -155,7 +155,7 @@ class TestAnswers:
         assert kept(answering)[0]["turns"][0]["question"] == "first line\nsecond line"
         answer(page).locator(".answer-text").get_by_role("link").first.focus()
         page.keyboard.press("Enter")
-        expect(page.get_by_role("complementary", name="Code")).to_be_visible()
+        expect(page.get_by_role("region", name="shop/pricing.py")).to_be_focused()
         page.keyboard.press("Escape")
         expect(page.get_by_role("complementary", name="Code")).to_have_count(0)
 
@@ -538,6 +538,25 @@ def test_a_question_that_the_server_refuses_is_answered_with_its_hint(page: Page
     expect(trouble).to_contain_text("There is no answer")
     expect(trouble).to_contain_text("nowhere/at/all.py")
     assert model_of(answering).asked == []
+
+
+def test_a_server_that_is_busy_or_away_says_so_and_is_asked_again(page: Page, answering: ServedPage) -> None:
+    busy = {"status": 503, "code": "busy", "detail": "16 answers are being written", "hint": "ask again in a moment"}
+    opened(page, answering)
+    page.route("**/api/ask/stream", lambda route: route.fulfill(status=503, json=busy))
+    ask(page)
+    trouble = answer(page).get_by_role("alert")
+    expect(trouble).to_contain_text("16 answers are being written")
+    expect(trouble).to_contain_text("ask again in a moment")
+    page.unroute("**/api/ask/stream")
+    page.route("**/api/ask/stream", lambda route: route.abort())
+    trouble.get_by_role("button", name="Ask again").click()
+    expect(trouble).to_contain_text("The server does not answer")
+    page.unroute("**/api/ask/stream")
+    trouble.get_by_role("button", name="Ask again").click()
+    expect(answer(page)).to_contain_text("All is well.")
+    # What never came to the server is not kept, nor shown any more.
+    expect(page.get_by_role("article")).to_have_count(1)
 
 
 def test_what_a_model_writes_is_text_and_never_part_of_the_page(page: Page, answering: ServedPage) -> None:

@@ -37,7 +37,8 @@ export async function readEvents(path: string, reading: Reading, onEvent: OnEven
       });
       if (ended) return;
     } catch (error) {
-      if (isAbort(error) || !mayPass(error)) throw error;
+      const isRefused = !lastEventId && reading.method === "POST" && asProblem(error).status > 0;
+      if (isAbort(error) || isRefused || !mayPass(error)) throw error;
     }
     // A server that has begun again knows neither the place nor, for a question, that it was asked.
     if (!lastEventId && reading.method === "POST") throw new Problem(0, "offline", "the connection was lost");

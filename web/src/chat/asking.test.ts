@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { possible } from "./asking";
+import { askingOf, possible } from "./asking";
 
 const PROJECTS = [{ id: "shop" }, { id: "zoo" }];
 
@@ -21,5 +21,18 @@ describe("how a question can be asked", () => {
     [[], true],
   ])("is not by an agent of %j with a model: %s", (projects, hasModel) => {
     expect(possible({ projectIds: [], isAgent: true }, projects, hasModel).isAgent).toBe(false);
+  });
+});
+
+describe("how the next question is asked", () => {
+  const last = { projectIds: ["zoo"], isAgent: true };
+
+  it.each([
+    [undefined, ["zoo"]],
+    [["shop"], ["shop"]],
+    [["zoo", "shop"], []],
+    [["gone"], ["gone"]],
+  ])("in a conversation about %j", (ids, projectIds) => {
+    expect(askingOf(last, ids, PROJECTS)).toEqual({ projectIds, isAgent: true });
   });
 });

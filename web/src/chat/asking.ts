@@ -31,3 +31,10 @@ export function possible(asking: Asking, projects: readonly Known[], hasModel: b
 export function isAgentPossible(projects: readonly Known[], hasModel: boolean): boolean {
   return hasModel && projects.length > 0;
 }
+
+/** Returns how the next question of a conversation is asked: of its own projects, which may be all there are. */
+export function askingOf(last: Asking, ids: readonly string[] | undefined, projects: readonly Known[]): Asking {
+  if (!ids) return last;
+  const isAll = projects.every((project) => ids.includes(project.id)) && projects.length > 1;
+  return { ...last, projectIds: isAll ? [] : ids };
+}

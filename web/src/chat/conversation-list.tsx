@@ -1,5 +1,5 @@
 import { PlusOutlined } from "@ant-design/icons";
-import { Badge, Button } from "antd";
+import { Button } from "antd";
 import { useMemo, useState } from "react";
 import { NavLink } from "react-router";
 import type { Load } from "../api/client";
@@ -73,7 +73,9 @@ function Item({ conversation, onOpened, onChanged, onDeleted }: ItemProps) {
     <li>
       <NavLink to={`/chat/${conversation.id}`} title={title} onClick={onOpened}>
         {conversation.answering.length > 0 && (
-          <Badge status="processing" text={<span className="visually-hidden">{t("chat.writing-now")}</span>} />
+          <span className="conversation-dot">
+            <span className="visually-hidden">{t("chat.writing-now")}</span>
+          </span>
         )}
         <span className="conversation-title">{title}</span>
       </NavLink>

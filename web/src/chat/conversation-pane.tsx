@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { get, useLoad } from "../api/client";
 import { Loading, Trouble } from "../parts";
-import { type Asking, keepAsking, lastAsking, possible } from "./asking";
+import { type Asking, askingOf, keepAsking, lastAsking, possible } from "./asking";
 import { Composer, type ComposerRef } from "./composer";
 import type { Conversation } from "./conversation-menu";
 import { NoModel, NoModelHint } from "./no-model";
@@ -79,7 +79,7 @@ interface LoadedProps extends Omit<ConversationPaneProps, "onBegun"> {
 function Loaded({ conversation, conversationId, projects, running, onAsk }: LoadedProps) {
   const [text, setText] = useState("");
   const composer = useRef<ComposerRef>(null);
-  const [chosen, setChosen] = useState<Asking>(() => askingIn(conversation));
+  const [chosen, setChosen] = useState<Asking>(() => askingOf(lastAsking(), conversation?.projects, projects));
   const models = useModels(chosen.projectIds[0] ?? projects[0]?.id ?? "");
   const asking = possible(chosen, projects, models.agent);
   const choose = (next: Asking) => {
@@ -126,10 +126,4 @@ function Loaded({ conversation, conversationId, projects, running, onAsk }: Load
       {!models.answer && <NoModel />}
     </Thread>
   );
-}
-
-/** Returns how the next question of a conversation is asked: of the same projects. */
-function askingIn(conversation: Conversation | undefined): Asking {
-  const last = lastAsking();
-  return conversation ? { ...last, projectIds: conversation.projects } : last;
 }

@@ -1,10 +1,11 @@
 import { ReloadOutlined } from "@ant-design/icons";
 import { Alert, Button } from "antd";
-import { memo } from "react";
-import { useText } from "../i18n";
+import { memo, type ReactNode } from "react";
+import { type Text, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { AgentSteps } from "./agent-steps";
-import { type Answer, isOver } from "./answer";
+import { Worded } from "../parts";
+import { type Answer, type Failure, isOver } from "./answer";
 import { AnswerText } from "./answer-text";
 import { CopyButton } from "./copy-button";
 import { type Exchange, type Running, useExchange } from "./running";
@@ -33,9 +34,12 @@ export const ExchangeView = memo(function ExchangeView({ exchange, onAgain }: Ex
         <h2 className="visually-hidden">{t("chat.answered")}</h2>
         <div className="answer-main">
           <AgentSteps steps={answer.steps} isRunning={!isOver(answer) && !answer.text} />
+          <Failed answer={answer} onAgain={onAgain} />
           {answer.text && <AnswerText text={answer.text} sources={answer.sources} citations={answer.citations} />}
           <Doing exchange={exchange} />
-          <Ending answer={answer} onAgain={onAgain} />
+          {answer.phase === "stopped" && (
+            <p className="stopped">{t(answer.text ? "chat.is-stopped" : "chat.is-stopped.empty")}</p>
+          )}
           {isOver(answer) && <Verdict answer={answer} />}
           {isOver(answer) && <Footer exchange={exchange} />}
         </div>
@@ -75,35 +79,39 @@ function Doing({ exchange }: { readonly exchange: Exchange }) {
   );
 }
 
-/** How an answer has ended that is not whole, and what to do about it. */
-function Ending({ answer, onAgain }: { readonly answer: Answer; readonly onAgain?: () => void }) {
+/** Why an answer is not whole, and what to do about it: before its text, which may go on with excerpts for long. */
+function Failed({ answer, onAgain }: { readonly answer: Answer; readonly onAgain?: () => void }) {
   const t = useText();
-  if (answer.phase === "stopped") {
-    return <p className="stopped">{t(answer.text ? "chat.is-stopped" : "chat.is-stopped.empty")}</p>;
-  }
-  const { failure } = answer;
+  const { failure, text } = answer;
   if (!failure) return null;
-  const isGone = failure.code === "not_found" && !answer.text;
-  const again = onAgain && (
-    <Button size="small" icon={<ReloadOutlined />} onClick={onAgain}>
-      {t("chat.again")}
-    </Button>
-  );
+  const [title, detail, hint] = told(failure, text, t);
   return (
     <Alert
       type="error"
       showIcon
       className="failure"
-      title={isGone ? t("chat.failed.gone") : t(answer.text ? "chat.failed" : "chat.failed.empty")}
+      title={title}
       description={
         <>
-          <p>{isGone ? t("chat.failed.gone.hint") : failure.detail}</p>
-          {!isGone && failure.hint && <p className="soft">{failure.hint}</p>}
-          {again}
+          {detail && <p>{detail}</p>}
+          {hint && <p className="soft">{hint}</p>}
+          {onAgain && isOver(answer) && (
+            <Button size="small" icon={<ReloadOutlined />} onClick={onAgain}>
+              {t("chat.again")}
+            </Button>
+          )}
         </>
       }
     />
   );
+}
+
+/** Returns what to say of a failure: what it means, why, and what to do. */
+function told({ code, detail, hint }: Failure, text: string, t: Text): readonly [string, ReactNode, ReactNode] {
+  const title = t(text ? "chat.failed" : "chat.failed.empty");
+  if (code === "offline") return [title, t("shell.offline"), <Worded key="hint" text="shell.offline.hint" />];
+  if (code === "not_found" && !text) return [t("chat.failed.gone"), t("chat.failed.gone.hint"), ""];
+  return [title, detail, hint];
 }
 
 /** Who has written an answer, when, and what may be done with it. */

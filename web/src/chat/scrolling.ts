@@ -27,8 +27,8 @@ export function useScrolling(n: number): Scrolling {
   }, []);
   useLayoutEffect(() => {
     follows.current = false;
-    const latest = inner.current?.querySelector(":scope > article:last-of-type");
-    latest?.scrollIntoView({ block: "start" });
+    const latest = inner.current?.querySelector<HTMLElement>(":scope > article:last-of-type");
+    outer.current?.scrollTo({ top: latest?.offsetTop ?? 0 });
   }, [n]);
   useEffect(() => {
     const [box, content] = [outer.current, inner.current];

@@ -68,8 +68,9 @@ function Tag({ tone, title, icon, children }: TagProps) {
 /** What was missing for an answer, one sentence each. */
 function Limits({ answer }: { readonly answer: Answer }) {
   const t = useText();
+  const { failure } = answer;
   const sentences = [
-    ...answer.degraded,
+    ...answer.degraded.filter((sentence) => !failure || !sentence.includes(failure.detail)),
     ...(answer.stale ? [t("chat.stale")] : []),
     ...(answer.lost ? [t("chat.lost", { n: answer.lost })] : []),
     ...answer.dropped.map(({ text, reason }) => t("chat.dropped.one", { text, reason })),
