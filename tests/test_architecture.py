@@ -88,7 +88,7 @@ LIBRARIES = {
 }
 
 # What the extra `server` brings; only the server imports it.
-OF_THE_SERVER = {"anyio", "fastapi", "pydantic", "starlette", "uvicorn"}
+OF_THE_SERVER = {"anyio", "fastapi", "opentelemetry", "pydantic", "starlette", "uvicorn"}
 
 
 @cache

@@ -103,6 +103,7 @@ OURS = {
     "codefathom.stores.vectors",
     "codefathom.stores.views",
     "codefathom.stores.writing",
+    "codefathom.telemetry",
     "codefathom.types",
     "codefathom.versions",
 }

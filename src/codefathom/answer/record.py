@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from codefathom.answer.types import NO_PRICES, ModelCall, Prices, Said, StageTrace, traced, with_hint
 from codefathom.errors import FathomError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
+from codefathom.telemetry import span
 
 # A prompt is mostly sources, which its beginning shows; the question stands at its end.
 _MAX_BEGINNING, _MAX_END = 6_000, 2_000
@@ -39,7 +40,9 @@ class Record:
         """Time a stage and keep what it was given, what models were asked in it, and what it says of itself."""
         started = self._clock()
         stage = Stage(self._mask)
-        yield stage
+        # Not current: the stages of an answer are interrupted, each time it gives a piece of it away.
+        with span(f"answer: {name}", is_current=False, n_in=len(given)):
+            yield stage
         calls = stage.calls
         self.stages.append(
             StageTrace(
@@ -114,12 +117,14 @@ class Recorded:
         reply: Reply | None = None
         problem = _ENDED
         try:
-            for item in self._model.stream(ask):
-                if isinstance(item, Reply):
-                    reply, problem = item, ""
-                else:
-                    pieces.append(item.text)
-                yield item
+            with span(f"chat {self.name}", is_current=False, model=self.name) as call:
+                for item in self._model.stream(ask):
+                    if isinstance(item, Reply):
+                        reply, problem = item, ""
+                        call.note(input_tokens=item.usage.prompt_tokens, output_tokens=item.usage.completion_tokens)
+                    else:
+                        pieces.append(item.text)
+                    yield item
         except FathomError as error:
             problem = with_hint(error)
             raise

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Reply
+from codefathom.telemetry import bound
 
 Value = TypeVar("Value")
 Result = TypeVar("Result")
@@ -44,7 +45,7 @@ def in_parallel(
 
     for _ in range(min(len(values), workers)):
         # A thread that waits for a silent server must not keep an interrupted program from ending.
-        Thread(target=work_on, name="model", daemon=True).start()
+        Thread(target=bound(work_on), name="model", daemon=True).start()
     try:
         return [future.result() for future in futures]
     finally:

@@ -29,6 +29,7 @@ from codefathom.search.retrieve import (
 from codefathom.search.scope import scope
 from codefathom.search.signals import Candidate
 from codefathom.search.wanted import Wanted
+from codefathom.telemetry import span
 from codefathom.types import Hit, Level, Mode, Plan, Where
 
 _BY_MEANING = Plan()
@@ -101,16 +102,22 @@ def _search(request: Request, planned: Planned, sources: Sources) -> Found:
     allowed = None
     if where is not None:
         condition = to_sql(where)
-        allowed = sources.catalog.select(condition.condition, condition.parameters)
+        with span("filter"):
+            allowed = sources.catalog.select(condition.condition, condition.parameters)
         if not allowed:
             hint = "no indexed lines pass the filter; widen it or leave it out"
             return Found((), 0.0, hint, mode=planned.mode, plan=planned.plan)
-    want = asked(request.query, sources)
-    ranked, problem = _ranked(request, planned, want, sources, allowed)
+    with span("understand"):
+        want = asked(request.query, sources)
+    with span("rank", mode=request.mode) as ranking:
+        ranked, problem = _ranked(request, planned, want, sources, allowed)
+        ranking.note(n_candidates=len(ranked))
     ordered, not_reranked = ranked, ""
     if sources.reranking is not None and request.mode == "hybrid":
-        ordered, not_reranked = sources.reranking.apply(want.meaning, ranked)
-    found = to_hits(want, ordered, sources.catalog, Cut(request.level, request.limit, where))
+        with span("rerank"):
+            ordered, not_reranked = sources.reranking.apply(want.meaning, ranked)
+    with span("hits"):
+        found = to_hits(want, ordered, sources.catalog, Cut(request.level, request.limit, where))
     kept = tuple(hit for hit in found if hit.score >= request.min_score)
     suggestion = "" if kept else _suggestion(want, sources, found_any=bool(found))
     model = sources.embedder.name if sources.embedder and not problem else ""
@@ -174,7 +181,8 @@ def gather(request: Request, want: Wanted, sources: Sources, allowed: Collection
     found = evidence(want, sources, k, allowed)
     fused = _fused(found, request.fusion)
     n_ranked = _deep(want) * max(request.fusion.n_ranked, 2 * request.limit)
-    ranked = candidates(want, found, fused, sources.catalog, n_ranked)
+    with span("candidates"):
+        ranked = candidates(want, found, fused, sources.catalog, n_ranked)
     return Gathered(ranked, fused, found.problem)
 
 

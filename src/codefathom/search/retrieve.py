@@ -20,6 +20,7 @@ from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog import Catalog
 from codefathom.stores.lexical import LexicalView
 from codefathom.stores.vectors import quantise_query
+from codefathom.telemetry import span
 from codefathom.types import Chunk
 
 if TYPE_CHECKING:
@@ -111,7 +112,8 @@ def evidence(want: Wanted, sources: Sources, k: int, allowed: Collection[int] | 
         else "no embedding model: ranked by words and names only"
     )
     try:
-        vector = vector_ranking(want.meaning, sources, k, allowed)
+        with span("vectors"):
+            vector = vector_ranking(want.meaning, sources, k, allowed)
     except ProviderError as error:
         problem = f"ranked by words and names only: {error}"
     return Evidence(

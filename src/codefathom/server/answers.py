@@ -19,6 +19,7 @@ from codefathom.server.job_events import Told
 from codefathom.server.problems import BusyError, NotFoundError, Problem, RequestError, problem_of
 from codefathom.server.sse import Channel
 from codefathom.server.stopping import StoppedError, stopping
+from codefathom.telemetry import bound
 
 MOST_AT_ONCE = 16
 MOST_KEPT = 100  # answers whose events can still be read
@@ -135,7 +136,7 @@ class Answers:
             self._known[asking.id] = asking
             while len(self._known) > MOST_KEPT + self._most_at_once:
                 self._known.popitem(last=False)
-            thread = Thread(target=self._carry_out, args=(asking, open_events), name="answer", daemon=True)
+            thread = Thread(target=bound(self._carry_out), args=(asking, open_events), name="answer", daemon=True)
             self._threads[asking.id] = thread
         thread.start()
         return asking

@@ -37,6 +37,7 @@ from codefathom.server.problems import MEDIA_TYPE
 from codefathom.server.projects import Projects
 from codefathom.server.searchers import Searchers
 from codefathom.server.state import ServerState
+from codefathom.server.tracing import connect
 from codefathom.server.turns import Turns
 
 ROUTERS = (
@@ -62,6 +63,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
 
     `load` reads the settings again when their file has changed.
     """
+    connect()
     state = _state(Live(config, load))
 
     @asynccontextmanager

@@ -23,6 +23,7 @@ from codefathom.server.sse import Channel
 from codefathom.server.work import MOST_ERRORS, FileError, Message, Order, Report, Step, Trouble
 from codefathom.settings import NOTHING
 from codefathom.stores.lock import writer_lock
+from codefathom.telemetry import Value, span
 
 MOST_ATTEMPTS = 3
 MOST_KEPT = 500  # jobs in the table
@@ -222,14 +223,16 @@ class Jobs:
     def _carry_out(self, job: Job, run: _Run) -> None:
         """Run in a thread of its own."""
         try:
-            process = self._start(self._order_of(job))
-            with self._lock:
-                run.process = process
-                if run.is_unwanted:
-                    process.end()
-            for message in process.messages():
-                self._take(job.id, run, message)
-            self._on_end(job)
+            with span("job", project=job.project_id, job=job.id, full=job.full, attempt=job.attempts) as under_way:
+                process = self._start(self._order_of(job))
+                with self._lock:
+                    run.process = process
+                    if run.is_unwanted:
+                        process.end()
+                for message in process.messages():
+                    self._take(job.id, run, message)
+                self._on_end(job)
+                under_way.note(**_noted(run.end))
         except (OSError, FathomError) as error:  # such as no memory for a process
             run.end = Trouble("crashed", f"the process of the job cannot be run: {error}")
         finally:
@@ -284,6 +287,12 @@ class Jobs:
         run.is_unwanted = True
         if run.process is not None:
             run.process.end()
+
+
+def _noted(end: Report | Trouble | None) -> dict[str, Value]:
+    if isinstance(end, Report):
+        return {"n_files": end.n_files, "n_chunks": end.n_chunks, "n_failed": end.n_failed}
+    return {"problem": end.code if end else "cancelled"}
 
 
 def _closed_channel(job: Job) -> Channel:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from codefathom.server.measures import Measures, Request
+from codefathom.server.tracing import REQUEST, following
+from codefathom.telemetry import span
 
 # A client may ask for any address and any method: these names keep the number of counts small.
 _NO_ROUTE = "none"
@@ -30,17 +33,31 @@ class Measuring:
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._measures.add(_request(scope, message["status"], time.perf_counter() - started))
+                request = _request(scope, message["status"], time.perf_counter() - started)
+                self._measures.add(request)
+                under_way.note(
+                    name=f"{request.method} {request.route}",
+                    http_route=request.route,
+                    http_response_status_code=request.status,
+                )
             await send(message)
 
+        method = _method(scope)
         try:
-            await self._app(scope, receive, counted)
+            with (
+                following(Headers(scope=scope)),
+                span(REQUEST, http_request_method=method, url_path=scope["path"]) as under_way,
+            ):
+                await self._app(scope, receive, counted)
         finally:
             self._measures.end()
 
 
+def _method(scope: Scope) -> str:
+    return scope["method"] if scope["method"] in _METHODS else "other"
+
+
 def _request(scope: Scope, status: int, seconds: float) -> Request:
-    method = scope["method"] if scope["method"] in _METHODS else "other"
     route = getattr(scope.get("route"), "path", _NO_ROUTE)
     problem = scope.get("state", {}).get("problem")
-    return Request(method, route, status, seconds, problem.detail if problem else "")
+    return Request(_method(scope), route, status, seconds, problem.detail if problem else "")

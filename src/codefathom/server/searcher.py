@@ -13,12 +13,13 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
 from codefathom.opening import locate
 from codefathom.settings import Settings
+from codefathom.telemetry import Past, recording
 from codefathom.types import SearchResult
 
 
@@ -33,6 +34,14 @@ class Wanted:
     options: dict[str, Any] = field(default_factory=dict)  # of `Engine.search`
     limit_s: float = 0.0  # after which the process is to end
     most_opened: int = 8
+    is_traced: bool = False  # the stages are told too
+
+
+class Found(NamedTuple):
+    """What came of a search, and the spans of its stages."""
+
+    outcome: SearchResult | FathomError
+    spans: tuple[Past, ...] = ()
 
 
 class Opened:
@@ -56,8 +65,16 @@ class Opened:
         return engine
 
 
-def answer(wanted: Wanted, opened: Opened) -> SearchResult | FathomError:
+def answer(wanted: Wanted, opened: Opened) -> Found:
     """Return what a search finds, or why it finds nothing."""
+    if not wanted.is_traced:
+        return Found(_outcome(wanted, opened))
+    with recording() as spans:
+        outcome = _outcome(wanted, opened)
+    return Found(outcome, tuple(spans))
+
+
+def _outcome(wanted: Wanted, opened: Opened) -> SearchResult | FathomError:
     try:
         return opened.engine(wanted).search(wanted.query, **wanted.options)
     except FathomError as error:

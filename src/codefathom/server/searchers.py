@@ -10,11 +10,11 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
-from typing import Any
 
 from codefathom.errors import FathomError, IndexingError
 from codefathom.server.problems import SlowError
-from codefathom.server.searcher import Wanted
+from codefathom.server.searcher import Found, Wanted
+from codefathom.telemetry import is_collected, take_over
 from codefathom.types import SearchResult
 
 # The child finds the package where this process found it, also when it is not installed.
@@ -48,9 +48,10 @@ class Searchers:
             raise
         with self._lock:
             self._idle.append(process)
-        if isinstance(found, FathomError):
-            raise found
-        return found
+        take_over(found.spans)
+        if isinstance(found.outcome, FathomError):
+            raise found.outcome
+        return found.outcome
 
     def close(self) -> None:
         """End all processes; a search that is under way fails."""
@@ -93,17 +94,17 @@ class _Process:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, wanted: Wanted) -> SearchResult | FathomError:
+    def ask(self, wanted: Wanted) -> Found:
         """Return what came of a search. Raises SlowError, and IndexingError when the process has ended."""
         process = self._process
         assert process.stdin is not None  # both are pipes
         assert process.stdout is not None
         # Where settings come from cannot be pickled, and is of no use there.
-        sent = replace(wanted, settings=wanted.settings._replace(origins={}))
+        sent = replace(wanted, settings=wanted.settings._replace(origins={}), is_traced=is_collected())
         try:
             process.stdin.write(pickle.dumps(sent, protocol=pickle.HIGHEST_PROTOCOL))
             process.stdin.flush()
-            found: Any = pickle.load(process.stdout)
+            found: Found = pickle.load(process.stdout)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
             process.kill()
             if process.wait() == -getattr(signal, "SIGALRM", 0):
@@ -111,7 +112,7 @@ class _Process:
             raise IndexingError(
                 f"the process of a search ended with status {process.returncode}", hint="ask again"
             ) from error
-        return found  # type: ignore[no-any-return]
+        return found
 
     def end(self) -> None:
         """End it at once, from any thread; it writes nothing."""

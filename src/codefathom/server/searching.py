@@ -22,6 +22,7 @@ from codefathom.server.problems import LeftError, NotFoundError, NotIndexedError
 from codefathom.server.searcher import Wanted
 from codefathom.server.state import ServerState
 from codefathom.server.stopping import ServedEngine
+from codefathom.telemetry import span
 from codefathom.types import Context, Level, Mode, SearchResult, Where
 
 USUAL_LIMIT = 10
@@ -134,7 +135,10 @@ def search(state: ServerState, caller: Caller, project_id: str, asked: Asked, un
         key = (project_id, engine.root, engine.generation, asked)
 
         def look() -> SearchResult:
-            return state.searchers.search(_wanted(state, engine, asked, where, until))
+            with span("search", project=project_id) as under_way:
+                found = state.searchers.search(_wanted(state, engine, asked, where, until))
+                under_way.note(mode=found.mode, n_hits=len(found.hits))
+                return found
 
         def is_kept(result: SearchResult) -> bool:
             # While a job writes, the views show less than the generation says: that must not outlive the job.

@@ -14,6 +14,7 @@ from threading import Condition, Thread
 from typing import Any, TypeVar
 
 from codefathom.server.problems import BusyError, SlowError
+from codefathom.telemetry import bound
 
 _T = TypeVar("_T")
 
@@ -52,7 +53,7 @@ class Turns:
         many wait, and SlowError after `limit_s` seconds.
         """
         loop = asyncio.get_running_loop()
-        turn = _Turn(work, loop, loop.create_future())
+        turn = _Turn(bound(work), loop, loop.create_future())
         self._add(client, turn)
         try:
             result: _T = await asyncio.wait_for(turn.future, limit_s)
