@@ -14,7 +14,7 @@ interface RunningProps {
   readonly isLost: boolean;
 }
 
-const PHASES = ["queued", "starting", "waiting", "scan", "index", "purposes", "write", "paused"];
+const PHASES = ["queued", "starting", "waiting", "scan", "index", "purposes", "write", "embed", "paused"];
 
 /** Phases that count files. */
 const OF_FILES = ["index", "purposes"];
