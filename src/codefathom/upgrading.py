@@ -59,15 +59,13 @@ class Upgrade:
 
     def follow(self, cache: Cache) -> None:
         """Let the view of the chosen model follow a run, and embed what is new if that is little. Needs the lock."""
-        missing = self._missing()
-        if len(missing) <= _FEW:
-            try:
-                vectors = self._vectors(missing, cache)
-            except ProviderError:  # a search says so, and the next `fathom index` tries again
-                vectors = {}
-            self._write(vectors)
-        elif self._views.vectors.generation >= 0:
-            self._write({})
+        vectors: dict[str, bytes] = {}
+        if self._n_missing() <= _FEW:
+            with suppress(ProviderError):  # a search says so, and the next `fathom index` tries again
+                vectors = self._vectors(self._missing(), cache)
+        elif self._views.vectors.generation < 0:
+            return
+        self._write(vectors)
 
     def complete(
         self, events: Generator[Progress | IndexReport, None, None], cache: Cache

@@ -93,6 +93,25 @@ def test_an_ended_run_goes_on_where_it_stopped(project: Path, served: Served) ->
     assert served.asked[-1].body["input"] == ["step7"]
 
 
+def test_the_begun_vectors_follow_a_change(project: Path, served: Served) -> None:
+    with opened(project, served) as engine:
+        steps(engine, 3)
+        n_before = len(documents(served))
+    (project / "part0.py").unlink()
+    (project / "new.py").write_text("def brand_new():\n    return 1\n")
+    with opened(project, served) as engine:
+        found = engine.search("brand_new")
+        assert found.hits[0].chunk.path == "new.py"
+        assert len(documents(served)) == n_before
+        made = int(found.degraded[0].partition(" ")[0])
+        assert made == N_FILES - engine.status().n_without_vector
+        assert engine.index().failures == ()
+        assert engine.search("brand_new").degraded == ()
+        vectors = engine._open().sources.vectors
+        assert vectors is not None
+        assert len(vectors.nearest(b"\1" * 64, 2 * N_FILES)) == N_FILES
+
+
 def test_progress_is_told_in_chunks(project: Path, served: Served) -> None:
     with opened(project, served) as engine:
         *events, report = engine.index_events()
