@@ -21,6 +21,7 @@ from tests.protocols.server import Turn
 from tests.protocols.server import serving as serving_model
 
 import codefathom.server.page as page_module
+from codefathom.engine import Engine
 from codefathom.server.app import create_app
 from codefathom.server.config import ServerConfig
 
@@ -50,11 +51,11 @@ class ServedPage:
     model: ServedModel | None = None
 
     def add(self, path: Path | None = None, *, index: bool = True) -> str:
-        """Add a project, the shop if none is named; wait until it is indexed; return its id."""
+        """Add a project, the shop if none is named, with its index; return its id."""
         folder = str(path or self.shop)
-        if index:
-            answer = self.client.post("/index", json={"codebase_path": folder})
-            return str(answer.raise_for_status().json()["project_id"])
+        if index:  # here and not by a job: that begins a process, which takes long on a busy machine
+            with Engine.open(folder) as engine:
+                engine.index()
         return str(self.client.post("/projects", json={"path": folder}).raise_for_status().json()["id"])
 
 
