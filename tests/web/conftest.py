@@ -56,7 +56,11 @@ class ServedPage:
         if index:  # here and not by a job: that begins a process, which takes long on a busy machine
             with Engine.open(folder) as engine:
                 engine.index()
-        return str(self.client.post("/projects", json={"path": folder}).raise_for_status().json()["id"])
+        added = self.client.post("/projects", json={"path": folder})
+        if added.status_code == httpx.codes.CONFLICT:
+            known = self.client.get("/projects").json()["projects"]
+            return next(str(project["id"]) for project in known if project["root"] == folder)
+        return str(added.raise_for_status().json()["id"])
 
 
 def missing(what: str) -> None:
