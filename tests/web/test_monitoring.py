@@ -29,7 +29,7 @@ def test_it_shows_services_indexes_and_what_was_asked(page: Page, served: Served
     opened(page, served)
     stats = served.client.get("/monitoring/stats").json()["projects"][0]
     expect(tile(page, "Files")).to_contain_text(str(stats["n_documents"]))
-    expect(tile(page, "Chunks")).to_contain_text(f"{stats['n_symbols']} symbols")
+    expect(tile(page, "Passages")).to_contain_text(f"{stats['n_symbols']} definitions")
     expect(tile(page, "Requests")).to_contain_text("4")  # and the one that indexed
     language = page.locator(".checks li").filter(has_text="Language model")
     expect(language).to_contain_text("set llm.model")
