@@ -50,6 +50,7 @@ OnWait = Callable[[str], None]
 
 # In one process the tree is compared with the index at most this often; a search in between sees the last state.
 LOOK_AGAIN_AFTER_S = 1.0
+_REST = 20  # times as long as a look took: a look at a large tree takes a second
 
 
 class Engine:
@@ -62,6 +63,7 @@ class Engine:
         self._lock = RLock()
         self._opened: Opened | None = None
         self._looked_at = float("-inf")
+        self._rest_s = 0.0
         self._behind = False
 
     @classmethod
@@ -121,9 +123,11 @@ class Engine:
             fresh = opened.catalog.generation == 0
             if not opened.views.current:
                 opened.views.reload()  # another process may have written
-            if not fresh and (policy == "never" or time.monotonic() - self._looked_at < LOOK_AGAIN_AFTER_S):
+            if not fresh and (policy == "never" or time.monotonic() - self._looked_at < self._rest_s):
                 return self._behind or not opened.views.current
+            began = time.monotonic()
             pending = plan(opened.catalog, opened.recipe).n_pending
+            self._rest_s = max(LOOK_AGAIN_AFTER_S, _REST * (time.monotonic() - began))
             self._behind = bool(pending) or not opened.views.current
             self._looked_at = time.monotonic()
             most = self.settings.search.refresh_max_files

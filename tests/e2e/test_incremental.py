@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -152,3 +154,19 @@ def test_a_killed_index_ends_equal_to_a_clean_one(tmp_path: Path, monkeypatch: p
 @pytest.mark.long
 def test_many_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     killed_and_clean(tmp_path, 60, monkeypatch)
+
+
+def test_a_tree_is_looked_at_less_often_when_a_look_takes_long(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = count()
+    # A second goes by between any two looks at the clock, also while the tree is looked at.
+    monkeypatch.setattr(
+        "codefathom.engine.time", SimpleNamespace(monotonic=lambda: float(next(clock)), perf_counter=time.perf_counter)
+    )
+    with Engine.open(str(project)) as engine:
+        engine.search("retry_with_backoff")
+        engine.search("retry_with_backoff")
+        (project / "late.py").write_text("def latecomer(): pass\n")
+        found_by = next(
+            n for n in range(100) if any(h.chunk.path == "late.py" for h in engine.search("latecomer").hits)
+        )
+    assert 10 < found_by < 40
