@@ -7,7 +7,7 @@ PEERS := $(BENCH_VENV)/.installed
 PAGE := src/codefathom/server/static/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
-.PHONY: test test-long test-llm check format docs demo web screenshots bench bench-scale bench-answers model
+.PHONY: test test-long test-llm check format docs demo web screenshots bench bench-scale bench-answers bench-serving model
 
 test: check $(PAGE)
 	$(BIN)/pytest -n 2 -m "not long and not llm"
@@ -59,6 +59,10 @@ bench-scale: $(INSTALLED)
 
 bench-answers: $(INSTALLED)
 	$(BIN)/python -m evals.answers --page docs/benchmarks-answers.md
+
+# A server under load on loopback; --short is a look at it.
+bench-serving: $(INSTALLED)
+	$(BIN)/python -m evals.serving --page docs/benchmarks-serving.md
 
 # Mining, training in its own environment with torch, scoring: the commands are in training/README.md.
 model: $(INSTALLED)

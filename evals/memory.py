@@ -26,17 +26,18 @@ def run_watched(command: Sequence[str], *, env: dict[str, str], cwd: Path) -> tu
 
 def bytes_held(pid: int) -> int:
     """Return how many bytes a process and its children hold now; 0 where the system has no /proc."""
-    return sum(map(_bytes_held, _family(pid)))
+    return sum(map(_bytes_held, family(pid)))
 
 
-def _family(pid: int) -> Iterator[int]:
+def family(pid: int) -> Iterator[int]:
+    """Yield a process and all that it has started; only itself where the system has no /proc."""
     yield pid
     try:
         children = [task.read_text() for task in (PROC / str(pid) / "task").glob("*/children")]
     except OSError:  # it ended while we looked
         return
     for child in " ".join(children).split():
-        yield from _family(int(child))
+        yield from family(int(child))
 
 
 def _bytes_held(pid: int) -> int:

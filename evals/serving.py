@@ -1,0 +1,251 @@
+"""A server under load: `python -m evals.serving`, or `make bench-serving`; `--short` for a look at it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from evals.load import Clients, Reply, ask_all
+from evals.metrics import percentile
+from evals.report import machine, table
+from evals.server import Cpu, Server, queries, serving, trees
+
+GOAL_RATIO = 10.0
+WARMED_UP = 2_000  # requests, after which caches of the server are full
+FLAT_BYTES = 1_000  # most growth of memory with one request after that
+QUIET = 0.5  # load average of a machine that does nothing else
+EVERY = 100  # requests between two samples of memory
+MANY = 200
+HEAD = """\
+# Serving
+
+<!-- Written by `make bench-serving`. -->
+
+One `fathom serve` with its usual settings on loopback, and the clients beside it on the same machine: {machine}.
+{busy}Projects: {projects}. Every search is another one, the first sentence of the documentation of some definition, so
+that no result comes from a cache. "While indexing": a third project, the standard library once more, is indexed from
+nothing again and again meanwhile. CPU is that of one search: in the server (HTTP, JSON, looking for changed files) and
+in the processes that search.
+"""
+BUSY = "Others used the machine when this began (load {load:.1f}): times are longer than they would be. "
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """How much is asked."""
+
+    n_idle: int = 500
+    n_loaded: int = 2_000
+    n_long: int = 10_000
+    every_s: float = 10.0
+    rounds: int = 3  # of those who ask now and then
+
+
+SHORT = Amounts(n_idle=100, n_loaded=400, n_long=1_000, every_s=5.0, rounds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """Searches of some clients, and what they took."""
+
+    name: str
+    clients: Clients
+    replies: Sequence[Reply]
+    seconds: float
+    cpu: Cpu
+
+    @property
+    def n_errors(self) -> int:
+        """How many got no result."""
+        return sum(reply.status != 200 for reply in self.replies)
+
+    def ms(self, percent: float) -> float:
+        """Return within how many milliseconds that share of the answers came."""
+        return percentile([reply.seconds for reply in self.replies], percent) * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Memory of the server and its processes after so many requests."""
+
+    n_requests: int
+    n_bytes: int
+
+
+@dataclass
+class Measured:
+    """All that was measured."""
+
+    load_average: float
+    n_files: dict[str, int] = field(default_factory=dict)
+    waves: list[Wave] = field(default_factory=list)
+    n_jobs: int = 0
+    held: list[Held] = field(default_factory=list)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure and write the page."""
+    parser = argparse.ArgumentParser(prog="python -m evals.serving", description=(__doc__ or "").partition(":")[0])
+    parser.add_argument("--short", action="store_true", help="fewer requests: a look, no measurement")
+    parser.add_argument("--only", choices=("load", "memory"), help="one half of it")
+    parser.add_argument("--page", default="", help="write this page, such as docs/benchmarks-serving.md")
+    arguments = parser.parse_args(words)
+    amounts = SHORT if arguments.short else Amounts()
+    measured = Measured(os.getloadavg()[0])
+    with TemporaryDirectory(prefix="fathom-serving-") as name:
+        laid = trees(Path(name))
+        asked = queries(laid)
+        with serving(Path(name)) as server:
+            measured.n_files = server.add(laid)
+            if arguments.only != "memory":
+                _load(server, asked, amounts, measured)
+            if arguments.only != "load":
+                _memory(server, asked, amounts, measured)
+    text = page(measured)
+    print(text)
+    if arguments.page:
+        Path(arguments.page).write_text(text, encoding="utf-8")
+    return 0
+
+
+def _load(server: Server, asked: Iterator[object], amounts: Amounts, measured: Measured) -> None:
+    now_and_then = Clients(MANY, amounts.every_s)
+    ask_all(server.address, "/search", islice(asked, 50), Clients(2))
+    waves = measured.waves
+    waves.append(_wave("one at a time", server, islice(asked, amounts.n_idle), Clients(1)))
+    with server.indexing() as jobs:
+        waves.append(_wave("one at a time, while indexing", server, islice(asked, amounts.n_idle), Clients(1)))
+        waves.append(
+            _wave(
+                f"each every {amounts.every_s:g} s, while indexing",
+                server,
+                islice(asked, amounts.rounds * MANY),
+                now_and_then,
+            )
+        )
+        waves.append(_wave("all the time, while indexing", server, islice(asked, amounts.n_loaded), Clients(MANY)))
+    measured.n_jobs = jobs.n_done
+    waves.append(_wave("all the time", server, islice(asked, amounts.n_loaded), Clients(MANY)))
+
+
+def _wave(name: str, server: Server, asked: Iterable[object], clients: Clients) -> Wave:
+    before, started = server.cpu(), time.perf_counter()
+    replies = ask_all(server.address, "/search", asked, clients)
+    wave = Wave(name, clients, replies, time.perf_counter() - started, server.cpu() - before)
+    print(f"{name}, {clients.number}: p95 {wave.ms(95):.1f} ms, {wave.n_errors} errors", flush=True)
+    for reply in [reply for reply in replies if reply.status != 200][:3]:
+        print(reply.status, reply.body[:300], flush=True)
+    return wave
+
+
+def _memory(server: Server, asked: Iterator[object], amounts: Amounts, measured: Measured) -> None:
+    measured.held.append(Held(0, server.held()))
+    n_asked = 0
+
+    def sample() -> None:
+        nonlocal n_asked
+        n_asked += 1
+        if n_asked % EVERY == 0:
+            measured.held.append(Held(n_asked, server.held()))
+
+    before, started = server.cpu(), time.perf_counter()
+    replies = ask_all(server.address, "/search", islice(asked, amounts.n_long), Clients(32), sample)
+    took_s = time.perf_counter() - started
+    measured.waves.append(Wave("for the memory", Clients(32), replies, took_s, server.cpu() - before))
+
+
+def growth(held: Sequence[Held]) -> float:
+    """Return by how many bytes memory grew with each request: the slope of the line through the samples."""
+    if len(held) < 2:
+        return 0.0
+    mean_x = sum(one.n_requests for one in held) / len(held)
+    mean_y = sum(one.n_bytes for one in held) / len(held)
+    spread = sum((one.n_requests - mean_x) ** 2 for one in held)
+    return sum((one.n_requests - mean_x) * (one.n_bytes - mean_y) for one in held) / spread
+
+
+def page(measured: Measured) -> str:
+    """Return the page."""
+    cores = os.cpu_count() or 1
+    head = HEAD.format(
+        machine=machine(),
+        busy=BUSY.format(load=measured.load_average) if measured.load_average > QUIET else "",
+        projects=", ".join(f"{name} ({count} files)" for name, count in measured.n_files.items()),
+    )
+    parts = [head.strip()]
+    if measured.waves:
+        parts += ["## Searches", _table(measured.waves)]
+        parts += _judged(measured.waves, cores)
+    if measured.held:
+        parts += ["## Memory", *_about_memory(measured.held)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(waves: Sequence[Wave]) -> str:
+    idle_ms = waves[0].ms(95)
+    columns = ("", "clients", "searches", "errors", "per second", "p50 (ms)", "p95 (ms)", "of the first p95")
+    return table(
+        (*columns, "CPU, server (ms)", "CPU, searching (ms)"),
+        [
+            (
+                wave.name,
+                str(wave.clients.number),
+                str(len(wave.replies)),
+                str(wave.n_errors),
+                f"{len(wave.replies) / wave.seconds:.0f}",
+                f"{wave.ms(50):.1f}",
+                f"{wave.ms(95):.1f}",
+                f"{wave.ms(95) / idle_ms:.1f}",
+                f"{wave.cpu.server_s / len(wave.replies) * 1000:.1f}",
+                f"{wave.cpu.searching_s / len(wave.replies) * 1000:.1f}",
+            )
+            for wave in waves
+        ],
+    )
+
+
+def _judged(waves: Sequence[Wave], cores: int) -> Iterator[str]:
+    """Say how far the goal was reached, and what the processors allow."""
+    idle_ms = waves[0].ms(95)
+    n_errors = sum(wave.n_errors for wave in waves)
+    yield f"Errors: {n_errors} (goal 0)."
+    for wave in waves:
+        if wave.clients.number == MANY and "indexing" in wave.name:
+            ratio = wave.ms(95) / idle_ms
+            verdict = "reached" if ratio <= GOAL_RATIO else "missed"
+            yield f"{MANY} clients, {wave.name}: {ratio:.1f} times the p95 of one (goal {GOAL_RATIO:g}: {verdict})."
+    alone = waves[0]
+    each_s = (alone.cpu.server_s + alone.cpu.searching_s) / len(alone.replies)
+    if each_s:
+        bound_s = 0.95 * MANY * each_s / cores
+        yield (
+            f"Where {MANY} searches are under way at any time, and each takes {each_s * 1000:.1f} ms of a processor, "
+            f"{cores} processors that do nothing else need {bound_s:.2f} s for 95 in 100 of them, "
+            f"{bound_s * 1000 / idle_ms:.0f} times the p95 of one. No order of the queue changes that, only less work or "
+            "more processors."
+        )
+
+
+def _about_memory(held: Sequence[Held]) -> Iterator[str]:
+    late = [one for one in held if one.n_requests >= WARMED_UP]
+    slope = growth(late)
+    if len(late) > 1:
+        verdict = "flat" if slope < FLAT_BYTES else "growing"
+        yield (
+            f"The server and its processes together, over {held[-1].n_requests} searches by 32 clients. After the first "
+            f"{WARMED_UP}, the line through the samples (one every {EVERY} searches) rises by {slope:.0f} bytes with "
+            f"each search: {verdict} (flat is less than {FLAT_BYTES})."
+        )
+    shown = [one for one in held if one.n_requests % max(held[-1].n_requests // 10, 1) == 0]
+    yield table(("searches", "memory (MB)"), [(str(one.n_requests), f"{one.n_bytes / 1e6:.1f}") for one in shown])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
