@@ -133,6 +133,7 @@ def test_an_index_of_real_vectors(embedding_url: str, tmp_path: Path, monkeypatc
     (tmp_path / "shop" / ".fathom").mkdir()
     monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
     wanted = {"embed.model": "openai:gemma", "embed.base_url": embedding_url, "embed.max_tokens": 600}
+    wanted |= {"embed.batch": 8, "embed.timeout_s": 600}  # on a busy machine too
     settings = load_settings(str(tmp_path / "shop"), overrides=wanted, environ=os.environ)
     with Engine.open(str(tmp_path / "shop"), settings=settings) as opened:
         assert opened.index().failures == ()
