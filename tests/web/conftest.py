@@ -50,10 +50,13 @@ class ServedPage:
     client: httpx.Client
     model: ServedModel | None = None
 
-    def add(self, path: Path | None = None, *, index: bool = True) -> str:
+    def add(self, path: Path | None = None, *, index: bool = True, by_job: bool = False) -> str:
         """Add a project, the shop if none is named, with its index; return its id."""
         folder = str(path or self.shop)
-        if index:  # here and not by a job: that begins a process, which takes long on a busy machine
+        if by_job:
+            answer = self.client.post("/index", json={"codebase_path": folder})
+            return str(answer.raise_for_status().json()["project_id"])
+        if index:  # here: a job begins a process, which takes long on a busy machine
             with Engine.open(folder) as engine:
                 engine.index()
         added = self.client.post("/projects", json={"path": folder})

@@ -7,12 +7,14 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 from tests.protocols.server import serving as serving_model
+from tests.server.test_git import commit, git
 
 from codefathom import Engine
 from codefathom.server.config import ServerConfig
@@ -131,8 +133,7 @@ def test_a_path_is_told_about_while_it_is_typed(page: Page, served: ServedPage) 
     path.fill(str(served.shop))
     expect(dialog.get_by_text("This is the project shop already.")).to_be_visible()
     expect(add).to_be_disabled()
-    path.fill("git clone https://example.com/team/shop.git")
-    expect(dialog.get_by_text("git clone https://example.com/team/shop.git")).to_be_visible()
+    path.fill(str(served.folder / "nowhere"))
     expect(add).to_be_disabled()
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_be_hidden()
@@ -158,6 +159,42 @@ def test_what_is_chosen_while_adding_is_set_for_the_project(page: Page, served: 
     files = served.client.get("/files", params={"project_id": project["id"]}).json()["files"]
     assert {file["path"] for file in files} >= {"shop/pricing.py", "shop/orders.py"}
     assert all(file["path"].endswith(".py") and "store/" not in file["path"] for file in files)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository elsewhere, with one file."""
+    folder = tmp_path / "remote" / "orders.git"
+    folder.mkdir(parents=True)
+    git(folder, "init")
+    commit(folder, "first.py", "def first_price(): pass\n")
+    return folder
+
+
+def test_a_repository_is_added_by_its_address(
+    page: Page, config: ServerConfig, tmp_path: Path, repository: Path
+) -> None:
+    with serving(tmp_path, replace(config, git_schemes=("file",))) as served:
+        page.goto(f"{served.url}/projects?add")
+        dialog = page.get_by_role("dialog", name="Add a project")
+        path, add = dialog.get_by_label("Folder on the server"), dialog.get_by_role("button", name="Add", exact=True)
+        path.fill("git clone https://example.com/team/orders.git")
+        expect(dialog.get_by_text("The server fetches this repository")).to_be_visible()
+        expect(dialog.get_by_label("Name")).to_have_attribute("placeholder", "orders")
+        add.click()
+        expect(page.get_by_role("alert").get_by_text(re.compile("https"))).to_be_visible()
+        assert served.client.get("/projects").json()["projects"] == []
+        path.fill(repository.as_uri())
+        dialog.get_by_label("Branch or tag").fill("main")
+        add.click()
+        expect(dialog).to_be_hidden()
+        expect(card(page, "orders").get_by_text(f"{repository.as_uri()} main")).to_be_visible()
+        expect(card(page, "orders").get_by_text(re.compile("^1 file and "))).to_be_visible(timeout=LONG_MS)
+        commit(repository, "second.py", "def second_price(): pass\n")
+        card(page, "orders").get_by_role("button", name="Update").click()
+        expect(card(page, "orders").get_by_text("1 new, 0 changed, 0 gone")).to_be_visible(timeout=LONG_MS)
+        more(page, "Remove", "orders")
+        expect(page.get_by_role("dialog")).to_contain_text("deletes its copy")
 
 
 # ---- in the middle of a run
@@ -284,42 +321,53 @@ def test_files_left_out_are_listed_with_their_reasons(page: Page, served: Served
     assert urlsplit(page.url).query == ""
 
 
-def test_models_are_set_for_a_project_and_asked_whether_they_answer(page: Page, served: ServedPage) -> None:
+def test_models_are_tried_before_they_are_set_for_a_project(page: Page, served: ServedPage) -> None:
     served.add()
     page.goto(f"{served.url}/projects?about=shop&tab=settings")
     drawer = page.get_by_role("dialog")
-    field = drawer.get_by_label("Language model")
+    field, test = drawer.get_by_label("Language model"), drawer.get_by_role("button", name="Test connection")
     with serving_model(replied("yes")) as model:
         name = f"openai:scripted@{model.base_url}/v1"
         field.fill(name)
-        drawer.get_by_role("button", name="Save and test connection").click()
+        test.click()
         expect(drawer.get_by_role("heading", name="Everything works")).to_be_visible(timeout=LONG_MS)
         assert model.asked
-    assert served.client.get("/projects/shop").json()["settings"] == {"llm.model": name}
-    expect(drawer.get_by_text("llm.model · set here")).to_be_visible()
-    drawer.get_by_role("button", name="Test connection", exact=True).click()
+    assert served.client.get("/projects/shop").json()["settings"] == {}
+    test.click()
     expect(drawer.get_by_role("heading", name="1 part does not work")).to_be_visible(timeout=LONG_MS)
-    drawer.get_by_role("button", name="As elsewhere").click()
-    expect(field).to_have_value("")
-    drawer.get_by_role("button", name="Save", exact=True).click()
+    expect(drawer.get_by_role("listitem").filter(has_text="does not work")).to_contain_text("cannot be reached")
+    drawer.get_by_role("button", name="Save").click()
     expect(drawer.get_by_text("Saved", exact=True)).to_be_visible()
+    expect(drawer.get_by_text("llm.model · set here")).to_be_visible()
+    assert served.client.get("/projects/shop").json()["settings"] == {"llm.model": name}
+    drawer.get_by_role("button", name="Language model as elsewhere").click()
+    expect(field).to_have_value("")
+    drawer.get_by_role("button", name="Save").click()
+    expect(drawer.get_by_text("llm.model · default")).to_be_visible()
     assert served.client.get("/projects/shop").json()["settings"] == {}
 
 
-def test_a_setting_that_cannot_work_is_named_and_can_be_taken_back(page: Page, served: ServedPage) -> None:
+def test_a_store_that_there_is_not_is_named(page: Page, served: ServedPage) -> None:
     served.add()
     page.goto(f"{served.url}/projects?about=shop&tab=settings")
     drawer = page.get_by_role("dialog")
     drawer.get_by_label("Vector store").fill("cupboard")
-    drawer.get_by_role("button", name="Save and test connection").click()
-    wrong = drawer.get_by_role("alert").filter(has_text="'cupboard'")
-    expect(wrong).to_be_visible(timeout=LONG_MS)
-    expect(drawer.get_by_text("Index it anew for the change to count.")).to_be_visible()
-    drawer.get_by_role("button", name="As elsewhere").click()
-    drawer.get_by_role("button", name="Save and test connection").click()
+    drawer.get_by_role("button", name="Test connection").click()
+    wrong = drawer.get_by_role("listitem").filter(has_text="does not work")
+    expect(wrong).to_contain_text("'cupboard'", timeout=LONG_MS)
+    drawer.get_by_role("button", name="Vector store as elsewhere").click()
+    drawer.get_by_role("button", name="Test connection").click()
     expect(drawer.get_by_role("heading", name="Everything works")).to_be_visible(timeout=LONG_MS)
-    expect(wrong).to_have_count(0)
-    assert served.client.post("/search", json={"query": "cart"}).is_success
+
+
+def test_a_key_is_not_taken(page: Page, served: ServedPage) -> None:
+    served.add()
+    page.goto(f"{served.url}/projects?about=shop&tab=settings")
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_label("Language model").fill("openai:gpt@https://me:secret@example.com/v1")
+    drawer.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("holds a login or a key")).to_be_visible()
+    assert served.client.get("/projects/shop").json()["settings"] == {}
 
 
 def test_settings_can_be_seen_although_the_file_of_the_project_is_broken(page: Page, served: ServedPage) -> None:
@@ -335,9 +383,9 @@ def test_settings_can_be_seen_although_the_file_of_the_project_is_broken(page: P
 
 
 def test_the_history_tells_every_run(page: Page, served: ServedPage) -> None:
-    served.add()
+    served.add(by_job=True)
     (served.shop / "shop" / "refunds.py").write_text("def refund(order): ...\n")
-    served.add()
+    served.add(by_job=True)
     page.goto(f"{served.url}/projects")
     more(page, "History")
     runs = page.get_by_role("dialog").get_by_role("tabpanel").get_by_role("listitem")
