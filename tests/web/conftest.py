@@ -82,6 +82,7 @@ def chromium() -> Iterator[Any]:
         missing("no Chromium is installed: apt-get install chromium")
     if not (STATIC / "index.html").is_file():
         missing("the page is not built: make web")
+    sync_api.expect.set_options(timeout=15_000)  # the machine may be busy
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_OPTIONS)
         yield browser

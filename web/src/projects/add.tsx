@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { post, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { useFailure } from "./failure";
-import { addressIn } from "./repository";
+import { addressIn, nameOf } from "./repository";
 import type { Job } from "./progress";
 
 type Place = Schemas["PathOut"];
@@ -13,13 +13,14 @@ const PAUSE_MS = 220;
 
 interface Typed {
   readonly path: string;
+  readonly branch: string;
   readonly name: string;
   readonly extensions: string[];
   readonly ignore: string[];
   readonly isIndexed: boolean;
 }
 
-const NOTHING: Typed = { path: "", name: "", extensions: [], ignore: [], isIndexed: true };
+const NOTHING: Typed = { path: "", branch: "", name: "", extensions: [], ignore: [], isIndexed: true };
 
 interface AddProps {
   readonly isOpen: boolean;
@@ -33,14 +34,18 @@ function useAdding({ onClose, onAdded }: Omit<AddProps, "isOpen">) {
   const [typed, setTyped] = useState(NOTHING);
   const [isAdding, setAdding] = useState(false);
   const place = usePlaceOf(typed.path);
-  const canAdd = place.value?.ok === true && !place.value.project_id && !place.loading && !isAdding;
+  const address = addressIn(typed.path);
+  const isFolder = place.value?.ok === true && !place.value.project_id && !place.loading;
+  const canAdd = (address !== "" || isFolder) && !isAdding;
   const add = async () => {
     if (!canAdd) return;
     setAdding(true);
     try {
-      const body = { path: typed.path.trim(), name: typed.name.trim(), settings: settingsOf(typed) };
+      const where = address ? { url: address, branch: typed.branch.trim() } : { path: typed.path.trim() };
+      const body = { ...where, name: typed.name.trim(), settings: settingsOf(typed) };
       const project = await post<Schemas["ProjectOut"]>("/projects", body);
-      if (typed.isIndexed) await post<Job>(`/projects/${encodeURIComponent(project.id)}/index`, {});
+      // A repository is indexed in any case: that is what fetches it.
+      if (typed.isIndexed && !address) await post<Job>(`/projects/${encodeURIComponent(project.id)}/index`, {});
       onClose();
       onAdded();
     } catch (error) {
@@ -50,7 +55,7 @@ function useAdding({ onClose, onAdded }: Omit<AddProps, "isOpen">) {
     }
   };
   const type = (change: Partial<Typed>) => setTyped((before) => ({ ...before, ...change }));
-  return { typed, type, clear: () => setTyped(NOTHING), place, canAdd, isAdding, add: () => void add() };
+  return { typed, type, clear: () => setTyped(NOTHING), address, place, canAdd, add: () => void add() };
 }
 
 function settingsOf({ extensions, ignore }: Typed): Record<string, string[]> {
@@ -63,7 +68,7 @@ function settingsOf({ extensions, ignore }: Typed): Record<string, string[]> {
 /** Adds a folder as a project; says what a path would be while it is typed. */
 export function Add({ isOpen, onClose, onAdded }: AddProps) {
   const t = useText();
-  const { typed, type, clear, place, canAdd, isAdding, add } = useAdding({ onClose, onAdded });
+  const { typed, type, clear, address, place, canAdd, add } = useAdding({ onClose, onAdded });
   const field = useRef<InputRef>(null);
   return (
     <Modal
@@ -72,7 +77,6 @@ export function Add({ isOpen, onClose, onAdded }: AddProps) {
       okText={t("projects.add.do")}
       cancelText={t("projects.add.cancel")}
       okButtonProps={{ disabled: !canAdd }}
-      confirmLoading={isAdding}
       closable={{ "aria-label": t("projects.close") }}
       afterOpenChange={(open) => (open ? field.current?.focus() : clear())}
       onOk={add}
@@ -92,12 +96,23 @@ export function Add({ isOpen, onClose, onAdded }: AddProps) {
             onChange={(event) => type({ path: event.target.value })}
             onPressEnter={add}
           />
-          <Told path={typed.path} place={place.value} isLooking={place.loading} />
+          <Told typed={typed.path} address={address} place={place.value} isLooking={place.loading} />
         </Form.Item>
+        {address && (
+          <Form.Item label={t("projects.add.branch")} htmlFor="add-branch">
+            <Input
+              id="add-branch"
+              className="mono"
+              placeholder={t("projects.add.branch.hint")}
+              value={typed.branch}
+              onChange={(event) => type({ branch: event.target.value })}
+            />
+          </Form.Item>
+        )}
         <Form.Item label={t("projects.add.name")} htmlFor="add-name">
           <Input
             id="add-name"
-            placeholder={place.value?.name}
+            placeholder={address ? nameOf(address) : place.value?.name}
             value={typed.name}
             onChange={(event) => type({ name: event.target.value })}
             onPressEnter={add}
@@ -108,9 +123,11 @@ export function Add({ isOpen, onClose, onAdded }: AddProps) {
           <Patterns name="extensions" value={typed.extensions} onChange={(extensions) => type({ extensions })} />
           <Patterns name="ignore" value={typed.ignore} onChange={(ignore) => type({ ignore })} />
         </details>
-        <Checkbox checked={typed.isIndexed} onChange={(event) => type({ isIndexed: event.target.checked })}>
-          {t("projects.add.index")}
-        </Checkbox>
+        {!address && (
+          <Checkbox checked={typed.isIndexed} onChange={(event) => type({ isIndexed: event.target.checked })}>
+            {t("projects.add.index")}
+          </Checkbox>
+        )}
       </Form>
     </Modal>
   );
@@ -175,14 +192,14 @@ function usePlaceOf(path: string): Looked {
 }
 
 interface ToldProps {
-  readonly path: string;
+  readonly typed: string;
+  readonly address: string;
   readonly place: Place | undefined;
   readonly isLooking: boolean;
 }
 
-function Told({ path, place, isLooking }: ToldProps) {
+function Told({ typed, address, place, isLooking }: ToldProps) {
   const t = useText();
-  const address = addressIn(path);
   return (
     <div id="add-told" className="told" role="status">
       {told()}
@@ -190,16 +207,14 @@ function Told({ path, place, isLooking }: ToldProps) {
   );
 
   function told(): ReactNode {
-    if (address) {
-      return line("is-info", <InfoCircleFilled />, t("projects.add.url"), <code>git clone {address}</code>);
-    }
+    if (address) return line("is-info", <InfoCircleFilled />, t("projects.add.url"));
     if (isLooking) return <span className="soft">{t("projects.add.looking")}</span>;
     if (!place) return <span className="soft">{t("projects.add.path.hint")}</span>;
     if (!place.ok) return line("is-bad", <WarningFilled />, place.problem, place.hint);
     if (place.project_id) {
       return line("is-info", <InfoCircleFilled />, t("projects.add.known", { name: place.project_id }));
     }
-    const isAround = place.root !== path.trim().replace(/\/+$/, "") && !path.trim().startsWith("~");
+    const isAround = place.root !== typed.trim().replace(/\/+$/, "") && !typed.trim().startsWith("~");
     const more = [
       isAround && t("projects.add.around", { root: place.root }),
       place.has_index && t("projects.add.has-index"),

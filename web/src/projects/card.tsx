@@ -1,4 +1,4 @@
-import { FolderOutlined, MoreOutlined, SearchOutlined, SyncOutlined } from "@ant-design/icons";
+import { BranchesOutlined, FolderOutlined, MoreOutlined, SearchOutlined, SyncOutlined } from "@ant-design/icons";
 import { App, Button, Dropdown } from "antd";
 import { useEffect, useState } from "react";
 import { Link } from "react-router";
@@ -43,8 +43,8 @@ export function Card({ project, round, onChange, onDetails }: CardProps) {
         <More project={project} isBusy={isBusy} onFull={() => begin(true)} onChange={onChange} onDetails={onDetails} />
       </div>
       <div className="card-root mono" title={project.root}>
-        <FolderOutlined aria-hidden />
-        <bdi>{project.root}</bdi>
+        {project.url ? <BranchesOutlined aria-hidden /> : <FolderOutlined aria-hidden />}
+        <bdi>{project.url ? [project.url, project.branch].filter(Boolean).join(" ") : project.root}</bdi>
       </div>
       <Contents project={project} />
       {view && isActive(view) && <Running name={project.name} view={view} isLost={isLost} />}
@@ -162,7 +162,7 @@ function More({ project, isBusy, onFull, onChange, onDetails }: MoreProps) {
   const ask = () =>
     modal.confirm({
       title: t("projects.remove.title", { name: project.name }),
-      content: t("projects.remove.hint"),
+      content: t(project.url ? "projects.remove.copy" : "projects.remove.hint"),
       okText: t("projects.remove.yes"),
       okButtonProps: { danger: true },
       cancelText: t("projects.remove.no"),

@@ -1,24 +1,29 @@
 import { CheckCircleFilled, CloseCircleFilled } from "@ant-design/icons";
 import { Spin } from "antd";
-import { get, type Schemas, useLoad } from "../api/client";
+import { post, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { Trouble } from "../parts";
 
-/** Asks each part of a project, its models too, whether it works. */
-export function Checks({ projectId }: { readonly projectId: string }) {
+interface ChecksProps {
+  readonly projectId: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** Asks the models of a project whether they answer, with settings that need not be kept. */
+export function Checks({ projectId, settings }: ChecksProps) {
   const t = useText();
   const services = useLoad(
-    (signal) =>
-      get<Schemas["ServicesOut"]>("/monitoring/services", { project_id: projectId, ask_models: true }, signal),
+    (signal) => post<Schemas["ServicesOut"]>(`/projects/${encodeURIComponent(projectId)}/test`, { settings }, signal),
     [projectId],
   );
   if (services.problem) return <Trouble problem={services.problem} onRetry={services.reload} />;
-  if (!services.value)
+  if (!services.value) {
     return (
       <div className="checks-wait">
         <Spin />
       </div>
     );
+  }
   const checks = services.value.services;
   const n = checks.filter((check) => !check.ok).length;
   return (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { changedBy, needsIndex, type Setting, shownOf } from "./chosen";
+import { changedBy, needsIndex, type Setting, shownOf, triedOf } from "./chosen";
 
 const MODEL: Setting = {
   key: "llm.model",
@@ -8,6 +8,8 @@ const MODEL: Setting = {
   origin: "/home/me/fathom.toml",
   help: "",
   choices: [],
+  kind: "text",
+  changeable: true,
 };
 const IGNORE: Setting = { ...MODEL, key: "source.ignore", value: ["a", "b"], default: [], origin: "default" };
 
@@ -33,6 +35,11 @@ describe("a change", () => {
       "source.ignore": ["x"],
     });
     expect(kept).toHaveProperty("llm.model");
+  });
+
+  it("can be tried before it is kept", () => {
+    const draft = { "llm.model": null, "source.ignore": ["x"] };
+    expect(triedOf(draft, [MODEL, IGNORE])).toEqual({ "llm.model": "", "source.ignore": ["x"] });
   });
 
   it("of what is indexed needs the index to be made again", () => {

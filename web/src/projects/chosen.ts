@@ -38,6 +38,12 @@ export function changedBy(kept: Kept, draft: Draft): Record<string, unknown> {
   return next;
 }
 
+/** The draft as settings to be tried: what is taken back is tried as its default. */
+export function triedOf(draft: Draft, settings: readonly Setting[]): Record<string, unknown> {
+  const fallbacks = new Map(settings.map((setting) => [setting.key, setting.default]));
+  return Object.fromEntries(Object.entries(draft).map(([key, value]) => [key, value ?? fallbacks.get(key)]));
+}
+
 /** Whether the project must be indexed again for a change to count. */
 export function needsIndex(draft: Draft): boolean {
   return Object.keys(draft).some((key) => OF_INDEX.includes(key));

@@ -36,6 +36,7 @@ export interface JobView {
 const ENDED: readonly string[] = ["done", "failed", "cancelled"];
 /** Where in the whole run a phase begins and ends, in percent. */
 const SHARES: Readonly<Record<string, readonly [number, number]>> = {
+  clone: [0, 3],
   scan: [1, 4],
   index: [4, 92],
   purposes: [92, 96],

@@ -14,7 +14,7 @@ interface RunningProps {
   readonly isLost: boolean;
 }
 
-const PHASES = ["queued", "starting", "waiting", "scan", "index", "purposes", "write", "embed", "paused"];
+const PHASES = ["queued", "starting", "clone", "waiting", "scan", "index", "purposes", "write", "embed", "paused"];
 
 /** Phases that count files. */
 const OF_FILES = ["index", "purposes"];
@@ -42,7 +42,7 @@ export function Running({ name, view, isLost }: RunningProps) {
       </div>
       <Numbers view={view} />
       <div className="running-file mono" title={view.currentFile}>
-        {view.currentFile || view.message || " "}
+        {view.currentFile || (view.phase !== "clone" && view.message) || " "}
       </div>
     </div>
   );
@@ -52,6 +52,10 @@ function Numbers({ view }: { readonly view: JobView }) {
   const t = useText();
   const format = useFormat();
   const { language } = useLanguage();
+  if (view.phase === "clone" && view.total > 0) {
+    const done = format.percent(view.current / view.total);
+    return <div className="running-numbers">{`${view.message} · ${done}`}</div>;
+  }
   if (!OF_FILES.includes(view.phase)) return <div className="running-numbers"> </div>;
   const rate = view.filesPerSecond;
   const parts = [

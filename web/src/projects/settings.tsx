@@ -4,7 +4,7 @@ import { get, patch, type Problem, type Schemas, useLoad } from "../api/client";
 import { type Key, useText } from "../i18n";
 import { Loading, Trouble } from "../parts";
 import { Checks } from "./checks";
-import { changedBy, type Draft, needsIndex, type Setting, shownOf, type Value } from "./chosen";
+import { changedBy, type Draft, needsIndex, type Setting, shownOf, triedOf, type Value } from "./chosen";
 import { useFailure } from "./failure";
 import type { Project } from "./listed";
 
@@ -52,7 +52,7 @@ function Fields({ project, config, broken, onChange }: SettingsProps & Loaded) {
   const [draft, setDraft] = useState<Draft>({});
   const [isSaving, setSaving] = useState(false);
   const [saved, setSaved] = useState<Draft>();
-  const [tests, setTests] = useState(0);
+  const [trial, setTrial] = useState<{ readonly round: number; readonly settings: Record<string, unknown> }>();
   const isChanged = Object.keys(draft).length > 0;
   const save = async () => {
     setSaving(true);
@@ -61,16 +61,11 @@ function Fields({ project, config, broken, onChange }: SettingsProps & Loaded) {
       setSaved(draft);
       setDraft({});
       onChange();
-      return true;
     } catch (error) {
       fail(error);
-      return false;
     } finally {
       setSaving(false);
     }
-  };
-  const test = async () => {
-    if (!isChanged || (await save())) setTests((before) => before + 1);
   };
   return (
     <Form layout="vertical" className="settings" onFinish={() => void save()}>
@@ -90,16 +85,16 @@ function Fields({ project, config, broken, onChange }: SettingsProps & Loaded) {
         );
       })}
       <div className="settings-do">
-        <Button type="primary" htmlType="submit" disabled={!isChanged} loading={isSaving}>
+        <Button type="primary" htmlType="submit" disabled={!isChanged || isSaving}>
           {t("projects.settings.save")}
         </Button>
-        <Button disabled={isSaving} onClick={() => void test()}>
-          {t(isChanged ? "projects.settings.save-test" : "projects.settings.test")}
+        <Button onClick={() => setTrial({ round: (trial?.round ?? 0) + 1, settings: triedOf(draft, config.settings) })}>
+          {t("projects.settings.test")}
         </Button>
         <span role="status">{saved && !isChanged ? t("projects.settings.saved") : ""}</span>
       </div>
       {saved && needsIndex(saved) && <Alert type="info" showIcon title={t("projects.settings.again")} />}
-      {tests > 0 && <Checks key={tests} projectId={project.id} />}
+      {trial && <Checks key={trial.round} projectId={project.id} settings={trial.settings} />}
       {config.leaving && (
         <section className="leaving">
           <h3>{t("projects.settings.leaving")}</h3>
@@ -137,7 +132,12 @@ function Field({ label, hint, setting, kept, draft, onChange }: FieldProps) {
           <code>{setting.key}</code> · {originText()}
         </span>
         {(origin === "here" || origin === "draft") && (
-          <button type="button" className="as-link" onClick={() => onChange(null)}>
+          <button
+            type="button"
+            className="as-link"
+            aria-label={t("projects.settings.reset.of", { name: t(label) })}
+            onClick={() => onChange(null)}
+          >
             {t("projects.settings.reset")}
           </button>
         )}

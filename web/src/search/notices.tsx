@@ -84,7 +84,7 @@ function Stale({ projectId, name, onUpdated }: StaleProps) {
       showIcon
       title={t("search.stale", { project: name })}
       action={
-        <Button size="small" loading={isUpdating} onClick={() => void update()}>
+        <Button size="small" disabled={isUpdating} onClick={() => void update()}>
           {t(isUpdating ? "search.updating" : "search.update")}
         </Button>
       }
