@@ -62,8 +62,7 @@ class Engine:
         self._on_wait = on_wait
         self._lock = RLock()
         self._opened: Opened | None = None
-        self._looked_at = float("-inf")
-        self._rest_s = 0.0
+        self._looked_at, self._rest_s = float("-inf"), 0.0
         self._behind = False
 
     @classmethod
@@ -365,8 +364,6 @@ class Engine:
         least: float,
     ) -> Request:
         settings = self.settings.search
-        chosen_level = _chosen("level", level or settings.level, LEVELS)
-        chosen_mode = _chosen("mode", mode or settings.mode, MODES)
         if limit is not None and limit < 1:
             raise UsageError(f"limit cannot be {limit}", hint="give a number from 1")
         parsed = parse_query(query)
@@ -375,8 +372,8 @@ class Engine:
         return Request(
             query=parsed,
             limit=limit or settings.limit,
-            level=chosen_level,
-            mode=chosen_mode,
+            level=_chosen("level", level or settings.level, LEVELS),
+            mode=_chosen("mode", mode or settings.mode, MODES),
             where=where,
             min_score=least,
             fusion=fusion(self.settings),
@@ -398,7 +395,6 @@ _Name = TypeVar("_Name", bound=str)
 
 
 def _chosen(what: str, value: str, known: tuple[_Name, ...]) -> _Name:
-    for name in known:
-        if name == value:
-            return name
+    if value in known:
+        return known[known.index(value)]
     raise UsageError(f"{what} cannot be {value!r}", hint=f"choose one of {', '.join(known)}")
