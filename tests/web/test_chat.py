@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 from tests.protocols.server import Served, Turn
+from tests.protocols.server import serving as serving_model
 
 from .conftest import ServedPage, missing, replied
 from .test_shell import AXE, violations
@@ -265,6 +266,7 @@ class TestWhileItIsWritten:
         ask(page)
         grows(page)
         before = n_written(page)
+        page.get_by_role("textbox", name="Your question").fill("and what of ")
         menu = page.get_by_role("navigation", name="Pages")
         menu.get_by_role("link", name="Search").click()
         expect(page).to_have_url(re.compile("/search"))
@@ -272,6 +274,7 @@ class TestWhileItIsWritten:
         page.get_by_role("navigation", name="Conversations").get_by_role("link", name=QUESTION).click()
         grows(page)
         assert n_written(page) > before
+        expect(page.get_by_role("textbox", name="Your question")).to_have_value("and what of ")
         page.get_by_role("button", name="Stop").click()
         expect(answer(page)).to_contain_text("Stopped.")
         assert len(model_of(answering).asked) == 1
@@ -482,7 +485,7 @@ def test_without_a_model_the_answer_consists_of_excerpts_and_says_what_is_missin
     opened(page, served)
     notice = page.get_by_role("main").get_by_role("alert").filter(has_text="No language model is configured")
     expect(notice).to_contain_text('model = "ollama:qwen2.5-coder:14b"')
-    expect(notice).to_contain_text("fathom.toml")
+    expect(notice).to_contain_text("codefathom/fathom.toml")
     expect(notice).to_contain_text("FATHOM_LLM__MODEL")
     expect(page.get_by_role("radiogroup", name="How to answer").get_by_label("Agent")).to_be_disabled()
     ask(page)
@@ -493,11 +496,22 @@ def test_without_a_model_the_answer_consists_of_excerpts_and_says_what_is_missin
     expect(notice).to_be_visible()
 
 
-def test_a_model_that_is_configured_meanwhile_is_noticed(page: Page, answering: ServedPage) -> None:
-    opened(page, answering)
-    expect(page.get_by_role("heading", name="Ask your code")).to_be_visible()
-    expect(page.get_by_role("radiogroup", name="How to answer").get_by_label("Agent")).to_be_enabled()
-    expect(page.get_by_text("No language model is configured")).to_have_count(0)
+def test_a_model_that_is_configured_meanwhile_is_noticed(page: Page, served: ServedPage) -> None:
+    opened(page, served)
+    notice = page.get_by_role("alert").filter(has_text="No language model is configured")
+    notice.get_by_role("link", name="Settings of shop").click()
+    expect(page).to_have_url(f"{served.url}/projects?about=shop&tab=settings")
+    page.go_back()
+    expect(notice).to_be_visible()
+    with serving_model(replied("Now it answers.")) as model:
+        set_model = {"settings": {"llm.model": f"openai:scripted@{model.base_url}/v1", "select.filter_level": 0}}
+        served.client.patch("/projects/shop", json=set_model).raise_for_status()
+        # As when one comes back from another tab.
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        expect(notice).to_have_count(0)
+        expect(page.get_by_role("radiogroup", name="How to answer").get_by_label("Agent")).to_be_enabled()
+        ask(page)
+        expect(answer(page)).to_contain_text("Now it answers.")
 
 
 def test_a_model_that_breaks_off_leaves_what_it_wrote_and_a_hint(page: Page, answering: ServedPage) -> None:

@@ -77,10 +77,11 @@ interface LoadedProps extends Omit<ConversationPaneProps, "onBegun"> {
 }
 
 function Loaded({ conversation, conversationId, projects, running, onAsk }: LoadedProps) {
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft(conversationId);
   const composer = useRef<ComposerRef>(null);
   const [chosen, setChosen] = useState<Asking>(() => askingOf(lastAsking(), conversation?.projects, projects));
-  const models = useModels(chosen.projectIds[0] ?? projects[0]?.id ?? "");
+  const first = projects.find((project) => project.id === chosen.projectIds[0]) ?? projects[0];
+  const models = useModels(first?.id ?? "");
   const asking = possible(chosen, projects, models.agent);
   const choose = (next: Asking) => {
     keepAsking(next);
@@ -107,7 +108,7 @@ function Loaded({ conversation, conversationId, projects, running, onAsk }: Load
       onAgain={again}
       foot={
         <>
-          {!models.answer && !isEmpty && <NoModelHint />}
+          {!models.answer && !isEmpty && <NoModelHint project={first} />}
           <Composer
             ref={composer}
             text={text}
@@ -123,7 +124,19 @@ function Loaded({ conversation, conversationId, projects, running, onAsk }: Load
       }
     >
       <Welcome onExample={take} />
-      {!models.answer && <NoModel />}
+      {!models.answer && <NoModel project={first} />}
     </Thread>
   );
+}
+
+// What is written but not sent yet, by conversation: it is there again when one comes back to it.
+const drafts = new Map<string, string>();
+
+function useDraft(conversationId: string): readonly [string, (text: string) => void] {
+  const [text, setText] = useState(() => drafts.get(conversationId) ?? "");
+  const keep = (next: string) => {
+    drafts.set(conversationId, next);
+    setText(next);
+  };
+  return [text, keep];
 }

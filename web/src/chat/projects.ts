@@ -1,5 +1,7 @@
 import { get, type Load, type Schemas, useLoad } from "../api/client";
 
+import { useOthers } from "./others";
+
 export type Project = Schemas["ProjectOut"];
 
 /** Loads the projects that can be asked: those with an index. */
@@ -23,6 +25,7 @@ export function useModels(projectId: string): Models {
     (signal) => (projectId ? get<Schemas["ConfigOut"]>("/config", { project_id: projectId }, signal) : nothing()),
     [projectId],
   );
+  useOthers(config.reload);
   return config.value ? modelsOf(config.value) : BOTH;
 }
 

@@ -53,9 +53,10 @@ export const chatText = texts(
 
     "chat.no-model": "No language model is configured",
     "chat.no-model.explain":
-      "Until there is one, an answer consists of the best excerpts with their places. Put this into `fathom.toml` of the project, or set `FATHOM_LLM__MODEL` where the server runs:",
+      "Until there is one, an answer consists of the best excerpts with their places. Set `llm.model` for one project, or for all in `~/.config/codefathom/fathom.toml` of whoever runs the server:",
     "chat.no-model.after":
-      "The server notices the change by itself; any server that speaks the protocol of Ollama or OpenAI will do.",
+      "or as `FATHOM_LLM__MODEL` where the server is started. Any model behind the protocol of Ollama or OpenAI will do.",
+    "chat.no-model.do": "Settings of {project}",
     "chat.copy": "Copy",
     "chat.copied": "Copied",
     "chat.copy.answer": "Copy the answer",
@@ -165,8 +166,9 @@ export const chatText = texts(
 
     "chat.no-model": "尚未配置语言模型",
     "chat.no-model.explain":
-      "在此之前，回答由最相关的代码片段及其位置组成。请将以下内容写入项目的 `fathom.toml`，或在服务器上设置 `FATHOM_LLM__MODEL`：",
-    "chat.no-model.after": "服务器会自动发现更改；任何支持 Ollama 或 OpenAI 协议的服务都可以。",
+      "在此之前，回答由最相关的代码片段及其位置组成。可为单个项目设置 `llm.model`，或在服务器运行者的 `~/.config/codefathom/fathom.toml` 中为所有项目设置：",
+    "chat.no-model.after": "也可在启动服务器时设置 `FATHOM_LLM__MODEL`。任何支持 Ollama 或 OpenAI 协议的模型都可以。",
+    "chat.no-model.do": "{project} 的设置",
     "chat.copy": "复制",
     "chat.copied": "已复制",
     "chat.copy.answer": "复制回答",
