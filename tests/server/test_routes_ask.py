@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
@@ -16,6 +17,7 @@ import pytest
 from tests.protocols.server import Served, Turn
 from tests.protocols.server import serving as model_server
 
+from codefathom.server.answers import MOST_AT_ONCE
 from codefathom.server.config import ServerConfig
 
 from .conftest import Serve
@@ -219,6 +221,21 @@ def test_a_conversation_says_what_is_being_written_in_it(
             (begun["answer_id"], QUESTION)
         ]
     assert again[0]["data"] == begun
+
+
+def test_a_question_too_many_is_refused_and_begins_no_conversation(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        asked_of(config, serve, shop, monkeypatch, spoken(CITED, silent_s=600)) as (client, _),
+        contextlib.ExitStack() as stack,
+    ):
+        body = {"question": QUESTION, "project_id": "shop", "keep": True}
+        for _ in range(MOST_AT_ONCE):
+            stack.enter_context(client.stream("POST", "/ask/stream", json=body))
+        refused = client.post("/ask/stream", json=body)
+        assert (refused.status_code, refused.json()["code"]) == (503, "busy")
+        assert len(client.get("/conversations").json()["conversations"]) == MOST_AT_ONCE
 
 
 def test_a_stream_goes_on_after_its_last_event(

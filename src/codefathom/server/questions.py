@@ -18,7 +18,7 @@ from codefathom.server.answer_events import Happening
 from codefathom.server.answers import Asker, Asking
 from codefathom.server.auth import Caller
 from codefathom.server.conversations import Conversation, history
-from codefathom.server.problems import NotFoundError, NotIndexedError
+from codefathom.server.problems import BusyError, NotFoundError, NotIndexedError
 from codefathom.server.searching import Limits, chosen_projects, indexed
 from codefathom.server.several import ask_several
 from codefathom.server.state import ServerState
@@ -74,7 +74,12 @@ def begin(state: ServerState, caller: Caller, question: Question) -> Asking:
         return _contexts(text, ask(engines))
 
     asker = Asker(text, caller.name, conversation.id if conversation else "", projects, question.agent)
-    return state.answers.begin(asker, lambda: _opened(state, caller, projects, contexts if only_contexts else ask))
+    try:
+        return state.answers.begin(asker, lambda: _opened(state, caller, projects, contexts if only_contexts else ask))
+    except BusyError:
+        if not question.conversation_id and asker.conversation_id:  # nothing was said in the one just begun
+            state.conversations.delete(asker.conversation_id, caller.name)
+        raise
 
 
 def _check_rounds(question: Question, settings: Settings) -> None:
