@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
+from codefathom.search.explain import MEANING
 from codefathom.search.weights import WEIGHTS
 
 from .conftest import ServedPage
@@ -74,7 +76,7 @@ def test_results_come_as_one_types_and_are_those_of_the_server(page: Page, ready
     expected = found(ready, QUESTION)
     expect(hits(page)).to_have_count(len(expected["hits"]))
     places = [written(hit) for hit in expected["hits"]]
-    assert links(page).all_inner_texts() == places
+    assert links(page).all_text_contents() == places
     expect(page.get_by_role("status").first).to_have_text(re.compile(rf"^{len(places)} places in \d"))
     assert asked(page) == {"q": [QUESTION]}
 
@@ -109,12 +111,12 @@ def test_an_older_answer_never_comes_after_a_newer_one(page: Page, ready: Served
         page.wait_for_timeout(10)
     box(page).fill("retry")
     expect(links(page).first).to_have_text(re.compile("retry.go"))
-    newer = links(page).all_inner_texts()
+    newer = links(page).all_text_contents()
     body = found(ready, "cart")
     assert body["hits"]
     waiting[0].fulfill(json=body)  # the page has left it: nothing may come of it
     page.wait_for_timeout(400)
-    assert links(page).all_inner_texts() == newer
+    assert links(page).all_text_contents() == newer
     assert asked(page) == {"q": ["retry"]}
 
 
@@ -177,7 +179,7 @@ def test_folders_are_offered_step_by_step(page: Page, ready: ServedPage) -> None
     expected = found(ready, "price", directory_filter=["shop/store"])["hits"]
     assert expected
     expect(hits(page)).to_have_count(len(expected))
-    assert all(text.startswith("shop/store/") for text in links(page).all_inner_texts())
+    assert all(text.startswith("shop/store/") for text in links(page).all_text_contents())
 
 
 def test_what_to_find_and_how_stand_in_the_address_too(page: Page, ready: ServedPage) -> None:
@@ -287,6 +289,21 @@ def test_weak_results_are_marked_as_the_server_says(page: Page, ready: ServedPag
     expect(links(page).first).to_have_text(written(strong["hits"][0]))
     expect(page.get_by_text("Most likely nothing here answers this")).to_be_hidden()
     expect(page.get_by_text("weak", exact=True)).to_have_count(0)
+
+
+def test_each_signal_has_a_text_on_the_page() -> None:
+    text = (Path(__file__).parents[2] / "web" / "src" / "search" / "text.ts").read_text(encoding="utf-8")
+    for name in MEANING:
+        assert text.count(f'"search.signal.{name}":') == 2, name
+
+
+def test_how_a_question_was_read_is_said(page: Page, ready: ServedPage) -> None:
+    page.goto(f"{ready.url}/search?q=who+calls+total_cents")
+    plan = found(ready, "who calls total_cents")["plan"]
+    assert plan["route"] == "graph"
+    expect(page.get_by_title(plan["why"])).to_have_text("read as a question for what is connected")
+    hits(page).first.get_by_role("button", name="Why here").click()
+    expect(hits(page).first.locator('[data-signal="called by"]')).to_contain_text("How often it calls")
 
 
 # ---- nothing, and what is wrong

@@ -1,6 +1,7 @@
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { get, type Load, type Schemas, useLoad } from "../api/client";
-import { useText } from "../i18n";
+import { type Key, useText } from "../i18n";
+import { en } from "../i18n/en";
 import { useFormat } from "../i18n/format";
 import { Loading, Trouble } from "../parts";
 import { type Asked, type Found, useAsked, useFound } from "./asked";
@@ -131,12 +132,21 @@ function Summary({ found, isLoading }: { readonly found: Found; readonly isLoadi
   const t = useText();
   const format = useFormat();
   const { answer, milliseconds } = found;
+  // How a question was read is worth saying where that is not the usual way, and was not chosen.
+  const route = answer.plan.why && `search.route.${answer.plan.route}`;
   const text = answer.hits.length
     ? t("search.found", { n: answer.hits.length, time: format.milliseconds(Math.round(milliseconds)) })
     : t("search.nothing");
   return (
     <div className="summary">
-      <span role="status">{isLoading ? t("search.searching") : text}</span>
+      <span>
+        <span role="status">{isLoading ? t("search.searching") : text}</span>
+        {route in en && (
+          <span className="summary-route" title={answer.plan.why}>
+            {t(route as Key)}
+          </span>
+        )}
+      </span>
       {answer.hits.length > 0 && (
         <span className="summary-confidence">
           <span className="meter" aria-hidden>

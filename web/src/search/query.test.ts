@@ -42,7 +42,7 @@ describe("what the server is asked", () => {
     expect(bodyOf({ ...NOTHING, text: " cart " }, 20)).toEqual({
       query: "cart",
       limit: 20,
-      mode: "hybrid",
+      mode: "auto",
       level: "chunk",
     });
     expect(bodyOf(FULL, 20)).toEqual({

@@ -1,6 +1,6 @@
 /** What is searched for, and the same as the address of the page: an address can be shared, reloaded and gone back to. */
 
-export const MODES = ["hybrid", "lexical", "vector", "symbol", "regex"] as const;
+export const MODES = ["auto", "hybrid", "lexical", "vector", "symbol", "regex", "graph"] as const;
 export const LEVELS = ["chunk", "symbol", "file"] as const;
 export type Mode = (typeof MODES)[number];
 export type Level = (typeof LEVELS)[number];
@@ -23,7 +23,7 @@ export const NOTHING: Query = {
   languages: [],
   kinds: [],
   folders: [],
-  mode: "hybrid",
+  mode: "auto",
   level: "chunk",
 };
 
