@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { remainingText, sharesOf } from "./amounts";
+import { formatOf } from "../i18n/format";
+import { remainingText, sharesOf, tookText } from "./amounts";
 
 describe("what remains", () => {
   it.each([
@@ -31,6 +32,15 @@ describe("what remains", () => {
   it("is told in Chinese", () => {
     expect(remainingText(100, "zh")).toBe("2分钟");
   });
+});
+
+it.each([
+  [0, "1 ms"],
+  [0.0134, "13 ms"],
+  [1.62, "1.6 sec"],
+  [240, "4 min"],
+])("what took %d seconds is told as %s", (seconds, told) => {
+  expect(tookText(formatOf("en"), seconds)).toBe(told);
 });
 
 describe("shares", () => {

@@ -1,5 +1,7 @@
 /** Guessed times, and shares of a whole, as a person reads them. */
 
+import type { Format } from "../i18n/format";
+
 /** What remains, no finer than a guess may be: 7.3 → "8 s", 100 → "2 min", 4000 → "1 hr 10 min". */
 export function remainingText(seconds: number, language: string): string {
   const say = (value: number, unit: "second" | "minute" | "hour") =>
@@ -10,6 +12,11 @@ export function remainingText(seconds: number, language: string): string {
   const tens = Math.round(seconds / 600) * 10;
   const hours = Math.floor(tens / 60);
   return tens % 60 ? `${say(hours, "hour")} ${say(tens % 60, "minute")}` : say(hours, "hour");
+}
+
+/** How long something took; what took next to no time took a millisecond. */
+export function tookText(format: Format, seconds: number): string {
+  return seconds < 1 ? format.milliseconds(Math.max(Math.round(seconds * 1000), 1)) : format.duration(seconds);
 }
 
 export interface Share {

@@ -3,6 +3,7 @@ import { get, type Schemas, useLoad } from "../api/client";
 import { type Key, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
 import { Loading, Trouble } from "../parts";
+import { tookText } from "./amounts";
 import type { Project } from "./listed";
 import type { Job } from "./progress";
 
@@ -38,7 +39,7 @@ function Run({ job }: { readonly job: Job }) {
       t("projects.outcome.done", {
         files: report.n_files,
         chunks: report.n_chunks,
-        time: format.duration(report.seconds),
+        time: tookText(format, report.seconds),
       }),
     report &&
       t("projects.outcome.changes", { added: report.n_added, changed: report.n_changed, removed: report.n_removed }),

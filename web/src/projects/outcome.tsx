@@ -1,6 +1,7 @@
 import { CheckCircleFilled, CloseCircleFilled, MinusCircleFilled } from "@ant-design/icons";
 import { useText } from "../i18n";
 import { useFormat } from "../i18n/format";
+import { tookText } from "./amounts";
 import type { JobView, Report } from "./progress";
 
 interface OutcomeProps {
@@ -35,7 +36,7 @@ function Done({ report }: { readonly report: Report }) {
   const t = useText();
   const format = useFormat();
   const { n_added: added, n_changed: changed, n_removed: removed } = report;
-  const values = { files: report.n_files, chunks: report.n_chunks, time: format.duration(report.seconds) };
+  const values = { files: report.n_files, chunks: report.n_chunks, time: tookText(format, report.seconds) };
   return (
     <>
       <div>{t("projects.outcome.done", values)}</div>
