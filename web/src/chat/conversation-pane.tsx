@@ -123,8 +123,7 @@ function Loaded({ conversation, conversationId, projects, running, onAsk }: Load
         </>
       }
     >
-      <Welcome onExample={take} />
-      {!models.answer && <NoModel project={first} />}
+      <Welcome onExample={take}>{!models.answer && <NoModel project={first} />}</Welcome>
     </Thread>
   );
 }

@@ -48,7 +48,7 @@ export function Thread({ conversation, running, onAgain, children, foot }: Threa
         </div>
       </div>
       <div className="thread-foot">
-        {!isAtEnd && (
+        {n > 0 && !isAtEnd && (
           <Button
             className="thread-latest"
             shape="circle"
