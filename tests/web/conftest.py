@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -28,6 +29,7 @@ from codefathom.server.config import ServerConfig
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
 # Another build of the page than the one in the package, for those who change it.
 STATIC = Path(os.environ.get("FATHOM_TEST_STATIC") or page_module.STATIC)
+_BROWSER_LOOPS: list[asyncio.AbstractEventLoop] = []
 CHROMIUM_OPTIONS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -85,8 +87,19 @@ def chromium() -> Iterator[Any]:
     sync_api.expect.set_options(timeout=15_000)  # the machine may be busy
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_OPTIONS)
+        _BROWSER_LOOPS.append(asyncio.get_running_loop())
         yield browser
+        asyncio._set_running_loop(_BROWSER_LOOPS.pop())
         browser.close()
+
+
+@pytest.fixture(autouse=True)
+def loop_of_the_browser() -> Iterator[None]:
+    """Playwright counts its loop as running while a browser is open; in between, tests of other files need none."""
+    if _BROWSER_LOOPS:
+        asyncio._set_running_loop(_BROWSER_LOOPS[-1])
+    yield
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture
