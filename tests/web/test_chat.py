@@ -283,6 +283,7 @@ class TestWhileItIsWritten:
         self, browser: BrowserContext, page: Page, answering: ServedPage
     ) -> None:
         other = opened(browser.new_page(), answering)
+        page.bring_to_front()
         opened(page, answering)
         ask(page)
         listed = other.get_by_role("navigation", name="Conversations").get_by_role("link", name=QUESTION)
@@ -437,6 +438,7 @@ class TestConversations:
         other.goto(f"{answering.url}/chat")
         listed = other.get_by_role("navigation", name="Conversations").get_by_role("listitem")
         expect(listed).to_contain_text(QUESTION)
+        page.bring_to_front()
         self.menu(page, conversation, "Rename")
         page.get_by_role("textbox", name="New title").fill("Prices")
         page.keyboard.press("Enter")
