@@ -28,13 +28,18 @@ HEAD = """\
 
 <!-- Written by `make bench-serving`. -->
 
-One `fathom serve` with its usual settings on loopback, and the clients beside it on the same machine: {machine}.
-{busy}Projects: {projects}. Every search is another one, the first sentence of the documentation of some definition, so
-that no result comes from a cache. "While indexing": a third project, the standard library once more, is indexed from
-nothing again and again meanwhile. CPU is that of one search: in the server (HTTP, JSON, looking for changed files) and
-in the processes that search.
+One `fathom serve` with its usual settings on loopback, and the clients beside it on the same machine:
+{machine}.
+{busy}Projects: {projects}.
+
+Every search is another one, the first sentence of the documentation of some definition, so that no result comes from a
+cache. "While indexing": a third project, the standard library once more, is indexed from nothing again and again
+meanwhile. CPU is that of one search: in the server (HTTP, JSON, looking for changed files) and in the processes that
+search.
 """
-BUSY = "Others used the machine when this began (load {load:.1f}): times are longer than they would be. "
+BUSY = """\
+Others used the machine when this began (load {load:.1f}): times are longer than they would be, and so are their ratios.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,9 +232,9 @@ def _judged(waves: Sequence[Wave], cores: int) -> Iterator[str]:
         bound_s = 0.95 * MANY * each_s / cores
         yield (
             f"Where {MANY} searches are under way at any time, and each takes {each_s * 1000:.1f} ms of a processor, "
-            f"{cores} processors that do nothing else need {bound_s:.2f} s for 95 in 100 of them, "
-            f"{bound_s * 1000 / idle_ms:.0f} times the p95 of one. No order of the queue changes that, only less work or "
-            "more processors."
+            f"{cores} processors that do nothing else need {bound_s:.2f} s for 95 in 100 of them,\n"
+            f"{bound_s * 1000 / idle_ms:.0f} times the p95 of one. No order of the queue changes that, only less work "
+            "or more processors."
         )
 
 
@@ -239,9 +244,9 @@ def _about_memory(held: Sequence[Held]) -> Iterator[str]:
     if len(late) > 1:
         verdict = "flat" if slope < FLAT_BYTES else "growing"
         yield (
-            f"The server and its processes together, over {held[-1].n_requests} searches by 32 clients. After the first "
-            f"{WARMED_UP}, the line through the samples (one every {EVERY} searches) rises by {slope:.0f} bytes with "
-            f"each search: {verdict} (flat is less than {FLAT_BYTES})."
+            f"The server and its processes together, over {held[-1].n_requests} searches by 32 clients. After the first"
+            f"\n{WARMED_UP}, the line through the samples (one every {EVERY} searches) rises by {slope:.0f} bytes\n"
+            f"with each search: {verdict} (flat is less than {FLAT_BYTES})."
         )
     shown = [one for one in held if one.n_requests % max(held[-1].n_requests // 10, 1) == 0]
     yield table(("searches", "memory (MB)"), [(str(one.n_requests), f"{one.n_bytes / 1e6:.1f}") for one in shown])

@@ -109,12 +109,12 @@ def test_the_page_says_whether_the_goals_are_reached(seconds: float, verdict: st
     assert verdict in text
     assert "Errors: 100 (goal 0)" in text
     assert "each takes 10.0 ms of a processor" in text
-    assert "rises by 0 bytes with each search: flat" in text
+    assert "rises by 0 bytes\nwith each search: flat" in text
     assert "| 400 | 200.0 |" in text
     assert "Others used the machine" not in text
     assert "Others used the machine" in page(Measured(3.0))
     growing = [Held(number * 100, number * 1_000_000) for number in range(41)]
-    assert "10000 bytes with each search: growing" in page(Measured(0.1, held=growing))
+    assert "10000 bytes\nwith each search: growing" in page(Measured(0.1, held=growing))
 
 
 def test_the_command_says_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
