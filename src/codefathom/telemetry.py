@@ -26,6 +26,11 @@ class Span(Protocol):
 class Collector(Protocol):
     """Who collects spans."""
 
+    @property
+    def is_on(self) -> bool:
+        """Whether anybody wants them now."""
+        ...
+
     def span(self, name: str, values: Mapping[str, Value], *, is_current: bool) -> AbstractContextManager[Span]:
         """Measure the block; what is measured inside belongs to it where it is current."""
         ...
@@ -71,7 +76,7 @@ def collect_with(collector: Collector | None) -> None:
 
 def is_collected() -> bool:
     """Whether anybody collects."""
-    return _collector is not None
+    return _collector is not None and _collector.is_on
 
 
 def span(name: str, *, is_current: bool = True, **values: Value) -> AbstractContextManager[Span]:
@@ -79,7 +84,7 @@ def span(name: str, *, is_current: bool = True, **values: Value) -> AbstractCont
     recorder: _Recorder | None = getattr(_recording, "by", None)
     if recorder is not None:
         return recorder.span(name, values)
-    if _collector is not None:
+    if _collector is not None and _collector.is_on:
         return _collector.span(name, values, is_current=is_current)
     return _NOTHING
 
@@ -92,7 +97,7 @@ def bound(work: Callable[_P, _T]) -> Callable[_P, _T]:
 
 def take_over(spans: tuple[Past, ...]) -> None:
     """Collect what a process has measured."""
-    if _collector is not None and spans:
+    if _collector is not None and _collector.is_on and spans:
         _collector.past(spans)
 
 

@@ -31,7 +31,9 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(tracing, "trace", SimpleNamespace(**vars(trace)))
-    monkeypatch.setattr(tracing.trace, "get_tracer", provider.get_tracer)  # the one of the process can be set once only
+    # The one of the process can be set once only.
+    monkeypatch.setattr(tracing.trace, "get_tracer_provider", lambda: provider)
+    monkeypatch.setattr(tracing.trace, "get_tracer", provider.get_tracer)
     yield exporter
     telemetry.collect_with(None)
 
@@ -124,6 +126,15 @@ def test_without_a_collector_a_span_is_nothing(server: httpx.Client) -> None:
     assert first is second
     telemetry.take_over((telemetry.Past("a", 1, 2, -1, {}),))
     assert server.get("/health").status_code == 200
+
+
+def test_nothing_is_measured_before_somebody_says_where_it_goes() -> None:
+    try:
+        assert tracing.connect(), "its API is installed here"
+        assert not telemetry.is_collected()
+        assert telemetry.span("a") is telemetry.span("b")
+    finally:
+        telemetry.collect_with(None)
 
 
 def test_a_recording_keeps_order_times_values_and_errors() -> None:
