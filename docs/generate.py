@@ -175,6 +175,11 @@ request carries `Authorization: Bearer TOKEN`, except those to `/health` and `/v
 projects. `fathom serve --new-token NAME` makes one. A request must name the server as the settings do (`server.hosts`),
 and a page of another server may ask only where `server.cors` lists it.
 
+Searches wait for their turn, one of each client after the other (`server.search_processes`, `server.waiting_searches`). One
+that takes longer than `server.search_timeout_s` is ended with its process; on Windows only one that still waits is.
+[How that does under load](benchmarks-serving.md). With `pip install 'codefathom[telemetry]'` requests, stages of a search
+or answer, calls of models and jobs are spans for OpenTelemetry, as with `opentelemetry-instrument fathom serve`.
+
 An error is `application/problem+json`: `code` is for programs, `detail` says what failed and `hint` what to do.
 
 | status | code | meaning |
@@ -186,7 +191,8 @@ An error is `application/problem+json`: `code` is for programs, `detail` says wh
 | 409 | `not_indexed`, `conflict`, `locked`, `mismatch`, `settings` | not possible as things are |
 | 422 | `invalid` | the body or a parameter has another form |
 | 502 | `provider` | a model failed |
-| 503 | `index` | the index cannot be read or written |
+| 503 | `index`, `busy` | the index cannot be read or written; too many ask at the moment |
+| 504 | `too_slow` | the search takes longer than it may |
 
 Names in bodies are understood in snake_case and in camelCase.
 """
