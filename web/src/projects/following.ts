@@ -22,30 +22,34 @@ interface Following {
 export function useJob({ jobId, runs, round, onEnd }: Following): Followed {
   const [view, setView] = useState<JobView>();
   const [isLost, setLost] = useState(false);
+  const [gaveUp, setGaveUp] = useState<{ readonly round: unknown }>();
   const isSeen = useSeen();
-  const end = useRef(onEnd);
-  end.current = onEnd;
+  const latest = useRef({ onEnd, round });
+  latest.current = { onEnd, round };
   const current = view?.jobId === jobId ? view : undefined;
   const isOver = current !== undefined && !isActive(current);
-  const streams = Boolean(jobId) && runs && isSeen && !isOver;
+  // A server that was away for long is asked again when it has given the list of projects.
+  const mayAsk = gaveUp === undefined || gaveUp.round !== round;
+  const streams = Boolean(jobId) && runs && isSeen && !isOver && mayAsk;
 
   useEffect(() => {
     if (!streams) return;
     const controller = new AbortController();
-    let latest = waiting(jobId);
+    let known = waiting(jobId);
     const read = readEvents(
       `/jobs/${jobId}/events`,
       { signal: controller.signal, onRetry: () => setLost(true) },
       (event) => {
-        latest = after(latest, event);
-        setView(latest);
+        known = after(known, event);
+        setView(known);
         setLost(false);
       },
     );
     read
-      .then(() => end.current())
-      .catch((error: unknown) => !isAbort(error) && setLost(true))
-      .finally(() => controller.signal.aborted || setLost(false));
+      .then(() => latest.current.onEnd())
+      .catch((error: unknown) => {
+        if (!isAbort(error)) setGaveUp({ round: latest.current.round });
+      });
     return () => controller.abort();
   }, [jobId, streams]);
 
@@ -53,7 +57,10 @@ export function useJob({ jobId, runs, round, onEnd }: Following): Followed {
     if (!jobId || streams || isOver) return;
     const controller = new AbortController();
     get<Job>(`/jobs/${jobId}`, undefined, controller.signal)
-      .then((job) => setView(ofJob(job)))
+      .then((job) => {
+        setView(ofJob(job));
+        setLost(false);
+      })
       .catch(() => undefined); // the list says that the server is away
     return () => controller.abort();
   }, [jobId, streams, isOver, round]);
