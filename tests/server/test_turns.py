@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event
+from dataclasses import replace
+from pathlib import Path
+from threading import Event, Thread
 
+import httpx
 import pytest
+from evals.load import request_of
 
+from codefathom.server.app import create_app
+from codefathom.server.config import ServerConfig
 from codefathom.server.problems import BusyError, SlowError
 from codefathom.server.turns import Turns
+
+from .conftest import serving
+from .test_projects import add, index
 
 LONG_S = 60.0
 
@@ -137,3 +148,26 @@ def test_a_closed_one_takes_nothing() -> None:
                 await made.run("a", lambda: 1, LONG_S)
 
     asyncio.run(ask())
+
+
+def test_nobody_searches_for_a_client_that_has_left(config: ServerConfig, shop: Path) -> None:
+    app = create_app(replace(config, search_processes=1))
+    state, gate = app.state.server, Gate()
+    with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
+        add(client, shop)
+        index(shop)
+        holding = Thread(target=lambda: asyncio.run(state.turns.run("gate", gate, LONG_S)))
+        holding.start()
+        assert gate.has_begun.wait(LONG_S)
+        with socket.create_connection(("127.0.0.1", client.base_url.port)) as connection:
+            connection.sendall(request_of("localhost", "/search", {"query": "left"}))
+            assert comes(lambda: state.turns.n_waiting == 1)
+        assert comes(lambda: any(route.route == "/search" for route in state.measures.routes())), "it is noticed"
+        gate.may_end.set()
+        holding.join()
+        assert client.post("/search", json={"query": "where are orders priced"}).json()["hits"]
+        assert state.cache.counts().n_misses == 1, "one search for two requests"
+
+
+def comes(happens: Callable[[], bool]) -> bool:
+    return any(happens() or time.sleep(0.01) for _ in range(int(LONG_S * 100)))
