@@ -13,11 +13,16 @@ from .conftest import Serve
 from .test_routes_ask import CITED, QUESTION, asked_of, plain, spoken  # noqa: F401  plain is a fixture
 
 
-@pytest.mark.parametrize("top_k", [1, 2])
-def test_top_k_is_the_most_sources(plain: httpx.Client, top_k: int) -> None:  # noqa: F811
-    few = plain.post("/ask", json={"question": QUESTION, "top_k": top_k}).json()
-    usual = plain.post("/ask", json={"question": QUESTION}).json()
-    assert 1 <= len(few["sources"]) <= top_k < len(usual["sources"])
+def test_top_k_is_the_most_sources(
+    config: ServerConfig, serve: Serve, shop: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with asked_of(config, serve, shop, monkeypatch, *[spoken(CITED)] * 3) as (client, _):
+        answers = [
+            client.post("/ask", json={"question": QUESTION, **more}).json() for more in ({"top_k": 1}, {"top_k": 2}, {})
+        ]
+    one, two, usual = (len({source["path"] for source in answer["sources"]}) for answer in answers)
+    assert (one, two) == (1, 2)
+    assert usual > 2
 
 
 def test_top_k_of_fifty_takes_no_source_away(plain: httpx.Client) -> None:  # noqa: F811
