@@ -14,12 +14,13 @@ export function useProjects(): Load<readonly Project[]> {
     [],
   );
   const isSeen = useSeen();
-  const { loading, reload } = load;
-  const isAtWork = load.value?.some((project) => project.job_id) ?? false;
+  const { value, problem, loading, reload } = load;
+  const isAtWork = value?.some((project) => project.job_id) ?? false;
   useEffect(() => {
     if (!isSeen || loading) return;
     const timer = setTimeout(reload, isAtWork ? AT_WORK_MS : AT_REST_MS);
     return () => clearTimeout(timer);
-  }, [isSeen, loading, isAtWork, reload]);
+    // Beginning and end of a short load may be seen as one change, so `loading` alone would not tell of each end.
+  }, [isSeen, loading, value, problem, isAtWork, reload]);
   return load;
 }

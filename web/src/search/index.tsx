@@ -66,7 +66,7 @@ function Searching({ projects }: { readonly projects: readonly Project[] }) {
       isWanted.current = false;
       openFirst(list);
     }
-  }, [found.loading]);
+  }, [found.loading, found.value, found.problem]);
   return (
     <>
       <div className="search-top">
