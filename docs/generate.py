@@ -175,10 +175,12 @@ request carries `Authorization: Bearer TOKEN`, except those to `/health` and `/v
 projects. `fathom serve --new-token NAME` makes one. A request must name the server as the settings do (`server.hosts`),
 and a page of another server may ask only where `server.cors` lists it.
 
-Searches wait for their turn, one of each client after the other (`server.search_processes`, `server.waiting_searches`). One
-that takes longer than `server.search_timeout_s` is ended with its process; on Windows only one that still waits is.
-[How that does under load](benchmarks-serving.md). With `pip install 'codefathom[telemetry]'` requests, stages of a search
-or answer, calls of models and jobs are spans for OpenTelemetry, as with `opentelemetry-instrument fathom serve`.
+Searches wait for their turn, one of each client after the other (`server.search_processes`,
+`server.waiting_searches`). One that takes longer than `server.search_timeout_s` is ended with its process; on Windows
+only one that still waits is. [How that does under load](benchmarks-serving.md).
+
+With `pip install 'codefathom[telemetry]'` requests, stages of a search or answer, calls of models and jobs are spans
+for OpenTelemetry, as with `opentelemetry-instrument fathom serve`.
 
 An error is `application/problem+json`: `code` is for programs, `detail` says what failed and `hint` what to do.
 
