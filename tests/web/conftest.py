@@ -171,7 +171,8 @@ def serving(folder: Path, config: ServerConfig, port: int = 0) -> Iterator[Serve
         shutil.copytree(SHOP, shop)
         (shop / "fathom.toml").touch()
     listener = socket.create_server(("127.0.0.1", port))
-    server = uvicorn.Server(uvicorn.Config(create_app(config), log_config=None, timeout_graceful_shutdown=2))
+    settings = uvicorn.Config(create_app(config), log_config=None, access_log=False, timeout_graceful_shutdown=2)
+    server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
