@@ -36,11 +36,14 @@ def prepare_all(jobs: Sequence[Job], recipe: Recipe, n_workers: int) -> Iterator
             yield [prepare(job, recipe) for job in batch]
         return
     pool = _Pool(recipe, min(n_workers, len(batches)))
-    with ThreadPoolExecutor(pool.size) as threads:
-        try:
-            yield from _in_order(pool, threads, batches)
-        finally:
-            pool.close()
+    try:
+        with ThreadPoolExecutor(pool.size) as threads:
+            try:
+                yield from _in_order(pool, threads, batches)
+            finally:
+                pool.close()
+    finally:
+        pool.reap()
 
 
 def _in_order(pool: _Pool, threads: ThreadPoolExecutor, batches: list[list[Job]]) -> Iterator[list[Outcome]]:
@@ -84,8 +87,14 @@ class _Pool:
             self._idle.put(worker)
 
     def close(self) -> None:
+        """End the work that is under way."""
         for worker in self._all:
             worker.close()
+
+    def reap(self) -> None:
+        """Wait for the processes to end, so that none stays behind; no thread may use them any more."""
+        for worker in self._all:
+            worker.stop()
 
 
 class _Worker:
@@ -110,7 +119,7 @@ class _Worker:
         self._closed = True
         self._process.kill()  # the thread that waits for an answer sees the end of the pipe and cleans up
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
         self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
@@ -128,7 +137,7 @@ class _Worker:
             stdin.flush()
             outcomes: list[Outcome] = pickle.load(stdout)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
-            self._stop()
+            self.stop()
             if not self._closed:
                 self._process = self._start()
             return None

@@ -78,7 +78,7 @@ def test_a_worker_killed_before_its_first_batch_costs_no_result(recipe: Recipe) 
     os.kill(worker._process.pid, signal.SIGKILL)
     assert worker.prepare(jobs(recipe)) == expected
     worker._closed = True
-    worker._stop()
+    worker.stop()
 
 
 def test_a_worker_killed_over_a_single_file_costs_no_result(recipe: Recipe) -> None:
@@ -88,7 +88,7 @@ def test_a_worker_killed_over_a_single_file_costs_no_result(recipe: Recipe) -> N
     os.kill(worker._process.pid, signal.SIGKILL)
     assert worker.prepare([job]) == [expected]
     worker._closed = True
-    worker._stop()
+    worker.stop()
 
 
 def test_a_file_that_kills_every_worker_costs_itself(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def test_a_file_that_kills_every_worker_costs_itself(recipe: Recipe, monkeypatch
     assert [item.path for item in outcomes if isinstance(item, Failure)] == ["m01.py"]
     assert len(outcomes) == N_FILES + 1
     worker._closed = True
-    worker._stop()
+    worker.stop()
 
 
 def test_a_reader_that_goes_away_leaves_no_process(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,3 +134,18 @@ def _is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"  # dead, not yet collected
     except OSError:
         return False
+
+
+def test_no_process_stays_behind_as_a_zombie(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "MIN_BYTES_FOR_WORKERS", 0)
+    started: list[workers._Worker] = []
+    start = workers._Worker._start
+
+    def noted(self: workers._Worker) -> object:
+        started.append(self)
+        return start(self)
+
+    monkeypatch.setattr(workers._Worker, "_start", noted)
+    assert flat(prepare_all(jobs(recipe), recipe, 2))
+    # Only who has waited for a process knows how it ended.
+    assert [worker._process.returncode for worker in started] == [-signal.SIGKILL] * len(started) != []
