@@ -58,11 +58,14 @@ def test_in_chinese(engine: Engine) -> None:
 def test_a_test_that_calls_comes_last(engine: Engine, shop: Path) -> None:
     (shop / "tests").mkdir()
     (shop / "tests" / "test_pricing.py").write_text(
-        "from shop.pricing import total_cents\n\n\ndef test_total():\n    assert total_cents([]) == 0\n"
+        "from shop.pricing import total_cents\n\n\ndef test_total():\n"
+        "    assert total_cents([]) == 0\n    assert total_cents(()) == 0\n    assert total_cents(iter([])) == 0\n"
     )
     engine.index()
     result = engine.search("callers of total_cents")
+    # Though the test calls it three times, and the code once.
     assert [hit.chunk.path for hit in result.hits] == ["shop/orders.py", "tests/test_pricing.py"]
+    assert [hit.reason for hit in result.hits] == ["calls it", "calls it 3 times"]
 
 
 def test_a_filter_holds_for_connections(engine: Engine) -> None:

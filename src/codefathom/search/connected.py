@@ -21,7 +21,7 @@ _KINDS: dict[Relation, tuple[str, ...]] = {
     "imported by": ("imported by",),
     "imports": ("imports",),
 }
-_TEST = 0.5  # what a use in a test counts against another
+_NO_TEST = 0.5  # of the score: however often a test uses something, other uses come first
 
 
 def is_known(name: str, catalog: Catalog) -> bool:
@@ -42,14 +42,19 @@ def connected(asked: Asked, catalog: Catalog, allowed: Collection[int] | None) -
             edges[edge.path].append(edge)
     found = [item for path, own in edges.items() for item in _held(path, own, catalog, allowed)]
     top = max((item.score for item in found), default=1.0)
-    return sorted((item._replace(score=item.score / top) for item in found), key=by_score_and_place)
+    return sorted((item._replace(score=_score(item, top)) for item in found), key=by_score_and_place)
+
+
+def _score(item: Ranked, top: float) -> float:
+    share = (1 - _NO_TEST) * item.score / top
+    return share if place_of(item.candidate.chunk.path).is_test else share + _NO_TEST
 
 
 def _held(path: str, edges: Sequence[Related], catalog: Catalog, allowed: Collection[int] | None) -> Iterator[Ranked]:
-    worth = _TEST if place_of(path).is_test else 1.0
+    """Yield the chunks with how many edges each holds."""
     for key, chunk in catalog.chunks_of(path):
         inside = [edge for edge in edges if chunk.start_line <= edge.line <= chunk.end_line]
         if inside and (allowed is None or key in allowed):
             n_of_kind = Counter(edge.kind for edge in inside)
             candidate = Candidate(key, chunk, line=min(edge.line for edge in inside))
-            yield Ranked(candidate, worth * len(inside), {kind: float(n) for kind, n in n_of_kind.items()})
+            yield Ranked(candidate, float(len(inside)), {kind: float(n) for kind, n in n_of_kind.items()})

@@ -107,7 +107,7 @@ _NAME = rf"(?:the )?(?:{_THING} )?[`'\"]?(?P<name>[^\s`'\",;?]+)[`'\"]?(?: {_THI
 _WHO = r"(?:who|what(?: \w+)?|which \w+(?: \w+)?|where do(?:es)? \w+)"
 _WHO_ZH = "(?:谁|哪里|哪儿|哪些(?:地方|函数|方法|代码|文件|类|模块)?|什么(?:地方|函数|代码|文件)?)"
 _NAME_ZH = r"\s*[`'\"]?(?P<name>[A-Za-z_@$][\w.:#/$@()-]*)[`'\"]?\s*(?:函数|方法|类|文件|模块)?"
-# The relation, a word without which the pattern cannot match, and the pattern of the whole question.
+# The relation, what must stand in a question for the pattern to match at all, and the pattern of the whole question.
 _PATTERNS: tuple[tuple[Relation, str, str], ...] = (
     ("called by", "call", rf"{_WHO} (?:calls?|invokes?) {_NAME}"),
     ("called by", "call", rf"(?:all )?(?:the )?(?:callers?|call sites?) (?:of|to|for) {_NAME}"),
@@ -117,11 +117,15 @@ _PATTERNS: tuple[tuple[Relation, str, str], ...] = (
     ("used by", "referenc", rf"{_WHO} references? {_NAME}"),
     ("used by", "depend", rf"{_WHO} depends? on {_NAME}"),
     ("used by", "instantiat", rf"{_WHO} instantiates? {_NAME}"),
-    ("used by", "of", rf"(?:all )?(?:the )?(?:usages?|uses|users|references|occurrences) of {_NAME}"),
+    ("used by", "s of ", rf"(?:all )?(?:the )?(?:usages?|uses|users|references|occurrences) of {_NAME}"),
     ("used by", "references to", rf"(?:all )?(?:the )?references to {_NAME}"),
-    ("used by", "where", rf"where (?:is|are) {_NAME} (?:being )?(?:used|referenced|invoked|instantiated)"),
-    ("used by", "where", rf"where do we use {_NAME}"),
-    ("used by", "s", rf"{_NAME} (?:usages|references)"),
+    ("used by", " used", rf"where (?:is|are) {_NAME} (?:being )?used"),
+    ("used by", " referenced", rf"where (?:is|are) {_NAME} (?:being )?referenced"),
+    ("used by", " invoked", rf"where (?:is|are) {_NAME} (?:being )?invoked"),
+    ("used by", " instantiated", rf"where (?:is|are) {_NAME} (?:being )?instantiated"),
+    ("used by", "do we use", rf"where do we use {_NAME}"),
+    ("used by", " usages", rf"{_NAME} usages"),
+    ("used by", " references", rf"{_NAME} references"),
     ("calls", "call", rf"what(?: \w+)? (?:does|do) {_NAME} call"),
     ("calls", "call", rf"(?:callees of|what(?: \w+)? (?:is|are) called (?:by|from|in)) {_NAME}"),
     ("imported by", "import", rf"{_WHO} imports? {_NAME}"),
@@ -158,10 +162,13 @@ def asked_connection(query: Query) -> Asked | None:
     text = " ".join(query.as_written.split())
     if len(text) > _LONGEST or not text:
         return None
-    text = re.sub(_BEFORE, "", text, count=1, flags=re.IGNORECASE).rstrip(_ENDS)
     lowered = text.lower()
-    for relation, word, pattern in _PATTERNS:
-        found = re.fullmatch(pattern, text, re.IGNORECASE) if word in lowered else None
+    possible = [(relation, pattern) for relation, word, pattern in _PATTERNS if word in lowered]
+    if not possible:  # most questions: nothing is compiled for them
+        return None
+    text = re.sub(_BEFORE, "", text, count=1, flags=re.IGNORECASE).rstrip(_ENDS)
+    for relation, pattern in possible:
+        found = re.fullmatch(pattern, text, re.IGNORECASE)
         name = _name(found.groupdict().get("other") or found["name"] or "") if found else ""
         if name:
             return Asked(relation, name)
