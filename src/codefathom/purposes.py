@@ -110,10 +110,10 @@ def n_tokens(sizes: Sequence[int]) -> int:
     return sum(min(size, most) // _CHARS_PER_TOKEN + _PROMPT_TOKENS for size in sizes)
 
 
-def add_purposes(
-    events: Generator[Progress | IndexReport, None, None], model: PurposeModel, catalog: Catalog, cache: Cache
-) -> Generator[Progress | IndexReport, None, None]:
-    """Pass on the events of an index run; when it has ended, ask for what is missing, and complete its report."""
+def passed_on(
+    events: Generator[Progress | IndexReport, None, None],
+) -> Generator[Progress | IndexReport, None, IndexReport | None]:
+    """Pass on the events of an index run but its report, which is returned for more to be done before it is given."""
     report: IndexReport | None = None
     with closing(events):
         for event in events:
@@ -121,6 +121,14 @@ def add_purposes(
                 report = event
             else:
                 yield event
+    return report
+
+
+def add_purposes(
+    events: Generator[Progress | IndexReport, None, None], model: PurposeModel, catalog: Catalog, cache: Cache
+) -> Generator[Progress | IndexReport, None, None]:
+    """Pass on the events of an index run; when it has ended, ask for what is missing, and complete its report."""
+    report = yield from passed_on(events)
     if report is not None and not report.paused:
         asking = _Asking(model, catalog, cache)
         for n_done, n_total in asking.steps():

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 
 from codefathom.errors import LockedError, ProviderError
 from codefathom.prepare import embedded_text
 from codefathom.providers.base import Embedder
+from codefathom.purposes import passed_on
 from codefathom.search.retrieve import Sources
 from codefathom.stores.cache import Cache
 from codefathom.stores.lock import writer_lock
@@ -71,13 +72,7 @@ class Upgrade:
         self, events: Generator[Progress | IndexReport, None, None], cache: Cache
     ) -> Generator[Progress | IndexReport, None, None]:
         """Pass on the events of an index run; when it has ended, make what is missing, and complete its report."""
-        report: IndexReport | None = None
-        with closing(events):
-            for event in events:
-                if isinstance(event, IndexReport):
-                    report = event
-                else:
-                    yield event
+        report = yield from passed_on(events)
         if report is None:
             return
         failures: tuple[Failure, ...] = ()
