@@ -60,6 +60,25 @@ def test_the_file_of_another_model_or_catalogue_is_no_view(tmp_path: Path, other
     assert FlatVectorStore(str(tmp_path), 4).generation == 3
 
 
+@pytest.mark.parametrize("allowed", [None, set(range(0, 900, 2)), {5, 400, 880}])
+def test_the_nearest_are_the_same_where_numpy_is_not_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allowed: set[int] | None
+) -> None:
+    import numpy  # noqa: F401 -- so that it is there
+
+    chance = random.Random(5)
+    store = FlatVectorStore(str(tmp_path), 4)
+    store.upsert(
+        Row(key, bytes(chance.choice((1, 3, 200)) for _ in range(4))) for key in range(900)
+    )  # with many equals
+    store.commit(1)
+    for k in (1, 10, 100, 899, 2_000):
+        with_numpy = store.nearest(b"\1\2\3\4", k, allowed)
+        with monkeypatch.context() as without:
+            without.delitem(sys.modules, "numpy")
+            assert store.nearest(b"\1\2\3\4", k, allowed) == with_numpy
+
+
 def test_a_reader_sees_a_commit_after_reload(tmp_path: Path) -> None:
     build(tmp_path)
     reader, writer = FlatVectorStore(str(tmp_path), 4), FlatVectorStore(str(tmp_path), 4)

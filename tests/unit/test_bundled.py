@@ -10,7 +10,7 @@ from operator import mul
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codefathom.errors import ProviderError
@@ -72,6 +72,17 @@ def test_letters_that_no_piece_has_are_left_out() -> None:
 def test_known_words_are_not_cut() -> None:
     known = {"parse": 0, "parser": 1}
     assert list(tokens_of("parseParser", known)) == ["parse", "parser"]
+
+
+@given(text=st.text("abc def_GHI 读取(文件)12", max_size=60))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_query_is_the_same_to_the_last_bit_where_numpy_is_loaded(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import numpy  # noqa: F401 -- so that it is there
+
+    with_numpy = EMBEDDER.embed([text], "query").tobytes()
+    with monkeypatch.context() as without:
+        without.delitem(sys.modules, "numpy")
+        assert EMBEDDER.embed([text], "query").tobytes() == with_numpy
 
 
 def test_unknown_numbers_say_nothing() -> None:

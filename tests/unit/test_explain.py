@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codefathom.search.explain import best_line, best_name, reason
+from codefathom.search.explain import best_line, best_name, named, reason
 from codefathom.search.rank import Wanted
 from codefathom.types import Chunk
 
@@ -45,7 +45,7 @@ def want(words: str, *symbols: str) -> Wanted:
     ],
 )
 def test_the_line_to_look_at(wanted: Wanted, line: int) -> None:
-    assert best_line(wanted, CHUNK) == line
+    assert best_line(wanted, CHUNK, named(wanted, CHUNK)) == line
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,8 @@ def test_the_line_to_look_at(wanted: Wanted, line: int) -> None:
     ],
 )
 def test_the_symbol_that_is_shown(wanted: Wanted, name: str) -> None:
-    assert best_name(wanted, CHUNK, best_line(wanted, CHUNK)) == name
+    names = named(wanted, CHUNK)
+    assert best_name(CHUNK, names, best_line(wanted, CHUNK, names)) == name
 
 
 @pytest.mark.parametrize(
@@ -78,4 +79,4 @@ def test_the_symbol_that_is_shown(wanted: Wanted, name: str) -> None:
     ],
 )
 def test_the_reason(wanted: Wanted, signals: dict[str, float], expected: str) -> None:
-    assert reason(wanted, CHUNK, signals) == expected
+    assert reason(wanted, CHUNK, named(wanted, CHUNK), signals) == expected

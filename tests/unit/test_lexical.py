@@ -79,7 +79,7 @@ def test_equal_scores_are_ordered_by_key(tmp_path: Path) -> None:
 
 def test_counts(tmp_path: Path) -> None:
     view = build(tmp_path, {1: "a b", 2: "a", 3: "c"})
-    assert [view.document_frequency(word) for word in "abcd"] == [2, 1, 1, 0]
+    assert view.document_frequencies("abcd") == {"a": 2, "b": 1, "c": 1, "d": 0}
     assert view.n_chunks == 3
 
 
@@ -204,7 +204,10 @@ def test_a_state_that_cannot_be_read_means_no_view(tmp_path: Path, state: str) -
     build(tmp_path, {1: "word"})
     (tmp_path / "state").write_text(state, encoding="utf-8")
     view = LexicalView.open(str(tmp_path))
-    assert (view.generation, keys(view, "word"), view.n_chunks, view.document_frequency("word")) == (-1, [], 0, 0)
+    assert (view.generation, keys(view, "word"), view.n_chunks, view.document_frequencies(["word"])) == (
+        *(-1, [], 0),
+        {"word": 0},
+    )
     assert keys(build(tmp_path, {1: "word"}), "word") == [1]
 
 
@@ -222,7 +225,7 @@ def test_missing_and_cut_files_mean_no_view_and_it_can_be_built_again(tmp_path: 
             (folder / "1" / name).write_bytes(whole[: int(len(whole) * share)])
         view = LexicalView.open(str(folder))
         found = keys(view, "word")
-        assert view.document_frequency("word") in (0, 50)
+        assert view.document_frequencies(["word"])["word"] in (0, 50)
         assert found in ([], list(range(10)))
         again = LexicalView.open(str(folder))
         assert (view.generation, again.generation) == ((1, 1) if found else (-1, -1))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.search.words import Cover, Forms, same_word, stem_of
+from codefathom.search.words import Cover, Forms, Telling, same_word, stem_of
 
 WORDS = st.text(alphabet="abcdeingsty", min_size=1, max_size=12)
 
@@ -50,15 +50,17 @@ def test_a_term_is_among_words_when_one_is_a_form_of_it(terms: list[str], words:
 
 
 def test_the_share_of_words_that_are_terms() -> None:
-    forms, cover = Forms(("flat", "hash")), Cover({"flat": 1.0, "hash": 0.6})
-    assert cover.share_of(("flat", "hash", "map"), forms) == pytest.approx(2 / 3)
-    assert cover.share_of((), forms) == 0.0
+    telling = Telling(Forms(("flat", "hash")), Cover({"flat": 1.0, "hash": 0.6}))
+    assert telling.share_of(("flat", "hash", "map")) == pytest.approx(2 / 3)
+    assert telling.share_of(()) == 0.0
+    assert telling.best_share([("map",), ("flat", "map"), ("hash",)]) == 1.0
 
 
 def test_a_word_that_says_little_counts_little() -> None:
-    forms, cover = Forms(("curl", "redirects")), Cover({"curl": 0.1, "redirects": 4.0})
-    assert cover.share_of(("curl",), forms) == pytest.approx(0.05)
-    assert cover.share_of(("follow", "redirect"), forms) == 0.5
+    cover = Cover({"curl": 0.1, "redirects": 4.0})
+    telling = Telling(Forms(("curl", "redirects")), cover)
+    assert telling.share_of(("curl",)) == pytest.approx(0.05)
+    assert telling.share_of(("follow", "redirect")) == 0.5
     assert cover.strength(0b11) == 1.0
     assert Cover({}).strength(0) == 0.0
 

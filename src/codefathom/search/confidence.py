@@ -57,8 +57,8 @@ def _covered(want: Wanted, ranked: Sequence[Ranked]) -> float:
     """Return the share of the question that the best hits cover."""
     if not want.terms:
         return 0.5
-    cover = Cover(want.worth)
     forms = forms_of(want.terms)
+    cover = Cover(want.worth)
     found = 0
     for item in ranked[:_N_BEST]:
         found |= forms.inside(f"{item.candidate.chunk.path}\n{item.candidate.chunk.text}".lower())

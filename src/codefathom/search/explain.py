@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate, chain
+from typing import NamedTuple
 
-from codefathom.search.signals import SIGNALS
+from codefathom.search.signals import SIGNALS, last_of
 from codefathom.search.wanted import Wanted
 from codefathom.search.weights import WEIGHTS
 from codefathom.search.words import forms_of
@@ -24,10 +27,39 @@ _CONNECTED = {
     "imports": "is imported there",
 }
 _NEAR = 0.8  # of the nearest, by cosine
+_MENTIONED = 0.25  # of the best, by words
 _COMMENTS = ("//", "/*", "*", "#", "--", ";", "%")
 
 
-def reason(want: Wanted, chunk: Chunk, signals: Mapping[str, float]) -> str:
+class Named(NamedTuple):
+    """The names of a chunk that a question means."""
+
+    asked: list[str]  # those of symbols asked for
+    shared: list[str]  # those that share words with it, the ones that share most first
+
+    @property
+    def all(self) -> list[str]:
+        """Both, those asked for first."""
+        return [*self.asked, *self.shared]
+
+
+def named(want: Wanted, chunk: Chunk) -> Named:
+    """Return the names whose last part the question means."""
+    forms = forms_of(want.terms)
+    lasts = {last_of(symbol).lower() for symbol in want.symbols}
+    asked, shared = [], []
+    for name in chunk.names:
+        last = name.rpartition(".")[2]
+        if last.lower() in lasts:
+            asked.append(name)
+        if forms.among(_words_of(last)):
+            shared.append(name)
+    if len(shared) > 1:
+        shared.sort(key=lambda name: -forms.among(_words_of(name)).bit_count())
+    return Named(asked, shared)
+
+
+def reason(want: Wanted, chunk: Chunk, names: Named, signals: Mapping[str, float]) -> str:
     """Return one short sentence: the strongest evidence for this chunk."""
     if "matches" in signals:
         return f"{signals['matches']:.0f} matches" if signals["matches"] > 1 else "1 match"
@@ -36,45 +68,55 @@ def reason(want: Wanted, chunk: Chunk, signals: Mapping[str, float]) -> str:
     ]
     if used:
         return "; ".join(used)
+    defines = f"defines {names.asked[0]}" if names.asked else ""
     if "scope" in signals:
-        defined = _asked_for(want, chunk)
-        return f"defines {defined[0]}" if defined else "inside what was asked for"
-    parts = [part for part in (_definition(want, chunk, signals), _names(want, chunk), _path(want, chunk)) if part]
-    if signals.get("lexical", 0.0) > 0.25:
-        parts.append(_words(want, chunk))
-    if signals.get("vector", 0.0) > _NEAR:
-        parts.append("close in meaning")
+        return defines or "inside what was asked for"
+    parts = [
+        defines if signals.get("definition") else "",
+        f"named {', '.join(names.shared[:2])}" if names.shared else "",
+        _path(want, chunk),
+        _words(want, chunk) if signals.get("lexical", 0.0) > _MENTIONED else "",
+        "close in meaning" if signals.get("vector", 0.0) > _NEAR else "",
+    ]
     return "; ".join([part for part in parts if part][:3]) or "weak evidence only"
 
 
-def best_line(want: Wanted, chunk: Chunk) -> int:
+def best_line(want: Wanted, chunk: Chunk, names: Named) -> int:
     """Return the line of a chunk that mentions most of the question, the first of equals.
 
     The line in which a symbol is defined that the question names counts as much as two words.
     """
-    lines = chunk.text.split("\n")
-    lowered = chunk.text.lower().split("\n")
-    n_found = [0] * len(lines)
-    for term in want.terms:
-        for place in [place for place, line in enumerate(lowered) if term in line]:
-            n_found[place] += 1
-    for place in _defining(_heads(want, chunk), lines):
-        n_found[place] += 2
+    n_found = _mentions(want.terms, chunk.text.lower())
+    heads = _heads(chunk, {name.rpartition(".")[2] for name in (*names.asked, *names.shared[:1])})
+    if heads:
+        for place, line in enumerate(chunk.text.split("\n")):
+            if any(name in line and _begins(line, head) for name, head in heads):
+                n_found[place] += 2
     return min(chunk.start_line + n_found.index(max(n_found)), chunk.end_line)
 
 
-def _defining(heads: Sequence[tuple[str, str]], lines: Sequence[str]) -> set[int]:
-    """Return the places of the lines that begin one of these (name, signature)."""
-    return {place for name, head in heads for place, line in enumerate(lines) if name in line and _begins(line, head)}
+def _mentions(terms: Sequence[str], text: str) -> list[int]:
+    """Return how many of the terms stand in each line of a lower-case text."""
+    ends = [*accumulate(len(line) + 1 for line in text.split("\n"))]
+    counts = [0] * len(ends)
+    for term in terms:
+        found = text.find(term)
+        while found >= 0:
+            place = bisect_right(ends, found)
+            counts[place] += 1
+            found = text.find(term, ends[place])
+    return counts
 
 
-def best_name(want: Wanted, chunk: Chunk, line: int) -> str:
+def _heads(chunk: Chunk, names: Collection[str]) -> list[tuple[str, str]]:
+    """Return some names of a chunk, each with the signatures that hold it."""
+    return [(name, head) for name in sorted(names) for head in chunk.signature.split("\n") if name in head]
+
+
+def best_name(chunk: Chunk, names: Named, line: int) -> str:
     """Return the symbol to show for a chunk: the one it lies in, the one it holds that the question names, or the one
     at a line."""
-    if chunk.symbol:
-        return chunk.symbol
-    named = (*_asked_for(want, chunk), *_named(want, chunk))
-    return next(iter((*named, *_at(chunk, line), *chunk.names)), "")
+    return chunk.symbol or next(chain(names.all, _at(chunk, line), chunk.names), "")
 
 
 def _at(chunk: Chunk, line: int) -> Iterator[str]:
@@ -84,11 +126,11 @@ def _at(chunk: Chunk, line: int) -> Iterator[str]:
     lines = chunk.text.split("\n")
     place = line - chunk.start_line
     before, after = lines[place::-1], lines[place:]
-    heads = [head for head in chunk.signature.split("\n") if head]
+    lasts = [(name, name.rpartition(".")[2]) for name in chunk.names]
+    heads = _heads(chunk, {last for _, last in lasts})
     for text in after if lines[place].lstrip().startswith(_COMMENTS) else before:
-        for name in chunk.names:
-            last = name.rpartition(".")[2]
-            if last in text and any(last in head and _begins(text, head) for head in heads):
+        for name, last in lasts:
+            if last in text and any(one == last and _begins(text, head) for one, head in heads):
                 yield name
 
 
@@ -98,13 +140,6 @@ def _begins(line: str, head: str) -> bool:
     return folded.startswith(head) or head.startswith(folded)
 
 
-def _heads(want: Wanted, chunk: Chunk) -> list[tuple[str, str]]:
-    """Return names that the question means, with their signatures in a chunk."""
-    asked, named = _asked_for(want, chunk), _named(want, chunk)
-    names = {name.rpartition(".")[2] for name in (*asked, *named[:1])}
-    return [(name, head) for name in sorted(names) for head in chunk.signature.split("\n") if name in head]
-
-
 def lines(signals: Mapping[str, float]) -> list[str]:
     """Return each signal that counts, for --explain: what it adds before scaling, its number, its meaning."""
     shown = [(WEIGHTS.get(name, 0.0) * value, name, value) for name, value in signals.items() if value]
@@ -112,42 +147,17 @@ def lines(signals: Mapping[str, float]) -> list[str]:
     return [f"{added:+.2f} {name} {value:.3f}  {MEANING.get(name, '')}".rstrip() for added, name, value in shown]
 
 
-def _definition(want: Wanted, chunk: Chunk, signals: Mapping[str, float]) -> str:
-    defined = _asked_for(want, chunk) if signals.get("definition") else []
-    return f"defines {defined[0]}" if defined else ""
-
-
-def _asked_for(want: Wanted, chunk: Chunk) -> list[str]:
-    lasts = {symbol.replace("::", ".").rpartition(".")[2].lower() for symbol in want.symbols}
-    return [name for name in chunk.names if name.rpartition(".")[2].lower() in lasts]
-
-
-def _named(want: Wanted, chunk: Chunk) -> list[str]:
-    """Return the names whose last part is a word of the question; those first that have most of its words."""
-    named = [name for name in chunk.names if _n_shared(want, _words_of(name.rpartition(".")[2]))]
-    return sorted(named, key=lambda name: -_n_shared(want, _words_of(name))) if len(named) > 1 else named
-
-
 @lru_cache(maxsize=4_096)
 def _words_of(name: str) -> tuple[str, ...]:
     return tuple(terms(name))
 
 
-def _names(want: Wanted, chunk: Chunk) -> str:
-    matching = _named(want, chunk)
-    return f"named {', '.join(matching[:2])}" if matching else ""
-
-
 def _path(want: Wanted, chunk: Chunk) -> str:
     file_name = chunk.path.rpartition("/")[2]
-    return f"file {file_name}" if _n_shared(want, terms(file_name.partition(".")[0])) else ""
+    return f"file {file_name}" if forms_of(want.terms).among(_words_of(file_name.partition(".")[0])) else ""
 
 
 def _words(want: Wanted, chunk: Chunk) -> str:
     lowered = chunk.text.lower()
     found = [term for term in want.terms if term in lowered]
     return f"mentions {', '.join(found[:4])}" if found else ""
-
-
-def _n_shared(want: Wanted, words: Sequence[str]) -> int:
-    return forms_of(want.terms).among(words).bit_count()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import TypeVar
 
 K = TypeVar("K", int, str)
@@ -60,4 +61,4 @@ def _weights(weights: Sequence[float], count: int) -> Sequence[float]:
 
 
 def _best_first(scores: Mapping[K, float]) -> dict[K, float]:
-    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+    return dict(sorted(sorted(scores.items()), key=itemgetter(1), reverse=True))  # stable, also when reversed

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from codefathom.search.explain import best_line, best_name, reason
+from codefathom.search.explain import best_line, best_name, named, reason
 from codefathom.search.filters import matches
 from codefathom.search.rank import Ranked
+from codefathom.search.signals import last_of
 from codefathom.search.wanted import Wanted
 from codefathom.search.words import forms_of
 from codefathom.stores.catalog import Catalog
@@ -37,8 +38,16 @@ def hits(want: Wanted, ranked: Sequence[Ranked], catalog: Catalog, cut: Cut) -> 
 
 def _hit(want: Wanted, chunk: Chunk, item: Ranked) -> Hit:
     best = item.candidate.chunk if chunk.kind == "file" else chunk
-    line = item.candidate.line or best_line(want, best)
-    return Hit(chunk, item.score, item.signals, reason(want, best, item.signals), line, best_name(want, chunk, line))
+    names = named(want, best)
+    line = item.candidate.line or best_line(want, best, names)
+    return Hit(
+        chunk,
+        item.score,
+        item.signals,
+        reason(want, best, names, item.signals),
+        line,
+        "" if chunk.kind == "file" else best_name(best, names, line),
+    )
 
 
 def _joined(ranked: Sequence[Ranked], limit: int) -> list[tuple[Chunk, Ranked]]:
@@ -157,7 +166,7 @@ def _touches(symbol: Symbol, chunk: Chunk) -> bool:
 
 
 def _is_named(want: Wanted, symbol: Symbol) -> bool:
-    lasts = {name.replace("::", ".").rpartition(".")[2].lower() for name in want.symbols}
+    lasts = {last_of(name).lower() for name in want.symbols}
     if symbol.name.lower() in lasts:
         return True
     return _n_shared(want, symbol.name) > 0

@@ -75,7 +75,7 @@ def _framed(text: str, catalog: Catalog) -> dict[int, Framed]:
 
 def _is_chinese(lexical: LexicalView) -> bool:
     """Whether what is indexed is commented in Chinese."""
-    return any(lexical.document_frequency(word) for word in COMMON)
+    return any(lexical.document_frequencies(COMMON).values())
 
 
 def _rarity(lexical: LexicalView, words: Sequence[str]) -> tuple[dict[str, float], float]:
@@ -84,7 +84,7 @@ def _rarity(lexical: LexicalView, words: Sequence[str]) -> tuple[dict[str, float
     A word that stands nowhere and is not Latin counts nothing: code in English says nothing in Chinese.
     """
     total = lexical.n_chunks
-    counts = {word: lexical.document_frequency(word) for word in words}
+    counts = lexical.document_frequencies(words)
     rare = {word: math.log(1 + (total - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
     rare = {word: value if counts[word] or word.isascii() else 0.0 for word, value in rare.items()}
     unknown = sum(value for word, value in rare.items() if not counts[word])

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from codefathom.search.places import place_of
 from codefathom.search.wanted import Wanted
-from codefathom.search.words import Cover, Forms, forms_of, same_word
+from codefathom.search.words import Cover, Telling, forms_of, same_word
 from codefathom.stores.tokens import parts
 from codefathom.types import Chunk
 
@@ -67,6 +67,7 @@ def signals(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int,
     """
     forms = forms_of(wanted.terms)
     cover = Cover(wanted.worth)
+    telling = Telling(forms, cover)
     found = [forms.inside(f"{one.chunk.path}\n{one.chunk.signature}\n{one.chunk.text}".lower()) for one in candidates]
     top = _Top(
         max((one.lexical for one in candidates), default=0.0) or 1.0,
@@ -74,21 +75,23 @@ def signals(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int,
     )
     files = _Files(candidates, found, fused, cover)
     of_file = {
-        one.chunk.path: _about_path(one.chunk.path, wanted, forms, cover) + _of_file(one, files, top, wanted)
+        one.chunk.path: _about_path(one.chunk.path, wanted, telling) + _of_file(one, files, top, wanted)
         for one in {one.chunk.path: one for one in candidates}.values()
     }
     places = _places_by_meaning(candidates)
-    defined = {one.key: _definition(wanted, one.chunk) if wanted.symbols else 0.0 for one in candidates}
+    defined = (
+        _definitions(wanted, candidates) if wanted.symbols else dict.fromkeys((one.key for one in candidates), 0.0)
+    )
     return [
         (
             one.lexical / top.lexical,
             max(one.vector, 0.0) / top.vector,
             places.get(one.key, 0.0),
-            defined[one.key],
-            defined[one.key] * wanted.is_only_symbol,
+            defined.get(one.key, 0.0),
+            defined.get(one.key, 0.0) * wanted.is_only_symbol,
             wanted.frames[one.key].value if one.key in wanted.frames else 0.0,
             cover[bits],
-            *_about_names(one.chunk.names, forms, cover),
+            *_about_names(one.chunk.names, telling),
             *of_file[one.chunk.path],
         )
         for one, bits in zip(candidates, found, strict=True)
@@ -154,48 +157,62 @@ def _places_by_meaning(candidates: Sequence[Candidate]) -> dict[int, float]:
     return {one.key: 1 / place_of_score[one.vector] for one in candidates if one.vector > 0}
 
 
-def _about_names(names: tuple[str, ...], forms: Forms, cover: Cover) -> tuple[float, float]:
-    words, each = _name_words(names)
-    found = forms.among(words)
-    return cover[found], max((cover.share_of(one, forms) for one in each), default=0.0) if found else 0.0
+def _about_names(names: tuple[str, ...], telling: Telling) -> tuple[float, float]:
+    _, words, each = _names(names)
+    found = telling.forms.among(words)
+    return (telling.cover[found], telling.best_share(each)) if found else (0.0, 0.0)
+
+
+class _Names(NamedTuple):
+    """The names of a chunk without what they are qualified with."""
+
+    lowered: frozenset[str]
+    words: tuple[str, ...]  # of all of them
+    each: tuple[tuple[str, ...], ...]  # the words of each
 
 
 @lru_cache(maxsize=16_384)
-def _name_words(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the words of all names, and those of each, without what they are qualified with."""
-    each = tuple(tuple(parts(name.rpartition(".")[2])) for name in names)
-    return tuple(sorted({word for one in each for word in one})), each
+def _names(names: tuple[str, ...]) -> _Names:
+    lasts = [name.rpartition(".")[2] for name in names]
+    each = tuple(words for words in dict.fromkeys(tuple(parts(last)) for last in lasts) if words)
+    words = tuple(sorted({word for one in each for word in one}))
+    return _Names(frozenset(last.lower() for last in lasts), words, each)
 
 
-def _about_path(path: str, wanted: Wanted, forms: Forms, cover: Cover) -> tuple[float, ...]:
+def _about_path(path: str, wanted: Wanted, telling: Telling) -> tuple[float, ...]:
     place = place_of(path)
-    stem = place.flat_stem
+    stem, forms, cover = place.flat_stem, telling.forms, telling.cover
     return (
-        cover.share_of(place.stem, forms),
-        cover.share_of(place.folder, forms),
+        telling.share_of(place.stem),
+        telling.share_of(place.folder),
         cover.strength(forms.among(place.stem)) if len(stem) >= _SHORTEST_STEM and stem in wanted.runs else 0.0,
     )
 
 
-def _definition(want: Wanted, chunk: Chunk) -> float:
-    """1 when the chunk defines a wanted symbol as written, less for another case; more when the file is named so.
+def _definitions(want: Wanted, candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Return by key: 1 when the chunk defines a wanted symbol as written, less for another case; more when the file is
+    named so. What the project only takes from elsewhere and gives on counts less."""
+    lasts = {symbol: last_of(symbol) for symbol in want.symbols}
+    lowered = {last.lower() for last in lasts.values()}
+    foreign = [lasts[symbol] for symbol in want.foreign]
+    found: dict[int, float] = {}
+    for one in candidates if want.symbols else ():
+        best = _GIVEN_ON if any(_gives_on(last, one.chunk) for last in foreign) else 0.0
+        if not lowered.isdisjoint(_names(one.chunk.names).lowered):
+            best = max(best, *(_definition(symbol, last, one.chunk) for symbol, last in lasts.items()))
+        found[one.key] = best
+    return found
 
-    What the project only takes from elsewhere and gives on counts less.
-    """
-    best = _GIVEN_ON if any(_gives_on(last_of(symbol), chunk) for symbol in want.foreign) else 0.0
-    for symbol in want.symbols:
-        last = last_of(symbol)
-        for name in chunk.names:
-            short = name.rpartition(".")[2]
-            if name == symbol or short == last:
-                best = max(best, 0.8)
-            elif short.lower() == last.lower():
-                best = max(best, 0.5)
-            else:
-                continue
-            if same_word(place_of(chunk.path).flat_stem, last.lower()):
-                best += 0.2
-    return min(best, 1.0)
+
+def _definition(symbol: str, last: str, chunk: Chunk) -> float:
+    shorts = [name.rpartition(".")[2] for name in chunk.names]
+    if last in shorts or symbol in chunk.names:
+        best = 0.8
+    elif last.lower() in map(str.lower, shorts):
+        best = 0.5
+    else:
+        return 0.0
+    return best + 0.2 * same_word(place_of(chunk.path).flat_stem, last.lower())
 
 
 def last_of(symbol: str) -> str:

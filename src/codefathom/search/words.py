@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 
 _SHORTEST_FORM = 3
 _SHORTEST_STEM = 4
@@ -45,16 +46,16 @@ class Forms(dict[str, int]):
             self._terms[term[:_SHORTEST_FORM]].append((1 << bit, term))
 
     def __missing__(self, word: str) -> int:
-        near = self._terms.get(word[:_SHORTEST_FORM], ())
-        self[word] = found = sum(bit for bit, term in near if same_word(term, word))
+        found = 0
+        for bit, term in self._terms.get(word[:_SHORTEST_FORM], ()):
+            if same_word(term, word):
+                found |= bit
+        self[word] = found
         return found
 
     def among(self, words: Iterable[str]) -> int:
         """Return the terms that stand among some words, one bit each."""
-        found = 0
-        for word in words:
-            found |= self[word]
-        return found
+        return reduce(or_, map(self.__getitem__, words), 0)
 
     def inside(self, text: str) -> int:
         """Return the terms whose stems stand somewhere in a lower-case text, one bit each."""
@@ -92,6 +93,23 @@ class Cover(dict[int, float]):
             self._strengths[found] = min(1.0, best / self._telling)
         return self._strengths[found]
 
-    def share_of(self, words: Sequence[str], forms: Forms) -> float:
+
+class Telling(dict[str, float]):
+    """Word → how much the terms say that it is a form of, from 0 to 1."""
+
+    def __init__(self, forms: Forms, cover: Cover) -> None:
+        super().__init__()
+        self.forms, self.cover = forms, cover
+
+    def __missing__(self, word: str) -> float:
+        self[word] = strength = self.cover.strength(self.forms[word])
+        return strength
+
+    def share_of(self, words: Sequence[str]) -> float:
         """Return the share of some words that are forms of terms, each counted by what the term says."""
-        return sum(self.strength(forms[word]) for word in words) / len(words) if words else 0.0
+        return sum(map(self.__getitem__, words)) / len(words) if words else 0.0
+
+    def best_share(self, names: Iterable[Sequence[str]]) -> float:
+        """Return the highest share of the words of one of some names."""
+        says = self.__getitem__
+        return max([sum(map(says, words)) / len(words) for words in names])

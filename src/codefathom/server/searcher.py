@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from codefathom.engine import Engine
@@ -101,6 +102,7 @@ def main() -> None:
     os.dup2(2, 1)  # whatever a library prints must not end up between two answers
     asked = os.fdopen(os.dup(0), "rb")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the server ends this
+    import_module("numpy")  # where it is loaded, vectors are looked through faster
     opened = Opened()
     while True:
         try:

@@ -147,12 +147,13 @@ class LexicalView:
         """How many chunks the view holds."""
         return int(self._index.searcher().num_docs) if self._index is not None else 0
 
-    def document_frequency(self, term: str) -> int:
-        """In how many bodies a term stands."""
+    def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
+        """In how many bodies each term stands."""
         if self._index is not None:
             with self._guarded():
-                return int(self._index.searcher().doc_freq("body", term))
-        return 0
+                searcher = self._index.searcher()
+                return {word: int(searcher.doc_freq("body", word)) for word in words}
+        return dict.fromkeys(words, 0)
 
     def search(
         self, words: Mapping[str, float], k: int, weights: Mapping[str, float], allowed: Collection[int] | None = None
