@@ -11,16 +11,18 @@ import pickle
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import fields
 from itertools import islice
+from operator import attrgetter
 from queue import SimpleQueue
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from codefathom.plan import Job, Recipe
 from codefathom.prepare import Outcome, prepare
-from codefathom.types import Failure
+from codefathom.types import Break, Chunk, Document, Failure, ParsedDocument, Reference, Symbol
 
 # Starting a worker costs about 100 ms: below this many bytes one process is as fast.
 MIN_BYTES_FOR_WORKERS = 1_500_000
@@ -163,5 +165,19 @@ def _answer(questions: BinaryIO, answers: BinaryIO) -> None:
             recipe, jobs = pickle.load(questions)
         except (EOFError, KeyboardInterrupt):
             return
-        pickle.dump([prepare(job, recipe) for job in jobs], answers, protocol=5)
+        pickler = pickle.Pickler(answers, protocol=5)
+        pickler.dispatch_table = _AS_ROWS
+        pickler.dump([prepare(job, recipe) for job in jobs])
         answers.flush()
+
+
+def _as_row(kind: type) -> Callable[[Any], tuple[type, tuple[object, ...]]]:
+    """Return what makes a call of its class and a row of values of a dataclass."""
+    row = attrgetter(*(field.name for field in fields(kind)))
+    return lambda value: (kind, row(value))
+
+
+# As dataclasses pickle themselves, they would take a fifth of the time that it takes to make them.
+_AS_ROWS: dict[type, Callable[[Any], Any]] = {
+    kind: _as_row(kind) for kind in (Break, Chunk, Document, ParsedDocument, Reference, Symbol)
+}

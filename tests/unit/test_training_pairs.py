@@ -95,3 +95,18 @@ def test_the_answer_does_not_hold_the_question() -> None:
 )
 def test_first_sentence(text: str, sentence: str) -> None:
     assert first_sentence(text) == sentence
+
+
+def test_a_type_on_a_line_of_its_own_belongs_to_the_function() -> None:
+    text = "/* Opens the log. */\nstatic struct log *\nopen_log(const char *path)\n{\n\treturn find(path);\n}\n"
+    (symbol,) = definitions(document("log.c", "c", text))
+    assert (symbol.name, symbol.doc, symbol.end_line) == ("open_log", "Opens the log.", 6)
+
+
+def test_functions_without_comments_are_asked_for_by_name() -> None:
+    body = "".join(f"  total += step({i});\n" for i in range(12))
+    names = [f"sum{letter}" for letter in "ABCDEFGHIJKLMNOP"]
+    text = "".join(f"function {name}(step) {{\n  let total = 0;\n{body}  return total;\n}}\n" for name in names)
+    found = list(document_pairs(document("a/sum.js", "javascript", text)))
+    assert {pair.kind for pair in found if pair.kind != "file"} == {"name"}  # one in four, by a hash of the text
+    assert all(pair.query in names and pair.query not in pair.document for pair in found)

@@ -16,13 +16,14 @@ import sys
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import pairwise, repeat
 from math import sqrt
 from operator import add, mul
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from codefathom.errors import ProviderError
 from codefathom.types import Matrix
+from codefathom.word_runs import word_runs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +40,8 @@ _MAX_WORD = 64  # longer runs are keys and encoded data
 _MIN_STEM = 3  # shorter beginnings of an unknown word say nothing about it
 _MAX_PIECE = 12
 _MAX_MEMO = 200_000
-_BATCH = 32  # texts summed at once: the gathered rows stay in the processor's cache
+_BATCH = 32  # texts whose tokens are sorted at once
+_TOKEN_BYTES = array("i").itemsize
 
 
 class Model(NamedTuple):
@@ -82,7 +84,7 @@ class BundledEmbedder:
         return cast(Matrix, memoryview(data).cast("f", (len(texts), self.dimensions)))
 
     def _one(self, text: str) -> bytes:
-        counts = sorted(Counter(self._tokens.of(text)).items())
+        counts = sorted(Counter(memoryview(self._tokens.of(text)).cast("i")).items())
         weights = {token: self._model.scales[token] * sqrt(count) for token, count in counts}
         # Loading numpy takes longer than a whole search; where it is there already, it is ten times as fast.
         add_up = _sum_by_numpy if "numpy" in sys.modules else _sum
@@ -93,16 +95,13 @@ class BundledEmbedder:
     def _bulk(self, texts: Sequence[str]) -> bytes:
         import numpy as np  # noqa: PLC0415 - a search never gets here
 
-        flat, ends = array("i"), [0]
-        for text in texts:
-            flat.extend(self._tokens.of(text))
-            ends.append(len(flat))
+        tokens = [self._tokens.of(text) for text in texts]
         table = self._matrix()
         total = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        if flat:
-            keys = np.repeat(np.arange(len(texts)), np.diff(ends)) * len(table) + np.array(flat)
-            keys.sort()
-            _add_rows(total, table, keys)
+        sizes = [len(some) // _TOKEN_BYTES for some in tokens]
+        keys = np.repeat(np.arange(len(texts)), sizes) * len(table) + np.frombuffer(b"".join(tokens), dtype=np.intc)
+        keys.sort()
+        _add_rows(total, table, keys)
         lengths = np.sqrt(np.einsum("ij,ij->i", total, total))
         total /= np.where(lengths > 0, lengths, 1)[:, None]
         return total.tobytes()
@@ -143,10 +142,11 @@ def _add_rows(total: NDArray[np.float32], table: NDArray[np.float32], keys: NDAr
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     repeats = np.diff(first, append=len(keys))
     owner, token = np.divmod(keys[first], len(table))
-    rows = table[token]
-    rows *= np.sqrt(repeats).astype(np.float32)[:, None]
-    starts = np.flatnonzero(np.diff(owner, prepend=-1))
-    total[owner[starts]] = np.add.reduceat(rows, starts, axis=0)
+    weights = np.sqrt(repeats).astype(np.float32)
+    ends = np.searchsorted(owner, np.arange(len(total) + 1)).tolist()
+    for row, (start, end) in zip(total, pairwise(ends), strict=True):
+        # No matrix product: it may use several processors, and then add up in another order.
+        np.einsum("i,ij->j", weights[start:end], table.take(token[start:end], axis=0), out=row)
 
 
 class Tokens:
@@ -155,9 +155,9 @@ class Tokens:
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
         self._memo = _Memo(vocabulary)
 
-    def of(self, text: str) -> Iterator[int]:
-        """Yield the tokens of a text in order."""
-        return chain.from_iterable(map(self._memo.__getitem__, _WORD.findall(text)))
+    def of(self, text: str) -> bytes:
+        """Return the tokens of a text in order, each as an int of C."""
+        return b"".join(map(self._memo.__getitem__, word_runs(text)))
 
     def forget_when_full(self) -> None:
         """Keep the memory small in a long run."""
@@ -165,16 +165,19 @@ class Tokens:
             self._memo.clear()
 
 
-class _Memo(dict[str, tuple[int, ...]]):
-    """The tokens of each word; a new word is split when first asked for."""
+class _Memo(dict[str, bytes]):
+    """The tokens of each run of letters; a new one is split when first asked for."""
 
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
         super().__init__()
         self.vocabulary = vocabulary
 
-    def __missing__(self, word: str) -> tuple[int, ...]:
-        tokens = tuple(self.vocabulary[token] for token in tokens_of(word, self.vocabulary))
-        self[word] = tokens
+    def __missing__(self, run: str) -> bytes:
+        if not run.isascii():
+            found = [token for word in words_of(run) for token in tokens_of(word, self.vocabulary)]
+        else:
+            found = [run] if run in self.vocabulary else list(tokens_of(run, self.vocabulary))
+        self[run] = tokens = array("i", map(self.vocabulary.__getitem__, found)).tobytes()
         return tokens
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-# A run of letters, digits and underscores of any script; Chinese, Japanese and Korean runs are cut out of it below.
-_WORD = re.compile(r"\w+")
+from codefathom.word_runs import word_runs
+
+# Chinese, Japanese and Korean is cut out of a run of letters of any script.
 _CJK = re.compile(
     r"[々\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+"
 )
@@ -31,7 +32,7 @@ def parts(name: str) -> list[str]:
 
     Unlike `terms`, a name of several words does not stand there as a whole.
     """
-    found = {part for word in _WORD.findall(name) for part in _parts_alone(word)}
+    found = {part for word in word_runs(name) for part in _parts_alone(word)}
     return sorted(found)
 
 
@@ -46,7 +47,7 @@ query_terms = terms
 
 def joined_terms(text: str) -> str:
     """Return the same terms, parted by white space."""
-    return " ".join(map(_memo.__getitem__, _WORD.findall(text)))
+    return " ".join(map(_memo.__getitem__, word_runs(text)))
 
 
 class _Memo(dict[str, str]):
