@@ -22,7 +22,6 @@ from evals.benchmark import lay, standard_library
 from evals.memory import PROC, bytes_held, family
 from evals.run import REPOSITORY
 
-PROGRAM = "import sys; from codefathom.cli import main; sys.exit(main())"
 PARTS = ("src", "tests", "docs", "evals", "training")
 THIRD = "third"
 _LOOK_S = 0.1
@@ -111,7 +110,7 @@ def serving(folder: Path) -> Iterator[Server]:
     }
     said = folder / "log"
     with said.open("w") as log:
-        command = [sys.executable, "-c", PROGRAM, "serve", "--port", "0"]
+        command = [sys.executable, "-m", "codefathom", "serve", "--port", "0"]
         with subprocess.Popen(command, env=kept | own, stderr=log, cwd=folder) as process:
             try:
                 while not (found := re.search(r"http://\S+:\d+", said.read_text())):

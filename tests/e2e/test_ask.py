@@ -18,7 +18,7 @@ import pytest
 from tests.protocols.server import Served, Turn, serving
 
 SHOP = Path(__file__).parent.parent / "repos" / "shop"
-FATHOM = [sys.executable, "-c", "import sys; from codefathom.cli import main; sys.exit(main())"]
+FATHOM = [sys.executable, "-m", "codefathom"]
 QUESTION = "how is the price of an order computed"
 CLAIM = "Prices are summed [shop/pricing.py:6-8]. And taxed [shop/tax.py:1-3]."
 

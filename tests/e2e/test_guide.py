@@ -20,7 +20,7 @@ GUIDE, MODELS = DOCS / "guide.md", DOCS / "models.md"
 SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # `fathom` of the environment that runs the tests, also where that is not installed.
-SHIM = '#!/bin/sh\nexec "{python}" -c "import sys; from codefathom.cli import main; sys.exit(main())" "$@"\n'
+SHIM = '#!/bin/sh\nexec "{python}" -m codefathom "$@"\n'
 
 
 class Step(NamedTuple):

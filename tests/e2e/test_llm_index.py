@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.protocols.server import Served, Turn, serving
 
-FATHOM = [sys.executable, "-c", "import sys; from codefathom.cli import main; sys.exit(main())"]
+FATHOM = [sys.executable, "-m", "codefathom"]
 KEY = "AKIA" + "Q3EXAMPLE7HBNDCA"  # in two parts, so that it is none here
 LEDGER = f"""\
 program ledger;

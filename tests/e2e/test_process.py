@@ -16,7 +16,7 @@ import pytest
 from codefathom.cli import main
 
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
-FATHOM = [sys.executable, "-c", "import sys; from codefathom.cli import main; sys.exit(main())"]
+FATHOM = [sys.executable, "-m", "codefathom"]
 
 
 @pytest.fixture

@@ -17,8 +17,6 @@ from codefathom.engine import Engine
 
 from .test_routes_jobs import JSON_ONLY, messages
 
-PROGRAM = "import sys; from codefathom.cli import main; sys.exit(main())"
-
 
 def environment_of(tmp_path: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
@@ -28,7 +26,7 @@ def environment_of(tmp_path: Path) -> dict[str, str]:
 @contextmanager
 def process(environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
     """Run `fathom serve` on a free port."""
-    command = [sys.executable, "-c", PROGRAM, "serve", "--port", "0"]
+    command = [sys.executable, "-m", "codefathom", "serve", "--port", "0"]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr is not None

@@ -19,8 +19,6 @@ from codefathom.server.auth import hash_of
 from codefathom.server.config import ServerConfig
 from codefathom.server.run import _listening
 
-PROGRAM = "import sys; from codefathom.cli import main; sys.exit(main())"
-
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
@@ -29,7 +27,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def test_it_says_where_it_listens_answers_and_stops(shop: Path, environment: dict[str, str]) -> None:
-    command = [sys.executable, "-c", PROGRAM, "serve", str(shop), "--port", "0", "--set", "server.log=json"]
+    command = [sys.executable, "-m", "codefathom", "serve", str(shop), "--port", "0", "--set", "server.log=json"]
     with subprocess.Popen(
         command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:
