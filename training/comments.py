@@ -19,6 +19,7 @@ _DEFINED = re.compile(
     r"\b(?:func(?:tion)?(?:\s*\([^)]*\))?|fn|class|interface|struct|enum|trait|type|impl|mod|macro_rules!|record"
     r"|const|let|var|#define)\s*\*?\s*([A-Za-z_]\w*)|([A-Za-z_~][\w:]*)\s*\("
 )
+_TYPE_ALONE = re.compile(r"(?:[A-Za-z_]\w*[ \t*]+)*[A-Za-z_]\w*[ \t*]*$")  # the name stands on the next line
 _KEYWORDS = {"if", "for", "while", "switch", "return", "catch", "else", "do", "import", "package", "require", "include"}
 
 
@@ -62,6 +63,8 @@ def _braces(lines: Sequence[str]) -> Iterator[Symbol]:
         start, index = index, after
         while after < len(lines) and _SKIPPED.match(lines[after]) and after - index < 4 and lines[after].strip():
             after += 1
+        if after + 1 < len(lines) and _TYPE_ALONE.match(lines[after]):
+            after += 1
         if after < len(lines) and (name := _name(lines[after])):
             end = _end(lines, after)
             yield Symbol("function", name, name, start + 1, end, after + 1, lines[after].strip()[:200], doc)
@@ -102,6 +105,7 @@ def _end(lines: Sequence[str], start: int) -> int:
     depth = 0
     for index in range(start, min(start + _MOST_LINES, len(lines))):
         depth += sum(map(lines[index].count, "{([")) - sum(map(lines[index].count, "})]"))
-        if depth <= 0 and lines[index].rstrip().endswith(("}", ";", "};", ")", ",")):
+        opens_below = index + 1 < len(lines) and lines[index + 1].lstrip().startswith("{")
+        if depth <= 0 and not opens_below and lines[index].rstrip().endswith(("}", ";", "};", ")", ",")):
             return index + 1
     return min(start + _MOST_LINES, len(lines))

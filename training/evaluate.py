@@ -21,6 +21,7 @@ from codefathom.providers.bundled import MODEL_FILE, BundledEmbedder, parts_of, 
 from training.sources import read_sources
 
 CANDIDATES = 2_000
+FEWEST = 100  # questions of one source that say something
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 Matrix = NDArray[np.float32]
 
@@ -84,7 +85,7 @@ def report(title: str, pairs: Sequence[tuple[str, str]], embedder: BundledEmbedd
 
 
 def main() -> int:
-    """Score English and Chinese questions."""
+    """Score English and Chinese questions, then each source among its own definitions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sources", type=Path, required=True)
     parser.add_argument("--data", type=Path, required=True)
@@ -92,9 +93,12 @@ def main() -> int:
     options = parser.parse_args()
     names = [source.name for source in read_sources(options.sources) if source.split == "eval"]
     embedder = BundledEmbedder(options.model)
-    print(embedder.name, names)
+    print(embedder.name)
     report("English", read_questions(options.data, names, False), embedder)
     report("Chinese", read_questions(options.data, names, True), embedder)
+    for name in names:
+        if len(pairs := read_questions(options.data, [name], False)) >= FEWEST:
+            report(name, pairs, embedder)
     return 0
 
 

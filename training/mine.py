@@ -29,13 +29,15 @@ from codefathom.parse import parse
 from codefathom.source.documents import read
 from codefathom.source.scan import scan
 from codefathom.types import Document, Skipped, Symbol
-from training.comments import LANGUAGES, definitions
+from training.comments import BRACES, LANGUAGES, definitions
 from training.sources import Source, forbidden, read_sources
+from training.tested import TEST_PATH, cases_of, matched
 
 _MOST_PAIRS = 16_000  # of one source, so that no project's words rule the model
 _MOST_COMMITS = 2_500
 _MOST_BODY = 1_500
 _COPIES = re.compile(r"(?:^|/)(?:vendor|_?vendored|_vendor|third[_-]?party|node_modules|deps|external|dist)(?:/|$)")
+_PROSE = {"markdown", "rst", "text"}
 _MARKS = " \t*/#-!\"';<>|"
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n\s*\n|(?<=[。！？])")
 _TAG = re.compile(r"</?\w+[^>]*>|[{]@\w+ ([^}]*)[}]")
@@ -110,16 +112,17 @@ def _lay(git: Path, revision: str, folder: Path) -> None:
 def _tree_pairs(root: str) -> Iterator[Pair]:
     files = [file for file in scan(root).files if not _COPIES.search(file.path) and "site-packages" not in file.path]
     random.Random(7).shuffle(files)
-    for file in files[:4_000]:
-        document = read(root, file)
-        if not isinstance(document, Skipped) and document.size < 300_000:
-            yield from document_pairs(document)
+    documents = [document for file in files[:4_000] if not isinstance(document := read(root, file), Skipped)]
+    documents = [document for document in documents if document.size < 300_000]
+    for document in documents:
+        yield from document_pairs(document)
+    yield from pairs_of_tests(documents)
 
 
 def document_pairs(document: Document) -> Iterator[Pair]:
     """Yield the pairs of one file: documentation ↔ definition, name ↔ body, heading ↔ section, file doc ↔ outline."""
     lines = split_lines(document.text)
-    symbols = definitions(document) if document.language in LANGUAGES else parse(document).symbols
+    symbols = _symbols(document)
     for symbol in symbols:
         if symbol.kind == "section" and not re.search(
             r"(?i)change|history|news|release|/[a-z]{2}-[a-z]{2}/", document.path
@@ -134,6 +137,33 @@ def document_pairs(document: Document) -> Iterator[Pair]:
             yield Pair("file", document.language, about, _text(document.path, "", "", outline))
 
 
+def _symbols(document: Document) -> list[Symbol]:
+    """The documented definitions as comments tell them; undocumented ones, and other languages, by their grammar."""
+    if document.language not in LANGUAGES:
+        return list(parse(document).symbols)
+    found = definitions(document)
+    if document.language in BRACES:
+        named = {symbol.name for symbol in found}
+        found += [symbol for symbol in parse(document).symbols if not symbol.doc and symbol.name not in named]
+    return found
+
+
+def pairs_of_tests(documents: Sequence[Document]) -> Iterator[Pair]:
+    """Yield the titles of tests with the functions they test, where a name has one definition only."""
+    answers: dict[str, Pair | None] = {}
+    for document in documents:
+        if document.language not in _PROSE and not TEST_PATH.search(document.path):
+            lines = split_lines(document.text)
+            for symbol in _symbols(document):
+                if symbol.kind in {"function", "method"} and (text := _answer(document, symbol, lines)):
+                    pair = Pair("tested", document.language, "", text)
+                    answers[symbol.name] = None if symbol.name in answers else pair
+    tests = [test for document in documents if TEST_PATH.search(document.path) for test in cases_of(document.text)]
+    for title, name in matched(tests, lambda name: answers.get(name) is not None):
+        if answer := answers[name]:
+            yield answer._replace(query=title)
+
+
 def _opening(lines: Sequence[str]) -> str:
     """The comment at the top of a file, without a licence."""
     found: list[str] = []
@@ -146,18 +176,27 @@ def _opening(lines: Sequence[str]) -> str:
 
 
 def _symbol_pairs(document: Document, symbol: Symbol, lines: Sequence[str]) -> Iterator[Pair]:
-    whole = lines[symbol.start_line - 1 : symbol.end_line]
-    about = {line.strip(_MARKS) for line in symbol.doc.splitlines()} - {""}
-    body = "".join(line for line in whole if line.strip().strip(_MARKS) not in about)[:_MOST_BODY]
-    if len(body) < 40:
+    if not (text := _answer(document, symbol, lines)):
         return
-    text = _text(document.path, symbol.qualified_name, symbol.signature, body)
     if query := first_sentence(symbol.doc):
         yield Pair("doc", document.language, query, text)
         if len(symbol.doc) > 2 * len(query) and len(rest := symbol.doc[len(query) :].strip()) > 40:
             yield Pair("more", document.language, rest[:300], text)
-    elif len(whole) > 4 and int(blake2b(text.encode("utf-8", "replace"), digest_size=2).hexdigest(), 16) % 4 == 0:
+    elif symbol.end_line - symbol.start_line > 3 and _one_in_four(text):
+        body = "\n".join(text.split("\n")[4:])
         yield Pair("name", document.language, symbol.name, body.replace(symbol.name, ""))
+
+
+def _answer(document: Document, symbol: Symbol, lines: Sequence[str]) -> str:
+    """The text of a definition without its documentation; nothing when hardly anything is left."""
+    whole = lines[symbol.start_line - 1 : symbol.end_line]
+    about = {line.strip(_MARKS) for line in symbol.doc.splitlines()} - {""}
+    body = "".join(line for line in whole if line.strip().strip(_MARKS) not in about)[:_MOST_BODY]
+    return _text(document.path, symbol.qualified_name, symbol.signature, body) if len(body) >= 40 else ""
+
+
+def _one_in_four(text: str) -> bool:
+    return int(blake2b(text.encode("utf-8", "replace"), digest_size=2).hexdigest(), 16) % 4 == 0
 
 
 def _section_pairs(document: Document, symbol: Symbol, lines: Sequence[str]) -> Iterator[Pair]:
