@@ -1,16 +1,16 @@
 """Train the token vectors on mined pairs and write the model of the package.
 
-    python -m training.train --sources training/sources.json --data PAIRS --out src/codefathom/providers/model
+    python -m training.train --sources training/sources.json --data PAIRS --teacher e5-small-q4.bin \
+        --out src/codefathom/providers/model
 
-Needs torch. One table serves both sides; a pair's neighbours in the batch are its negatives, a quarter of them from
-its own source. Everything is seeded.
+Needs torch. The vectors start from what a larger model makes of each token. One table serves both sides; a pair's
+neighbours in the batch are its negatives, a quarter of them from its own source. Everything is seeded.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import random
 import time
 from collections import Counter
@@ -26,12 +26,14 @@ from numpy.typing import NDArray
 from codefathom.providers.bundled import parts_of, tokens_of, words_of
 from training.export import write_model
 from training.sources import read_sources
+from training.teacher import first_vectors
 
 WORDS, PIECES = 22_000, 3_000
 MOST_PAIRS_OF_A_SOURCE = 9_000
 GROUP = 256  # pairs of one source that stand together in a batch
 TEMPERATURE = 0.05
 DROPPED = 0.2  # share of the tokens left out of each text at each step
+FIRST_LENGTH = 4.0  # of the vectors at the start: the longer, the more of the teacher stays
 SEED = 20_251
 
 
@@ -130,9 +132,9 @@ def batches(groups: Sequence[range], size: int, seed: int) -> Iterator[NDArray[n
 class Table(torch.nn.Module):
     """A vector and a weight for each token."""
 
-    def __init__(self, weights: NDArray[np.float64], dimensions: int) -> None:
+    def __init__(self, vectors: NDArray[np.float32], weights: NDArray[np.float64]) -> None:
         super().__init__()
-        self.vectors = torch.nn.Parameter(torch.randn(len(weights), dimensions) / math.sqrt(dimensions))
+        self.vectors = torch.nn.Parameter(torch.from_numpy(vectors))
         self.weights = torch.nn.Parameter(torch.tensor(np.log(weights), dtype=torch.float32))
 
     def rows(self) -> torch.Tensor:
@@ -183,7 +185,7 @@ def first_weights(documents: Bag, size: int) -> NDArray[np.float64]:
 def main() -> int:
     """Read, train, export."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("sources", "data", "out"):
+    for name in ("sources", "data", "teacher", "out"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--dimensions", type=int, default=256)
     parser.add_argument("--batch", type=int, default=1024)
@@ -202,7 +204,8 @@ def main() -> int:
     documents = make_bag([document for _, document in pairs], vocabulary)
     ends = np.cumsum([0, *map(len, by_source)]).tolist()
     groups = [range(a, b) for a, b in pairwise(ends)]
-    table = Table(first_weights(documents, len(words)), options.dimensions)
+    vectors = FIRST_LENGTH * first_vectors(options.teacher, words, options.dimensions)
+    table = Table(vectors, first_weights(documents, len(words)))
     plan = Options(options.dimensions, options.batch, options.epochs, options.rate, options.threads)
     train(table, queries, documents, groups, plan)
     print(write_model(options.out / "static.bin", words, table.rows().detach().numpy()))
