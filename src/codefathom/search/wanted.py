@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from math import log1p
 
 from codefathom.search.frames import Framed
+from codefathom.search.issue import Issue, read_issue, weights_of
 from codefathom.search.query import Query
 from codefathom.search.translate import to_chinese, to_english
 from codefathom.stores.tokens import terms
@@ -26,7 +25,6 @@ _ABOUT_PROSE = frozenset(
     "readme documentation docs changelog license contributing guide tutorial install installation".split()  # noqa: SIM905
 )
 LONG = 24  # words: a longer text is an issue or a log, of which few words say what it is about
-_TITLE = 3  # times that a word counts for standing in the first line of a long text
 _WORD = re.compile(r"[a-z0-9]+|[^\W\x00-\x7f]+")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:::|\.|#|->|\\)[^\W\d]\w*)*")
 
@@ -66,9 +64,9 @@ def wanted(query: Query, *, in_chinese: bool = False) -> Wanted:
     words = [term for term in terms(text) if term not in STOP_WORDS] or terms(text)
     english = {} if text.isascii() else to_english(text)
     translations = english | (to_chinese(words) if in_chinese else {})
-    counts = _counts(text, words) if len(words) > LONG else {}
-    found = tuple(dict.fromkeys([*words, *translations]))
-    meaning = " ".join((text, *english)) if english else text
+    counts = _counts(read_issue(text)) if len(words) > LONG else {}
+    found = tuple(dict.fromkeys([*(counts or words), *translations]))
+    meaning = " ".join((text, *english))
     return Wanted(
         terms=found,
         symbols=tuple(dict.fromkeys(_symbols(query))),
@@ -81,12 +79,11 @@ def wanted(query: Query, *, in_chinese: bool = False) -> Wanted:
     )
 
 
-def _counts(text: str, words: Sequence[str]) -> dict[str, float]:
-    """Return what each word of a long text counts: those of its first line most, then those that stand there often."""
-    title = set(terms(text.partition("\n")[0]))
-    counts = {word: log1p(n + _TITLE * (word in title)) for word, n in Counter(words).items()}
-    top = max(counts.values(), default=1.0)
-    return {word: value / top for word, value in counts.items()}
+def _counts(issue: Issue) -> dict[str, float]:
+    """Return what each word of a long text counts, at most 1."""
+    weights = {word: weight for word, weight in weights_of(issue).items() if word not in STOP_WORDS}
+    top = max(weights.values(), default=1.0)
+    return {word: weight / top for word, weight in weights.items()}
 
 
 def focused(want: Wanted) -> Wanted:
