@@ -38,9 +38,8 @@ class Teacher:
         sizes, longest = self._sizes, max(map(len, rows))
         ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows])
         seen = torch.arange(longest)[None, :] < torch.tensor([[len(row)] for row in rows])
-        vectors = self._tensors["emb.word"].view(-1, sizes.width)[ids]
-        vectors = vectors + self._tensors["emb.pos"].view(-1, sizes.width)[:longest] + self._tensors["emb.type"]
-        state = self._norm("emb.ln", vectors)
+        places = self._tensors["emb.pos"].view(-1, sizes.width)[:longest] + self._tensors["emb.type"][: sizes.width]
+        state = self._norm("emb.ln", self._tensors["emb.word"].view(-1, sizes.width)[ids] + places)
         for layer in range(sizes.layers):
             state = self._norm(f"l{layer}.aln", state + self._attend(f"l{layer}", state, seen))
             inner = functional.gelu(self._linear(f"l{layer}.fi", state))
@@ -67,7 +66,9 @@ class Teacher:
 def first_vectors(path: Path, tokens: Sequence[str], dimensions: int) -> NDArray[np.float32]:
     """Return a unit vector for each token: what it means to the teacher, in the directions in which tokens differ."""
     vectors = Teacher(path).words([token.removeprefix("##") for token in tokens])
-    vectors -= vectors.mean(axis=0)
+    chinese = np.array(["\u3400" <= token[0] <= "\u9fff" for token in tokens])
+    for script in (chinese, ~chinese):  # or else 删除 is nearer to any Chinese word than to "delete"
+        vectors[script] -= vectors[script].mean(axis=0)
     _, directions = np.linalg.eigh(vectors.T @ vectors)
     vectors = vectors @ directions[:, ::-1][:, :dimensions]
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
+import math
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,13 +24,14 @@ import torch
 from numpy.typing import NDArray
 
 from codefathom.providers.bundled import parts_of, tokens_of, words_of
+from training.batches import Neighbours, batches
 from training.export import write_model
 from training.sources import read_sources
 from training.teacher import first_vectors
 
 WORDS, PIECES = 22_000, 3_000
 MOST_PAIRS_OF_A_SOURCE = 9_000
-GROUP = 256  # pairs of one source that stand together in a batch
+SAME = 0.9  # cosine of two documents from which neither is a wrong answer to the other's question
 TEMPERATURE = 0.05
 DROPPED = 0.2  # share of the tokens left out of each text at each step
 FIRST_LENGTH = 4.0  # of the vectors at the start: the longer, the more of the teacher stays
@@ -115,20 +116,6 @@ def make_bag(texts: Sequence[str], vocabulary: dict[str, int]) -> Bag:
     return Bag(np.concatenate(ids), np.concatenate(weights), np.array(starts))
 
 
-def batches(groups: Sequence[range], size: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Yield the numbers of the pairs of each batch: groups of one source, shuffled together."""
-    order = random.Random(seed)
-    parts: list[NDArray[np.int64]] = []
-    for numbers in groups:
-        mixed = list(numbers)
-        order.shuffle(mixed)
-        parts += [np.array(mixed[i : i + GROUP]) for i in range(0, len(mixed), GROUP)]
-    order.shuffle(parts)
-    flat = np.concatenate(parts)
-    for start in range(0, len(flat) - size + 1, size):
-        yield flat[start : start + size]
-
-
 class Table(torch.nn.Module):
     """A vector and a weight for each token."""
 
@@ -161,12 +148,9 @@ def train(table: Table, queries: Bag, documents: Bag, groups: Sequence[range], o
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, options.rate, total_steps=total + 1, pct_start=0.1)
     started, step = time.perf_counter(), 0
     for epoch in range(options.epochs):
-        for numbers in batches(groups, options.batch, SEED + epoch):
-            scores = table(queries, numbers) @ table(documents, numbers).T / TEMPERATURE
-            target = torch.arange(len(numbers))
-            loss = torch.nn.functional.cross_entropy(scores, target) + torch.nn.functional.cross_entropy(
-                scores.T, target
-            )
+        sources = [where_they_stand(table, queries, documents, numbers) for numbers in groups]
+        for numbers in batches(sources, options.batch, SEED + epoch):
+            loss = loss_of(table(queries, numbers), table(documents, numbers))
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -174,6 +158,27 @@ def train(table: Table, queries: Bag, documents: Bag, groups: Sequence[range], o
             step += 1
             if step % 50 == 0:
                 print(f"{step}/{total} loss {loss.item() / 2:.3f} {time.perf_counter() - started:.0f} s", flush=True)
+
+
+def loss_of(queries: torch.Tensor, documents: torch.Tensor) -> torch.Tensor:
+    """How far the queries are from choosing their own documents, and the documents their queries."""
+    scores = queries @ documents.T / TEMPERATURE
+    target = torch.arange(len(scores))
+    same = (documents @ documents.T > SAME) & (target[:, None] != target)
+    scores = scores.masked_fill(same, -math.inf)
+    loss = torch.nn.functional.cross_entropy
+    return loss(scores, target) + loss(scores.T, target)
+
+
+def where_they_stand(table: Table, queries: Bag, documents: Bag, numbers: range) -> Neighbours:
+    """Return the pairs of a source with the middle of query and document."""
+    rows = np.array(numbers)
+    table.eval()
+    parts = np.array_split(rows, len(rows) // 4096 + 1)
+    with torch.no_grad():
+        vectors = [table(queries, part) + table(documents, part) for part in parts]
+    table.train()
+    return Neighbours(rows, torch.cat(vectors).numpy())
 
 
 def first_weights(documents: Bag, size: int) -> NDArray[np.float64]:
