@@ -54,7 +54,10 @@ def test_other_routes_are_no_pages_even_for_a_browser(server: httpx.Client, path
 
 
 def test_what_is_not_a_page_is_an_error(server: httpx.Client) -> None:
-    assert server.get("/chat/a/b", headers=BROWSER).status_code == 404
+    unknown = server.get("/chat/a/b", headers=BROWSER)
+    assert (unknown.status_code, unknown.text) == (404, "<title>the page</title>")
+    assert server.get("/chat/a/b").json()["code"] == "not_found"
+    assert server.get("/projects/none", headers=BROWSER).json()["code"] == "not_found"
     assert server.post("/search", headers=BROWSER, json={}).status_code == 422
     assert server.head("/chat", headers=BROWSER).status_code == 200
 

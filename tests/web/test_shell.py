@@ -55,6 +55,15 @@ def test_the_menu_leads_to_each_page_and_says_which_one_is_open(page: Page, serv
     expect(page).to_have_url(f"{served.url}/monitoring")
 
 
+def test_an_address_that_leads_nowhere_says_so_and_leads_back(page: Page, served: ServedPage) -> None:
+    response = page.goto(f"{served.url}/nothing/here")
+    assert response is not None
+    assert response.status == 404
+    expect(page.get_by_role("main")).to_contain_text("There is no such page")
+    page.get_by_role("main").get_by_role("link").click()
+    expect(page).to_have_url(re.compile("/projects$"))
+
+
 def test_the_keyboard_gets_past_the_menu_and_through_it(page: Page, served: ServedPage) -> None:
     settled(page, f"{served.url}/monitoring")
     page.keyboard.press("Tab")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from codefathom.errors import FathomError
+from codefathom.server.page import page, wants_page
 from codefathom.server.problems import MEDIA_TYPE, Problem, problem, problem_of
 
+_NO_ROUTE = 404
 _CODES = {
-    404: "not_found",
+    _NO_ROUTE: "not_found",
     405: "method_not_allowed",
     408: "timeout",
     413: "too_large",
@@ -39,8 +41,10 @@ async def _failed(request: Request, error: Exception) -> JSONResponse:
     return response_of(found)
 
 
-async def _refused(_: Request, error: Exception) -> JSONResponse:
+async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if error.status_code == _NO_ROUTE and request.method == "GET" and wants_page(request.headers):
+        return page(_NO_ROUTE)  # it says so in the person's language, and leads back
     response = response_of(problem(error.status_code, str(error.detail), _CODES.get(error.status_code, "refused")))
     response.headers.update(error.headers or {})
     return response

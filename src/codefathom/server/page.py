@@ -64,7 +64,20 @@ class Navigation:
 
 def is_navigation(method: str, path: str, headers: Headers) -> bool:
     """Whether a browser asks for one of the pages; what the page itself asks for lies under /api."""
-    return method in {"GET", "HEAD"} and "text/html" in headers.get("accept", "") and bool(_PAGES.fullmatch(path))
+    return method in {"GET", "HEAD"} and wants_page(headers) and bool(_PAGES.fullmatch(path))
+
+
+def wants_page(headers: Headers) -> bool:
+    """Whether a person asks, not a program."""
+    return "text/html" in headers.get("accept", "")
+
+
+def page(status: int = 200) -> HTMLResponse:
+    """Return the page; which of its views is shown, it takes from the address."""
+    index = STATIC / "index.html"
+    built = index.is_file()
+    text = index.read_text(encoding="utf-8") if built else _NOT_BUILT
+    return HTMLResponse(text, status if built else 503, {"cache-control": "no-cache"})
 
 
 def router() -> APIRouter:
@@ -72,11 +85,8 @@ def router() -> APIRouter:
     routes = APIRouter(include_in_schema=False)
 
     @routes.api_route("/", methods=["GET", "HEAD"])
-    def page() -> Response:
-        index = STATIC / "index.html"
-        built = index.is_file()
-        text = index.read_text(encoding="utf-8") if built else _NOT_BUILT
-        return HTMLResponse(text, 200 if built else 503, {"cache-control": "no-cache"})
+    def first() -> Response:
+        return page()
 
     @routes.api_route("/assets/{name}", methods=["GET", "HEAD"])
     def asset(name: Name, accept_encoding: AcceptEncoding = "") -> Response:
