@@ -29,7 +29,7 @@ from training.export import write_model
 from training.sources import read_sources
 from training.teacher import first_vectors
 
-WORDS, PIECES = 22_000, 3_000
+WORDS, PIECES = 32_000, 4_000
 MOST_PAIRS_OF_A_SOURCE = 9_000
 SAME = 0.9  # cosine of two documents from which neither is a wrong answer to the other's question
 TEMPERATURE = 0.05
