@@ -156,7 +156,7 @@ class SearchResult:
 class Progress:
     """One step of a long run; only faces print it."""
 
-    phase: str  # scan index write purposes paused
+    phase: str  # scan index write purposes embed paused
     n_done: int
     n_total: int
     path: str = ""

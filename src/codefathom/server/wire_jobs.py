@@ -19,7 +19,7 @@ class StepOut(Out):
     phase: str = Field(
         examples=["index"],
         description="queued, starting, clone, waiting (for another program that writes the index), scan, index, write, "
-        "purposes, paused; then the state in which it ended",
+        "purposes, embed, paused; then the state in which it ended",
     )
     current_file: Sound = Field(default="", examples=["shop/cart.py"])
     current: int = Field(default=0, examples=[120], description="Files that are done")

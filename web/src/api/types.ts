@@ -2959,7 +2959,7 @@ export interface components {
         StepOut: {
             /**
              * Phase
-             * @description queued, starting, clone, waiting (for another program that writes the index), scan, index, write, purposes, paused; then the state in which it ended
+             * @description queued, starting, clone, waiting (for another program that writes the index), scan, index, write, purposes, embed, paused; then the state in which it ended
              * @example index
              */
             phase: string;
