@@ -48,6 +48,7 @@ def test_a_form_says_nothing_and_code_stands_apart() -> None:
         ("# a title with marks\nwords", Issue("# a title with marks", "words", "")),
         ("```\ncode\n```\nwords", Issue("", "\n\nwords", "```\ncode\n```")),
         ("title\n#include <a.h>", Issue("title", "#include <a.h>", "")),
+        ("title\r\n**Describe it**\r\nwords", Issue("title", "\nwords", "")),
         ("title\n**bold** words", Issue("title", "**bold** words", "")),
     ],
 )
@@ -67,3 +68,9 @@ def test_what_is_found_stood_in_the_text(text: str) -> None:
     known = set(terms(text))
     for part in read_issue(text):
         assert set(terms(part)) <= known
+
+
+@pytest.mark.parametrize("sign", ["<!--", "\n", "```\n", "*", "**a**", " ", "- [ ] ", "#", "\n~~~"])
+def test_a_text_that_is_made_to_take_long_does_not(sign: str) -> None:
+    issue = read_issue("title\n" + sign * (100_000 // len(sign)))  # in the square of its length it would take minutes
+    assert issue.title == "title"

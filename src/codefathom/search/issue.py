@@ -15,10 +15,11 @@ _TITLE = 2.0
 _CODE = 0.1
 
 _FENCES = ("```", "~~~")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# Each expression takes time in proportion to the text, whatever is in it.
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.DOTALL | re.MULTILINE)
 # The lines of a form: boxes to tick, and headings, which stand in every issue that was written with it.
-_FORM = re.compile(r"^(?:\s*[-*+] \[[ xX]?\].*| {0,3}#{1,6}\s.*| {0,3}(\*\*|__)[^\n]+\1:?\s*)$", re.MULTILINE)
+_FORM = re.compile(r"^[ \t]*(?:[-*+] \[[ xX]?\].*|#{1,6}[ \t].*|(\*\*|__)[^\n]+\1:?[ \t]*)$", re.MULTILINE)
 
 
 class Issue(NamedTuple):
@@ -31,7 +32,7 @@ class Issue(NamedTuple):
 
 def read_issue(text: str) -> Issue:
     """Take a text in Markdown apart; its first line is its title, unless code begins there."""
-    text = _COMMENT.sub("\n", text).strip()
+    text = _COMMENT.sub("\n", text.replace("\r\n", "\n")).strip()
     title, _, rest = ("", "", text) if text.startswith(_FENCES) else text.partition("\n")
     code = "\n".join(match.group() for match in _FENCED.finditer(rest))
     return Issue(title, _FORM.sub("", _FENCED.sub("\n", rest)), code)
