@@ -128,3 +128,11 @@ def test_a_header_declares_what_a_source_file_beside_it_defines() -> None:
     header, source, other = candidate(1, "lib/url.h"), candidate(2, "lib/url.c"), candidate(3, "lib/list.h")
     assert [row["declaration"] for row in of("url", header, source, other)] == [1.0, 0.0, 0.0]
     assert [row["declaration"] for row in of("url", candidate(1, "a.pyi"), header)] == [1.0, 0.0]
+
+
+def test_of_a_long_text_the_three_best_of_a_file_speak_for_it() -> None:
+    best, twice = candidate(1, "a.py", lexical=6.0), [candidate(n, "b.py", lexical=4.0) for n in (2, 3)]
+    more = [candidate(n, "c.py", lexical=1.0) for n in (4, 5, 6, 7)]
+    short, long = Wanted(("url",)), Wanted(("url",), rest={"host": 1.0})
+    assert {row["file_several"] for row in of(short, best, *twice, *more)} == {0.0}
+    assert [row["file_several"] for row in of(long, best, *twice, *more)] == [0.75, 1.0, 1.0, *[0.375] * 4]

@@ -15,7 +15,7 @@ from codefathom.search.wanted import Wanted
 from codefathom.search.weights import WEIGHTS
 from codefathom.search.words import Cover, forms_of
 
-_EVIDENCE = frozenset(WEIGHTS) - {"file_size", "depth", "test", "prose", "declaration", "frame", "only"}
+_EVIDENCE = frozenset(WEIGHTS) - {"file_size", "depth", "test", "prose", "declaration", "frame", "file_several", "only"}
 _POSSIBLE = sum(WEIGHTS[name] for name in _EVIDENCE)
 WEAK = 0.2  # below, hits are called weak; docs/confidence.md says how many of either kind that are
 _SURE = 0.8  # of the signal `definition`: the symbol asked for, as written

@@ -35,6 +35,7 @@ SIGNALS = {
     "stem_inside": "its file name stands in the question",
     "file_words": "words of the question stand in its file, in any form",
     "file_lexical": "the best of its file by words",
+    "file_several": "... and the three best of it, when the question is a long text",
     "file_vector": "the best of its file by meaning",
     "file": "how much of what was found lies in its file",
     "file_size": "lines of its file",
@@ -45,6 +46,7 @@ SIGNALS = {
 }
 NAMES = tuple(SIGNALS)
 _SHORTEST_STEM = 3
+_SEVERAL = 3  # places of a file that speak for it where a text is about several things
 _GIVEN_ON = 0.8
 _LAST = re.compile(r"::|\.|#|->|\\|/")
 
@@ -74,6 +76,8 @@ def signals(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int,
         max((one.vector for one in candidates), default=0.0) or 1.0,
     )
     files = _Files(candidates, found, fused, cover)
+    if wanted.rest:
+        files.several = _several(candidates)
     of_file = {
         one.chunk.path: _about_path(one.chunk.path, wanted, telling) + _of_file(one, files, top, wanted)
         for one in {one.chunk.path: one for one in candidates}.values()
@@ -112,6 +116,7 @@ def _of_file(one: Candidate, files: _Files, top: _Top, wanted: Wanted) -> tuple[
     return (
         files.cover[files.words[path]],
         files.lexical[path] / top.lexical,
+        files.several.get(path, 0.0),
         files.vector[path] / top.vector,
         files.share(path),
         log1p(one.n_lines) / 8,
@@ -132,6 +137,7 @@ class _Files:
         self.words: dict[str, int] = defaultdict(int)
         self.lexical: dict[str, float] = defaultdict(float)
         self.vector: dict[str, float] = defaultdict(float)
+        self.several: Mapping[str, float] = {}
         self._sums: dict[str, float] = defaultdict(float)
         for one, bits in zip(candidates, found, strict=True):
             path = one.chunk.path
@@ -146,6 +152,16 @@ class _Files:
     def share(self, path: str) -> float:
         """Return how much of what was found lies in a file, against the file with most."""
         return self._sums[path] / self._largest
+
+
+def _several(candidates: Sequence[Candidate]) -> dict[str, float]:
+    """Return what the best of each file reach together by words, against the file that reaches most."""
+    scores: dict[str, list[float]] = defaultdict(list)
+    for one in candidates:
+        scores[one.chunk.path].append(one.lexical)
+    sums = {path: sum(sorted(own, reverse=True)[:_SEVERAL]) for path, own in scores.items()}
+    largest = max(sums.values(), default=0.0) or 1.0
+    return {path: value / largest for path, value in sums.items()}
 
 
 def _places_by_meaning(candidates: Sequence[Candidate]) -> dict[int, float]:

@@ -17,6 +17,7 @@ WEIGHTS: Final = {
     "stem_inside": 1.164,
     "file_words": 1.028,
     "file_lexical": 0.977,
+    "file_several": 5.0,
     "file_vector": 0.989,
     "file": 0.984,
     "file_size": 1.791,
