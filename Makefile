@@ -66,10 +66,10 @@ bench-serving: $(INSTALLED)
 
 # Mining, training in its own environment with torch, scoring: the commands are in training/README.md.
 model: $(INSTALLED)
-	@echo "model needs DATA (the folder of mined pairs), and PYTHON with torch: see training/README.md"
-	@test -n "$(DATA)"
+	@echo "model needs DATA (the folder of mined pairs), TEACHER and PYTHON with torch: see training/README.md"
+	@test -n "$(DATA)" -a -n "$(TEACHER)"
 	PYTHONPATH=src $(PYTHON) -m training.train --sources training/sources.json --data "$(DATA)" \
-	  --out src/codefathom/providers/model
+	  --teacher "$(TEACHER)" --out src/codefathom/providers/model
 	$(BIN)/python -m training.evaluate --sources training/sources.json --data "$(DATA)"
 
 # `pip install --group` needs pip 25.1.

@@ -32,7 +32,7 @@ from training.teacher import first_vectors
 WORDS, PIECES = 32_000, 4_000
 MOST_PAIRS_OF_A_SOURCE = 9_000
 SAME = 0.9  # cosine of two documents from which neither is a wrong answer to the other's question
-TEMPERATURE = 0.05
+TEMPERATURE = 0.06
 DROPPED = 0.2  # share of the tokens left out of each text at each step
 FIRST_LENGTH = 4.0  # of the vectors at the start: the longer, the more of the teacher stays
 SEED = 20_251
@@ -194,9 +194,9 @@ def main() -> int:
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--dimensions", type=int, default=256)
     parser.add_argument("--batch", type=int, default=1024)
-    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--rate", type=float, default=0.01)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     torch.manual_seed(SEED)
     torch.set_num_threads(options.threads)
