@@ -36,7 +36,7 @@ PENALTY = 20.0  # of the squared weights, signals scaled to unit variance
 SHARPNESS = 4.0  # of the soft maximum over a file's candidates
 SHOWN = 10
 # No annotated question holds a stack trace, or is a long text; `evals.localize` asks those.
-BY_HAND = {"frame": 4.0, "file_several": 5.0}
+BY_HAND = {"frame": 8.0, "file_several": 5.0}
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ WEIGHTS: Final = {
     "nearest": 0.3,
     "definition": 1.703,
     "only": 4.273,
-    "frame": 4.0,
+    "frame": 8.0,
     "words": 1.186,
     "names": 0.36,
     "name_share": 0.599,
