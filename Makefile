@@ -49,9 +49,10 @@ docs: web/node_modules/.package-lock.json
 
 # BENCH_DIR: the annotated questions (../shared/bench). BENCH_CORPORA: the trees they are about (.bench-corpora).
 # PEER_PYTHON: an interpreter with semble 0.7.0 and bm25s, to measure them in the same run; ripgrep is measured where it
-# is installed. What is not there is named on the page.
+# is installed. What is not there is named on the page. BENCH_CLONES: clones whose issues are asked, see evals/localize.py.
 bench: $(INSTALLED)
-	$(BIN)/python -m evals --peer-python "$(or $(PEER_PYTHON),$(BIN)/python)" --page docs/benchmarks.md
+	$(BIN)/python -m evals --peer-python "$(or $(PEER_PYTHON),$(BIN)/python)" $(if $(BENCH_CLONES),--clones "$(BENCH_CLONES)") \
+		--page docs/benchmarks.md
 
 # BENCH_CORPORA: more trees to take files from, beside the standard library and the installed packages (.bench-corpora).
 bench-scale: $(INSTALLED)

@@ -1,6 +1,7 @@
 """The development benchmark: `python -m evals --peer-python PEERS/bin/python`, or `make bench`.
 
-BENCH_DIR names the annotated questions (../shared/bench), BENCH_CORPORA the trees (.bench-corpora).
+BENCH_DIR names the annotated questions (../shared/bench), BENCH_CORPORA the trees (.bench-corpora). With `--clones`,
+the issues of `evals.localize` are asked too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from evals.benchmark import STANDARD_LIBRARY, Corpus, MissingCorpusError, bench_folder, development, standard_library
+from evals.localize import localized
 from evals.report import headline, page
 from evals.run import REPOSITORY, Run, run_tools
 from evals.tool import TOOLS
@@ -33,8 +35,11 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"{run.version}: NDCG@10 {headline(run):.4f}; corpora measured: {len(run.outcomes)}")
     if arguments.results:
         write_results(runs, Path(arguments.results))
+    issues = localized(arguments.clones) if arguments.clones else {}
+    if issues:
+        print(", ".join(f"{name} {value:.1f}" for name, value in issues.items()))
     if arguments.page and runs:
-        Path(arguments.page).write_text(page(measured), encoding="utf-8")
+        Path(arguments.page).write_text(page(measured, issues), encoding="utf-8")
     return 0 if runs else 2
 
 
@@ -57,6 +62,9 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--corpus", action="append", default=[], help="on this corpus; all by default")
     parser.add_argument("--peer-python", default=sys.executable, help="interpreter that has semble and bm25s")
     parser.add_argument("--repeat", type=int, default=5, help="how often each question is asked")
+    parser.add_argument(
+        "--clones", type=Path, help="folder of the clones whose issues are asked, see evals/localize.py"
+    )
     parser.add_argument("--page", default="", help="write this page, such as docs/benchmarks.md")
     parser.add_argument("--results", default="", help="write all figures and ranked lists to this JSON file")
     return parser

@@ -52,6 +52,12 @@ def main() -> None:
     print(" ".join(f"{name} {value:.1f}" for name, value in figures(issues, ranked).items()))
 
 
+def localized(repositories: Path) -> dict[str, float]:
+    """Return the figures of all issues of the benchmark."""
+    issues = read_issues(bench_folder() / "localization" / "queries.jsonl")
+    return figures(issues, dict(localize(issues, repositories)))
+
+
 def read_issues(path: Path) -> list[Issue]:
     """Return the issues of a file, those of a repository in the order of time."""
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
