@@ -75,6 +75,7 @@ def test_the_symbol_that_is_shown(wanted: Wanted, name: str) -> None:
         (want("price"), {"lexical": 0.5}, "named Order.price; mentions price"),
         (want("cents", "add"), {"definition": 1.0, "vector": 0.9}, "defines Order.add; close in meaning"),
         (want("orders"), {}, "named Order; file orders.py"),
+        (want("", "add"), {"frame": 0.8, "definition": 1.0}, "in the stack trace; defines Order.add"),
         (want("zebra"), {}, "weak evidence only"),
     ],
 )

@@ -72,6 +72,7 @@ def reason(want: Wanted, chunk: Chunk, names: Named, signals: Mapping[str, float
     if "scope" in signals:
         return defines or "inside what was asked for"
     parts = [
+        "in the stack trace" if signals.get("frame") else "",
         defines if signals.get("definition") else "",
         f"named {', '.join(names.shared[:2])}" if names.shared else "",
         _path(want, chunk),
