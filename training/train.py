@@ -32,7 +32,7 @@ from training.teacher import first_vectors
 WORDS, PIECES = 32_000, 4_000
 MOST_PAIRS_OF_A_SOURCE = 9_000
 SAME = 0.9  # cosine of two documents from which neither is a wrong answer to the other's question
-TEMPERATURE = 0.06
+TEMPERATURE = 0.07
 DROPPED = 0.2  # share of the tokens left out of each text at each step
 FIRST_LENGTH = 4.0  # of the vectors at the start: the longer, the more of the teacher stays
 SEED = 20_251
