@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import chain
 from typing import NamedTuple
 
 from codefathom.search.signals import SIGNALS, last_of
@@ -89,23 +88,23 @@ def best_line(want: Wanted, chunk: Chunk, names: Named) -> int:
     """
     n_found = _mentions(want.terms, chunk.text.lower())
     heads = _heads(chunk, {name.rpartition(".")[2] for name in (*names.asked, *names.shared[:1])})
-    if heads:
-        for place, line in enumerate(chunk.text.split("\n")):
-            if any(name in line and _begins(line, head) for name, head in heads):
-                n_found[place] += 2
+    lines = chunk.text.split("\n") if heads else []
+    for place in {
+        place for name, head in heads for place, line in enumerate(lines) if name in line and _begins(line, head)
+    }:
+        n_found[place] += 2
     return min(chunk.start_line + n_found.index(max(n_found)), chunk.end_line)
 
 
 def _mentions(terms: Sequence[str], text: str) -> list[int]:
     """Return how many of the terms stand in each line of a lower-case text."""
-    ends = [*accumulate(len(line) + 1 for line in text.split("\n"))]
-    counts = [0] * len(ends)
+    counts = [0] * (text.count("\n") + 1)
     for term in terms:
         found = text.find(term)
         while found >= 0:
-            place = bisect_right(ends, found)
-            counts[place] += 1
-            found = text.find(term, ends[place])
+            counts[text.count("\n", 0, found)] += 1
+            line_end = text.find("\n", found)
+            found = text.find(term, line_end) if line_end >= 0 else -1
     return counts
 
 

@@ -89,7 +89,7 @@ def signals(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int,
     return [
         (
             one.lexical / top.lexical,
-            max(one.vector, 0.0) / top.vector,
+            one.vector / top.vector if one.vector > 0 else 0.0,
             places.get(one.key, 0.0),
             defined.get(one.key, 0.0),
             defined.get(one.key, 0.0) * wanted.is_only_symbol,
