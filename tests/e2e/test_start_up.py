@@ -73,6 +73,7 @@ OURS = {
     "codefathom.search.filter_options",
     "codefathom.search.filters",
     "codefathom.search.frames",
+    "codefathom.search.issue",
     "codefathom.search.fuse",
     "codefathom.search.imports",
     "codefathom.search.levels",
@@ -111,6 +112,7 @@ OURS = {
     "codefathom.telemetry",
     "codefathom.types",
     "codefathom.versions",
+    "codefathom.word_runs",
 }
 
 

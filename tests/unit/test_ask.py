@@ -159,7 +159,7 @@ def test_every_stage_tells_what_it_took_in_and_gave(shop: Path) -> None:
     models = Models(
         answer=ScriptedChat([Reply("So [1]. Or [7].", usage=Usage(2_000, 100))]),
         select=ScriptedChat(
-            [Reply('{"file_list": [{"file_path": "docs/shipping.md", "reason": "labels"}]}', usage=Usage(3_000, 20))]
+            [Reply('{"file_list": [{"file_path": "config.toml", "reason": "settings"}]}', usage=Usage(3_000, 20))]
         ),
         judge=ScriptedChat([grade] * 10),
     )
@@ -172,7 +172,7 @@ def test_every_stage_tells_what_it_took_in_and_gave(shop: Path) -> None:
     assert all(len(stage.input) == stage.n_in for stage in answer.trace)
     assert stages["search"].input == (QUESTION,)
     assert re.fullmatch(r"\S+:\d+-\d+ \d\.\d\d", stages["search"].output[0])
-    assert stages["select"].output[-1] == "docs/shipping.md: labels"
+    assert stages["select"].output[-1] == "config.toml: settings"
     assert (stages["select"].usage, stages["select"].cost) == (Usage(3_000, 20), 0.0032)
     assert set(stages["select"].input) <= set(stages["related"].input) <= set(stages["judge"].input)
     assert "shop/pricing.py: 9/10" in stages["judge"].output
