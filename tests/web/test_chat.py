@@ -417,6 +417,7 @@ class TestConversations:
         dialog = page.get_by_role("dialog")
         expect(dialog).to_contain_text(QUESTION)
         dialog.get_by_role("button", name="Keep it").click()
+        expect(dialog).to_be_hidden()  # or else the next click meets the button of the one that is closing
         expect(conversation).to_have_count(1)
         self.menu(page, conversation, "Delete")
         dialog.get_by_role("button", name="Delete").click()
