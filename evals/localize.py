@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--repositories", type=Path, required=True)
     parser.add_argument("--results", type=Path, help="write the ranked files of each issue, one JSON object a line")
     options = parser.parse_args()
-    issues = read_issues(bench_folder() / "localization" / "queries.jsonl")
+    issues = all_issues()
     ranked = dict(localize(issues, options.repositories))
     if options.results:
         rows = [json.dumps({"id": name, "ranked": files}) for name, files in ranked.items()]
@@ -54,8 +54,13 @@ def main() -> None:
 
 def localized(repositories: Path) -> dict[str, float]:
     """Return the figures of all issues of the benchmark."""
-    issues = read_issues(bench_folder() / "localization" / "queries.jsonl")
+    issues = all_issues()
     return figures(issues, dict(localize(issues, repositories)))
+
+
+def all_issues() -> list[Issue]:
+    """Return the issues of the benchmark."""
+    return read_issues(bench_folder() / "localization" / "queries.jsonl")
 
 
 def read_issues(path: Path) -> list[Issue]:

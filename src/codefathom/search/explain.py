@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from codefathom.search.signals import SIGNALS, last_of
+from codefathom.search.signals import SIGNALS
 from codefathom.search.wanted import Wanted
 from codefathom.search.weights import WEIGHTS
 from codefathom.search.words import forms_of
@@ -45,7 +45,7 @@ class Named(NamedTuple):
 def named(want: Wanted, chunk: Chunk) -> Named:
     """Return the names whose last part the question means."""
     forms = forms_of(want.terms)
-    lasts = {last_of(symbol).lower() for symbol in want.symbols}
+    lasts = want.symbol_names
     asked, shared = [], []
     for name in chunk.names:
         last = name.rpartition(".")[2]

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from codefathom.search.explain import best_line, best_name, named, reason
 from codefathom.search.filters import matches
 from codefathom.search.rank import Ranked
-from codefathom.search.signals import last_of
 from codefathom.search.wanted import Wanted
 from codefathom.search.words import forms_of
 from codefathom.stores.catalog import Catalog
@@ -166,10 +165,7 @@ def _touches(symbol: Symbol, chunk: Chunk) -> bool:
 
 
 def _is_named(want: Wanted, symbol: Symbol) -> bool:
-    lasts = {last_of(name).lower() for name in want.symbols}
-    if symbol.name.lower() in lasts:
-        return True
-    return _n_shared(want, symbol.name) > 0
+    return symbol.name.lower() in want.symbol_names or _n_shared(want, symbol.name) > 0
 
 
 def _symbol_chunk(symbol: Symbol, chunk: Chunk, catalog: Catalog) -> Chunk:

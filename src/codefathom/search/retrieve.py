@@ -13,9 +13,9 @@ from codefathom.providers.base import Embedder
 from codefathom.search.frames import Framed, frames, same_place
 from codefathom.search.fuse import cut
 from codefathom.search.query import Query
-from codefathom.search.signals import Candidate, last_of
+from codefathom.search.signals import Candidate
 from codefathom.search.translate import COMMON
-from codefathom.search.wanted import Wanted, focused, wanted
+from codefathom.search.wanted import Wanted, focused, last_of, wanted
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog import Catalog
 from codefathom.stores.lexical import LexicalView

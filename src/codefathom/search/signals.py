@@ -14,7 +14,7 @@ from math import log1p
 from typing import NamedTuple
 
 from codefathom.search.places import place_of
-from codefathom.search.wanted import Wanted
+from codefathom.search.wanted import Wanted, last_of
 from codefathom.search.words import Cover, Telling, forms_of, same_word
 from codefathom.stores.tokens import parts
 from codefathom.types import Chunk
@@ -48,7 +48,6 @@ NAMES = tuple(SIGNALS)
 _SHORTEST_STEM = 3
 _SEVERAL = 3  # places of a file that speak for it where a text is about several things
 _GIVEN_ON = 0.8
-_LAST = re.compile(r"::|\.|#|->|\\|/")
 
 
 class Candidate(NamedTuple):
@@ -83,16 +82,14 @@ def signals(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int,
         for one in {one.chunk.path: one for one in candidates}.values()
     }
     places = _places_by_meaning(candidates)
-    defined = (
-        _definitions(wanted, candidates) if wanted.symbols else dict.fromkeys((one.key for one in candidates), 0.0)
-    )
+    defined = _definitions(wanted, candidates)
     return [
         (
             one.lexical / top.lexical,
             one.vector / top.vector if one.vector > 0 else 0.0,
             places.get(one.key, 0.0),
-            defined.get(one.key, 0.0),
-            defined.get(one.key, 0.0) * wanted.is_only_symbol,
+            defined[one.key],
+            defined[one.key] * wanted.is_only_symbol,
             wanted.frames[one.key].value if one.key in wanted.frames else 0.0,
             cover[bits],
             *_about_names(one.chunk.names, telling),
@@ -192,7 +189,7 @@ def _names(names: tuple[str, ...]) -> _Names:
     lasts = [name.rpartition(".")[2] for name in names]
     each = tuple(words for words in dict.fromkeys(tuple(parts(last)) for last in lasts) if words)
     words = tuple(sorted({word for one in each for word in one}))
-    return _Names(frozenset(last.lower() for last in lasts), words, each)
+    return _Names(frozenset(last_of(name).lower() for name in names), words, each)
 
 
 def _about_path(path: str, wanted: Wanted, telling: Telling) -> tuple[float, ...]:
@@ -208,11 +205,11 @@ def _about_path(path: str, wanted: Wanted, telling: Telling) -> tuple[float, ...
 def _definitions(want: Wanted, candidates: Sequence[Candidate]) -> dict[int, float]:
     """Return by key: 1 when the chunk defines a wanted symbol as written, less for another case; more when the file is
     named so. What the project only takes from elsewhere and gives on counts less."""
+    found = dict.fromkeys((one.key for one in candidates), 0.0)
     lasts = {symbol: last_of(symbol) for symbol in want.symbols}
-    lowered = {last.lower() for last in lasts.values()}
+    lowered = want.symbol_names
     foreign = [lasts[symbol] for symbol in want.foreign]
-    found: dict[int, float] = {}
-    for one in candidates if want.symbols else ():
+    for one in candidates if lasts else ():
         best = _GIVEN_ON if any(_gives_on(last, one.chunk) for last in foreign) else 0.0
         if not lowered.isdisjoint(_names(one.chunk.names).lowered):
             best = max(best, *(_definition(symbol, last, one.chunk) for symbol, last in lasts.items()))
@@ -229,11 +226,6 @@ def _definition(symbol: str, last: str, chunk: Chunk) -> float:
     else:
         return 0.0
     return best + 0.2 * same_word(place_of(chunk.path).flat_stem, last.lower())
-
-
-def last_of(symbol: str) -> str:
-    """Return the last part of a qualified name, in any language."""
-    return _LAST.split(symbol)[-1]
 
 
 def _gives_on(name: str, chunk: Chunk) -> bool:

@@ -26,6 +26,7 @@ _ABOUT_PROSE = frozenset(
 )
 LONG = 24  # words: a longer text is an issue or a log, of which few words say what it is about
 _WORD = re.compile(r"[a-z0-9]+|[^\W\x00-\x7f]+")
+_LAST = re.compile(r"::|\.|#|->|\\|/")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:::|\.|#|->|\\)[^\W\d]\w*)*")
 
 
@@ -48,6 +49,11 @@ class Wanted:
     is_only_symbol: bool = False  # nothing but a symbol is asked for
 
     @property
+    def symbol_names(self) -> frozenset[str]:
+        """The last parts of the symbols asked for, lower-case."""
+        return frozenset(last_of(symbol).lower() for symbol in self.symbols)
+
+    @property
     def weighted(self) -> dict[str, float]:
         """The terms with what each one counts."""
         return {term: self.weights.get(term, 1.0) for term in self.terms}
@@ -56,6 +62,11 @@ class Wanted:
     def worth(self) -> dict[str, float]:
         """The terms with what finding each is worth: what it counts, times how rare it is."""
         return {term: weight * self.rarity.get(term, 0.0) for term, weight in self.weighted.items()}
+
+
+def last_of(symbol: str) -> str:
+    """Return the last part of a qualified name, in any language."""
+    return _LAST.split(symbol)[-1]
 
 
 def wanted(query: Query, *, in_chinese: bool = False) -> Wanted:

@@ -111,5 +111,4 @@ class Telling(dict[str, float]):
 
     def best_share(self, names: Iterable[Sequence[str]]) -> float:
         """Return the highest share of the words of one of some names."""
-        says = self.__getitem__
-        return max([sum(map(says, words)) / len(words) for words in names])
+        return max(map(self.share_of, names))
