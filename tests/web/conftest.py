@@ -104,8 +104,12 @@ def loop_of_the_browser() -> Iterator[None]:
 
 @pytest.fixture
 def browser(chromium: Any) -> Iterator[Any]:
-    """A window that remembers nothing of other tests: `browser.new_page()` is a tab of it."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB", color_scheme="light")
+    """A window that remembers nothing of other tests: `browser.new_page()` is a tab of it.
+
+    Its user wants no motion: on a busy machine, a click would meet a dialog that is still moving, and miss."""
+    context = chromium.new_context(
+        viewport={"width": 1280, "height": 800}, locale="en-GB", color_scheme="light", reduced_motion="reduce"
+    )
     context.set_default_timeout(15_000)
     yield context
     context.close()

@@ -281,6 +281,21 @@ class TestWhileItIsWritten:
         expect(answer(page)).to_contain_text("Stopped.")
         assert len(model_of(answering).asked) == 1
 
+    def test_what_is_selected_stays_so_when_it_ends(self, page: Page, answering: ServedPage) -> None:
+        opened(page, answering)
+        ask(page)
+        grows(page)
+        page.evaluate("getSelection().selectAllChildren(document.querySelector('.answer-text > p'))")
+        selected = page.evaluate("getSelection().toString()")
+        assert selected
+        page.get_by_role("button", name="Stop").click()
+        expect(answer(page)).to_contain_text("Stopped.")
+        with page.expect_response(lambda response: "/conversations/" in response.url):
+            # What the server has kept takes the place of what was read.
+            page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("getSelection().toString()") == selected
+
     def test_another_tab_reads_and_stops_the_same_answer(
         self, browser: BrowserContext, page: Page, answering: ServedPage
     ) -> None:
@@ -339,9 +354,9 @@ class TestAgent:
         page.get_by_role("radiogroup", name="How to answer").get_by_text("Agent").click()
         ask(page)
         text = answer(page).locator(".answer-text")
-        expect(text.get_by_role("link", name="pricing.py:6-8")).to_be_visible()
         steps = answer(page).locator(".steps")
         for _ in range(2):
+            expect(text.get_by_role("link", name="pricing.py:6-8")).to_be_visible()
             # Folded up once there is an answer; the server keeps them.
             expect(steps.get_by_text("I look into the prices.")).to_be_hidden()
             steps.get_by_text(re.compile(r"\d+ steps of the agent")).click()

@@ -9,7 +9,7 @@ import { Missing } from "./missing";
 import { Loading } from "./parts";
 import { remember, remembered } from "./remembered";
 import { Shell } from "./shell";
-import { type Choice, themeOf, useAppearance } from "./theme";
+import { type Choice, themeOf, useAppearance, useIsStill } from "./theme";
 import { TokenDialog } from "./token-dialog";
 
 const ChatPage = lazy(() => import("./chat"));
@@ -29,12 +29,13 @@ function Themed() {
   const { language } = useLanguage();
   const [choice, setChoice] = useState<Choice>(() => choiceOf(remembered("theme")));
   const appearance = useAppearance(choice);
+  const isStill = useIsStill();
   const choose = (next: Choice) => {
     remember("theme", next === "system" ? "" : next);
     setChoice(next);
   };
   return (
-    <ConfigProvider theme={themeOf(appearance)} locale={language === "zh" ? chinese : english}>
+    <ConfigProvider theme={themeOf(appearance, isStill)} locale={language === "zh" ? chinese : english}>
       <Components component={false}>
         <BrowserRouter>
           <Pages theme={choice} onTheme={choose} />

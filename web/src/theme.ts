@@ -1,5 +1,6 @@
 import { theme as antd, type ThemeConfig } from "antd";
-import { useEffect, useState } from "react";
+import { useEffect } from "react";
+import { useMedia } from "./media";
 
 export type Appearance = "light" | "dark";
 export type Choice = Appearance | "system";
@@ -52,13 +53,14 @@ const PALETTES = {
 } as const;
 
 /** Returns the theme of the components for light or dark. */
-export function themeOf(appearance: Appearance): ThemeConfig {
+export function themeOf(appearance: Appearance, isStill: boolean): ThemeConfig {
   const colours = PALETTES[appearance];
   return {
     algorithm: appearance === "dark" ? antd.darkAlgorithm : antd.defaultAlgorithm,
     cssVar: { key: `fathom-${appearance}` },
     hashed: false,
     token: {
+      motion: !isStill,
       colorPrimary: colours.accent,
       colorInfo: colours.accent,
       colorLink: colours.accent,
@@ -99,16 +101,13 @@ export function themeOf(appearance: Appearance): ThemeConfig {
 
 /** Returns the theme to show: the one that was chosen, else that of the system, also while that changes. */
 export function useAppearance(choice: Choice): Appearance {
-  const [isDark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
-  useEffect(() => {
-    const query = matchMedia("(prefers-color-scheme: dark)");
-    const listener = () => setDark(query.matches);
-    query.addEventListener("change", listener);
-    return () => query.removeEventListener("change", listener);
-  }, []);
+  const isDark = useMedia("(prefers-color-scheme: dark)");
   const appearance = choice === "system" ? (isDark ? "dark" : "light") : choice;
   useEffect(() => {
     document.documentElement.dataset.theme = appearance;
   }, [appearance]);
   return appearance;
 }
+
+/** Whether nothing should move. */
+export const useIsStill = () => useMedia("(prefers-reduced-motion: reduce)");

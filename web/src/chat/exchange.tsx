@@ -15,14 +15,16 @@ import "./answer.css";
 import "./verdict.css";
 
 export interface ExchangeViewProps {
-  readonly exchange: Exchange;
+  /** Kept by the server, or being read: what becomes the other in the end stays as it is shown, folds and all. */
+  readonly exchange: Exchange | Running;
   /** Asks the same again. */
   readonly onAgain?: () => void;
 }
 
 /** A question and its answer, as far as there is one. */
-export const ExchangeView = memo(function ExchangeView({ exchange, onAgain }: ExchangeViewProps) {
+export const ExchangeView = memo(function ExchangeView({ exchange: given, onAgain }: ExchangeViewProps) {
   const t = useText();
+  const exchange = useExchange(given);
   const { question, answer } = exchange;
   return (
     <article className="exchange" aria-busy={!isOver(answer)}>
@@ -48,11 +50,6 @@ export const ExchangeView = memo(function ExchangeView({ exchange, onAgain }: Ex
     </article>
   );
 });
-
-/** The same of an answer that is being read. */
-export function RunningView({ running, onAgain }: { readonly running: Running; readonly onAgain?: () => void }) {
-  return <ExchangeView exchange={useExchange(running)} onAgain={onAgain} />;
-}
 
 /** What the server is doing now. */
 function Doing({ exchange }: { readonly exchange: Exchange }) {

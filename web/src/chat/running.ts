@@ -156,11 +156,11 @@ export function useRunning(): readonly Running[] {
   return useSyncExternalStore(subscribeAll, () => all);
 }
 
-export function useExchange(running: Running): Exchange;
-export function useExchange(running: Running | undefined): Exchange | undefined;
-export function useExchange(running: Running | undefined): Exchange | undefined {
-  return useSyncExternalStore(running?.subscribe ?? subscribeToNothing, running?.exchange ?? nothing);
+export function useExchange(of: Exchange | Running): Exchange;
+export function useExchange(of: Exchange | Running | undefined): Exchange | undefined;
+export function useExchange(of: Exchange | Running | undefined): Exchange | undefined {
+  const isRead = of instanceof Running;
+  return useSyncExternalStore(isRead ? of.subscribe : subscribeToNothing, isRead ? of.exchange : () => of);
 }
 
 const subscribeToNothing = () => () => undefined;
-const nothing = () => undefined;

@@ -5,8 +5,8 @@ import type { Schemas } from "../api/client";
 import { useText } from "../i18n";
 import { answerOf } from "./answer";
 import type { Conversation } from "./conversation-menu";
-import { ExchangeView, RunningView } from "./exchange";
-import { type Exchange, type Question, type Running, useExchange } from "./running";
+import { ExchangeView } from "./exchange";
+import { type Exchange, type Question, Running, useExchange } from "./running";
 import { useScrolling } from "./scrolling";
 
 export interface ThreadProps {
@@ -31,20 +31,16 @@ export function Thread({ conversation, running, onAgain, children, foot }: Threa
       <div className="thread-scroll" ref={outer}>
         <div className="thread-content" ref={inner}>
           {n === 0 && children}
-          {kept.map((exchange, index) => (
-            <ExchangeView
-              key={exchange.askedAt}
-              exchange={exchange}
-              onAgain={index === n - 1 ? () => onAgain(exchange.question) : undefined}
-            />
-          ))}
-          {running.map((one) => (
-            <RunningView
-              key={one.key}
-              running={one}
-              onAgain={one === latest ? () => onAgain(one.exchange().question) : undefined}
-            />
-          ))}
+          {[...kept, ...running].map((one, index) => {
+            const { question, askedAt, answer } = one instanceof Running ? one.exchange() : one;
+            return (
+              <ExchangeView
+                key={answer.id || askedAt}
+                exchange={one}
+                onAgain={index === n - 1 ? () => onAgain(question) : undefined}
+              />
+            );
+          })}
         </div>
       </div>
       <div className="thread-foot">

@@ -1,22 +1,13 @@
-import { type KeyboardEvent, type PointerEvent, useEffect, useState } from "react";
+import { type KeyboardEvent, type PointerEvent, useState } from "react";
+import { useMedia } from "../media";
 import { remember, remembered } from "../remembered";
 
-const NARROW = "(max-width: 1023px)";
 const LEAST = 360;
 const LEFT_FOR_PAGE = 420;
 const STEP = 40;
 
 /** Whether the window is too narrow for a page and the viewer beside it. */
-export function useIsNarrow(): boolean {
-  const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches);
-  useEffect(() => {
-    const query = matchMedia(NARROW);
-    const listener = () => setNarrow(query.matches);
-    query.addEventListener("change", listener);
-    return () => query.removeEventListener("change", listener);
-  }, []);
-  return isNarrow;
-}
+export const useIsNarrow = () => useMedia("(max-width: 1023px)");
 
 /** Returns a width within what the window allows. */
 export function within(width: number, windowWidth: number): number {
