@@ -54,6 +54,9 @@ class _Source:
     def size(self, start: int, end: int) -> int:
         return self.offsets[end] - self.offsets[start - 1]
 
+    def is_blank(self, start: int, end: int) -> bool:
+        return not "".join(self.lines[start - 1 : end]).strip()
+
     def cuts_inside(self, start: int, end: int) -> list[tuple[int, int]]:
         return self.cuts[bisect_right(self.cut_lines, start) : bisect_right(self.cut_lines, end)]
 
@@ -122,7 +125,8 @@ def _split(start: int, end: int, source: _Source) -> list[tuple[int, int]]:
 
 
 def _without_scraps(spans: list[tuple[int, int]], source: _Source) -> list[tuple[int, int]]:
-    """Join the head of a definition with the lines below it, and its end with those above, where they stand alone."""
+    """Join the head of a definition with the lines below it, and its end with those above, where they stand alone; and
+    lines with nothing in them with those above."""
     depth_at = {**dict(source.cuts), spans[0][0]: 0, spans[-1][1] + 1: 0}
     joined: list[tuple[int, int]] = []
     head = 0  # the first line of a head that waits for what follows; 0: none waits
@@ -130,9 +134,10 @@ def _without_scraps(spans: list[tuple[int, int]], source: _Source) -> list[tuple
         start, head = head or first, 0
         above, below = depth_at.get(start, _ANYWHERE), depth_at.get(end + 1, _ANYWHERE)
         is_scrap = source.size(start, end) <= source.limits.target_chars * _SCRAP
-        if is_scrap and above < below and source.nearly_fits(start, spans[number + 1][1]):
+        is_end = below < above or source.is_blank(start, end)
+        if is_scrap and above < below and not is_end and source.nearly_fits(start, spans[number + 1][1]):
             head = start
-        elif is_scrap and joined and below < above and source.nearly_fits(joined[-1][0], end):
+        elif is_scrap and joined and is_end and source.nearly_fits(joined[-1][0], end):
             joined[-1] = (joined[-1][0], end)
         else:
             joined.append((start, end))

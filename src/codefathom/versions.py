@@ -8,4 +8,4 @@ from __future__ import annotations
 # Grows with every change of a parser or query that changes what is found.
 PARSER_VERSION = "2"
 # Grows with every change of where documents are cut.
-CHUNKER_VERSION = "syntax/2"
+CHUNKER_VERSION = "syntax/3"

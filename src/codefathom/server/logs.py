@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 
-_LOGGERS = ("codefathom", "uvicorn")
+LOGGERS = ("codefathom", "uvicorn")
 # What every record has; anything else was given with the event.
 _USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "color_message", "taskName"}
 
@@ -33,7 +33,7 @@ def start_log(kind: str) -> None:
     writer = logging.StreamHandler()
     lines = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     writer.setFormatter(JsonLines() if kind == "json" else lines)
-    for name in _LOGGERS:
+    for name in LOGGERS:
         logger = logging.getLogger(name)
         logger.setLevel(logging.INFO)
         logger.handlers = [writer]
