@@ -94,6 +94,15 @@ def test_a_mode_overrules_the_plan(engine: Engine) -> None:
     assert [hit.chunk.path for hit in engine.search("total_cents", mode="graph").hits] == ["shop/orders.py"]
 
 
+def test_a_module_is_named_as_code_names_it(engine: Engine) -> None:
+    result = engine.search("who imports shop.pricing")
+    assert (result.plan.route, result.plan.why) == ("graph", "it asks what imports shop.pricing")
+    assert [hit.chunk.path for hit in result.hits] == [
+        hit.chunk.path for hit in engine.search("who imports shop/pricing.py").hits
+    ]
+    assert engine.search("who imports shop.nothing").mode == "hybrid"
+
+
 def test_mode_graph_needs_a_name_that_is_here(engine: Engine) -> None:
     with pytest.raises(UsageError, match="no symbol is called 'nobody'"):
         engine.search("nobody", mode="graph")
@@ -124,3 +133,13 @@ def test_a_question_needs_no_command(shop: Path, capsys: pytest.CaptureFixture[s
     assert json.loads(capsys.readouterr().out)["question"] == "how is the price of an order computed"
     assert main(["serch"]) == 2
     assert "'serch' is not a command" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("target", ["shop/pricing.py", "pricing.py", "shop.pricing", "@shop/pricing.py"])
+def test_a_target_of_related_is_a_path_its_end_or_a_module(
+    shop: Path, capsys: pytest.CaptureFixture[str], target: str
+) -> None:
+    assert main(["related", "--json", target]) == 0
+    assert json.loads(capsys.readouterr().out)["target"] == "shop/pricing.py"
+    assert main(["related", f"{target}x"]) == 2
+    assert "not in the index" in capsys.readouterr().err

@@ -185,7 +185,9 @@ def test_a_symbol_may_be_written_in_many_ways(catalog: Catalog, target: str) -> 
     assert edges(related(catalog, target), "called by") == {("shop/cli.py", 4, "pay")}
 
 
-@pytest.mark.parametrize("target", ["shop/orders.py", "@shop/orders.py", "./shop/orders.py", "orders.py"])
+@pytest.mark.parametrize(
+    "target", ["shop/orders.py", "@shop/orders.py", "./shop/orders.py", "orders.py", "shop.orders"]
+)
 def test_a_file_may_be_written_in_many_ways(catalog: Catalog, target: str) -> None:
     assert related(catalog, target).target == "shop/orders.py"
 

@@ -12,7 +12,7 @@ from codefathom.cli import options as given
 from codefathom.cli.face import Face
 from codefathom.cli.filters import inside_project, where
 from codefathom.cli.render import related_text, search_text, symbols_text
-from codefathom.errors import SourceError
+from codefathom.errors import SourceError, UsageError
 from codefathom.types import Context, SearchResult
 
 FOUND, NOTHING, ERROR = 0, 1, 2
@@ -80,9 +80,7 @@ def symbols(options: given.SymbolsOptions, face: Face) -> int:
 def related(options: given.RelatedOptions, face: Face) -> int:
     """Print what a file or symbol is connected with, and how complete that is."""
     with face.open() as engine:
-        is_symbol = options.target.startswith("@@")
-        target = options.target if is_symbol else inside_project(options.target.removeprefix("@"), engine.root)
-        result = engine.related(target, depth=options.depth)
+        result = engine.related(_target(options.target, engine.root), depth=options.depth)
     face.note_indexing()
     if face.common.json:
         from codefathom.shapes import plain_shape, to_json
@@ -91,10 +89,18 @@ def related(options: given.RelatedOptions, face: Face) -> int:
     else:
         face.write(related_text(result, face.style))
         unresolved = f"; {result.n_unresolved} imports lead outside the project" if result.n_unresolved else ""
-        face.note(f"{result.completeness}{unresolved}")
+        face.note(f"{result.completeness.rstrip('.')}{unresolved}")
     if not result.edges:
         face.note(f"nothing is connected with {result.target}")
     return FOUND if result.edges else NOTHING
+
+
+def _target(written: str, root: str) -> str:
+    """Return a path as the project has it; what is none here may be a name, a module or the end of a path."""
+    try:
+        return written if written.startswith("@@") else inside_project(written.removeprefix("@"), root)
+    except UsageError:
+        return written
 
 
 def context(options: given.ContextOptions, face: Face) -> int:

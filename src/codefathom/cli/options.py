@@ -266,7 +266,14 @@ COMMANDS = (
     Command(
         "related",
         "show what a file or symbol is connected with",
-        (Option(("target",), "a path, or @@symbol for its callers and references", "PATH|@@SYMBOL", required=True),),
+        (
+            Option(
+                ("target",),
+                "a path, a module (a.b), or @@symbol for its callers and references",
+                "PATH|@@SYMBOL",
+                required=True,
+            ),
+        ),
         (Option(("--depth",), "how many steps to follow", "N", kind=int),),
         RelatedOptions,
         ("fathom related src/app.py --depth 2", "fathom related @@authenticate"),

@@ -9,7 +9,7 @@ from codefathom.search.places import place_of
 from codefathom.search.planner import Asked, Relation
 from codefathom.search.query import is_path
 from codefathom.search.rank import Ranked, by_score_and_place
-from codefathom.search.related import dotted_name, related
+from codefathom.search.related import dotted_name, modules, related
 from codefathom.search.signals import Candidate
 from codefathom.stores.catalog import Catalog
 from codefathom.types import Related
@@ -25,17 +25,24 @@ _NO_TEST = 0.5  # of the score: however often a test uses something, other uses 
 
 
 def is_known(name: str, catalog: Catalog) -> bool:
-    """Whether a symbol is defined here under this very name, or a file has this path or ends with it."""
+    """Whether a symbol is defined here under this very name, or a file has this path or ends with it, or is a module so
+    called."""
     if is_path(name):
         return any(document.path == name or document.path.endswith(f"/{name}") for document in catalog.documents())
     dotted = dotted_name(name)
     last = dotted.rpartition(".")[2]
-    return any(item.symbol.name == last and item.symbol.kind != "section" for item in catalog.symbols_named(dotted))
+    found = [item.symbol for item in catalog.symbols_named(dotted)]
+    return any(symbol.name == last and symbol.kind != "section" for symbol in found) or _is_module(name, catalog)
+
+
+def _is_module(name: str, catalog: Catalog) -> bool:
+    return bool(modules(name, (document.path for document in catalog.documents())))
 
 
 def connected(asked: Asked, catalog: Catalog, allowed: Collection[int] | None) -> list[Ranked]:
     """Rank the chunks that hold an edge by how many they hold. Raises UsageError for a target that is not here."""
-    target = asked.target if is_path(asked.target) else f"@@{asked.target}"
+    is_file = is_path(asked.target) or _is_module(asked.target, catalog)
+    target = asked.target if is_file else f"@@{asked.target}"
     edges: dict[str, list[Related]] = defaultdict(list)
     for edge in related(catalog, target).edges:
         if edge.kind in _KINDS[asked.relation]:

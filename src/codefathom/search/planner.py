@@ -31,7 +31,7 @@ class Planned(NamedTuple):
 
 
 def plan(query: Query, is_known: Callable[[str], bool]) -> Planned:
-    """Choose for a question. `is_known` says whether a name is defined here, or a path indexed."""
+    """Choose for a question. `is_known` says whether a name is defined here, or a path or module indexed."""
     if query.intent != "error":
         if is_expression(query):
             return Planned("regex", Plan("regex", "it reads as a regular expression"))

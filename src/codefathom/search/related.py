@@ -36,7 +36,7 @@ _ABOUT_SYMBOLS = (
 
 
 def related(catalog: Catalog, target: str, *, depth: int = 1, limit: int = MAX_EDGES) -> RelatedResult:
-    """Return the edges around a file (`path`) or a symbol (`@@name`), nearest first, each once.
+    """Return the edges around a file (a path or a module's name) or a symbol (`@@name`), nearest first, each once.
 
     With `depth` 2 and more, also around what was found; never more than `limit` edges. Raises UsageError for a target
     that is not in the index, or is several files.
@@ -136,15 +136,25 @@ _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android",
 
 
 def _document(graph: _Graph, target: str) -> str:
-    """Return the path that is meant, exact or by its end; "" when there is none."""
+    """Return the path that is meant: exact, by its end, or as a module; "" when there is none."""
     known = graph.resolver.language_of
     wanted = target.removeprefix("./")
     if wanted in known:
         return wanted
     found = [path for path in known if path.endswith("/" + wanted)] if wanted else []
+    found = found or modules(wanted, known)
     if len(found) > 1:
         raise UsageError(f"{target!r} is {len(found)} files", hint=f"choose one: {', '.join(sorted(found)[:5])}")
     return found[0] if found else ""
+
+
+def modules(name: str, paths: Iterable[str]) -> list[str]:
+    """Return the files of a module named as in code: `a.b` is `src/a/b.py`, `a/b/__init__.py`, `a/b.kt`."""
+    parts = dotted_name(name).split(".")
+    if len(parts) < 2 or "/" in name:  # one word is too little to tell a file by
+        return []
+    end = "/" + "/".join(parts)
+    return [path for path in paths if f"/{path.rpartition('.')[0]}".removesuffix("/__init__").endswith(end)]
 
 
 def _definitions(graph: _Graph, name: str) -> list[FoundSymbol]:
