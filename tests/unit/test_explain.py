@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from codefathom.search.explain import best_line, best_name, named, reason
@@ -63,6 +65,15 @@ def test_the_line_to_look_at(wanted: Wanted, line: int) -> None:
 def test_the_symbol_that_is_shown(wanted: Wanted, name: str) -> None:
     names = named(wanted, CHUNK)
     assert best_name(CHUNK, names, best_line(wanted, CHUNK, names)) == name
+
+
+def test_what_begins_in_a_chunk_is_shown_before_what_it_lies_in() -> None:
+    inside = replace(CHUNK, symbol="Shop", names=("Shop.add", "Shop.price"))
+    assert best_name(inside, named(want("price"), inside), 8) == "Shop.price"
+    whole = replace(CHUNK, symbol="Order")
+    assert best_name(whole, named(want("price"), whole), 8) == "Order"
+    within = replace(CHUNK, symbol="Order.price", names=())
+    assert best_name(within, named(want("zebra"), within), 8) == "Order.price"
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,21 @@ def test_a_file_in_which_more_was_found_counts_more() -> None:
     assert [row["file"] for row in rows] == [1.0, 1.0, 0.5]
 
 
+@pytest.mark.parametrize(
+    ("language", "symbol", "is_test"),
+    [
+        ("rust", "tests.reads_a_row", 1.0),
+        ("rust", "tests", 1.0),
+        ("rust", "Row.tests_it", 0.0),
+        ("python", "tests", 0.0),
+    ],
+)
+def test_tests_beside_the_code_are_tests_too(language: str, symbol: str, is_test: float) -> None:
+    chunk = Chunk("id", "src/row.rs", language, "function", symbol, (), 1, 5, "")
+    [row] = of("parse", Candidate(1, chunk))
+    assert row["test"] == is_test
+
+
 def test_tests_and_prose_count_in_full_when_asked_for() -> None:
     test, prose = candidate(1, "tests/a.py"), candidate(2, "README.md")
     assert [row["test"] for row in of("parse", test)] == [1.0]

@@ -114,9 +114,11 @@ def _heads(chunk: Chunk, names: Collection[str]) -> list[tuple[str, str]]:
 
 
 def best_name(chunk: Chunk, names: Named, line: int) -> str:
-    """Return the symbol to show for a chunk: the one it lies in, the one it holds that the question names, or the one
-    at a line."""
-    return chunk.symbol or next(chain(names.all, _at(chunk, line), chunk.names), "")
+    """Return the symbol to show for a chunk: the one it is; of those that begin in it, the one that the question names
+    or that is at a line; or the one it lies in."""
+    if chunk.symbol in chunk.names:
+        return chunk.symbol
+    return next(chain(names.all, _at(chunk, line), chunk.names), chunk.symbol)
 
 
 def _at(chunk: Chunk, line: int) -> Iterator[str]:

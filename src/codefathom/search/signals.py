@@ -29,6 +29,7 @@ SIGNALS = {
     "words": "words of the question stand in it, in any form",
     "names": "names it defines cover words of the question",
     "name_share": "words of the question cover a name it defines",
+    "test": "tests and examples count less",
     # The others say something of its file.
     "stem_share": "words of the question cover its file name",
     "folder_share": "words of the question cover its folder's name",
@@ -40,7 +41,6 @@ SIGNALS = {
     "file": "how much of what was found lies in its file",
     "file_size": "lines of its file",
     "depth": "how deep its file lies",
-    "test": "tests and examples count less",
     "prose": "documentation counts less than code",
     "declaration": "it declares what another file defines",
 }
@@ -48,6 +48,7 @@ NAMES = tuple(SIGNALS)
 _SHORTEST_STEM = 3
 _SEVERAL = 3  # places of a file that speak for it where a text is about several things
 _GIVEN_ON = 0.8
+_TESTS = frozenset({"test", "tests"})
 
 
 class Candidate(NamedTuple):
@@ -93,6 +94,7 @@ def signals(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int,
             wanted.frames[one.key].value if one.key in wanted.frames else 0.0,
             cover[bits],
             *_about_names(one.chunk.names, telling),
+            float(not wanted.about_tests and _is_test(one.chunk)),
             *of_file[one.chunk.path],
         )
         for one, bits in zip(candidates, found, strict=True)
@@ -118,7 +120,6 @@ def _of_file(one: Candidate, files: _Files, top: _Top, wanted: Wanted) -> tuple[
         files.share(path),
         log1p(one.n_lines) / 8,
         place.depth / 5,
-        float(place.is_test and not wanted.about_tests),
         float(place.is_prose and not wanted.about_prose),
         float(place.is_declaration or (place.is_header and place.flat_stem in files.defined_in_c)),
     )
@@ -190,6 +191,11 @@ def _names(names: tuple[str, ...]) -> _Names:
     each = tuple(words for words in dict.fromkeys(tuple(parts(last)) for last in lasts) if words)
     words = tuple(sorted({word for one in each for word in one}))
     return _Names(frozenset(last_of(name).lower() for name in names), words, each)
+
+
+def _is_test(chunk: Chunk) -> bool:
+    """Whether a chunk lies in a file of tests, or in the module of tests that Rust keeps beside the code."""
+    return place_of(chunk.path).is_test or (chunk.language == "rust" and not _TESTS.isdisjoint(chunk.symbol.split(".")))
 
 
 def _about_path(path: str, wanted: Wanted, telling: Telling) -> tuple[float, ...]:
