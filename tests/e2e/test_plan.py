@@ -103,6 +103,17 @@ def test_a_module_is_named_as_code_names_it(engine: Engine) -> None:
     assert engine.search("who imports shop.nothing").mode == "hybrid"
 
 
+def test_what_is_a_symbol_and_a_module_is_called_as_the_symbol(tmp_path: Path) -> None:
+    (tmp_path / "Shop").mkdir()
+    (tmp_path / "Shop" / "Cart.php").write_text("<?php\nnamespace Shop;\n\nclass Cart\n{\n}\n")
+    (tmp_path / "main.php").write_text("<?php\nuse Shop\\Cart;\n\nfunction main() { return new Cart(); }\n")
+    with Engine.open(tmp_path) as opened:
+        for question in ("who calls Shop\\Cart", "who imports Shop\\Cart"):
+            result = opened.search(question)
+            assert (result.mode, [hit.chunk.path for hit in result.hits]) == ("graph", ["main.php"])
+        assert {edge.kind for edge in opened.related("Shop.Cart").edges} >= {"called by"}
+
+
 def test_mode_graph_needs_a_name_that_is_here(engine: Engine) -> None:
     with pytest.raises(UsageError, match="no symbol is called 'nobody'"):
         engine.search("nobody", mode="graph")

@@ -9,7 +9,7 @@ from codefathom.search.places import place_of
 from codefathom.search.planner import Asked, Relation
 from codefathom.search.query import is_path
 from codefathom.search.rank import Ranked, by_score_and_place
-from codefathom.search.related import dotted_name, modules, related
+from codefathom.search.related import dotted_name, modules, only, related
 from codefathom.search.signals import Candidate
 from codefathom.stores.catalog import Catalog
 from codefathom.types import Related
@@ -25,24 +25,22 @@ _NO_TEST = 0.5  # of the score: however often a test uses something, other uses 
 
 
 def is_known(name: str, catalog: Catalog) -> bool:
-    """Whether a symbol is defined here under this very name, or a file has this path or ends with it, or is a module so
-    called."""
+    """Whether a symbol is defined here under this very name, or a file has this path or ends with it."""
     if is_path(name):
         return any(document.path == name or document.path.endswith(f"/{name}") for document in catalog.documents())
     dotted = dotted_name(name)
     last = dotted.rpartition(".")[2]
-    found = [item.symbol for item in catalog.symbols_named(dotted)]
-    return any(symbol.name == last and symbol.kind != "section" for symbol in found) or _is_module(name, catalog)
+    return any(item.symbol.name == last and item.symbol.kind != "section" for item in catalog.symbols_named(dotted))
 
 
-def _is_module(name: str, catalog: Catalog) -> bool:
+def is_module(name: str, catalog: Catalog) -> bool:
+    """Whether a file is the module of this name."""
     return bool(modules(name, (document.path for document in catalog.documents())))
 
 
 def connected(asked: Asked, catalog: Catalog, allowed: Collection[int] | None) -> list[Ranked]:
     """Rank the chunks that hold an edge by how many they hold. Raises UsageError for a target that is not here."""
-    is_file = is_path(asked.target) or _is_module(asked.target, catalog)
-    target = asked.target if is_file else f"@@{asked.target}"
+    target = _target(asked, catalog)
     edges: dict[str, list[Related]] = defaultdict(list)
     for edge in related(catalog, target).edges:
         if edge.kind in _KINDS[asked.relation]:
@@ -50,6 +48,16 @@ def connected(asked: Asked, catalog: Catalog, allowed: Collection[int] | None) -
     found = [item for path, own in edges.items() for item in _held(path, own, catalog, allowed)]
     top = max((item.score for item in found), default=1.0)
     return sorted((item._replace(score=_score(item, top)) for item in found), key=by_score_and_place)
+
+
+def _target(asked: Asked, catalog: Catalog) -> str:
+    """Return the file or symbol that is meant. What is both, such as a PHP class with its namespace, is the file where
+    imports are asked for, and else the symbol: nothing calls a file."""
+    if is_path(asked.target):
+        return asked.target
+    found = modules(asked.target, (document.path for document in catalog.documents()))
+    about_files = asked.relation in ("imports", "imported by") or not is_known(asked.target, catalog)
+    return only(asked.target, found) if found and about_files else f"@@{asked.target}"
 
 
 def _score(item: Ranked, top: float) -> float:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from codefathom.search import fuse
 from codefathom.search.confidence import WEAK, confidence
-from codefathom.search.connected import connected, is_known
+from codefathom.search.connected import connected, is_known, is_module
 from codefathom.search.filters import combine, to_sql
 from codefathom.search.levels import Cut
 from codefathom.search.levels import hits as to_hits
@@ -84,7 +84,7 @@ def search(request: Request, sources: Sources) -> Found:
     catalog = sources.catalog
     if request.mode != "auto":
         return _search(request, overruled(request.mode, request.query), sources)
-    planned = plan(request.query, lambda name: is_known(name, catalog))
+    planned = plan(request.query, lambda name: is_known(name, catalog), lambda name: is_module(name, catalog))
     found = _search(request, planned, sources)
     if found.hits or planned.mode == "hybrid":
         return found

@@ -30,13 +30,14 @@ class Planned(NamedTuple):
     asked: Asked | None = None  # with mode "graph"
 
 
-def plan(query: Query, is_known: Callable[[str], bool]) -> Planned:
-    """Choose for a question. `is_known` says whether a name is defined here, or a path or module indexed."""
+def plan(query: Query, is_known: Callable[[str], bool], is_module: Callable[[str], bool] = lambda _: False) -> Planned:
+    """Choose for a question. `is_known` says whether a name is defined here, or a path indexed; `is_module`, whether a
+    file is the module of a name."""
     if query.intent != "error":
         if is_expression(query):
             return Planned("regex", Plan("regex", "it reads as a regular expression"))
         asked = asked_connection(query)
-        if asked and is_known(asked.target):
+        if asked and (is_known(asked.target) or is_module(asked.target)):
             return Planned("graph", Plan("graph", f"it asks {_IN_WORDS[asked.relation].format(asked.target)}"), asked)
     if query.intent == "symbol" and query.text and is_known(query.text):
         return Planned("hybrid", Plan("symbol", f"{query.text} is defined here; definitions come first"))

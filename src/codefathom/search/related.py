@@ -45,11 +45,13 @@ def related(catalog: Catalog, target: str, *, depth: int = 1, limit: int = MAX_E
         raise UsageError(f"a depth of {depth} is not possible", hint=f"use 1 to {MAX_DEPTH}")
     graph = _Graph(catalog)
     name = target.removeprefix("@@")
-    if not target.startswith("@@"):
-        path = _document(graph, target.removeprefix("@"))
-        if path:
-            return _around_document(graph, path, depth, limit)
-    found = [] if "/" in name else _definitions(graph, name)
+    is_symbol = target.startswith("@@")
+    path = "" if is_symbol else _document(graph, target.removeprefix("@"))
+    found = [] if path or "/" in name else _definitions(graph, name)
+    if not (is_symbol or path or found):
+        path = only(target, modules(name, graph.resolver.language_of))
+    if path:
+        return _around_document(graph, path, depth, limit)
     if not found:
         raise _not_here(graph, target)
     return _around_symbols(graph, name, found, _Reach(depth, limit))
@@ -136,13 +138,17 @@ _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android",
 
 
 def _document(graph: _Graph, target: str) -> str:
-    """Return the path that is meant: exact, by its end, or as a module; "" when there is none."""
+    """Return the path that is meant, exact or by its end; "" when there is none."""
     known = graph.resolver.language_of
     wanted = target.removeprefix("./")
     if wanted in known:
         return wanted
     found = [path for path in known if path.endswith("/" + wanted)] if wanted else []
-    found = found or modules(wanted, known)
+    return only(target, found)
+
+
+def only(target: str, found: Sequence[str]) -> str:
+    """Return the one path that was found; "" when there is none. Raises UsageError for several."""
     if len(found) > 1:
         raise UsageError(f"{target!r} is {len(found)} files", hint=f"choose one: {', '.join(sorted(found)[:5])}")
     return found[0] if found else ""
