@@ -25,14 +25,12 @@ export interface Exchange {
 type Listener = () => void;
 
 const STOP_MS = 4_000;
-let numberMade = 0;
 
 /**
  * An answer that is read from the server. It goes on while the person looks at another page, and is found again by the
  * conversation it belongs to.
  */
 export class Running {
-  readonly key = ++numberMade;
   private current: Exchange;
   private readonly listeners = new Set<Listener>();
   private readonly controller = new AbortController();
