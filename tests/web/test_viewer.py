@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from .conftest import ServedPage
 
@@ -89,6 +89,19 @@ def test_its_width_is_changed_by_keyboard_and_remembered(page: Page, shop: Serve
     expect(handle).to_have_attribute("aria-valuenow", str(before - 40))
     page.reload()
     expect(handle).to_have_attribute("aria-valuenow", str(before - 40))
+
+
+def test_a_file_that_comes_late_leaves_the_keyboard_where_it_is(page: Page, shop: ServedPage) -> None:
+    outline = page.get_by_role("button", name="Outline")
+
+    def moved_on(route: Route) -> None:
+        outline.focus()
+        route.continue_()
+
+    page.route(re.compile("/file\\?"), moved_on)
+    page.goto(f"{shop.url}/projects?{PLACE}")
+    expect(page.get_by_role("region", name="shop/pricing.py")).to_be_visible()
+    expect(outline).to_be_focused()
 
 
 def test_on_a_phone_it_lies_over_the_page(page: Page, shop: ServedPage) -> None:

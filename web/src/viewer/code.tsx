@@ -1,4 +1,4 @@
-import { type MouseEvent, memo, useEffect, useRef, useState } from "react";
+import { type MouseEvent, memo, type RefObject, useEffect, useRef, useState } from "react";
 import type { Schemas } from "../api/client";
 import { useText } from "../i18n";
 import { highlighted, plain } from "./highlight";
@@ -12,17 +12,22 @@ export interface CodeProps {
   readonly file: FileLines;
   readonly place: Place;
   readonly wraps: boolean;
+  /** What had the keyboard when the file was asked for. */
+  readonly focusBefore: RefObject<Element | null>;
   readonly onLines: (startLine: number, endLine: number) => void;
 }
 
 /** The lines of a file, coloured, with their numbers; those of the place are marked and in sight. */
-export function Code({ file, place, wraps, onLines }: CodeProps) {
+export function Code({ file, place, wraps, focusBefore, onLines }: CodeProps) {
   const t = useText();
   const lines = useHighlighted(file);
   const region = useRef<HTMLDivElement>(null);
   const { startLine, endLine } = place;
   useEffect(() => {
-    region.current?.focus({ preventScroll: true });
+    // Who has gone elsewhere while the file was loading stays there.
+    const { activeElement } = document;
+    const isFree = activeElement === focusBefore.current || activeElement?.contains(region.current);
+    if (isFree) region.current?.focus({ preventScroll: true });
   }, []);
   useEffect(() => {
     showLine(region.current, startLine, endLine);

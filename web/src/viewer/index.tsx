@@ -4,7 +4,7 @@ import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "re
 import { get, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
 import { Loading, Trouble } from "../parts";
-import { Code } from "./code";
+import { Code, type CodeProps } from "./code";
 import { Outline } from "./outline";
 import { linesOf, type Place, usePlaces, writtenPlace } from "./place";
 import { Tree } from "./tree";
@@ -69,6 +69,10 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
     (startLine: number, endLine: number) => open({ projectId, path, startLine, endLine }, { replace: true }),
     [open, projectId, path],
   );
+  const focusBefore = useRef<Element | null>(null);
+  useEffect(() => {
+    focusBefore.current = document.activeElement;
+  }, [projectId, path]);
   const isThere = file.value?.path === path && file.value.project_id === projectId;
   return (
     <div className="viewer">
@@ -87,20 +91,18 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
         <div className="viewer-code">
           {file.problem && <Trouble problem={file.problem} onRetry={file.reload} />}
           {!isThere && !file.problem && <Loading />}
-          {isThere && file.value && !file.problem && <Shown file={file.value} place={place} onLines={onLines} />}
+          {isThere && file.value && !file.problem && (
+            <Shown file={file.value} place={place} focusBefore={focusBefore} onLines={onLines} />
+          )}
         </div>
       </div>
     </div>
   );
 }
 
-interface ShownProps {
-  readonly file: Schemas["FileLinesOut"];
-  readonly place: Place;
-  readonly onLines: (startLine: number, endLine: number) => void;
-}
+type ShownProps = Omit<CodeProps, "wraps">;
 
-function Shown({ file, place, onLines }: ShownProps) {
+function Shown({ file, place, focusBefore, onLines }: ShownProps) {
   const t = useText();
   const isPart = file.start_line > 1 || file.end_line < file.n_lines;
   // Prose has lines that nobody wants to follow sideways.
@@ -117,7 +119,7 @@ function Shown({ file, place, onLines }: ShownProps) {
           )}
         </p>
       )}
-      <Code file={file} place={place} wraps={wraps} onLines={onLines} />
+      <Code file={file} place={place} wraps={wraps} focusBefore={focusBefore} onLines={onLines} />
     </>
   );
 }
