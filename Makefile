@@ -7,13 +7,17 @@ PEERS := $(BENCH_VENV)/.installed
 PAGE := src/codefathom/server/static/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
-.PHONY: test test-long test-llm check format docs demo web screenshots bench bench-scale bench-answers bench-serving model
+.PHONY: test test-long test-page-slowly test-llm check format docs demo web screenshots bench bench-scale bench-answers bench-serving model
 
 test: check $(PAGE)
 	$(BIN)/pytest -n 2 -m "not long and not llm"
 
 test-long: $(INSTALLED)
 	$(BIN)/pytest -m long
+
+# The page in a browser that is slower, with answers that come late: finds what depends on timing. Half an hour.
+test-page-slowly: $(PAGE)
+	FATHOM_TEST_SLOWER=5 $(BIN)/pytest -n 2 tests/web
 
 # Also runs the tests that compare token counts with the libraries that give them.
 test-llm: $(INSTALLED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
 import shutil
 import socket
 import threading
@@ -29,6 +30,8 @@ from codefathom.server.config import ServerConfig
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
 # Another build of the page than the one in the package, for those who change it.
 STATIC = Path(os.environ.get("FATHOM_TEST_STATIC") or page_module.STATIC)
+# How many times slower the browser is made; answers then come late, too. Brings out what depends on timing.
+SLOWER = float(os.environ.get("FATHOM_TEST_SLOWER") or 1)
 _BROWSER_LOOPS: list[asyncio.AbstractEventLoop] = []
 CHROMIUM_OPTIONS = [
     "--no-sandbox",
@@ -84,7 +87,7 @@ def chromium() -> Iterator[Any]:
         missing("no Chromium is installed: apt-get install chromium")
     if not (STATIC / "index.html").is_file():
         missing("the page is not built: make web")
-    sync_api.expect.set_options(timeout=15_000)  # the machine may be busy
+    sync_api.expect.set_options(timeout=15_000 * SLOWER)  # the machine may be busy
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_OPTIONS)
         _BROWSER_LOOPS.append(asyncio.get_running_loop())
@@ -110,9 +113,15 @@ def browser(chromium: Any) -> Iterator[Any]:
     context = chromium.new_context(
         viewport={"width": 1280, "height": 800}, locale="en-GB", color_scheme="light", reduced_motion="reduce"
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(15_000 * SLOWER)
+    if SLOWER > 1:
+        context.on("page", slow_down)
     yield context
     context.close()
+
+
+def slow_down(tab: Any) -> None:
+    tab.context.new_cdp_session(tab).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
 
 
 @pytest.fixture
@@ -175,7 +184,10 @@ def serving(folder: Path, config: ServerConfig, port: int = 0) -> Iterator[Serve
         shutil.copytree(SHOP, shop)
         (shop / "fathom.toml").touch()
     listener = socket.create_server(("127.0.0.1", port))
-    settings = uvicorn.Config(create_app(config), log_config=None, access_log=False, timeout_graceful_shutdown=2)
+    app: Any = create_app(config)
+    settings = uvicorn.Config(
+        late(app) if SLOWER > 1 else app, log_config=None, access_log=False, timeout_graceful_shutdown=2
+    )
     server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
@@ -187,6 +199,18 @@ def serving(folder: Path, config: ServerConfig, port: int = 0) -> Iterator[Serve
         server.should_exit = True
         thread.join()
         listener.close()
+
+
+def late(app: Any) -> Any:
+    """Answer some requests later than others, as a line that is far away does."""
+    chance = random.Random(0)
+
+    async def answered_late(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            await asyncio.sleep(chance.expovariate(1 / (0.02 * SLOWER)))
+        await app(scope, receive, send)
+
+    return answered_late
 
 
 def replied(text: str, *, pieces: Sequence[str] = (), pause_s: float = 0.0) -> Turn:

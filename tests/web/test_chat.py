@@ -305,6 +305,7 @@ class TestWhileItIsWritten:
         ask(page)
         listed = other.get_by_role("navigation", name="Conversations").get_by_role("link", name=QUESTION)
         expect(listed).to_contain_text("is being answered")
+        other.bring_to_front()
         listed.click()
         grows(other)
         grows(page)

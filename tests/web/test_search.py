@@ -137,6 +137,28 @@ def test_enter_opens_the_first_place_also_of_an_answer_that_is_on_its_way(page: 
     assert asked(page)["file"] == [first["path"]]
 
 
+def test_enter_opens_the_first_place_also_after_a_space_that_changes_nothing(page: Page, ready: ServedPage) -> None:
+    page.goto(f"{ready.url}/search")
+    box(page).fill(QUESTION)
+    expect(hits(page).first).to_be_visible()
+    box(page).fill(f"{QUESTION} ")
+    box(page).press("Enter")
+    expect(page).to_have_url(re.compile("lines="))
+
+
+def test_who_types_on_after_enter_is_not_taken_elsewhere(page: Page, ready: ServedPage) -> None:
+    def typed_on(route: Route) -> None:
+        box(page).fill("price")
+        route.continue_()
+
+    page.goto(f"{ready.url}/search")
+    page.route(re.compile("/search$"), typed_on, times=1)
+    box(page).fill(QUESTION)
+    box(page).press("Enter")
+    expect(hits(page)).to_have_count(len(found(ready, "price")["hits"]))
+    assert "file" not in asked(page)
+
+
 # ---- filters
 
 

@@ -53,8 +53,10 @@ def test_a_click_on_numbers_marks_lines_and_changes_the_address(page: Page, shop
     page.goto(f"{shop.url}/projects?{PLACE}")
     page.locator('[data-number="3"]').click()
     expect(page).to_have_url(re.compile("lines=3$"))
+    expect(page.locator(".code-line-marked")).to_have_count(1)
     page.locator('[data-number="5"]').click(modifiers=["Shift"])
     expect(page).to_have_url(re.compile("lines=3-5$"))
+    expect(page.locator(".code-line-marked")).to_have_count(3)
     assert marked(page) == ["3", "4", "5"]
 
 

@@ -143,26 +143,33 @@ export interface Load<T> {
   readonly reload: () => void;
 }
 
+interface Loaded<T> extends Pick<Load<T>, "value" | "problem"> {
+  /** What it was loaded for. */
+  readonly deps: DependencyList | undefined;
+}
+
 /** Loads when the component appears and whenever `deps` change; what was asked before is aborted. */
 export function useLoad<T>(loader: (signal: AbortSignal) => Promise<T>, deps: DependencyList): Load<T> {
-  const [state, setState] = useState<Omit<Load<T>, "reload">>({ value: undefined, problem: undefined, loading: true });
+  const [loaded, setLoaded] = useState<Loaded<T>>({ value: undefined, problem: undefined, deps: undefined });
   const [round, setRound] = useState(0);
   const current = useRef(loader);
   current.current = loader;
+  const wanted = [...deps, round];
   useEffect(() => {
     const controller = new AbortController();
-    setState((before) => ({ ...before, loading: true }));
     current
       .current(controller.signal)
       .then((value) => {
-        if (!controller.signal.aborted) setState({ value, problem: undefined, loading: false });
+        if (!controller.signal.aborted) setLoaded({ value, problem: undefined, deps: wanted });
       })
       .catch((error: unknown) => {
         if (controller.signal.aborted) return;
-        setState((before) => ({ value: before.value, problem: asProblem(error), loading: false }));
+        setLoaded((before) => ({ value: before.value, problem: asProblem(error), deps: wanted }));
       });
     return () => controller.abort();
-  }, [...deps, round]);
+  }, wanted);
   const reload = useCallback(() => setRound((before) => before + 1), []);
-  return { ...state, reload };
+  // True from the very moment that something else is wanted, not only when its loading has begun.
+  const loading = !wanted.every((value, place) => Object.is(value, loaded.deps?.[place]));
+  return { value: loaded.value, problem: loaded.problem, loading, reload };
 }

@@ -14,7 +14,7 @@ export interface Asked {
   /** What the address says, and is searched for. */
   readonly query: Query;
   readonly type: (text: string, options?: { readonly isComposing?: boolean }) => void;
-  /** Searches at once for what has been typed. Returns whether anything was waiting. */
+  /** Searches at once for what has been typed. Returns whether the address changes by it. */
   readonly flush: () => boolean;
   /** Changes filters; Back goes to those before. */
   readonly choose: (filters: Partial<Filters>) => void;
@@ -24,33 +24,32 @@ export interface Asked {
 
 /** The question and its filters, kept in the address of the page. */
 export function useAsked(): Asked {
-  const { pathname, search } = useLocation();
+  const { search } = useLocation();
   const navigate = useNavigate();
   const query = useMemo(() => queryOf(new URLSearchParams(search)), [search]);
   const [text, setText] = useState(query.text);
   const written = useRef(query.text); // what this page has put into the address
   const waiting = useRef<{ timer: ReturnType<typeof setTimeout>; text: string }>(undefined);
-  const latest = useRef({ pathname, search });
-  latest.current = { pathname, search };
 
   const ask = useCallback(
-    (next: Query, replace = false) => {
+    (next: Query, replace = false): boolean => {
       clearTimeout(waiting.current?.timer);
       waiting.current = undefined;
       written.current = next.text;
       setText(next.text);
-      const here = latest.current;
+      const here = window.location; // `useLocation` follows a little later
       const address = addressOf(next, new URLSearchParams(here.search)).toString();
-      if (`?${address}` === here.search) return;
-      void navigate({ pathname: here.pathname, search: address && `?${address}` }, { replace });
+      const search = address && `?${address}`;
+      if (search === here.search) return false;
+      void navigate({ pathname: here.pathname, search }, { replace });
+      return true;
     },
     [navigate],
   );
-  const now = useCallback(() => queryOf(new URLSearchParams(latest.current.search)), []);
+  const now = useCallback(() => queryOf(new URLSearchParams(window.location.search)), []);
   const flush = useCallback(() => {
     const pending = waiting.current;
-    if (pending) ask({ ...now(), text: pending.text }, true);
-    return pending !== undefined;
+    return pending !== undefined && ask({ ...now(), text: pending.text }, true);
   }, [ask, now]);
   const type = useCallback(
     (next: string, { isComposing = false } = {}) => {

@@ -56,17 +56,21 @@ function Searching({ projects }: { readonly projects: readonly Project[] }) {
     if (window.matchMedia("(pointer: fine)").matches && !query.text) field.current?.focus();
   }, []);
   // Enter while something is still being searched for opens what will be the first.
+  const isSettled = !found.loading && asked.text.trim() === query.text.trim();
   const isWanted = useRef(false);
   const enter = () => {
-    isWanted.current = asked.flush() || found.loading;
+    isWanted.current = asked.flush() || !isSettled;
     if (!isWanted.current) openFirst(list);
   };
   useEffect(() => {
-    if (!found.loading && isWanted.current) {
-      isWanted.current = false;
-      openFirst(list);
-    }
-  }, [found.loading, found.value, found.problem]);
+    if (!isSettled || !isWanted.current) return;
+    isWanted.current = false;
+    openFirst(list);
+  }, [isSettled, asks]);
+  const type: Asked["type"] = (text, options) => {
+    isWanted.current = false;
+    asked.type(text, options);
+  };
   return (
     <>
       <div className="search-top">
@@ -74,7 +78,7 @@ function Searching({ projects }: { readonly projects: readonly Project[] }) {
           text={asked.text}
           loading={found.loading}
           field={field}
-          onType={asked.type}
+          onType={type}
           onEnter={enter}
           onDown={() => focusFirst(list)}
         />

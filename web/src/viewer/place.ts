@@ -63,14 +63,13 @@ export function usePlaces(): Places {
   const navigate = useNavigate();
   const place = useMemo(() => placeOf(search), [search]);
   const addressOf = useCallback((next: Place) => `${pathname}${searchWith(search, next)}`, [pathname, search]);
-  const open = useCallback(
-    (next: Place, options?: { readonly replace?: boolean }) =>
-      void navigate({ pathname, search: searchWith(search, next) }, { replace: options?.replace ?? false }),
-    [navigate, pathname, search],
+  const go = useCallback(
+    (next: Place | undefined, options?: { readonly replace?: boolean }) => {
+      const here = window.location; // `useLocation` follows a little later
+      void navigate({ pathname: here.pathname, search: searchWith(here.search, next) }, options);
+    },
+    [navigate],
   );
-  const close = useCallback(
-    () => void navigate({ pathname, search: searchWith(search, undefined) }),
-    [navigate, pathname, search],
-  );
-  return useMemo(() => ({ place, open, close, addressOf }), [place, open, close, addressOf]);
+  const close = useCallback(() => go(undefined), [go]);
+  return useMemo(() => ({ place, open: go, close, addressOf }), [place, go, close, addressOf]);
 }
