@@ -50,6 +50,8 @@ def test_chinese_words_bring_their_english_ones() -> None:
     assert 0 < found.weights["register"] < 1
     assert "middleware" in found.meaning
     assert "中间" in found.terms  # the code may be commented in Chinese
+    assert found.is_translated
+    assert not of("middleware").is_translated
 
 
 def test_english_words_bring_chinese_ones_where_the_code_is_commented_so() -> None:
@@ -76,4 +78,12 @@ def test_of_a_long_text_the_rare_words_and_those_of_the_title_remain() -> None:
 
 def test_a_short_question_stays_as_it_is() -> None:
     short = of("trailing slash")
-    assert focused(short) is short
+    assert focused(short) == short
+
+
+def test_words_that_say_nothing_are_left_out_unless_nothing_else_is_there() -> None:
+    asked = of("中间件如何注册")
+    rarity = {term: float(term.isascii()) for term in asked.terms}
+    assert {"middleware", "register"} <= set(focused(replace(asked, rarity=rarity)).terms)
+    assert all(term.isascii() for term in focused(replace(asked, rarity=rarity)).terms)
+    assert focused(replace(asked, rarity=dict.fromkeys(asked.terms, 0.0))).terms == asked.terms

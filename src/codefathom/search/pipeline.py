@@ -141,8 +141,9 @@ def _ranked(
 
 
 def _deep(want: Wanted) -> int:
-    """Return how many times as many candidates a question needs: the words of a long text lead everywhere."""
-    return 3 if want.rest else 1
+    """Return how many times as many candidates a question needs: the words of a long text lead everywhere, and so do
+    translations, of which there are several for each word."""
+    return 3 if want.rest else 2 if want.is_translated else 1
 
 
 def _by_one(

@@ -47,6 +47,7 @@ class Wanted:
     frames: Mapping[int, Framed] = field(default_factory=dict)  # chunks that a stack trace names, by key
     foreign: tuple[str, ...] = ()  # symbols asked for that are defined nowhere here
     is_only_symbol: bool = False  # nothing but a symbol is asked for
+    is_translated: bool = False  # it is asked in Chinese, and its words are looked for in English, too
 
     @property
     def symbol_names(self) -> frozenset[str]:
@@ -87,6 +88,7 @@ def wanted(query: Query, *, in_chinese: bool = False) -> Wanted:
         meaning=meaning,
         runs=_runs(meaning),
         is_only_symbol=query.intent == "symbol",
+        is_translated=bool(english),
     )
 
 
@@ -98,11 +100,15 @@ def _counts(issue: Issue) -> dict[str, float]:
 
 
 def focused(want: Wanted) -> Wanted:
-    """Return a question with the words that say most; the rest of a long text only helps to find candidates."""
-    if len(want.terms) <= LONG:
-        return want
+    """Return a question with the words that say most; the rest of a long text only helps to find candidates.
+
+    Words worth nothing, such as Chinese ones where nothing is Chinese, are left out.
+    """
     weighted, worth = want.weighted, want.worth
-    ordered = sorted(want.terms, key=lambda term: (-worth[term], term))
+    known = tuple(term for term in want.terms if worth[term]) or want.terms
+    if len(known) <= LONG:
+        return replace(want, terms=known)
+    ordered = sorted(known, key=lambda term: (-worth[term], term))
     rest = {term: weighted[term] for term in ordered[LONG:]}
     return replace(want, terms=tuple(ordered[:LONG]), rest=rest)
 

@@ -41,8 +41,9 @@ class Forms(dict[str, int]):
     def __init__(self, terms: Sequence[str]) -> None:
         super().__init__()
         self._terms: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        self._stems = [(1 << bit, stem_of(term)) for bit, term in enumerate(terms)]
+        self._stems: dict[str, int] = defaultdict(int)
         for bit, term in enumerate(terms):
+            self._stems[stem_of(term)] |= 1 << bit
             self._terms[term[:_SHORTEST_FORM]].append((1 << bit, term))
 
     def __missing__(self, word: str) -> int:
@@ -60,9 +61,9 @@ class Forms(dict[str, int]):
     def inside(self, text: str) -> int:
         """Return the terms whose stems stand somewhere in a lower-case text, one bit each."""
         found = 0
-        for bit, stem in self._stems:
+        for stem, bits in self._stems.items():
             if stem in text:
-                found |= bit
+                found |= bits
         return found
 
 
