@@ -120,8 +120,8 @@ def browser(chromium: Any) -> Iterator[Any]:
     context.close()
 
 
-def slow_down(tab: Any) -> None:
-    tab.context.new_cdp_session(tab).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+def slow_down(tab: Any, times: float = SLOWER) -> None:
+    tab.context.new_cdp_session(tab).send("Emulation.setCPUThrottlingRate", {"rate": times})
 
 
 @pytest.fixture

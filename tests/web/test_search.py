@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from itertools import cycle
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,7 +14,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 from codefathom.search.explain import MEANING
 from codefathom.search.weights import WEIGHTS
 
-from .conftest import ServedPage
+from .conftest import ServedPage, slow_down
 from .test_shell import violations
 
 QUESTION = "where are orders priced"
@@ -144,6 +145,17 @@ def test_enter_opens_the_first_place_also_after_a_space_that_changes_nothing(pag
     box(page).fill(f"{QUESTION} ")
     box(page).press("Enter")
     expect(page).to_have_url(re.compile("lines="))
+
+
+def test_what_is_typed_while_hits_come_stays_as_it_was_typed(page: Page, ready: ServedPage) -> None:
+    page.goto(f"{ready.url}/search")
+    slow_down(page, 12)
+    typed = "pricedorders"
+    for letter, pause_ms in zip(typed, cycle((5, 140, 60, 150, 100, 120)), strict=False):
+        box(page).press(letter)
+        page.wait_for_timeout(pause_ms)
+    expect(page).to_have_url(re.compile(typed))
+    expect(box(page)).to_have_value(typed)
 
 
 def test_who_types_on_after_enter_is_not_taken_elsewhere(page: Page, ready: ServedPage) -> None:

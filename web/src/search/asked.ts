@@ -66,11 +66,12 @@ export function useAsked(): Asked {
     [ask, now],
   );
   useEffect(() => {
-    // Back and Forward change the address without this page.
-    if (query.text.trim() === written.current.trim()) return;
+    // Back and Forward change the address without this page. Who types on does, too: then this address is over already.
+    const isOver = search !== window.location.search;
+    if (isOver || query.text.trim() === written.current.trim()) return;
     written.current = query.text;
     setText(query.text);
-  }, [query.text]);
+  }, [search]);
   useEffect(() => () => clearTimeout(waiting.current?.timer), []);
   return { text, query, type, flush, choose, ask };
 }
