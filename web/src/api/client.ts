@@ -1,4 +1,4 @@
-import { type DependencyList, useCallback, useEffect, useRef, useState } from "react";
+import { type DependencyList, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { remember, remembered } from "../remembered";
 import type { components } from "./types";
 
@@ -171,5 +171,6 @@ export function useLoad<T>(loader: (signal: AbortSignal) => Promise<T>, deps: De
   const reload = useCallback(() => setRound((before) => before + 1), []);
   // True from the very moment that something else is wanted, not only when its loading has begun.
   const loading = !wanted.every((value, place) => Object.is(value, loaded.deps?.[place]));
-  return { value: loaded.value, problem: loaded.problem, loading, reload };
+  const { value, problem } = loaded;
+  return useMemo(() => ({ value, problem, loading, reload }), [value, problem, loading, reload]);
 }

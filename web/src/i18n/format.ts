@@ -27,6 +27,17 @@ export function useFormat(): Format {
   return useMemo(() => formatOf(language), [language]);
 }
 
+const percents = new Map<string, Intl.NumberFormat>();
+
+/** Making a number format takes longer than a hundred uses of it, and every hit has a percentage. */
+function percentOf(language: string): Intl.NumberFormat {
+  const known = percents.get(language);
+  if (known) return known;
+  const made = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
+  percents.set(language, made);
+  return made;
+}
+
 /** Times are seconds since the epoch, as the server gives them. */
 export function formatOf(language: string): Format {
   const unit = (value: number, name: string, digits: number) =>
@@ -38,7 +49,7 @@ export function formatOf(language: string): Format {
     }).format(value);
   return {
     number: (value, digits = 0) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value),
-    percent: (share) => new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 }).format(share),
+    percent: (share) => percentOf(language).format(share),
     bytes: (value) => {
       const power = value < 1 ? 0 : Math.min(Math.floor(Math.log10(value) / 3), SIZES.length - 1);
       const shown = value / 1000 ** power;

@@ -1,6 +1,6 @@
 import { FilterOutlined } from "@ant-design/icons";
 import { Badge, Button, Select } from "antd";
-import { type ReactNode, useState } from "react";
+import { memo, type ReactNode, useState } from "react";
 import { get, type Schemas } from "../api/client";
 import { type Key, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
@@ -24,7 +24,7 @@ interface FiltersProps {
 }
 
 /** To what a search is kept. On narrow screens behind a button. */
-export function Filters({ query, projects, onChoose }: FiltersProps) {
+export const Filters = memo(function Filters({ query, projects, onChoose }: FiltersProps) {
   const t = useText();
   const [isOpen, setOpen] = useState(false);
   const chosen = projects.filter((project) => !query.projects.length || query.projects.includes(project.id));
@@ -71,7 +71,7 @@ export function Filters({ query, projects, onChoose }: FiltersProps) {
       </div>
     </div>
   );
-}
+});
 
 interface SeveralProps {
   readonly name: Key;

@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { memo, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { get, type Load, type Schemas, useLoad } from "../api/client";
 import { type Key, useText } from "../i18n";
 import { en } from "../i18n/en";
@@ -55,6 +55,8 @@ function Searching({ projects }: { readonly projects: readonly Project[] }) {
   useEffect(() => {
     if (window.matchMedia("(pointer: fine)").matches && !query.text) field.current?.focus();
   }, []);
+  const hasMore = (found.value?.answer.hits.length ?? 0) >= limit && limit < MOST;
+  const widen = useCallback(() => setWider({ asks, limit: limit === FIRST ? 50 : MOST }), [asks, limit]);
   // Enter while something is still being searched for opens what will be the first.
   const isSettled = !found.loading && asked.text.trim() === query.text.trim();
   const isWanted = useRef(false);
@@ -85,32 +87,31 @@ function Searching({ projects }: { readonly projects: readonly Project[] }) {
         <Filters query={query} projects={projects} onChoose={asked.choose} />
       </div>
       <Results
-        asked={asked}
+        isAsked={query.text.trim() !== ""}
         found={found}
         names={names}
         list={list}
+        onAsk={asked.ask}
         onLeave={toField}
-        onMore={
-          (found.value?.answer.hits.length ?? 0) >= limit && limit < MOST
-            ? () => setWider({ asks, limit: limit === FIRST ? 50 : MOST })
-            : undefined
-        }
+        onMore={hasMore ? widen : undefined}
       />
     </>
   );
 }
 
 interface ResultsProps {
-  readonly asked: Asked;
+  readonly isAsked: boolean;
   readonly found: Load<Found | null>;
   readonly names: ReadonlyMap<string, string>;
   readonly list: RefObject<HTMLOListElement | null>;
+  readonly onAsk: Asked["ask"];
   readonly onLeave: () => void;
   readonly onMore?: () => void;
 }
 
-function Results({ asked, found, names, list, onLeave, onMore }: ResultsProps) {
-  if (!asked.query.text.trim()) return <Start onAsk={asked.ask} />;
+/** Drawn again only when something in it changes: not at every letter that is typed. */
+const Results = memo(function Results({ isAsked, found, names, list, onAsk, onLeave, onMore }: ResultsProps) {
+  if (!isAsked) return <Start onAsk={onAsk} />;
   if (found.problem) {
     // The same question that cannot be understood will not be understood the next time.
     const canRetry = found.problem.status <= 0 || found.problem.status >= 500;
@@ -125,11 +126,11 @@ function Results({ asked, found, names, list, onLeave, onMore }: ResultsProps) {
       {answer.hits.length > 0 ? (
         <Hits found={found.value} names={names} isOld={found.loading} list={list} onLeave={onLeave} onMore={onMore} />
       ) : (
-        <NothingFound answer={answer} query={found.value.query} onAsk={asked.ask} />
+        <NothingFound answer={answer} query={found.value.query} onAsk={onAsk} />
       )}
     </>
   );
-}
+});
 
 /** How much was found, how fast, and how sure that is. */
 function Summary({ found, isLoading }: { readonly found: Found; readonly isLoading: boolean }) {
