@@ -566,6 +566,18 @@ def test_what_failed_can_be_asked_again(page: Page, answering: ServedPage) -> No
     assert [turn["state"] for turn in conversation["turns"]] == ["failed", "done"]
 
 
+def test_what_has_just_failed_is_asked_again_in_the_same_conversation(page: Page, answering: ServedPage) -> None:
+    model_of(answering).turns[:] = [Turn([b"overloaded"], 500), replied("Now it works.")]
+    opened(page, answering)
+    page.route(re.compile(r"/conversations/\w+$"), lambda _: None)  # what the server has kept does not come
+    ask(page)
+    answer(page).get_by_role("button", name="Ask again").click()
+    expect(answer(page)).to_contain_text("Now it works.")
+    page.unroute_all(behavior="ignoreErrors")
+    (conversation,) = kept(answering)
+    assert [turn["state"] for turn in conversation["turns"]] == ["failed", "done"]
+
+
 def test_a_question_that_the_server_refuses_is_answered_with_its_hint(page: Page, answering: ServedPage) -> None:
     opened(page, answering)
     ask(page, "where is the price @nowhere/at/all.py")

@@ -32,12 +32,12 @@ export function Thread({ conversation, running, onAgain, children, foot }: Threa
         <div className="thread-content" ref={inner}>
           {n === 0 && children}
           {[...kept, ...running].map((one, index) => {
-            const { question, askedAt, answer } = one instanceof Running ? one.exchange() : one;
+            const { askedAt, answer } = currentOf(one);
             return (
               <ExchangeView
                 key={answer.id || askedAt}
                 exchange={one}
-                onAgain={index === n - 1 ? () => onAgain(question) : undefined}
+                onAgain={index === n - 1 ? () => onAgain(againOf(one)) : undefined}
               />
             );
           })}
@@ -71,6 +71,16 @@ function Spoken({ running }: { readonly running: Running }) {
   if (phase === "stopped") return t("chat.is-stopped");
   if (phase === "failed") return `${t("chat.is-failed")} ${failure?.detail ?? ""}`;
   return t(phase === "searching" ? "chat.searching" : "chat.writing");
+}
+
+function currentOf(one: Exchange | Running): Exchange {
+  return one instanceof Running ? one.exchange() : one;
+}
+
+/** Returns a question as it is asked again: in the conversation that it has begun. */
+function againOf(one: Exchange | Running): Question {
+  const { question, answer } = currentOf(one);
+  return { ...question, conversationId: answer.conversationId || question.conversationId };
 }
 
 function exchangesOf(conversation: Conversation | undefined): readonly Exchange[] {
