@@ -12,62 +12,111 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import fields
-from itertools import islice
 from operator import attrgetter
 from queue import SimpleQueue
-from typing import Any, BinaryIO
+from traceback import print_exc
+from typing import Any, BinaryIO, TypeAlias
 
+from codefathom.children import end_at_once, received, start_python
+from codefathom.memory import Allowance, give_back
 from codefathom.plan import Job, Recipe
-from codefathom.prepare import Outcome, prepare
+from codefathom.prepare import Outcome, Prepared, prepare, prepare_window
+from codefathom.source.large import Window
 from codefathom.types import Break, Chunk, Document, Failure, ParsedDocument, Reference, Symbol
+
+_Batch: TypeAlias = "Sequence[Job | Window]"
 
 # Starting a worker costs about 100 ms: below this many bytes one process is as fast.
 MIN_BYTES_FOR_WORKERS = 1_500_000
 _BATCH_BYTES = 256_000
 _BATCH_FILES = 64
+# Memory that a byte of a file takes while it is prepared, at most: with a syntax tree, and without.
+_HELD_FOR_BYTE = 100
+_HELD_FOR_BYTE_OF_TEXT = 20
+_BYTES_OF_WORKER = 60_000_000
+_SHARES = 4  # batches that must fit at a time into the memory that may be used
+_MUCH = 1_000_000  # bytes of files after which a worker gives memory back
 
 
-def prepare_all(jobs: Sequence[Job], recipe: Recipe, n_workers: int) -> Iterator[list[Outcome]]:
-    """Prepare all files, in batches, in the order given; with n_workers of 0 in this process."""
-    batches = list(_batches(jobs))
-    if n_workers < 1 or sum(job.file.size for job in jobs) < MIN_BYTES_FOR_WORKERS or not sys.executable:
-        for batch in batches:
+def prepare_all(
+    jobs: Sequence[Job], recipe: Recipe, n_workers: int, memory: Allowance | None = None
+) -> Iterator[list[Outcome]]:
+    """Prepare all files, in batches, in the order given; with n_workers of 0 in this process.
+
+    Where memory is short, batches are smaller and fewer files are prepared at a time.
+    """
+    memory = memory or Allowance()
+    n_bytes = sum(job.file.size for job in jobs)
+    if n_workers < 1 or n_bytes < MIN_BYTES_FOR_WORKERS or not sys.executable:
+        for batch in _batches(jobs, memory):
             yield [prepare(job, recipe) for job in batch]
         return
-    pool = _Pool(recipe, min(n_workers, len(batches)))
+    n_most = n_bytes // _BATCH_BYTES + len(jobs) // _BATCH_FILES + 1
+    yield from _prepared(_batches(jobs, memory), recipe, min(n_workers, n_most), memory)
+
+
+def prepare_windows(
+    windows: Iterable[Window], recipe: Recipe, n_workers: int, memory: Allowance | None = None
+) -> Iterator[Prepared | Failure]:
+    """Prepare the windows of one large file, in their order; a Failure comes for one that cannot be."""
+    if n_workers < 1 or not sys.executable:
+        yield from (prepare_window(window, recipe) for window in windows)
+        return
+    for outcomes in _prepared(([window] for window in windows), recipe, n_workers, memory or Allowance()):
+        yield from (item for item in outcomes if isinstance(item, Prepared | Failure))
+
+
+def _prepared(batches: Iterator[_Batch], recipe: Recipe, n_workers: int, memory: Allowance) -> Iterator[list[Outcome]]:
+    pool = _Pool(recipe, max(min(n_workers, memory.n_bytes // _BYTES_OF_WORKER), 1))
     try:
         with ThreadPoolExecutor(pool.size) as threads:
             try:
-                yield from _in_order(pool, threads, batches)
+                yield from _in_order(pool, threads, batches, memory)
             finally:
                 pool.close()
     finally:
         pool.reap()
 
 
-def _in_order(pool: _Pool, threads: ThreadPoolExecutor, batches: list[list[Job]]) -> Iterator[list[Outcome]]:
+def _in_order(
+    pool: _Pool, threads: ThreadPoolExecutor, batches: Iterator[_Batch], memory: Allowance
+) -> Iterator[list[Outcome]]:
     """Keep the workers busy, but only so far ahead of the reader that memory stays bounded."""
-    waiting = iter(batches)
-    running = deque(threads.submit(pool.prepare, batch) for batch in islice(waiting, 2 * pool.size + 1))
-    while running:
-        yield running.popleft().result()
-        running.extend(threads.submit(pool.prepare, batch) for batch in islice(waiting, 1))
+    running: deque[tuple[int, Future[list[Outcome]]]] = deque()
+    batch = next(batches, None)
+    n_held = 0  # bytes that the batches take while they are prepared, an estimate
+    while running or batch is not None:
+        while batch is not None and len(running) <= 2 * pool.size:
+            size = sum(map(_bytes_held, batch))
+            if running and n_held + size > memory.n_bytes:
+                break
+            running.append((size, threads.submit(pool.prepare, batch)))
+            n_held += size
+            batch = next(batches, None)
+        size, first = running.popleft()
+        yield first.result()
+        n_held -= size
 
 
-def _batches(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+def _batches(jobs: Iterable[Job], memory: Allowance) -> Iterator[list[Job]]:
     batch: list[Job] = []
     n_bytes = 0
     for job in jobs:
-        if batch and (n_bytes + job.file.size > _BATCH_BYTES or len(batch) >= _BATCH_FILES):
+        most = min(_BATCH_BYTES, memory.n_bytes // (_HELD_FOR_BYTE * _SHARES))
+        if batch and (n_bytes + job.file.size > most or len(batch) >= _BATCH_FILES):
             yield batch
             batch, n_bytes = [], 0
         batch.append(job)
         n_bytes += job.file.size
     if batch:
         yield batch
+
+
+def _bytes_held(job: Job | Window) -> int:
+    return _HELD_FOR_BYTE * job.file.size if isinstance(job, Job) else _HELD_FOR_BYTE_OF_TEXT * len(job.data)
 
 
 class _Pool:
@@ -81,7 +130,7 @@ class _Pool:
         for worker in self._all:
             self._idle.put(worker)
 
-    def prepare(self, jobs: list[Job]) -> list[Outcome]:
+    def prepare(self, jobs: _Batch) -> list[Outcome]:
         worker = self._idle.get()
         try:
             return worker.prepare(jobs)
@@ -107,7 +156,7 @@ class _Worker:
         self._closed = False
         self._process = self._start()
 
-    def prepare(self, jobs: list[Job]) -> list[Outcome]:
+    def prepare(self, jobs: _Batch) -> list[Outcome]:
         outcomes = self._ask(jobs)
         if outcomes is not None:
             return outcomes
@@ -129,7 +178,7 @@ class _Worker:
                     pipe.close()
         self._process.wait()
 
-    def _ask(self, jobs: list[Job]) -> list[Outcome] | None:
+    def _ask(self, jobs: _Batch) -> list[Outcome] | None:
         """Return the answer, or None when the process died over it; a new one is running then."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None  # both are pipes, see _start
@@ -146,29 +195,34 @@ class _Worker:
         return outcomes
 
     def _start(self) -> subprocess.Popen[bytes]:
-        # The child finds the package where this process found it, also when it is not installed.
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(entry for entry in sys.path if entry))
-        command = [sys.executable, "-c", "from codefathom.workers import serve; serve()"]
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+        return start_python("codefathom.workers", "serve")
 
 
 def serve() -> None:
     """Answer job lists from stdin on stdout until stdin ends."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a grammar prints must not end up between two answers
-    _answer(sys.stdin.buffer, answers)
+    try:
+        for recipe, jobs in received(sys.stdin.buffer):
+            _answer(recipe, jobs, answers)
+    except BrokenPipeError:
+        end_at_once()
+    except BaseException:
+        print_exc()
+        end_at_once(1)  # the thread that reads would have Python complain once more
 
 
-def _answer(questions: BinaryIO, answers: BinaryIO) -> None:
-    while True:
-        try:
-            recipe, jobs = pickle.load(questions)
-        except (EOFError, KeyboardInterrupt):
-            return
-        pickler = pickle.Pickler(answers, protocol=5)
-        pickler.dispatch_table = _AS_ROWS
-        pickler.dump([prepare(job, recipe) for job in jobs])
-        answers.flush()
+def _answer(recipe: Recipe, jobs: _Batch, answers: BinaryIO) -> None:
+    pickler = pickle.Pickler(answers, protocol=5)
+    pickler.dispatch_table = _AS_ROWS
+    pickler.dump([_outcome(job, recipe) for job in jobs])
+    answers.flush()
+    if sum(job.file.size for job in jobs) > _MUCH:
+        give_back()
+
+
+def _outcome(job: Job | Window, recipe: Recipe) -> Outcome:
+    return prepare_window(job, recipe) if isinstance(job, Window) else prepare(job, recipe)
 
 
 def _as_row(kind: type) -> Callable[[Any], tuple[type, tuple[object, ...]]]:

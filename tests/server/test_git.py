@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,8 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codefathom.errors import SourceError, UsageError
 from codefathom.server.config import ServerConfig
@@ -75,6 +78,10 @@ def told(client: httpx.Client, project: str, method: str = "GET") -> list[dict[s
         "HTTPS://host.example/name",
         "ssh://git@host.example:2222/name.git",
         "git@host.example:group/name.git",
+        "git@host.example:~user/name.git",
+        "ssh://git@[2001:db8::1]:22/group/name.git",
+        "https://host.example/a-b/-/c%20d/name.git",
+        "ssh://host.example/~user/name",
     ],
 )
 def test_addresses_that_are_taken(url: str) -> None:
@@ -99,7 +106,7 @@ def test_addresses_that_are_taken(url: str) -> None:
         ("https://token@host.example/name", "holds a login"),
         ("ssh://git:secret@host.example/name", "holds a login"),
         ("https://host.example/name?private_token=secret", "holds a login"),
-        ("https://[host/name", "holds a login"),
+        ("https://[host/name", "no address"),
         ("git@host.example:/x:y", "may not come from"),
         ("", "may not come from"),
     ],
@@ -110,6 +117,96 @@ def test_addresses_that_are_refused_and_no_secret_is_repeated(url: str, said: st
     if "secret" in url and "?" not in url:
         assert "secret" not in str(caught.value)
     assert caught.value.hint
+
+
+# Each of these would reach ssh, git or a program of theirs as an option or as a command.
+OPTIONS_AS_ADDRESSES = [
+    "ssh://-oProxyCommand=touch$IFS/tmp/x/name",
+    "ssh://-oProxyCommand=touch/name.git",
+    "ssh://%2DoProxyCommand=touch/name",
+    "ssh://%2doProxyCommand%3Dtouch/name",
+    "ssh://-lroot@host.example/name",
+    "ssh://-l@host.example/name",
+    "ssh://git@-oProxyCommand=x/name",
+    "ssh://git@-E/name",
+    "ssh://git@-host.example:22/name",
+    "ssh://host.example:-22/name",
+    "ssh://host.example:22x/name",
+    "ssh://host.example/-oProxyCommand=x",
+    "ssh://host.example/%2Dupload",
+    "ssh://host.example//-x",
+    "ssh://host.example/~-x/name",
+    "ssh:///name",
+    "ssh://@host.example/name",
+    "ssh://git@/name",
+    "ssh://a@b@host.example/name",
+    "ssh://host.example\\@other.example/name",
+    "ssh://ho$(touch)st/name",
+    "ssh://ho`touch`st/name",
+    "ssh://host;touch/name",
+    "ssh://'host'/name",
+    "git@-E:name",
+    "-E@host.example:name",
+    "-git@host.example:name",
+    "git@host.example:-u",
+    "git@host.example:--upload-pack=touch",
+    "git@.host:name",
+    "git@host..example:name",
+    "https://-u/name",
+    "https://--upload-pack=touch/name",
+    "https://host.example/-x",
+    "https://host.example/a%0ab",
+    "https://host.example/a%00b",
+    "https://host.example/a%1bb",
+    "https://host.example/a%7Fb",
+    "https://host.example:99999999/name",
+    "https:///name",
+    "https://",
+    "https:name",
+    "https:/host.example/name",
+    "-u/bin/sh",
+    "--upload-pack=/bin/sh",
+    "-c",
+    "ext::ssh://host.example/name",
+    "ext::sh -c touch",
+    "fd::17/name",
+    "https::ssh://host.example/name",
+    "transport::https://host.example/name",
+    "file:///etc",
+    "file://-x",
+    "host.example:name",
+    "C:\\name",
+    "https://host.example/a\tb",
+    "https://host.example/a\u202eb",
+    "https://host.example/a\x1b[2J",
+    "https://host.example/name\0",
+]
+
+
+@pytest.mark.parametrize("url", OPTIONS_AS_ADDRESSES)
+def test_nothing_passes_for_an_option_or_a_command(url: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        checked_url(url, DEFAULT)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("url", ["file://-x", "file://host.example/-x", "file://%2Dx"])
+def test_a_file_passes_for_no_option_either(url: str) -> None:
+    with pytest.raises(UsageError, match="no address"):
+        checked_url(url, ("file",))
+
+
+@given(
+    st.text(alphabet=st.characters(codec="utf-8"), max_size=20), st.sampled_from(["", "ssh://", "https://", "git@h:"])
+)
+def test_what_is_taken_begins_no_part_with_a_dash(text: str, start: str) -> None:
+    try:
+        url = checked_url(start + text, DEFAULT)
+    except UsageError:
+        return
+    assert re.fullmatch(
+        r"(?:ssh|https)://(?:\w[\w.-]*@)?[\w\[][^/]*(?:/(?!-).*)?|\w[\w.-]*@\w[\w.-]*:(?![-/]).+", url, re.I
+    )
 
 
 @pytest.mark.parametrize("branch", ["--force", "a..b", "a b", "-x", "a\n", "@{1}"])
@@ -143,6 +240,66 @@ def test_a_branch_is_taken_where_one_is_named(repository: Path, origin: Origin, 
     for _ in range(2):
         list(bring(replace(origin, branch="side/one"), str(tmp_path / "tree")))
         assert (tmp_path / "tree" / "side.py").exists()
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with programs that git runs where a repository asks for them; return the file that they write."""
+    marker, template = tmp_path / "ran", tmp_path / "template"
+    touch = f"touch {marker}; cat"
+    (template / "hooks").mkdir(parents=True)
+    for hook in ("post-checkout", "reference-transaction", "post-index-change", "post-merge", "pre-auto-gc"):
+        (template / "hooks" / hook).write_text(f"#!/bin/sh\n{touch} < /dev/null\n")
+        (template / "hooks" / hook).chmod(0o755)
+    names = {"init.templateDir": template, "core.fsmonitor": touch, "submodule.recurse": "true"}
+    for name in ("lfs", "other"):
+        names |= {f"filter.{name}.smudge": touch, f"filter.{name}.clean": touch, f"filter.{name}.required": "true"}
+    names |= {
+        "filter.lfs.process": touch,
+        "protocol.ext.allow": "always",
+        "core.attributesFile": tmp_path / "attributes",
+    }
+    (tmp_path / "attributes").write_text("*.py filter=other\n")
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name, value in names.items():
+        words = ["git", "config", "--file", str(home / ".gitconfig"), name, str(value)]
+        subprocess.run(words, check=True)
+    return marker
+
+
+def test_what_a_repository_asks_for_is_not_run(
+    repository: Path, origin: Origin, user: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "first.py").write_bytes(b"def first_price(): pass  # $Id$\n")
+    (repository / ".gitattributes").write_text(
+        "* filter=lfs ident text eol=crlf\n[attr]other filter=other working-tree-encoding=ISO-8859-15\nold.py other\n"
+    )
+    (repository / ".lfsconfig").write_text("[lfs]\n\turl = https://host.example/\n")
+    (repository / ".gitmodules").write_text(f'[submodule "x"]\n\tpath = x\n\turl = ext::touch {user}\n')
+    for program in ("ssh", "git", "git-lfs"):
+        (repository / program).write_text(f"#!/bin/sh\ntouch {user}\n")
+        (repository / program).chmod(0o755)
+    commit(repository, "x.py", "")
+    tree = tmp_path / "tree"
+    for number in range(2):
+        with monkeypatch.context() as there:
+            there.chdir(repository)
+            there.setenv("PATH", os.pathsep.join(["", ".", os.environ["PATH"]]))
+            list(bring(origin, str(tree)))
+        assert not user.exists()
+        assert (tree / "first.py").read_bytes() == b"def first_price(): pass  # $Id$\n"
+        assert (tree / "old.py").read_bytes() == b"def old_price(): pass\n"
+        commit(repository, "x.py", f"n = {number}\n")
+
+
+def test_a_repository_without_a_commit_is_brought_here(repository: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.git"
+    empty.mkdir()
+    git(empty, "init")
+    list(bring(Origin(empty.as_uri(), schemes=("file",)), str(tmp_path / "tree")))
+    assert [path.name for path in (tmp_path / "tree").iterdir()] == [".git"]
 
 
 def test_hooks_and_other_protocols_do_not_run(repository: Path, origin: Origin, tmp_path: Path) -> None:
@@ -227,7 +384,7 @@ def test_git_ends_with_its_job(client: httpx.Client, tmp_path: Path, monkeypatch
     )
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    project = add(client, "file:///slow")
+    project = add(client, (tmp_path / "slow").as_uri())
     assert _comes((tmp_path / "pid").exists)
     pid = int((tmp_path / "pid").read_text())
     assert client.delete("/projects/slow").status_code == 204
@@ -260,3 +417,24 @@ def _runs(pid: int) -> bool:
 def test_over_http_what_cannot_be_a_project_is_refused(client: httpx.Client, body: Any, status: int) -> None:
     assert client.post("/projects", json=body).status_code == status
     assert client.get("/projects").json() == {"projects": []}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "fatal: remote error: WORD",
+        "ERROR: WORD",
+        "fatal: protocol error: bad line length character: WORD",
+        "remote: WORD",
+    ],
+)
+def test_words_of_the_other_side_are_not_told(origin: Origin, tmp_path: Path, said: str) -> None:
+    """Whoever may name an address must not read by it what only the server reaches."""
+    (tmp_path / "bin").mkdir()
+    fake = tmp_path / "bin" / "git"
+    fake.write_text(f"#!/bin/sh\necho '{said}' >&2; exit 128\n")
+    fake.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SourceError, match="git cannot bring") as caught:
+        patch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+        list(bring(origin, str(tmp_path / "tree")))
+    assert "WORD" not in f"{caught.value} {caught.value.hint}"

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from codefathom import workers
+from codefathom.memory import Allowance
 from codefathom.plan import Job, Recipe
 from codefathom.prepare import Prepared
 from codefathom.source.changes import FileStat
-from codefathom.types import Failure
-from codefathom.workers import prepare_all
+from codefathom.source.large import Survey, opened, survey, windows
+from codefathom.types import Failure, Skipped
+from codefathom.workers import prepare_all, prepare_windows
 
 N_FILES = 12
 
@@ -44,6 +46,35 @@ def test_workers_give_what_this_process_gives(recipe: Recipe) -> None:
     here = flat(prepare_all(jobs(recipe), recipe, 0))
     assert len(here) == N_FILES + 1
     assert flat(prepare_all(jobs(recipe), recipe, 3)) == here
+
+
+@pytest.mark.parametrize("n_workers", [0, 3])
+@pytest.mark.parametrize(("free_kb", "most"), [(0, 1), (800, 1), (1_100, 2), (10_000_000, 3)])
+def test_where_memory_is_short_batches_shrink_and_results_stay(
+    recipe: Recipe, tmp_path_factory: pytest.TempPathFactory, free_kb: int, most: int, n_workers: int
+) -> None:
+    expected = flat(prepare_all(jobs(recipe), recipe, 0))
+    system = tmp_path_factory.mktemp("system")
+    (system / "proc").mkdir()
+    (system / "proc" / "meminfo").write_text(f"MemAvailable: {free_kb} kB\n")
+    batches = list(prepare_all(jobs(recipe), recipe, n_workers, Allowance(str(system))))
+    assert flat(batches) == expected
+    assert max(map(len, batches)) == most
+
+
+def test_windows_come_in_order_whoever_prepares_them(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codefathom.source.large.WINDOW_BYTES", 100)
+    file = jobs(recipe)[0].file
+    found = survey(recipe.root, file)
+    assert isinstance(found, Survey)
+    prepared = []
+    for n_workers in (0, 2):
+        with opened(recipe.root, file) as stream:
+            assert not isinstance(stream, Skipped)
+            prepared.append(list(prepare_windows(windows(stream, found), recipe, n_workers)))
+    assert prepared[0] == prepared[1]
+    chunks = [piece for part in prepared[0] if isinstance(part, Prepared) for piece in part.chunks]
+    assert "".join(piece.text for piece in chunks) == Path(recipe.root, file.path).read_text()
 
 
 def test_a_missing_file_is_a_failure_and_nothing_else_is(recipe: Recipe) -> None:
