@@ -206,3 +206,41 @@ def test_the_text_is_not_kept_twice() -> None:
 def test_other_bytes_are_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError):
         decode_parsed(data, DOCUMENT)
+
+
+def test_a_row_with_the_value_of_another_one_is_not_believed(tmp_path: Path) -> None:
+    cache = Cache.open(str(tmp_path))
+    cache.put_parsed({"a": b"1", "b": b"2"})
+    cache.put_vectors("m", {"a": b"1", "b": b"2"})
+    cache.put_purposes("m", {"a": "Reads.", "b": "Writes."})
+    cache.close()
+    with sqlite3.connect(tmp_path / FILE) as db:
+        for table, key in (("parsed", "key"), ("vectors", "text_hash"), ("purposes", "fingerprint")):
+            db.execute(
+                f"UPDATE {table} SET (value, checksum) = (SELECT value, checksum FROM {table} WHERE {key} = 'b') "
+                f"WHERE {key} = 'a'"
+            )
+    db.close()
+    cache = Cache.open(str(tmp_path))
+    assert cache.get_parsed(["a", "b"]) == {"b": b"2"}
+    assert cache.get_vectors("m", ["a", "b"]) == {"b": b"2"}
+    assert cache.get_purposes("m", ["a", "b"]) == {"b": "Writes."}
+    cache.close()
+
+
+@pytest.mark.parametrize(
+    "damage", ["value = 'text'", "value = 7", "checksum = 'x'", "used = 'x'", "key = CAST(X'61ff' AS TEXT)"]
+)
+def test_a_row_of_other_kinds_of_values_is_no_error(tmp_path: Path, damage: str) -> None:
+    cache = Cache.open(str(tmp_path))
+    cache.put_parsed({"a": b"1", "b": b"2"})
+    cache.close()
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute(f"UPDATE parsed SET {damage} WHERE key = 'a'")
+    db.close()
+    cache = Cache.open(str(tmp_path))
+    assert cache.get_parsed(["a", "b", b"a\xff".decode("latin-1")]).get("b") == b"2"
+    assert cache.get_parsed(["a"]) in ({}, {"a": b"1"})
+    cache.put_parsed({"a": b"1"})
+    assert cache.get_parsed(["a"]) == {"a": b"1"}
+    cache.close()

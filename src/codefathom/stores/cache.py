@@ -6,7 +6,6 @@ Losing it costs time, never a result.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import time
 import zlib
@@ -15,9 +14,15 @@ from contextlib import suppress
 from threading import RLock
 from typing import Any
 
+from codefathom.errors import IndexingError
+from codefathom.stores.database import is_damage
+from codefathom.stores.folder import File, Folder, UnsafeError, folder_at
+from codefathom.stores.sqlite import connect, use_log
 from codefathom.types import Break, Document, ParsedDocument, Reference, Symbol
 
-FORMAT = 2  # part of the file's name; 1: before the first release
+# Part of the file's name. 1: before the first release. 2: with the values of secrets, and checksums without the key.
+# Older files are removed.
+FORMAT = 3
 MAX_BYTES = 1_000_000_000
 _MAX_PARAMETERS = 30_000
 _WAIT_S = 5.0
@@ -47,8 +52,9 @@ class Cache:
     Safe to use from several threads and processes.
     """
 
-    def __init__(self, path: str, max_bytes: int = MAX_BYTES) -> None:
-        self.path = path
+    def __init__(self, file: File, max_bytes: int = MAX_BYTES) -> None:
+        self.path = file.path
+        self._file = file
         self.n_errors = 0
         self._max_bytes = max_bytes
         self._unchecked_bytes = _CHECK_AFTER_BYTES  # so that the first write looks at the size
@@ -57,9 +63,14 @@ class Cache:
         self._connect()
 
     @classmethod
-    def open(cls, folder: str, *, max_bytes: int = MAX_BYTES) -> Cache:
+    def open(cls, folder: Folder | str, *, max_bytes: int = MAX_BYTES) -> Cache:
         """Open the cache in a folder, or make it; a damaged one is made again. Above `max_bytes` the oldest go."""
-        return cls(os.path.join(folder, f"cache-{FORMAT}.db"), max_bytes)
+        folder = folder_at(folder)
+        for older in range(1, FORMAT):
+            for end in ("", "-wal", "-shm"):
+                with suppress(OSError, IndexingError):
+                    folder.remove(f"cache-{older}.db{end}")
+        return cls(folder.file(f"cache-{FORMAT}.db"), max_bytes)
 
     def get_parsed(self, keys: Collection[str]) -> dict[str, bytes]:
         """Return the parse results that are known."""
@@ -91,6 +102,12 @@ class Cache:
             [((model, key), items[key].encode("utf-8", "replace")) for key in items],
         )
 
+    def scrub(self, kept: str) -> None:
+        """Forget all parse results but those whose key holds `kept`, and leave nothing of them in the file."""
+        self._run("DELETE FROM parsed WHERE instr(key, ?) = 0", (kept,))
+        for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+            self._run(statement)
+
     def close(self) -> None:
         """Close the file; the cache is empty from here on."""
         with self._lock:
@@ -109,15 +126,18 @@ class Cache:
             part = wanted[start : start + _MAX_PARAMETERS]
             place = f"{condition}{column} IN ({','.join('?' * len(part))})"
             rows = self._run(f"SELECT {column}, value, checksum, used FROM {table} WHERE {place}", (*first, *part))
-            found.update((key, value) for key, value, checksum, _ in rows if zlib.crc32(value) == checksum)
+            found.update(
+                (key, value) for key, value, checksum, _ in rows if _checksum((*first, key), value) == checksum
+            )
             now = _now_ms()
-            if any(row[3] < now - _DAY_MS for row in rows):  # once a day is enough to know what is not used any more
+            # Once a day is enough to know what is not used any more.
+            if any(_is_before(row[3], now - _DAY_MS) for row in rows):
                 self._run(f"UPDATE {table} SET used = {now} WHERE {place}", (*first, *part))
         return found
 
     def _put(self, statement: str, items: list[tuple[tuple[str, ...], bytes]]) -> None:
         now = _now_ms()
-        rows = [(*key, value, zlib.crc32(value), now) for key, value in items]
+        rows = [(*key, value, _checksum(key, value), now) for key, value in items]
         self._run_many(statement, rows)
         self._unchecked_bytes += sum(len(value) for _, value in items)
         if self._unchecked_bytes >= _CHECK_AFTER_BYTES:
@@ -172,9 +192,12 @@ class Cache:
     def _connect(self) -> None:
         for _ in range(2):
             try:
-                os.makedirs(os.path.dirname(self.path), exist_ok=True)
-                self._connection = _open(self.path)
+                self._file.folder.make()
+                self._connection = _open(self._file)
                 return
+            except UnsafeError:
+                self.n_errors += 1
+                self._set_aside()
             except sqlite3.Error as error:
                 self.n_errors += 1
                 if not _is_damage(error):
@@ -185,9 +208,10 @@ class Cache:
                 return
 
     def _set_aside(self) -> None:
-        for end in ("", "-wal", "-shm"):
-            with suppress(OSError):
-                os.replace(self.path + end, f"{self.path}{end}.broken")
+        with suppress(OSError):
+            self._file.set_aside()
+            for end in ("-wal", "-shm"):
+                self._file.with_ending(end).remove()
 
 
 _SIZES = "pragma_page_size, pragma_page_count, pragma_freelist_count"
@@ -224,15 +248,27 @@ def decode_parsed(data: bytes, document: Document) -> ParsedDocument:
         raise ValueError(f"not a parse result: {error}") from error
 
 
-def _open(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
+def _open(file: File) -> sqlite3.Connection:
+    # synchronous = OFF: a killed process loses nothing; a power cut may damage the file, which is then made again.
+    connection = connect(file, wait_s=_WAIT_S, settings="PRAGMA synchronous = OFF;")
     try:
-        # synchronous = OFF: a killed process loses nothing; a power cut may damage the file, which is then made again.
-        connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; {_TABLES}")
+        use_log(connection)
+        connection.executescript(_TABLES)
     except sqlite3.Error:
         connection.close()
         raise
     return connection
+
+
+def _checksum(key: tuple[object, ...], value: object) -> int:
+    """Return the checksum of a value and its key: a row that has got the value of another one is not believed."""
+    if not isinstance(value, bytes):
+        return -1
+    return zlib.crc32(value, zlib.crc32("\n".join(map(str, key)).encode("utf-8", "surrogatepass")))
+
+
+def _is_before(used: object, time_ms: int) -> bool:
+    return not isinstance(used, int) or used < time_ms
 
 
 def _now_ms() -> int:
@@ -240,5 +276,5 @@ def _now_ms() -> int:
 
 
 def _is_damage(error: sqlite3.Error) -> bool:
-    # SQLITE_CORRUPT, SQLITE_NOTADB; an unknown column or table means a foreign file of our name.
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (11, 26) or "no such" in str(error)
+    # An unknown column or table means a foreign file of our name.
+    return is_damage(error) or "no such" in str(error)

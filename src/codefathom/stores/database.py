@@ -5,41 +5,93 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from threading import RLock, get_ident
-from typing import Any
+from threading import Lock, RLock, get_ident, local
+from typing import Any, BinaryIO
 
-from codefathom.errors import IndexingError
+from codefathom.errors import DamagedError, IndexingError, LockedError, UsageError
+from codefathom.expressions import is_match
+from codefathom.stores.folder import File, file_at, no_room, writing_error
+from codefathom.stores.lock import writer_lock
+from codefathom.stores.seal import damaged_blocks, logged_blocks, new_seal, read_seal, write_seal
+from codefathom.stores.sqlite import connect
 
 _WAIT_S = 30.0  # for another writer's transaction; readers never wait in WAL mode
+_WAIT_FOR_READERS_MS = 1_000  # until all of a log can be moved; what is left waits for the next time
 _DAMAGED = {11, 26}  # SQLITE_CORRUPT, SQLITE_NOTADB
+_NOT_TEXT = "Could not decode to UTF-8"  # what Python says of bytes in a text; we write UTF-8 only
+_FULL = 13  # SQLITE_FULL
 _MARK = ".damaged"
-_ASIDE = ".broken"
+_SEAL = ".seal"
+_LONG_LOG = 40_000_000  # bytes after which a log is moved into the file, in the middle of a run
+# synchronous = NORMAL, by choice: in WAL mode a power cut may cost the last transactions, which the next run makes
+# again from the tree, and never breaks the file; FULL would cost a disk flush for each batch. A killed process
+# loses nothing either way. `Catalog.flush` makes durable what a view is about to be labelled with.
+# wal_autocheckpoint = 0: only `Database.settle` moves the log into the file.
+_SETTINGS = (
+    "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; "
+    "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 16000000;"
+)
+_refused = local()
+
+# POSIX frees all locks of a process on a file when any descriptor of the file is closed, those of SQLite too. So ours
+# are kept until the last connection of this process is closed.
+_users: Counter[str] = Counter()
+_readers: dict[str, list[BinaryIO]] = {}
+_users_lock = Lock()
 
 
 class Database:
     """A connection for each thread; one transaction at a time. Every error of SQLite becomes an IndexingError."""
 
-    def __init__(self, path: str, *, read_only: bool = False) -> None:
-        self.path = path
+    def __init__(self, file: File | str, *, read_only: bool = False) -> None:
+        self.file = file_at(file)
+        self.path = self.file.path
         self.read_only = read_only
         self._connections: dict[int, sqlite3.Connection] = {}  # by thread; a dead thread's number is used again
         self._lock = RLock()
         self._closed = False
+        self._reader: BinaryIO | None = None  # of the bytes of the file
+        self._seal_lock = RLock()  # while the file is compared with its seal, nothing moves into it
+        self._seal = self.file.with_ending(_SEAL)
+        self._log = self.file.with_ending("-wal")
+        self.is_held = False  # whether the writer lock is held for this object
+        self._place = os.path.realpath(self.path)
+        self._number: tuple[int, int] | None = None  # of the file that is open
+        with _users_lock:
+            _users[self._place] += 1
 
     def close(self) -> None:
         """Close the connections of all threads; the last one to close a file moves its log into it."""
         with self._lock:
+            if self._closed:
+                return
+            self.settle_alone()
             self._closed = True
             for connection in self._connections.values():
                 connection.close()
             self._connections.clear()
+        _release(self._place, self._reader)
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether there is another file by now, made by another process."""
+        number = _number(self.file)
+        return None not in (number, self._number) and number != self._number
 
     def read(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Return all rows of a query."""
+        """Return all rows of a query. Raises SlowExpressionError for an expression in it that takes too long."""
         try:
             return self.connection().execute(statement, parameters).fetchall()
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise _refused.__dict__.pop("error", None) or self._failure("read", error) from error
+
+    def rows(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query that may have very many; what is written meanwhile is not seen."""
+        try:
+            yield from self.connection().cursor().execute(statement)
         except sqlite3.DatabaseError as error:
             raise self._failure("read", error) from error
 
@@ -57,86 +109,213 @@ class Database:
                     if db.in_transaction:  # a full disk has rolled back already
                         db.execute("ROLLBACK")
                     raise
-            except sqlite3.DatabaseError as error:
+            except (sqlite3.DatabaseError, OSError) as error:
                 raise self._failure("written", error) from error
 
+    # ---- the seal
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether there is a seal to compare the file with."""
+        return read_seal(self._seal) is not None
+
+    def damage(self) -> str:
+        """Compare the file with its seal, and return what is wrong, or nothing; reads all of it.
+
+        Nothing also when there is no seal, or when another process writes at this moment.
+        """
+        with self._seal_lock:
+            seal = read_seal(self._seal)
+            if seal is None:
+                return ""
+            blocks = list(damaged_blocks(self._raw(), seal))
+            if not blocks or read_seal(self._seal) != seal:
+                return ""
+            return "its size differs" if blocks[0] < 0 else f"{len(blocks)} of {len(seal.sums)} blocks differ"
+
+    def seal(self) -> None:
+        """Seal the file as it is. Needs the writer lock."""
+        with self._seal_lock:
+            self.settle()
+            write_seal(self._seal, new_seal(self._raw()))
+
+    def settle(self) -> None:
+        """Move the log into the file and renew its seal. Needs the writer lock. Raises DamagedError.
+
+        Without a seal only the log is moved. Where a reader keeps the log from being moved whole, the rest waits.
+        """
+        if self.read_only or not self._log_size():
+            return
+        with self._seal_lock:
+            seal, changed = read_seal(self._seal), logged_blocks(self._log)
+            if seal is not None and any(True for _ in damaged_blocks(self._raw(), seal, changed)):
+                raise self.damaged("parts of it differ from what was written")
+            with suppress(OSError):
+                self._seal.remove()
+            try:
+                self._move_log()
+            except sqlite3.DatabaseError as error:
+                raise self._failure("written", error) from error
+            finally:
+                if seal is not None:
+                    write_seal(self._seal, new_seal(self._raw(), seal, changed))
+
+    def settle_when_long(self) -> None:
+        """Move a log that has grown long into the file. Needs the writer lock. Raises DamagedError."""
+        if self._log_size() > _LONG_LOG:
+            self.settle()
+
+    def settle_alone(self) -> None:
+        """Move what a killed process has left in the log, unless another one writes.
+
+        Else SQLite moves it when the last connection is closed, and breaks the seal.
+        """
+        if self.read_only or not self._log_size():
+            return
+        with suppress(IndexingError):
+            try:
+                with writer_lock(self.file.folder):
+                    self.settle()
+            except LockedError:
+                if self.is_held:
+                    self.settle()
+
+    def _move_log(self) -> None:
+        db = self.connection()
+        db.execute(f"PRAGMA busy_timeout = {_WAIT_FOR_READERS_MS}")
+        try:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            db.execute(f"PRAGMA busy_timeout = {int(_WAIT_S * 1_000)}")
+
+    def _log_size(self) -> int:
+        status = self._log.status()
+        return 0 if status is None else status.st_size
+
+    def _raw(self) -> int:
+        if self._reader is None:
+            self._reader = self.file.open()
+        return self._reader.fileno()
+
+    # ---- inside
+
+    def damaged(self, how: str) -> DamagedError:
+        """Have the next one that opens the file make it anew, and return the error that says so."""
+        mark(self.file)
+        return DamagedError(
+            f"the catalogue {self.path!r} is damaged: {how}", hint="run `fathom index`: it is built again"
+        )
+
     def connection(self) -> sqlite3.Connection:
-        """Return this thread's connection."""
+        """Return this thread's connection. Raises OSError, sqlite3.Error for the first one; see `sqlite.connect`."""
         connection = self._connections.get(get_ident())
         if connection is None:
             with self._lock:
                 if self._closed:
                     raise IndexingError(f"the catalogue {self.path!r} was closed")
-                connection = self._connections[get_ident()] = _connect(self.path, self.read_only)
+                connection = self._connections[get_ident()] = self._connect()
+                self._number = self._number or _number(self.file)
         return connection
 
-    def _failure(self, done: str, error: sqlite3.DatabaseError) -> IndexingError:
+    def _connect(self) -> sqlite3.Connection:
+        # Threads have a connection each; only `close` comes from another one.
+        connection = connect(self.file, wait_s=_WAIT_S, settings=_SETTINGS, read_only=self.read_only)
+        add_functions(connection)
+        return connection
+
+    def scrub(self) -> bool:
+        """Write the file anew without what was deleted; return whether nothing of that is left on the disk.
+
+        Needs the writer lock. Raises DamagedError.
+        """
+        with suppress(OSError):
+            self.file.forget_aside()
+        try:
+            self.connection().execute("VACUUM")
+        except sqlite3.OperationalError:  # another process reads; it is tried again in the next run
+            return False
+        self.settle()
+        return not self._log_size()
+
+    def separate(self) -> sqlite3.Connection:
+        """Return a connection that the caller closes."""
+        return self._connect()
+
+    def _failure(self, done: str, error: sqlite3.DatabaseError | OSError) -> IndexingError:
+        if isinstance(error, OSError):
+            return writing_error(f"the catalogue {self.path!r} cannot be {done}", self.file.folder, error)
+        if is_full(error):
+            return no_room(f"the catalogue {self.path!r} cannot be {done}", self.file.folder)
         if is_damage(error):
-            _mark(self.path)
-            return IndexingError(
-                f"the catalogue {self.path!r} is damaged: {error}", hint="run `fathom index`: it is built again"
-            )
+            return self.damaged(str(error))
         return IndexingError(f"the catalogue {self.path!r} cannot be {done}: {error}")
 
 
-def is_damage(error: sqlite3.DatabaseError) -> bool:
+def is_damage(error: sqlite3.Error) -> bool:
     """Whether the bytes of the file are at fault, not the disk, a lock or a statement."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED or str(error).startswith(_NOT_TEXT)
 
 
-def is_marked(path: str) -> bool:
+def is_full(error: sqlite3.DatabaseError) -> bool:
+    """Whether the disk has no room."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == _FULL
+
+
+def is_marked(file: File) -> bool:
     """Whether an earlier process has found the file damaged."""
-    return os.path.exists(path + _MARK)
+    return bool(file.with_ending(_MARK).kind())
 
 
-def set_aside(path: str) -> None:
-    """Keep a bad file for whoever wants to know why, the last one only; nothing is at `path` afterwards."""
+def set_aside(file: File) -> None:
+    """Keep a bad file for whoever wants to know why, the last one only; nothing is at its place afterwards."""
     try:
-        if os.path.exists(path):
-            os.replace(path, path + _ASIDE)
-        for end in ("-wal", "-shm", _MARK):
-            with suppress(FileNotFoundError):
-                os.remove(path + end)
+        file.set_aside()
+        for end in ("-wal", "-shm", "-journal", _SEAL, _MARK):
+            file.with_ending(end).remove()
     except OSError as error:
         raise IndexingError(
-            f"the catalogue {path!r} cannot be read, and not be set aside: {error.strerror}",
+            f"the catalogue {file.path!r} cannot be read, and not be set aside: {error.strerror}",
             hint="end other fathom processes, or remove the index folder",
         ) from error
 
 
-def _mark(path: str) -> None:
+def mark(file: File) -> None:
+    """Note beside the file that it is damaged."""
     # The next one to open the file for writing makes it anew; where no file can be made, nothing can be indexed.
-    with suppress(OSError), open(path + _MARK, "wb"):
-        pass
+    with suppress(OSError):
+        file.with_ending(_MARK).make()
 
 
-def _connect(path: str, read_only: bool) -> sqlite3.Connection:
-    if not read_only:
-        return _prepared(path)
-    address = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    try:
-        return _prepared(address + "?mode=ro")
-    except sqlite3.OperationalError:
-        # WAL needs a file for shared memory beside the database. Where none can be made, nobody writes either.
-        return _prepared(address + "?immutable=1")
+def _number(file: File) -> tuple[int, int] | None:
+    status = file.status()
+    return None if status is None else (status.st_dev, status.st_ino)
 
 
-def _prepared(address: str) -> sqlite3.Connection:
-    # Threads have a connection each; only `close` comes from another one.
-    connection = sqlite3.connect(
-        address, timeout=_WAIT_S, isolation_level=None, check_same_thread=False, uri=address.startswith("file:")
-    )
+def _release(place: str, reader: BinaryIO | None) -> None:
+    with _users_lock:
+        _users[place] -= 1
+        kept = _readers.setdefault(place, [])
+        if reader is not None:
+            kept.append(reader)
+        if not _users[place]:
+            for each in kept:
+                each.close()
+            del _users[place], _readers[place]
+
+
+def add_functions(connection: sqlite3.Connection) -> None:
+    """Let conditions match regular expressions: REGEXP whatever a user writes, OWN_REGEXP those of this program."""
     connection.create_function("REGEXP", 2, _matches, deterministic=True)
-    # synchronous = NORMAL, by choice: in WAL mode a power cut may cost the last transactions, which the next run makes
-    # again from the tree, and never breaks the file; FULL would cost a disk flush for each batch. A killed process
-    # loses nothing either way. `Catalog.flush` makes durable what a view is about to be labelled with.
-    connection.executescript(
-        "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; "
-        "PRAGMA wal_autocheckpoint = 10000; PRAGMA journal_size_limit = 16000000;"
-    )
-    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # opens the file: a bad one is found here
-    return connection
+    connection.create_function("OWN_REGEXP", 2, _matches_own, deterministic=True)
 
 
-def _matches(pattern: str, value: object) -> bool:
-    return value is not None and re.search(pattern, str(value)) is not None
+def _matches(expression: str, value: object) -> bool:
+    try:
+        return is_match(expression, value)
+    except UsageError as error:
+        _refused.error = error  # SQLite tells no more than that a function has failed
+        raise
+
+
+def _matches_own(expression: str, value: object) -> bool:
+    return value is not None and re.search(expression, str(value)) is not None

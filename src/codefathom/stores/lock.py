@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 
-from codefathom.errors import IndexingError, LockedError
+from codefathom.errors import LockedError
+from codefathom.stores.folder import Folder, folder_at, kind_of, writing_error
 
 if sys.platform == "win32":
     import msvcrt
@@ -17,45 +19,110 @@ else:
 
 _FILE = "write.lock"
 _POLL_S = 0.05
+_TELL_S = 1.0
 _LOCKED_BYTE = 1 << 30  # Windows locks bytes, and nobody else can read those: one far behind the text
+_ATTEMPTS = 100
+# What a holder writes, and nothing else is shown: the file may have come with a repository.
+_HOLDER = re.compile(r"process \d{1,10}( on [\w.-]{1,64})?( since [\d-]{10} [\d:]{8})?", re.ASCII)
+
+
+class WriterLock:
+    """The right to write one index."""
+
+    def __init__(self, folder: Folder | str) -> None:
+        self._folder = folder_at(folder)
+        self._file = self._folder.file(_FILE)
+        self._descriptor: int | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this holds it."""
+        return self._descriptor is not None
+
+    def acquire(self) -> bool:
+        """Take the lock if it is free, and say whether it was. Raises IndexingError."""
+        for _ in range(_ATTEMPTS):
+            try:
+                descriptor = self._file.descriptor()
+            except OSError as error:
+                raise writing_error("cannot lock the index", self._folder, error) from error
+            if not _try(descriptor):
+                os.close(descriptor)
+                return False
+            if self._is_in_place(descriptor):
+                self._descriptor = descriptor
+                _name_holder(descriptor, f"process {os.getpid()}{_host()} since {time.strftime('%Y-%m-%d %H:%M:%S')}")
+                return True
+            os.close(descriptor)  # another process has removed this file meanwhile, and made a new one
+        return False
+
+    def wait(self, wait_s: float) -> Generator[str, None, None]:
+        """Take the lock; while another process holds it, yield who does, each second, for at most so long.
+
+        Raises LockedError that names the holder when it was not free by then, IndexingError.
+        """
+        deadline = time.monotonic() + wait_s
+        tell_at = 0.0
+        while not self.acquire():
+            now = time.monotonic()
+            left_s = deadline - now
+            if left_s <= 0:
+                waited = f" and was not free within {wait_s:g} s" if wait_s else ""
+                raise LockedError(
+                    f"the index is being written by {self.holder()}{waited}",
+                    hint="wait for it to end, then try again; index.wait_s says how long `fathom index` waits",
+                )
+            if now >= tell_at:
+                tell_at = now + _TELL_S
+                yield self.holder()
+            time.sleep(min(_POLL_S, left_s))
+
+    def holder(self) -> str:
+        """Return who holds the lock, as it has written."""
+        text = ""
+        with suppress(OSError):
+            text = self._file.read(200).decode("utf-8", "replace")
+        return text if _HOLDER.fullmatch(text) else "another process"
+
+    def release(self) -> None:
+        """Give the lock back. Without it, nothing happens."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            try:
+                _name_holder(descriptor, "")
+                _release(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def _is_in_place(self, descriptor: int) -> bool:
+        opened, status = os.fstat(descriptor), self._file.status()
+        if status is None or kind_of(status) != "file" or opened.st_nlink > 1:
+            return False
+        return sys.platform == "win32" or os.path.samestat(opened, status)
 
 
 @contextmanager
-def writer_lock(folder: str, *, wait_s: float = 0.0) -> Iterator[None]:
-    """Hold the writer lock of an index. Raises LockedError naming the holder when it is not free within `wait_s`."""
-    path = os.path.join(folder, _FILE)
+def held_lock(lock: WriterLock, *, wait_s: float = 0.0) -> Iterator[None]:
+    """Hold a lock, and give it back. Raises LockedError naming the holder when it is not free within `wait_s`."""
+    if not lock.is_held:
+        for _ in lock.wait(wait_s):
+            pass
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise IndexingError(
-            f"cannot lock the index in {folder!r}: {error.strerror}", hint="set FATHOM_INDEX_DIR to another folder"
-        ) from error
-    try:
-        _acquire(descriptor, time.monotonic() + wait_s)
-        try:
-            _name_holder(descriptor, f"process {os.getpid()}{_host()}")
-            yield
-        finally:
-            _name_holder(descriptor, "")
-            _release(descriptor)
+        yield
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
-def _acquire(descriptor: int, deadline: float) -> None:
-    while not _try(descriptor):
-        left_s = deadline - time.monotonic()
-        if left_s <= 0:
-            os.lseek(descriptor, 0, os.SEEK_SET)
-            holder = os.read(descriptor, 200).decode("utf-8", "replace") or "another process"
-            raise LockedError(f"the index is being written by {holder}", hint="wait for it to end, then try again")
-        time.sleep(min(_POLL_S, left_s))
+def writer_lock(folder: Folder | str, *, wait_s: float = 0.0) -> AbstractContextManager[None]:
+    """Hold the writer lock of an index. Raises as `held_lock`."""
+    return held_lock(WriterLock(folder), wait_s=wait_s)
 
 
 def _name_holder(descriptor: int, text: str) -> None:
-    os.ftruncate(descriptor, 0)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    os.write(descriptor, text.encode())
+    with suppress(OSError):  # on a full disk the lock holds as well without a name
+        os.ftruncate(descriptor, 0)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, text.encode())
 
 
 def _host() -> str:

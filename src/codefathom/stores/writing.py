@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from codefathom.stores import checksums
 from codefathom.stores.records import Batch, DocumentRecord, Written
 from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
 
@@ -17,7 +18,7 @@ _PUT_DOCUMENT = (
 )
 _PUT_CHUNK = (
     "INSERT INTO chunks(document_id, id, kind, symbol, names, start_line, end_line, text, signature, doc, "
-    "text_hash, generation) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
+    "text_hash, generation, checksum) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"
 )
 # A vector that is there already keeps its generation, so that no view takes it for a new one.
 _PUT_VECTOR = (
@@ -45,6 +46,38 @@ def apply_batch(db: sqlite3.Connection, batch: Batch) -> Written:
     db.executemany("INSERT INTO removed VALUES (?, ?)", [(key, written.generation) for key in written.removed])
     put_meta(db, {"generation": str(written.generation)})
     return written
+
+
+class DocumentWriting:
+    """A document that is too large to be held, written piece by piece inside one transaction. It has no symbols."""
+
+    def __init__(self, db: sqlite3.Connection, record: DocumentRecord) -> None:
+        """Replace what the catalogue has of it. `record` comes without chunks and vectors."""
+        self.removed: list[int] = []  # keys of its chunks so far
+        self._db = db
+        self._record = record
+        self._generation = _generation(db) + 1
+        self._id = _put_document(db, record, self._generation)
+        self.removed = [key for (key,) in db.execute("SELECT key FROM chunks WHERE document_id = ?", (self._id,))]
+        db.execute("DELETE FROM chunks WHERE document_id = ?", (self._id,))
+        _put_outline(db, self._id, record.parsed)
+
+    def add(
+        self, chunks: Sequence[Chunk], text_hashes: Sequence[str], vectors: Mapping[str, bytes]
+    ) -> list[tuple[int, Chunk, str]]:
+        """Add the chunks that follow, with the vectors that are known; return them with their keys."""
+        added = [
+            (_put_chunk(self._db, self._id, chunk, text_hash, self._generation), chunk, text_hash)
+            for chunk, text_hash in zip(chunks, text_hashes, strict=True)
+        ]
+        self._db.executemany(_PUT_VECTOR, [(self._record.model, *item, self._generation) for item in vectors.items()])
+        return added
+
+    def finish(self, n_lines: int, parser: str) -> None:
+        """Note what is known at the end: how many lines it has, and the version of its parse stage."""
+        self._db.execute("UPDATE documents SET n_lines = ?, parser = ? WHERE id = ?", (n_lines, parser, self._id))
+        self._db.executemany("INSERT INTO removed VALUES (?, ?)", [(key, self._generation) for key in self.removed])
+        put_meta(self._db, {"generation": str(self._generation)})
 
 
 def put_vectors(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]) -> int:
@@ -76,8 +109,8 @@ def _write_document(db: sqlite3.Connection, record: DocumentRecord, written: Wri
         if key is None:
             written.added.append((_put_chunk(db, document_id, chunk, text_hash, written.generation), chunk, text_hash))
         else:
-            moved.append((chunk.start_line, chunk.end_line, key))
-    db.executemany("UPDATE chunks SET start_line = ?, end_line = ? WHERE key = ?", moved)
+            moved.append((chunk.start_line, chunk.end_line, _sum_of(chunk), key))
+    db.executemany("UPDATE chunks SET start_line = ?, end_line = ?, checksum = ? WHERE key = ?", moved)
     db.executemany("DELETE FROM chunks WHERE key = ?", [(key,) for key in before.values()])
     written.removed.extend(before.values())
     db.executemany(_PUT_VECTOR, [(record.model, *item, written.generation) for item in record.vectors.items()])
@@ -102,10 +135,19 @@ def _put_chunk(db: sqlite3.Connection, document_id: int, chunk: Chunk, text_hash
         _PUT_CHUNK,
         (
             *(document_id, chunk.id, chunk.kind, chunk.symbol, "\n".join(chunk.names), chunk.start_line),
-            *(chunk.end_line, chunk.text, chunk.signature, chunk.doc, text_hash, generation),
+            *(chunk.end_line, chunk.text, chunk.signature, chunk.doc, text_hash, generation, _sum_of(chunk)),
         ),
     )
     return int(cursor.lastrowid or 0)
+
+
+def _sum_of(chunk: Chunk) -> int:
+    return checksums.of_chunk(
+        (
+            *(chunk.id, chunk.path, chunk.language, chunk.kind, chunk.symbol, "\n".join(chunk.names)),
+            *(chunk.start_line, chunk.end_line, chunk.text, chunk.signature, chunk.doc),
+        )
+    )
 
 
 def _put_document(db: sqlite3.Connection, record: DocumentRecord, generation: int) -> int:
@@ -128,17 +170,20 @@ def _put_document(db: sqlite3.Connection, record: DocumentRecord, generation: in
 def _put_outline(db: sqlite3.Connection, document_id: int, parsed: ParsedDocument) -> None:
     db.execute("DELETE FROM symbols WHERE document_id = ?", (document_id,))
     db.execute("DELETE FROM refs WHERE document_id = ?", (document_id,))
+    path, language = parsed.document.path, parsed.document.language
+    symbols = [
+        (s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc)
+        for s in parsed.symbols
+    ]
+    references = [(r.kind, r.name, r.line, r.container, r.count) for r in parsed.references]
     db.executemany(
-        "INSERT INTO symbols(document_id, kind, name, qualified_name, start_line, end_line, name_line, signature, doc) "
-        "VALUES (?,?,?,?,?,?,?,?,?)",
-        [
-            (document_id, s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc)
-            for s in parsed.symbols
-        ],
+        "INSERT INTO symbols(document_id, kind, name, qualified_name, start_line, end_line, name_line, signature, doc, "
+        "checksum) VALUES (?,?,?,?,?,?,?,?,?,?)",
+        [(document_id, *row, checksums.of_symbol((path, language, *row))) for row in symbols],
     )
     db.executemany(
-        "INSERT INTO refs VALUES (?,?,?,?,?,?)",
-        [(document_id, r.kind, r.name, r.line, r.container, r.count) for r in parsed.references],
+        "INSERT INTO refs VALUES (?,?,?,?,?,?,?)",
+        [(document_id, *row, checksums.of_reference((path, *row))) for row in references],
     )
 
 

@@ -1,0 +1,489 @@
+"""Files in a folder that strangers may have filled: a repository can bring a `.fathom` with anything in it.
+
+Whatever is opened, made, replaced, listed or removed in such a folder goes through `Folder` and `File`:
+
+- No link is followed below `Folder.base`. Each step down is an `openat` with O_NOFOLLOW from the folder before it, so
+  that a folder that is exchanged for a link at this moment is refused too: there is no time between look and use.
+- A file that is read or locked is a regular file; a pipe or a device is never opened, so that nothing waits for it.
+- Nothing is written in place that has another name elsewhere (a hard link): a new file takes its name.
+- Removing takes away the name: a link, never what it leads to; a folder with all that lies in it.
+
+`Folder.given` names the index folder itself: when it is no folder, that is an error for the user to solve. `Folder.own`
+are folders that only we make: anything else in their place is removed when they are made.
+
+What is left: on Windows, where there is no `openat`, each part of a path is looked at before its use, so that somebody
+who may write into the folder at this moment can win a race. SQLite and tantivy open by path everywhere; see
+`sqlite.py` and `lexical.py` for what they check.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import BinaryIO, NamedTuple
+
+from codefathom.errors import IndexingError
+
+_HAS_OPENAT = {os.open, os.stat, os.unlink, os.mkdir, os.rmdir, os.rename} <= os.supports_dir_fd
+_NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
+_TO_ENTER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
+_TO_LIST = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+# Without waiting for the other end of a pipe that took the file's place.
+_PLAIN = _NOT_THROUGH_LINKS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_NEW = ".new"  # a file that is being written, until it takes its name
+_KEPT = ".broken"  # what is kept of a bad file, for whoever wants to know why
+_REPARSE_POINT = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: links and junctions of Windows
+
+
+class RefusedError(IndexingError):
+    """The index folder itself, or a folder above it in the project, is a link or no folder at all."""
+
+
+class UnsafeError(OSError):
+    """A link, pipe, device or folder has the place of a file; `strerror` says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder by its path. Nothing is opened or kept open: each call begins at `base` again."""
+
+    base: str  # chosen by the user or the operator; links in it are followed
+    given: tuple[str, ...] = ()  # below it; a link is an error
+    own: tuple[str, ...] = ()  # below that; a link is removed when the folder is made
+
+    @property
+    def path(self) -> str:
+        """The whole path, for messages and for libraries that open by path."""
+        return os.path.join(self.base, *self.given, *self.own)
+
+    def below(self, name: str) -> Folder:
+        """Return a folder of ours in this one."""
+        return replace(self, own=(*self.own, _checked(name)))
+
+    def file(self, name: str) -> File:
+        """Return a file in this folder."""
+        return File(self, _checked(name))
+
+    def make(self, *, private: bool = False) -> None:
+        """Make the folder and those above it, where missing. Raises RefusedError, OSError.
+
+        With `private`, nobody else may enter a base that is made.
+        """
+        os.makedirs(self.base, mode=0o700 if private else 0o777, exist_ok=True)
+        for folder, name in self._steps():
+            with _entered(folder) as inside:
+                kind = inside.kind(name)
+                if kind and kind != "folder":
+                    if not folder.own and len(folder.given) < len(self.given):
+                        raise _refused(os.path.join(folder.path, name), kind)
+                    inside.clear(name)
+                if kind != "folder":
+                    inside.make_folder(name)
+
+    def exists(self) -> bool:
+        """Whether there is a folder, reached without a link. Raises RefusedError."""
+        try:
+            with _entered(self):
+                return True
+        except OSError:
+            return False
+
+    def names(self) -> list[str]:
+        """Return the names of all entries, in no order; none where there is no such folder. Raises RefusedError."""
+        try:
+            with _entered(self) as inside:
+                return [entry.name for entry in inside.entries()]
+        except OSError:
+            return []
+
+    def remove(self, name: str) -> None:
+        """Remove an entry: a folder with all that lies in it, of a link the link. Nothing there is no error.
+
+        Raises RefusedError, OSError.
+        """
+        with suppress(FileNotFoundError), _entered(self) as inside:
+            inside.clear(_checked(name))
+
+    def rename(self, old: str, new: str) -> None:
+        """Give an entry another name; a file of that name is replaced. Raises RefusedError, OSError."""
+        with _entered(self) as inside:
+            inside.rename(_checked(old), _checked(new))
+
+    def has_only_files(self) -> bool:
+        """Whether all entries are regular files, so that a library that opens by path follows none elsewhere."""
+        try:
+            with _entered(self) as inside:
+                return all(entry.is_file(follow_symlinks=False) for entry in inside.entries())
+        except OSError:
+            return False
+
+    def n_bytes(self) -> int:
+        """Return the size of all files in it and below, however deep, without following a link."""
+        total, waiting = 0, [self.path] if self.exists() else []
+        while waiting:
+            with suppress(OSError), os.scandir(waiting.pop()) as entries:  # by path: sizes harm nobody
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        with suppress(OSError):  # a file of a view that was replaced in this moment
+                            total += entry.stat(follow_symlinks=False).st_size
+        return total
+
+    def _steps(self) -> Iterator[tuple[Folder, str]]:
+        """Yield each part below the base with the folder that it lies in."""
+        folder = Folder(self.base)
+        for name in self.given:
+            yield folder, name
+            folder = replace(folder, given=(*folder.given, name))
+        for name in self.own:
+            yield folder, name
+            folder = folder.below(name)
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file in a folder, by its name. What is at its place may be anything, or nothing."""
+
+    folder: Folder
+    name: str
+
+    @property
+    def path(self) -> str:
+        """The whole path, for messages and for libraries that open by path."""
+        return os.path.join(self.folder.path, self.name)
+
+    def with_ending(self, ending: str) -> File:
+        """Return the file beside this one whose name has this ending."""
+        return self.folder.file(self.name + ending)
+
+    def status(self) -> os.stat_result | None:
+        """Return what the system knows of the entry itself, None when there is none. Raises RefusedError."""
+        try:
+            with _entered(self.folder) as inside:
+                return inside.status(self.name)
+        except OSError:
+            return None
+
+    def kind(self) -> str:
+        """Return what the entry is: "file", "folder", "link", "pipe", …; nothing when there is none."""
+        status = self.status()
+        return "" if status is None else kind_of(status)
+
+    def is_whole(self) -> bool:
+        """Whether it is a regular file that has no other name: one that may be written in place."""
+        status = self.status()
+        return status is not None and kind_of(status) == "file" and status.st_nlink == 1
+
+    def stamp(self) -> object:
+        """Return a value that changes with the file; None for all but a regular file."""
+        status = self.status()
+        if status is None or kind_of(status) != "file":
+            return None
+        return status.st_mtime_ns, status.st_ino, status.st_size
+
+    def open(self) -> BinaryIO:
+        """Open to read. Raises RefusedError, and OSError when it is missing or no regular file."""
+        with _entered(self.folder) as inside:
+            return os.fdopen(inside.open_plain(self.name, os.O_RDONLY), "rb")
+
+    def read(self, most: int = -1) -> bytes:
+        """Return the content, at most so many bytes of it. Raises as `open` does."""
+        with self.open() as file:
+            return file.read(most)
+
+    def replace(self, parts: Iterable[bytes | memoryview], *, by_many: bool = False, private: bool = False) -> None:
+        """Write a new file that takes the name when it is whole and on the disk. Raises RefusedError, OSError.
+
+        One writer at a time, whose file that was left half written the next one removes; or, `by_many`, each has a file
+        of its own, which a kill leaves. With `private`, nobody else may read it.
+        """
+        new = f"{self.name}.{os.urandom(4).hex()}{_NEW}" if by_many else self.name + _NEW
+        with _entered(self.folder) as inside:
+            inside.clear(new)
+            try:
+                with os.fdopen(inside.make_file(new, 0o600 if private else 0o666), "wb") as file:
+                    file.writelines(parts)
+                    file.flush()
+                    os.fsync(file.fileno())
+                if inside.kind(self.name) == "folder":
+                    inside.clear(self.name)
+                inside.rename(new, self.name)
+            except BaseException:
+                with suppress(OSError):  # what was begun takes room that may be short
+                    inside.clear(new)
+                raise
+
+    def make(self, content: bytes = b"") -> bool:
+        """Make a file; return False when there is an entry of this name already. Raises RefusedError, OSError."""
+        with _entered(self.folder) as inside:
+            try:
+                descriptor = inside.make_file(self.name)
+            except FileExistsError:
+                return False
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+            return True
+
+    def descriptor(self) -> int:
+        """Open to read and write in place, empty when it is new; what is no file, or has another name, is replaced.
+
+        Raises RefusedError, OSError.
+        """
+        with _entered(self.folder) as inside:
+            for _ in range(_ATTEMPTS):
+                status = inside.status(self.name)
+                if status is not None and (kind_of(status) != "file" or status.st_nlink > 1):
+                    inside.clear(self.name)
+                try:
+                    if inside.status(self.name) is None:
+                        return inside.make_file(self.name)
+                    return inside.open_plain(self.name, os.O_RDWR)
+                except (FileExistsError, FileNotFoundError, UnsafeError):  # another process has made or removed it
+                    continue
+        raise UnsafeError(errno.EBUSY, "it changes all the time", self.path)
+
+    def remove(self) -> None:
+        """Remove the entry, whatever it is; of a link the link. Nothing there is no error. Raises OSError."""
+        self.folder.remove(self.name)
+
+    def set_aside(self) -> None:
+        """Keep a bad file or folder under another name, the last one only; a link is removed. Raises OSError."""
+        with suppress(FileNotFoundError), _entered(self.folder) as inside:
+            if inside.kind(self.name) in {"file", "folder"}:
+                inside.clear(self.name + _KEPT)
+                inside.rename(self.name, self.name + _KEPT)
+            else:
+                inside.clear(self.name)
+
+    def forget_aside(self) -> None:
+        """Remove what `set_aside` has kept. Raises OSError."""
+        self.with_ending(_KEPT).remove()
+
+
+_ATTEMPTS = 100
+
+
+def folder_at(place: Folder | str) -> Folder:
+    """Return the folder of a path that the user has chosen; a Folder stays as it is."""
+    return place if isinstance(place, Folder) else Folder(place)
+
+
+def file_at(place: File | str) -> File:
+    """Return the file of a path whose folder the user has chosen; a File stays as it is."""
+    return place if isinstance(place, File) else Folder(os.path.dirname(place) or ".").file(os.path.basename(place))
+
+
+def index_folder(path: str, root: str) -> Folder:
+    """Return the folder of an index. Inside the project no part of it below `root` may be a link, else not the last."""
+    base = root if path.startswith(os.path.join(root, "")) else os.path.dirname(path)
+    return Folder(base, tuple(os.path.normpath(os.path.relpath(path, base)).split(os.sep)))
+
+
+def writing_error(failed: str, folder: Folder, error: OSError) -> IndexingError:
+    """Return an error for the user: what failed and why, of a full disk which one and how much is free on it."""
+    if error.errno in _NO_ROOM:
+        return no_room(failed, folder)
+    return IndexingError(
+        f"{failed} in {folder.path!r}: {error.strerror or error}",
+        hint="give yourself the right to write there, or set FATHOM_INDEX_DIR to a folder that can be written",
+    )
+
+
+def no_room(failed: str, folder: Folder) -> IndexingError:
+    """Return the error of a full disk. What was there before is whole: each change is made at once or not at all."""
+    return IndexingError(
+        f"{failed}: no room on the disk of {folder.path!r}, {free_text(folder)} free; the index is as it was before",
+        hint="make room on this disk (or raise your quota), then try again",
+    )
+
+
+def free_text(folder: Folder) -> str:
+    """Return how much is free on the disk of a folder, in words."""
+    place = folder.path
+    while not os.path.isdir(place) and os.path.dirname(place) != place:
+        place = os.path.dirname(place)
+    import shutil  # noqa: PLC0415 -- a search must not pay for it
+
+    try:
+        free = shutil.disk_usage(place).free
+    except OSError:
+        return "an unknown amount"
+    return f"{free / 1e6:.1f} MB" if free >= _KILO * _KILO else f"{free // _KILO} kB"
+
+
+_KILO = 1_000
+_NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+
+def kind_of(status: os.stat_result) -> str:
+    """Return what an entry is, in a word for people."""
+    if stat.S_ISLNK(status.st_mode) or getattr(status, "st_file_attributes", 0) & _REPARSE_POINT:
+        return "link"
+    return next((word for is_it, word in _KINDS if is_it(status.st_mode)), "special file")
+
+
+_KINDS = (
+    (stat.S_ISREG, "file"),
+    (stat.S_ISDIR, "folder"),
+    (stat.S_ISFIFO, "pipe"),
+    (stat.S_ISSOCK, "socket"),
+    (stat.S_ISCHR, "device"),
+    (stat.S_ISBLK, "device"),
+)
+
+
+class _Inside(NamedTuple):
+    """A folder that was reached: by a descriptor, or on Windows by a path that was looked at."""
+
+    descriptor: int | None
+    prefix: str
+
+    def at(self, name: str) -> str:
+        return self.prefix + name
+
+    def status(self, name: str) -> os.stat_result | None:
+        try:
+            return os.stat(self.at(name), dir_fd=self.descriptor, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def kind(self, name: str) -> str:
+        status = self.status(name)
+        return "" if status is None else kind_of(status)
+
+    def open_plain(self, name: str, flags: int) -> int:
+        """Open a regular file. Raises FileNotFoundError, UnsafeError."""
+        before = self.kind(name)  # not opened to be looked at: opening a device may do something
+        if before in {"", "file"}:
+            descriptor = os.open(self.at(name), flags | _PLAIN, dir_fd=self.descriptor)
+            before = kind_of(os.fstat(descriptor))
+            if before == "file":
+                return descriptor
+            os.close(descriptor)
+        raise UnsafeError(errno.ELOOP, f"it is a {before}, not a file", self.at(name))
+
+    def make_file(self, name: str, mode: int = 0o666) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _PLAIN
+        return os.open(self.at(name), flags, mode, dir_fd=self.descriptor)
+
+    def make_folder(self, name: str) -> None:
+        with suppress(FileExistsError):  # another process was faster; whoever enters looks what it is
+            os.mkdir(self.at(name), dir_fd=self.descriptor)
+
+    def rename(self, old: str, new: str) -> None:
+        os.replace(self.at(old), self.at(new), src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
+
+    def entries(self) -> Iterator[os.DirEntry[str]]:
+        """Yield what lies in it."""
+        if self.descriptor is None:
+            with os.scandir(self.prefix) as entries:
+                yield from entries
+            return
+        descriptor = os.open(".", _TO_LIST, dir_fd=self.descriptor)
+        try:
+            with os.scandir(descriptor) as entries:
+                yield from entries
+        finally:
+            os.close(descriptor)
+
+    def clear(self, name: str) -> None:
+        """Remove an entry, whatever it is. Nothing there is no error."""
+        kind = self.kind(name)
+        if kind == "folder":
+            self._clear_folder(name)
+        elif kind:
+            with suppress(FileNotFoundError):
+                os.unlink(self.at(name), dir_fd=self.descriptor)
+
+    def _clear_folder(self, name: str) -> None:
+        if self.descriptor is None:
+            import shutil  # noqa: PLC0415 -- a search must not pay for it
+
+            shutil.rmtree(self.at(name))
+            return
+        # Folders inside come up beside it before they are emptied: whatever the depth, two are open at a time.
+        waiting, token = [name], os.urandom(8).hex()
+        while waiting:
+            folder = waiting[-1]
+            below = self._emptied(folder, f"removed-{token}-{len(waiting)}")
+            if below:
+                waiting += below
+                continue
+            with suppress(FileNotFoundError):
+                os.rmdir(folder, dir_fd=self.descriptor)
+            waiting.pop()
+
+    def _emptied(self, name: str, stem: str) -> list[str]:
+        """Remove the files of a folder, and move its folders here; return how these are called now."""
+        moved: list[str] = []
+        try:
+            descriptor = os.open(name, _TO_LIST | _NOT_THROUGH_LINKS, dir_fd=self.descriptor)
+        except FileNotFoundError:
+            return moved
+        try:
+            with os.scandir(descriptor) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        moved.append(f"{stem}-{len(moved)}")
+                        os.rename(entry.name, moved[-1], src_dir_fd=descriptor, dst_dir_fd=self.descriptor)
+                    else:
+                        with suppress(FileNotFoundError):
+                            os.unlink(entry.name, dir_fd=descriptor)
+        finally:
+            os.close(descriptor)
+        return moved
+
+
+@contextmanager
+def _entered(folder: Folder) -> Iterator[_Inside]:
+    """Reach a folder without following a link below its base. Raises RefusedError, OSError."""
+    if not _HAS_OPENAT:
+        yield _looked_at(folder)
+        return
+    descriptor = os.open(folder.base, _TO_ENTER)
+    try:
+        for number, name in enumerate((*folder.given, *folder.own)):
+            try:
+                inner = os.open(name, _TO_ENTER | _NOT_THROUGH_LINKS, dir_fd=descriptor)
+            except NotADirectoryError:
+                if number < len(folder.given):
+                    kind = _Inside(descriptor, "").kind(name)
+                    raise _refused(os.path.join(folder.base, *folder.given[: number + 1]), kind) from None
+                raise
+            os.close(descriptor)
+            descriptor = inner
+        yield _Inside(descriptor, "")
+    finally:
+        os.close(descriptor)
+
+
+def _looked_at(folder: Folder) -> _Inside:
+    """Reach a folder where there is no `openat`: each part is looked at, then used by its path."""
+    path = folder.base
+    for number, name in enumerate((*folder.given, *folder.own)):
+        path = os.path.join(path, name)
+        kind = kind_of(os.lstat(path))
+        if kind != "folder":
+            if number < len(folder.given):
+                raise _refused(path, kind)
+            raise UnsafeError(errno.ENOTDIR, f"it is a {kind}, not a folder", path)
+    return _Inside(None, os.path.join(path, ""))
+
+
+def _refused(path: str, kind: str) -> RefusedError:
+    return RefusedError(
+        f"the index is not read or written at {path!r}: it is a {kind or 'special file'}, not a folder",
+        hint=f"remove this {kind or 'file'} (it may have come with the project), "
+        "or set FATHOM_INDEX_DIR to a folder for indexes",
+    )
+
+
+def _checked(name: str) -> str:
+    if not name or name in {".", ".."} or "\0" in name or "/" in name or os.sep in name:
+        raise ValueError(f"{name!r} is no name of an entry in a folder")
+    return name
