@@ -17,6 +17,7 @@ from codefathom.search.filter_options import glob_expression, of_options
 from codefathom.search.filter_parser import filter_of, parse_filter
 from codefathom.search.filters import FIELDS, OPERATORS, Field, combine, matches, normalise, to_sql
 from codefathom.stores.catalog import Batch, Catalog, DocumentRecord
+from codefathom.stores.database import add_functions
 from codefathom.types import Document, Filter, FilterGroup, ParsedDocument, Symbol, Where
 
 Record = dict[str, object]
@@ -28,9 +29,7 @@ CHUNK = ("kind", "symbol", "names", "start_line", "end_line", "text")
 @pytest.fixture(scope="module")
 def connection() -> Iterator[sqlite3.Connection]:
     database = sqlite3.connect(":memory:")
-    database.create_function(
-        "regexp", 2, lambda pattern, text: text is not None and re.search(pattern, str(text)) is not None
-    )
+    add_functions(database)
     database.execute(f"CREATE TABLE documents (id INTEGER PRIMARY KEY, {', '.join(DOCUMENT)})")
     database.execute(f"CREATE TABLE chunks (key INTEGER PRIMARY KEY, document_id, {', '.join(CHUNK)})")
     yield database

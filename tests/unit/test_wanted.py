@@ -78,7 +78,7 @@ def test_of_a_long_text_the_rare_words_and_those_of_the_title_remain() -> None:
 
 def test_a_short_question_stays_as_it_is() -> None:
     short = of("trailing slash")
-    assert focused(short) == short
+    assert focused(short) is short
 
 
 def test_words_that_say_nothing_are_left_out_unless_nothing_else_is_there() -> None:

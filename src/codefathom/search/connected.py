@@ -35,7 +35,11 @@ def is_known(name: str, catalog: Catalog) -> bool:
 
 def is_module(name: str, catalog: Catalog) -> bool:
     """Whether a file is the module of this name."""
-    return bool(modules(name, (document.path for document in catalog.documents())))
+    return bool(_files_of(name, catalog))
+
+
+def _files_of(name: str, catalog: Catalog) -> list[str]:
+    return modules(name, (document.path for document in catalog.documents()))
 
 
 def connected(asked: Asked, catalog: Catalog, allowed: Collection[int] | None) -> list[Ranked]:
@@ -55,7 +59,7 @@ def _target(asked: Asked, catalog: Catalog) -> str:
     imports are asked for, and else the symbol: nothing calls a file."""
     if is_path(asked.target):
         return asked.target
-    found = modules(asked.target, (document.path for document in catalog.documents()))
+    found = _files_of(asked.target, catalog)
     about_files = asked.relation in ("imports", "imported by") or not is_known(asked.target, catalog)
     return only(asked.target, found) if found and about_files else f"@@{asked.target}"
 

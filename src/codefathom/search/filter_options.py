@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from codefathom.errors import UsageError
 from codefathom.search.filters import combine
 from codefathom.types import Filter, FilterGroup, Where
+
+MAX_PATH = 4_096  # characters; no system takes more
 
 LANGUAGE_ALIASES = {
     "py": "python",
@@ -60,7 +63,17 @@ def of_options(
 
 def split_values(given: str) -> tuple[str, ...]:
     """Part a list at its commas; a comma in quotes or in {a,b} belongs to its value."""
-    parts = re.findall(r'(?:"[^"]*"|\{[^}]*\}|[^,])+', given)
+    parts, start, place = [], 0, 0
+    last = {'"': given.rfind('"'), "{": given.rfind("}")}
+    while place < len(given):
+        char = given[place]
+        if place < last.get(char, -1):  # what it opens is closed
+            place = given.index('"' if char == '"' else "}", place + 1)
+        elif char == ",":
+            parts.append(given[start:place])
+            start = place + 1
+        place += 1
+    parts.append(given[start:])
     return tuple(value for part in parts if (value := part.strip().replace('"', "")))
 
 
@@ -80,8 +93,10 @@ def glob_expression(glob: str) -> str:
     """Return a regular expression for a path: `*` and `?` stay within a folder's name, `**` and {a,b} as in a shell.
 
     A glob that begins with "/" begins at the project's root, any other at any folder. One that names a folder means
-    everything below it.
+    everything below it. Raises UsageError for one that is longer than a path can be.
     """
+    if len(glob) > MAX_PATH:
+        raise UsageError(f"a path with {len(glob):,} characters is too long", hint=f"give at most {MAX_PATH:,}")
     # A choice such as {src/,lib/} may end in a folder by itself.
     end = "/" if glob.endswith("/") else r"(?:/|\Z|(?<=/))"
     return ("^" if glob.startswith("/") else "(?:^|/)") + _pieces(glob.strip("/")) + end
@@ -158,9 +173,17 @@ def _name(value: str) -> Where:
 def _symbol(value: str) -> Where:
     """The symbol itself, and everything inside it; several components must follow one another."""
     wanted = re.sub(r"::|#|->|\\", ".", value)
+    if "*" not in wanted:
+        return members_of(wanted)
     body = "".join(r"\w*" if char == "*" else re.escape(char) for char in wanted)
     expression = rf"(?:^|\.){body}(?:\.|$)"
     return FilterGroup("OR", (Filter("symbol", "regex", expression), Filter("names", "regex", expression)))
+
+
+def members_of(name: str) -> Where:
+    """Return the condition that lines belong to a symbol or to anything inside it, however deep; parts follow dots."""
+    tests = (("eq", name), ("starts_with", f"{name}."), ("ends_with", f".{name}"), ("contains", f".{name}."))
+    return FilterGroup("OR", tuple(Filter(field, *test) for field in ("symbol", "names") for test in tests))
 
 
 def is_glob(text: str) -> bool:

@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.errors import UsageError
+from codefathom.expressions import check, is_match
+from codefathom.naming import is_text
 from codefathom.types import Filter, FilterGroup, Where
 
 Scalar: TypeAlias = str | int | float
@@ -193,7 +195,7 @@ def _normal_filter(item: Filter) -> Filter:
         raise UsageError(f"{field.name} {operator} takes one value, not {len(item.value)}", hint="use in or not_in")
     value = _whole_value(field, item.value) if positive == "eq" else _value(field, item.value)
     if positive == "regex":
-        check_regex(str(value))
+        check(str(value))
     return Filter(field.name, operator, value)
 
 
@@ -212,13 +214,16 @@ def _value(field: Field, value: Scalar) -> Scalar:
         return _number(field, value)
     if field.kind == "flag":
         return _flag(field, value)
-    return str(value)
+    text = str(value)
+    if not is_text(text):
+        raise UsageError(f"{field.name} cannot be {text!r}: it is no text in UTF-8")
+    return text
 
 
 def _number(field: Field, value: Scalar) -> Scalar:
     try:
         number = value if not isinstance(value, str) else int(value) if value.strip("+-").isdigit() else float(value)
-    except ValueError:
+    except ValueError:  # of too many digits too
         number = float("nan")
     if not -(2**63) <= number < 2**63:  # false for "not a number" too
         raise UsageError(f"{field.name} is a number: {value!r} is none that it could have")
@@ -230,15 +235,6 @@ def _flag(field: Field, value: Scalar) -> int:
     if word not in ("true", "yes", "1", "false", "no", "0"):
         raise UsageError(f"{field.name} is true or false, not {value!r}")
     return int(word in ("true", "yes", "1"))
-
-
-def check_regex(pattern: str) -> None:
-    """Raise UsageError when this is no regular expression."""
-    try:
-        re.compile("(?i)(?m)" + pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        hint = "escape ( [ * + ? . with a backslash to find the characters themselves"
-        raise UsageError(f"{pattern!r} is not a regular expression: {error}", hint=hint) from error
 
 
 # ---- one condition, taken apart
@@ -339,7 +335,7 @@ def _sql_number(test: _Test) -> SqlCondition:
 
 
 def _sql_flag(test: _Test) -> SqlCondition:
-    return SqlCondition(f"({test.field.column} REGEXP ?) = ?", (TEST_PATH, int(bool(test.value))))
+    return SqlCondition(f"OWN_REGEXP(?, {test.field.column}) = ?", (TEST_PATH, int(bool(test.value))))
 
 
 # ---- in Python
@@ -373,7 +369,7 @@ def _passes(test: _Test, value: object) -> bool:
     if test.field.kind == "number":
         return isinstance(value, (int, float)) and _compares(test, value)
     if test.operator == "regex":
-        return re.search(_expression(test), str(value)) is not None
+        return is_match(_expression(test), value)
     text = str(value) if test.cased else _fold(str(value))
     wanted = test.value if isinstance(test.value, tuple) else (test.value,)
     compare = _in_list if test.field.kind == "list" else _in_text

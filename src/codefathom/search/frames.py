@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 MAX_FRAMES = 30
-_PATH = r"(?:[A-Za-z]:)?[\w./\\@+~<>-]*\.[A-Za-z]\w{0,9}"
 # Python: File "a/b.py", line 3. Others: a/b.js:3:5, (B.java:3), a/b.cs:line 3, a/b.php on line 3, a/b.php(3).
+# Each run of characters of a path is read once: the path is all of it, with a drive of Windows before it, or none.
 # Compiled by `re` when first needed: few questions hold a trace, and a search should not wait for it.
 _FRAME = (
-    rf'File "(?P<python>[^"\n]+)", line (?P<python_line>\d+)'
-    rf"|(?P<path>{_PATH})(?::line |:| on line |\()(?P<line>\d+)"
+    r'File "(?P<python>[^"\n]+)", line (?P<python_line>\d{1,9})(?!\d)'
+    r'|(?P<path>(?:(?!File ")[\w./\\@+~<>-])++)(?:(?=(?::line |:| on line |\()(?P<line>\d{1,9})(?!\d)))?'
 )
+_ENDING = r"\.[A-Za-z]\w{0,9}\Z"
+_DRIVE = r"[A-Za-z]:"
 _PYTHON = "Traceback (most recent call last)"
 
 
@@ -40,9 +42,17 @@ def frames(text: str) -> list[Frame]:
 
 
 def _found(text: str) -> Iterator[Frame]:
-    for match in re.finditer(_FRAME, text):
-        path, line = match["python"] or match["path"], match["python_line"] or match["line"]
-        yield Frame(path.replace("\\", "/"), int(line))
+    expression = re.compile(_FRAME)
+    start = 0
+    while match := expression.search(text, start):
+        start = match.end()
+        if match["python"]:
+            yield Frame(match["python"].replace("\\", "/"), int(match["python_line"]))
+        elif match["line"] and re.search(_ENDING, match["path"]):
+            start = match.end("line")
+            before = text[max(match.start() - 2, 0) : match.start()]
+            drive = before if re.fullmatch(_DRIVE, before) else ""
+            yield Frame((drive + match["path"]).replace("\\", "/"), int(match["line"]))
 
 
 def same_place(written: str, path: str) -> int:

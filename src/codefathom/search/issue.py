@@ -40,7 +40,7 @@ def read_issue(text: str) -> Issue:
 
 def weights_of(issue: Issue) -> dict[str, float]:
     """Return what each word of a text counts, against the others."""
-    title = terms(issue.title)
+    title = dict.fromkeys(terms(issue.title))
     prose, code = Counter(terms(issue.prose)), Counter(terms(issue.code))
     return {
         word: _TITLE * (word in title) + log1p(prose[word]) + _CODE * log1p(code[word])

@@ -88,6 +88,8 @@ def _files(ranked: Sequence[Ranked], catalog: Catalog, limit: int) -> list[tuple
     places: list[tuple[Chunk, Ranked]] = []
     for item in _first_of_each(ranked, limit):
         pieces = [chunk for _, chunk in catalog.chunks_of(item.candidate.chunk.path)]
+        if not pieces:  # damaged, which the result says
+            continue
         text = "".join(piece.text for piece in pieces)
         whole = replace(
             item.candidate.chunk,
@@ -97,7 +99,7 @@ def _files(ranked: Sequence[Ranked], catalog: Catalog, limit: int) -> list[tuple
             signature="",
             doc="",
             start_line=1,
-            end_line=pieces[-1].end_line if pieces else 1,
+            end_line=pieces[-1].end_line,
             text=text,
         )
         places.append((whole, item))
@@ -125,8 +127,9 @@ def _symbols(want: Wanted, ranked: Sequence[Ranked], catalog: Catalog, cut: Cut)
         ]
         for symbol in _best_symbols(want, chunk, inside):
             place = (chunk.path, symbol.start_line, symbol.end_line)
-            if place not in places:
-                places[place] = (_symbol_chunk(symbol, chunk, catalog), item)
+            whole = None if place in places else _symbol_chunk(symbol, chunk, catalog)
+            if whole is not None and whole.text:  # without text it is damaged, which the result says
+                places[place] = (whole, item)
         if len(places) >= cut.limit:
             break
     return list(places.values())[: cut.limit]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from codefathom.expressions import USUAL_LIMIT_S, deadline
 from codefathom.search import fuse
 from codefathom.search.confidence import WEAK, confidence
 from codefathom.search.connected import connected, is_known, is_module
@@ -60,6 +61,7 @@ class Request:
     where: Where | None = None
     min_score: float = 0.0
     fusion: Fusion = field(default_factory=Fusion)
+    expression_limit_s: float = USUAL_LIMIT_S  # for all regular expressions together
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +82,23 @@ class Found:
 
 
 def search(request: Request, sources: Sources) -> Found:
-    """Answer one request. Raises UsageError for a filter, path or expression that means nothing here."""
+    """Answer one request. Raises UsageError for a filter, path or expression that means nothing here, and
+    SlowExpressionError for a filter with an expression that takes too long."""
+    with deadline(request.expression_limit_s):
+        if request.mode != "auto":
+            return _search(request, overruled(request.mode, request.query), sources)
+        return _search_as_planned(request, sources)
+
+
+def _search_as_planned(request: Request, sources: Sources) -> Found:
     catalog = sources.catalog
-    if request.mode != "auto":
-        return _search(request, overruled(request.mode, request.query), sources)
     planned = plan(request.query, lambda name: is_known(name, catalog), lambda name: is_module(name, catalog))
     found = _search(request, planned, sources)
     if found.hits or planned.mode == "hybrid":
         return found
     why = f"{planned.plan.why}, but nothing was found that way"
-    return _search(request, Planned("hybrid", Plan(planned.plan.route, why)), sources)
+    other = _search(request, Planned("hybrid", Plan(planned.plan.route, why)), sources)
+    return replace(other, degraded=(*found.degraded, *other.degraded))
 
 
 def _search(request: Request, planned: Planned, sources: Sources) -> Found:
@@ -133,6 +142,8 @@ def _ranked(
     """Return the ranking of the mode, and what it had to do without."""
     if planned.asked:
         return connected(planned.asked, sources.catalog, allowed), ""
+    if request.mode == "regex":
+        return _by_matches(request, sources, allowed)
     k = _deep(want) * max(request.fusion.n_candidates, 2 * request.limit)
     is_scope_only = not want.terms and allowed is not None
     if request.mode == "hybrid" and not is_scope_only:
@@ -150,8 +161,6 @@ def _by_one(
     request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None, k: int
 ) -> Sequence[Ranked]:
     """Rank by one kind of evidence."""
-    if request.mode == "regex":
-        return _by_matches(request, sources, allowed)
     if request.mode == "lexical":
         return _in_order("lexical", lexical_ranking(want, sources, k, allowed), sources)
     if request.mode == "vector":
@@ -218,9 +227,9 @@ def _by_definition(request: Request, want: Wanted, sources: Sources, allowed: Co
     return rank(replace(want, symbols=names), found, {})
 
 
-def _by_matches(request: Request, sources: Sources, allowed: Collection[int] | None) -> list[Ranked]:
-    """Rank chunks by the number of their matches, then by path and line."""
-    matches = list(regex_matches(request.query.text, sources.catalog, allowed))
+def _by_matches(request: Request, sources: Sources, allowed: Collection[int] | None) -> tuple[list[Ranked], str]:
+    """Rank chunks by the number of their matches, then by path and line; say what was not searched."""
+    matches, problem = regex_matches(request.query.text, sources.catalog, allowed)
     top = max((match.n_matches for match in matches), default=1)
     ranked = [
         Ranked(
@@ -230,7 +239,7 @@ def _by_matches(request: Request, sources: Sources, allowed: Collection[int] | N
         )
         for match in matches
     ]
-    return sorted(ranked, key=by_score_and_place)
+    return sorted(ranked, key=by_score_and_place), problem
 
 
 def _suggestion(want: Wanted, sources: Sources, *, found_any: bool) -> str:

@@ -9,6 +9,9 @@ import re
 from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
+from codefathom.errors import UsageError
+from codefathom.expression_syntax import MAX_CHARACTERS
+from codefathom.expressions import check
 from codefathom.search.query import Query, parse_query
 from codefathom.types import Mode, Plan, Route
 
@@ -90,13 +93,13 @@ _EXPRESSION = (
 def is_expression(query: Query) -> bool:
     """Whether a query can hardly be anything but a regular expression."""
     text = query.text
-    if "\n" in text or _MARKS.isdisjoint(text) or query.intent == "symbol":
+    if "\n" in text or len(text) > MAX_CHARACTERS or _MARKS.isdisjoint(text) or query.intent == "symbol":
         return False
     if not re.search(_EXPRESSION, text):
         return False
     try:
-        re.compile(text)
-    except (re.error, OverflowError):
+        check(text)
+    except UsageError:
         return False
     return True
 

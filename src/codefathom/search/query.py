@@ -14,9 +14,12 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.errors import UsageError
-from codefathom.search.filter_options import is_glob, one_of, split_values
+from codefathom.search.filter_options import MAX_PATH, is_glob, one_of, split_values
 from codefathom.search.filters import combine, normalise
 from codefathom.types import Filter, FilterGroup, Where
+
+# Characters. A trace of a hundred places has 20,000, the longest issues 60,000.
+MAX_QUESTION = 100_000
 
 Intent: TypeAlias = Literal["symbol", "path", "error", "question", "keywords"]
 
@@ -78,11 +81,21 @@ class Unwrapped(NamedTuple):
     only_contexts: bool = False
 
 
+def check_length(question: str) -> None:
+    """Raise UsageError for a question that is longer than any that a person or a program means."""
+    if len(question) > MAX_QUESTION:
+        raise UsageError(
+            f"the question has {len(question):,} characters, at most {MAX_QUESTION:,} are allowed",
+            hint="keep what says most, such as the message of an error and the last places of its trace",
+        )
+
+
 def parse_query(text: str) -> Query:
-    """Take a question apart; never fails, whatever is written.
+    """Take a question apart. Raises UsageError for one that is too long, and for nothing else.
 
     A text of many lines was pasted, such as an issue or a log: what looks like a mark there is none.
     """
+    check_length(text)
     if text.strip().count("\n") >= _PASTED:
         return Query(text, text, intent=_intent(text))
     pieces: list[str] = []
@@ -106,7 +119,7 @@ def parse_query(text: str) -> Query:
         paths=paths,
         symbols=symbols,
         members_of=members[0] if members else None,
-        where=combine(*(mark.where for mark in marks)),
+        where=combine(*dict.fromkeys(mark.where for mark in marks)),
         quoted=tuple(found for found in re.findall(r'"([^"\n]*)"', remaining) if found.strip()),
         intent=_intent(remaining) if remaining else "symbol" if symbols else "path" if paths else "keywords",
     )
@@ -132,7 +145,11 @@ _PASTED = 5  # line ends; a person who asks writes fewer
 # White space, a phrase in quotes, or a word, in which a value may be quoted: path:"my folder/"
 _TOKEN = re.compile(r'\s+|"[^"\n]*"|(?:[^\s"]+(?:"[^"\n]*")?)+|"')
 _SYMBOL = re.compile(r"@@([^\W\d][\w$]*(?:(?:::|->|[.#\\])[\w$]+)*[?!]?)(.*)", re.DOTALL)
-_PATH = re.compile(r"@((?:\.{0,2}/)?[\w$*\[(.~+-][^\s,;:!?\"'<>|]*?)(?::\d+)*([.,;:!?)\]'\"]*)")
+# What may be of a path or after it goes with the path where more of it follows; nothing is read twice.
+_PATH = re.compile(
+    r"@((?:\.{0,2}/)?[\w$*\[(.~+-](?:[^\s,;:!?\"'<>|.)\]]++|[.)\]]++(?=[^\s,;:!?\"'<>|]|:\d))*+)"
+    r"(?::\d+)*+([.,;:!?)\]'\"]*)"
+)
 _PAUSES = ".,;:)]'\""  # go with the mark before them; ? and ! stay
 _FIELD = re.compile(r"(-?)([A-Za-z_]+):(.+)", re.DOTALL)
 
@@ -170,7 +187,7 @@ def _path_mark(word: str) -> _Mark | None:
         return None
     path, rest = found.groups()
     if is_glob(path):
-        return _Mark("where", "", one_of("path", (path,)), rest.strip(_PAUSES))
+        return _Mark("where", "", one_of("path", (path,)), rest.strip(_PAUSES)) if len(path) <= MAX_PATH else None
     return _Mark("path", path, rest=rest.strip(_PAUSES))
 
 
@@ -233,7 +250,7 @@ def _without_gaps(pieces: list[str]) -> str:
 
 _QUALIFIED = re.compile(r"(?:::|\.)?[^\W\d][\w$]*(?:(?:::|->|[.#\\])~?[\w$]+)*[?!]?(?:\(\))?")
 _ERROR = re.compile(
-    r"Traceback \(most recent call last\)|^\s*File \".+\", line \d+|^\s*at .+[(:]\S*:\d+|\b\w*(?:Error|Exception): "
+    r"Traceback \(most recent call last\)|^[^\S\n]*File \".+\", line \d+|\b\w*(?:Error|Exception): "
     r"|\bpanic(?:ked)?(?::| at )|\berror\[\w+\]|\b(?:fatal )?error( \w+)?: |[Ss]egmentation fault"
     r"|\bundefined reference to|\bUnhandled (?:exception|rejection)"
     r"|\bexit(?:ed with)? (?:code|status) [1-9]|^goroutine \d+ \[",
@@ -249,12 +266,36 @@ _ASKING_ZH = re.compile(
 )
 
 
+_TRACE_LINE = re.compile(r"^[^\S\n]*at .(.+)", re.MULTILINE)
+_LINE_NUMBER = re.compile(r":\d")
+
+
+def _is_error(text: str) -> bool:
+    return _ERROR.search(text) is not None or any(
+        _names_line(word) for line in _TRACE_LINE.findall(text) for word in line.split()
+    )
+
+
+def _names_line(word: str) -> bool:
+    """Whether a word of a trace holds `(` or `:`, and a colon with a number after it, such as `f(a.js:3)`."""
+    _, _, rest = word.replace("(", ":", 1).partition(":") if "(" in word.partition(":")[0] else word.partition(":")
+    return _LINE_NUMBER.search(rest) is not None
+
+
+def _without_lines(word: str) -> str:
+    """Return a place without its line and column: `a.py:3:5` → `a.py`."""
+    end = len(word)
+    while (colon := word.rfind(":", 0, end)) >= 0 and word[colon + 1 : end].isdecimal():
+        end = colon
+    return word[:end]
+
+
 def _intent(text: str) -> Intent:
-    if _ERROR.search(text):
+    if _is_error(text):
         return "error"
     words = text.split()
     if len(words) == 1 and not _n_chinese(text):
-        if "://" not in text and is_path(re.sub(r"(?::\d+)+$", "", text).replace("\\", "/")):
+        if "://" not in text and is_path(_without_lines(text).replace("\\", "/")):
             return "path" if not text.endswith("()") and not _is_namespace(text) else "symbol"
         return "symbol" if _QUALIFIED.fullmatch(text) else "keywords"
     return "question" if _is_question(text, words) else "keywords"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from codefathom.errors import ProviderError, UsageError
+from codefathom.errors import ProviderError, SlowExpressionError
+from codefathom.expressions import SETTING, USUAL_LIMIT_S, Expression, check, compiled, deadline, shown
 from codefathom.providers.base import Embedder
 from codefathom.search.frames import Framed, frames, same_place
 from codefathom.search.fuse import cut
@@ -168,8 +169,7 @@ def definitions(
     return keys
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """One chunk with regular expression matches, and the line of the first."""
 
     key: int
@@ -178,19 +178,64 @@ class Match:
     n_matches: int
 
 
-def regex_matches(pattern: str, catalog: Catalog, allowed: Collection[int] | None) -> Iterator[Match]:
-    """Yield the chunks whose lines match, in path order. Matching is by document, so a match may span chunks."""
+class Matches(NamedTuple):
+    """The chunks with matches, in path order."""
+
+    found: Sequence[Match]
+    problem: str = ""  # why there may be more
+
+
+def regex_matches(pattern: str, catalog: Catalog, allowed: Collection[int] | None) -> Matches:
+    """Return the chunks whose lines match, as many as come in time. A match may span chunks of a document.
+
+    Raises UsageError for text that is no expression.
+    """
+    check(pattern)
+    expression = compiled(f"(?m){pattern}")
+    found: list[Match] = []
+    paths, n_cut = [document.path for document in catalog.documents()], 0
+    with deadline(USUAL_LIMIT_S) as running:
+        for n_before, path in enumerate(paths):
+            if running.is_over:
+                n_cut += len(paths) - n_before
+                break
+            pieces = catalog.chunks_of(path)
+            if allowed is not None and not any(key in allowed for key, _ in pieces):
+                continue
+            lines, is_cut = _lines(expression, "".join(chunk.text for _, chunk in pieces))
+            n_cut += is_cut
+            found += _inside(lines, pieces, allowed)
+    return Matches(found, _cut_short(pattern, n_cut) if n_cut else "")
+
+
+def _lines(expression: Expression, text: str) -> tuple[list[int], bool]:
+    """Return the line in which each match begins, and whether the search for more was stopped."""
+    lines: list[int] = []
+    line, position = 1, 0
     try:
-        expression = re.compile(pattern, re.MULTILINE)
-    except re.error as error:
-        raise UsageError(
-            f"{pattern!r} is not a regular expression: {error}", hint="escape ( [ * + ? . with a backslash"
-        ) from error
-    for document in catalog.documents():
-        pieces = catalog.chunks_of(document.path)
-        text = "".join(chunk.text for _, chunk in pieces)
-        lines = [text.count("\n", 0, match.start()) + 1 for match in expression.finditer(text)]
-        for key, chunk in pieces if lines else []:
-            inside = [line for line in lines if chunk.start_line <= line <= chunk.end_line]
-            if inside and (allowed is None or key in allowed):
-                yield Match(key, chunk, inside[0], len(inside))
+        for start in expression.places(text):
+            line += text.count("\n", position, start)
+            position = start
+            lines.append(line)
+    except SlowExpressionError:
+        return lines, True
+    return lines, False
+
+
+def _inside(
+    lines: Sequence[int], pieces: Sequence[tuple[int, Chunk]], allowed: Collection[int] | None
+) -> Iterator[Match]:
+    """Yield the chunks of a document in which some of these lines lie, which are in order."""
+    for key, chunk in pieces if lines else ():
+        first = bisect_left(lines, chunk.start_line)
+        n_inside = bisect_right(lines, chunk.end_line) - first
+        if n_inside and (allowed is None or key in allowed):
+            yield Match(key, chunk, lines[first], n_inside)
+
+
+def _cut_short(pattern: str, n_cut: int) -> str:
+    files = "1 file was" if n_cut == 1 else f"{n_cut} files were"
+    return (
+        f"the regular expression {shown(pattern)} takes too long: {files} not searched to the end; "
+        f"make it simpler, or raise {SETTING}"
+    )

@@ -5,14 +5,23 @@ from __future__ import annotations
 import re
 
 from codefathom.errors import UsageError
+from codefathom.search.filter_options import members_of
 from codefathom.search.filters import combine
 from codefathom.search.query import Query
 from codefathom.stores.catalog import Catalog
 from codefathom.types import Filter, FilterGroup, Where
 
+MAX_PATHS = 200  # each is looked for among all files
+MAX_SYMBOLS = 40  # each takes nine of the conditions that a filter may have
+_MAX_SHOWN = 200  # characters of a name in a message
+
 
 def scope(query: Query, catalog: Catalog) -> Where | None:
     """Return the condition that the marks of a query mean. Raises UsageError for a path or symbol that is not here."""
+    for marks, kind, most in ((query.paths, "@path", MAX_PATHS), (query.symbols, "@@symbol", MAX_SYMBOLS)):
+        if len(marks) > most:
+            hint = f"give at most {most}; a folder such as @src/ keeps to many files"
+            raise UsageError(f"the question has {len(marks):,} marks {kind}", hint=hint)
     parts = [_paths(query, catalog)]
     if query.members_of:
         parts.append(_members(query.members_of, catalog))
@@ -39,8 +48,12 @@ def _matching(pattern: str, known: list[str]) -> list[str]:
     if not found:
         near = [path for path in known if wanted.rpartition("/")[2].lower() in path.lower()][:3]
         hint = f"did you mean {', '.join('@' + path for path in near)}?" if near else "`fathom status` lists what is"
-        raise UsageError(f"no indexed file matches @{pattern}", hint=hint)
+        raise UsageError(f"no indexed file matches @{_short(pattern)}", hint=hint)
     return found
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…"
 
 
 def _members(name: str, catalog: Catalog) -> Where:
@@ -48,13 +61,5 @@ def _members(name: str, catalog: Catalog) -> Where:
     if not catalog.symbols_named(dotted.rpartition(".")[2]):
         near = catalog.similar_names(dotted.rpartition(".")[2], limit=3)
         hint = f"did you mean {', '.join('@@' + other for other in near)}?" if near else "`fathom symbols` lists them"
-        raise UsageError(f"no symbol is called {name!r}", hint=hint)
-    escaped = re.escape(dotted)
-    # The symbol itself or anything inside it, however deep it lies; names has one qualified name a line.
-    return FilterGroup(
-        "OR",
-        (
-            Filter("symbol", "regex", rf"(^|\.){escaped}(\.|$)"),
-            Filter("names", "regex", rf"(?m)(^|\.){escaped}(\.|$)"),
-        ),
-    )
+        raise UsageError(f"no symbol is called {_short(name)!r}", hint=hint)
+    return members_of(dotted)

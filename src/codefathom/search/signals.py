@@ -213,12 +213,15 @@ def _definitions(want: Wanted, candidates: Sequence[Candidate]) -> dict[int, flo
     named so. What the project only takes from elsewhere and gives on counts less."""
     found = dict.fromkeys((one.key for one in candidates), 0.0)
     lasts = {symbol: last_of(symbol) for symbol in want.symbols}
-    lowered = want.symbol_names
+    by_name: dict[str, list[str]] = {}  # a long question names thousands of symbols, and a chunk defines few
+    for symbol, last in lasts.items():
+        by_name.setdefault(last.lower(), []).append(symbol)
     foreign = [lasts[symbol] for symbol in want.foreign]
     for one in candidates if lasts else ():
         best = _GIVEN_ON if any(_gives_on(last, one.chunk) for last in foreign) else 0.0
-        if not lowered.isdisjoint(_names(one.chunk.names).lowered):
-            best = max(best, *(_definition(symbol, last, one.chunk) for symbol, last in lasts.items()))
+        if shared := by_name.keys() & _names(one.chunk.names).lowered:
+            symbols = {*(symbol for name in shared for symbol in by_name[name]), *(lasts.keys() & one.chunk.names)}
+            best = max(best, *(_definition(symbol, lasts[symbol], one.chunk) for symbol in symbols))
         found[one.key] = best
     return found
 

@@ -107,7 +107,7 @@ def focused(want: Wanted) -> Wanted:
     weighted, worth = want.weighted, want.worth
     known = tuple(term for term in want.terms if worth[term]) or want.terms
     if len(known) <= LONG:
-        return replace(want, terms=known)
+        return want if known == want.terms else replace(want, terms=known)
     ordered = sorted(known, key=lambda term: (-worth[term], term))
     rest = {term: weighted[term] for term in ordered[LONG:]}
     return replace(want, terms=tuple(ordered[:LONG]), rest=rest)
