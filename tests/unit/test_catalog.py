@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.errors import IndexingError
+from codefathom.errors import UsageError
 from codefathom.stores.base import Row
 from codefathom.stores.catalog import Batch, Catalog, DocumentRecord, Rejected, Touched
 from codefathom.types import Chunk, Document, Failure, FoundSymbol, ParsedDocument, Reference, Skipped, Symbol
@@ -122,7 +122,7 @@ def test_conditions_see_chunks_and_regular_expressions(catalog: Catalog) -> None
     assert catalog.select("c.text REGEXP ?", ["(?i)^t"]) == {two, three}
     assert catalog.select("c.kind = 'class' AND c.start_line < 2") == {one}
     assert catalog.select("d.id IN (SELECT d.id FROM documents d WHERE d.path REGEXP ?)", ["b"]) == {three}
-    with pytest.raises(IndexingError):
+    with pytest.raises(UsageError, match="not a regular expression"):
         catalog.select("c.text REGEXP ?", ["("])
 
 

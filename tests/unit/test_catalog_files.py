@@ -163,9 +163,12 @@ def test_a_place_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path
     with pytest.raises(IndexingError, match="missing") as caught:
         Catalog.open(str(tmp_path / "missing" / "c.db"))
     assert caught.value.hint
-    (tmp_path / "folder.db").mkdir()
-    with pytest.raises(IndexingError, match="folder"):
-        Catalog.open(str(tmp_path / "folder.db"))
+
+
+def test_a_folder_in_its_place_is_set_aside(tmp_path: Path) -> None:
+    (tmp_path / "c.db" / "with").mkdir(parents=True)
+    assert "folder" in small(tmp_path / "c.db").set_aside_reason
+    assert (tmp_path / "c.db.broken" / "with").is_dir()
 
 
 def test_a_reader_changes_nothing(tmp_path: Path) -> None:

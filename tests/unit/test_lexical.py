@@ -51,6 +51,23 @@ def test_fields_of_a_chunk() -> None:
     assert fields_of(inside).name == "outer inner"
 
 
+def test_abandoned_changes_do_not_come(tmp_path: Path) -> None:
+    view = build(tmp_path, {1: "kept"})
+    view.update([(2, body("dropped"))], [1])
+    view.abandon()
+    view.update([(3, body("kept"))], ())
+    view.commit(2)
+    assert keys(view, "kept dropped") == [1, 3]
+    view.clear()
+    view.update([(4, body("dropped"))], ())
+    view.abandon()
+    assert view.generation == -1
+    view.update([(5, body("kept"))], ())
+    view.commit(3)
+    assert keys(view, "kept dropped") == [5]
+    assert keys(LexicalView.open(str(tmp_path)), "kept dropped") == [5]
+
+
 def test_ranks_by_rarity_frequency_and_length(tmp_path: Path) -> None:
     view = build(tmp_path, {1: "the the cache", 2: "the retry", 3: "the other words", 4: "retry retry"})
     assert keys(view, "retry") == [4, 2]

@@ -21,6 +21,10 @@ class VectorStore(Protocol):
         """Generation of the catalogue this view shows; -1 when there is no usable view."""
         ...
 
+    def damage(self) -> str:
+        """Return in what the view differs from what was written, or nothing; reads all of it."""
+        ...
+
     def upsert(self, rows: Iterable[Row]) -> None:
         """Add rows, or replace those with the same key. Visible after `commit`."""
         ...
@@ -31,6 +35,10 @@ class VectorStore(Protocol):
 
     def clear(self) -> None:
         """Drop all rows, to be built again. Visible after `commit`."""
+        ...
+
+    def abandon(self) -> None:
+        """Drop what was not committed; after `clear` the rows are still to be built anew."""
         ...
 
     def commit(self, generation: int) -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from codefathom.errors import IndexingError
+from codefathom.errors import LockedError
+from codefathom.expressions import USUAL_LIMIT_S, deadline
+from codefathom.stores import foreign, soundness
 from codefathom.stores.base import Row
 from codefathom.stores.database import Database, is_marked, set_aside
+from codefathom.stores.folder import File, file_at
+from codefathom.stores.lock import writer_lock
 from codefathom.stores.records import (
     Batch,
     Changes,
@@ -19,8 +24,18 @@ from codefathom.stores.records import (
     Touched,
     Written,
 )
-from codefathom.stores.schema import open_to_read, prepare
-from codefathom.stores.writing import apply_batch, put_meta, put_vectors
+from codefathom.stores.schema import made_again, open_to_read, prepared
+from codefathom.stores.soundness import (
+    CHECKED_CHUNK,
+    CHECKED_REFERENCE,
+    CHECKED_SYMBOL,
+    CHUNK,
+    FROM_CHUNKS,
+    FROM_REFERENCES,
+    FROM_SYMBOLS,
+    Soundness,
+)
+from codefathom.stores.writing import DocumentWriting, apply_batch, put_meta, put_vectors
 from codefathom.types import Chunk, Failure, FoundSymbol, Reference, Skipped, Symbol
 
 __all__ = [
@@ -36,13 +51,7 @@ __all__ = [
     "Written",
 ]
 
-_CHUNK = "c.id, d.path, d.language, c.kind, c.symbol, c.names, c.start_line, c.end_line, c.text, c.signature, c.doc"
-_FROM_CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
 _DOCUMENT = "d.id, d.path, d.language, d.fingerprint, d.size, d.mtime_ns, d.n_lines, d.problems"
-_SYMBOL = "s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc"
-_FROM_SYMBOLS = "FROM symbols s JOIN documents d ON d.id = s.document_id"
-_REFERENCE = "r.kind, r.name, r.line, r.container, r.count"
-_FROM_REFERENCES = "FROM refs r JOIN documents d ON d.id = r.document_id"
 _MAX_PARAMETERS = 30_000  # SQLite takes at most 32 766 in one statement
 _MAX_KEPT = 4_000  # chunks in memory, about 8 MB
 _PAGE = 2_000  # rows held at a time while views are built
@@ -56,33 +65,49 @@ class Catalog:
         self.set_aside_reason = set_aside_reason  # why the file that was here before could not be used
         self._database = database
         self._read = database.read
+        self.soundness = Soundness(database)
         self._kept: dict[int, tuple[Chunk, int]] = {}
         self._kept_of = -1  # generation
 
     @classmethod
-    def open(cls, path: str, *, read_only: bool = False) -> Catalog:
+    def open(cls, place: File | str, *, read_only: bool = False) -> Catalog:
         """Open the catalogue, or make it. One of an older format, or a damaged one, is set aside and made again.
 
-        Raises IndexingError for a newer format, for a file that cannot be opened, and, when read_only, for one that
-        is missing, damaged or old.
+        So is what is no file, or has another name elsewhere. Raises IndexingError for a newer format, for a file that
+        cannot be opened, and, when read_only, for one that is missing, damaged or old; LockedError when it must be set
+        aside while another process writes.
         """
+        file = file_at(place)
         if read_only:
-            return cls(open_to_read(path))
-        reason = "it was damaged" if is_marked(path) else ""
-        for _ in range(2):
-            if reason:
-                set_aside(path)
-            database = Database(path)
-            try:
-                problem = prepare(database)
-            except BaseException:
+            return cls(open_to_read(file))
+        if not is_marked(file):
+            database, problem = prepared(file)
+            if not problem:
+                database.settle_alone()
+                return cls(database)
+            database.close()
+        try:
+            with writer_lock(file.folder):
+                return cls(*made_again(file))
+        except LockedError:
+            # What is marked can be used to some degree. Whoever writes now may be making it again.
+            database, problem = prepared(file)
+            if problem:
                 database.close()
                 raise
-            if not problem:
-                return cls(database, reason)
-            database.close()
-            reason = problem
-        raise IndexingError(f"the catalogue {path!r} cannot be made: {reason}")
+            return cls(database)
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another process has set this file aside and made a new one."""
+        return self._database.is_replaced
+
+    def renewed(self) -> Catalog:
+        """Set the file aside, and return a new one at its place."""
+        self.close()
+        file = self._database.file
+        set_aside(file)
+        return Catalog.open(file)
 
     def close(self) -> None:
         """Close the file, in all threads."""
@@ -93,7 +118,7 @@ class Catalog:
     @property
     def generation(self) -> int:
         """Number of writes that changed something; 0 before the first."""
-        return int(self.get_meta("generation", "0"))
+        return self.soundness.number("generation", self.get_meta("generation", "0"))
 
     @property
     def identity(self) -> str:
@@ -115,7 +140,16 @@ class Catalog:
     def write(self, batch: Batch) -> Written:
         """Apply a batch in one transaction. A chunk that is unchanged but for its lines keeps its key."""
         with self._database.transaction() as db:
-            return apply_batch(db, batch)
+            written = apply_batch(db, batch)
+        self._database.settle_when_long()
+        return written
+
+    @contextmanager
+    def writing(self, record: DocumentRecord) -> Iterator[DocumentWriting]:
+        """Write a document piece by piece in one transaction, which ends with the block."""
+        with self._database.transaction() as db:
+            yield DocumentWriting(db, record)
+        self._database.settle_when_long()
 
     def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> int:
         """Store embeddings that were made after their chunks, and return the new generation."""
@@ -134,6 +168,10 @@ class Catalog:
             db.execute("DELETE FROM removed WHERE generation <= ?", (oldest_view,))
             put_meta(db, {"oldest_change": str(max(oldest_view, self._oldest_change))})
 
+    def scrub(self) -> bool:
+        """Leave nothing of what was deleted in the file; return whether no other reader was in the way."""
+        return self._database.scrub()
+
     def flush(self) -> None:
         """Make all that was written survive a power cut. A view that is ahead of its catalogue would be wrong."""
         connection = self._database.connection()
@@ -143,6 +181,59 @@ class Catalog:
                 put_meta(db, {"flushed": self.get_meta("generation", "0")})
         finally:
             connection.execute("PRAGMA synchronous = NORMAL")
+
+    # ---- a catalogue that was made elsewhere
+
+    def is_marked_with(self, word: str) -> bool:
+        """Whether this user's registry knows the catalogue by this word."""
+        (name,) = foreign.mark(word)
+        return bool(word) and bool(self._read("SELECT 1 FROM meta WHERE key = ?", (name,)))
+
+    def mark(self, word: str) -> None:
+        """Mark it as known, besides the words of other users."""
+        with self._database.transaction() as db:
+            put_meta(db, foreign.mark(word))
+
+    def claim(self, word: str) -> bool:
+        """Mark it when it is empty and nobody's yet; see `foreign.claim`."""
+        with self._database.transaction() as db:
+            return foreign.claim(db, word)
+
+    def cleanse(self, models: Collection[str]) -> None:
+        """Take out what cannot be compared with files."""
+        with self._database.transaction() as db:
+            foreign.cleanse(db, models)
+
+    def comparison(self) -> foreign.Comparison:
+        """Return what compares documents with the rows that are here."""
+        return foreign.Comparison(self._database.separate())
+
+    def some_vectors(self, model: str, n: int) -> list[tuple[int, str, Chunk, bytes]]:
+        """Return n vectors of a model that nobody could foresee: key, text hash, chunk, vector."""
+        rows = self._read(
+            f"SELECT c.key, {CHUNK}, c.text_hash, e.vector {FROM_CHUNKS} JOIN embeddings e ON e.text_hash = "
+            "c.text_hash WHERE e.model = ? GROUP BY c.text_hash ORDER BY random() LIMIT ?",
+            (model, n),
+        )
+        return [(row[0], row[12], _chunk(row[1:]), row[13]) for row in rows]
+
+    def drop_vectors(self, model: str) -> None:
+        """Drop the embeddings of a model."""
+        with self._database.transaction() as db:
+            db.execute("DELETE FROM embeddings WHERE model = ?", (model,))
+
+    def vectors_of(self, model: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """Return the vectors of a model that are known, by text hash."""
+        found: dict[str, bytes] = {}
+        for start in range(0, len(hashes), _MAX_PARAMETERS - 1):
+            part = hashes[start : start + _MAX_PARAMETERS - 1]
+            found.update(
+                self._read(
+                    f"SELECT text_hash, vector FROM embeddings WHERE model = ? AND text_hash IN ({_marks(part)})",
+                    (model, *part),
+                )
+            )
+        return found
 
     # ---- chunks
 
@@ -162,13 +253,14 @@ class Catalog:
         missing = [key for key in keys if key not in kept]
         for start in range(0, len(missing), _MAX_PARAMETERS):
             rows = self._rows_of(missing[start : start + _MAX_PARAMETERS])
-            kept.update((row[0], (_chunk(row[1:]), row[13])) for row in rows)
+            kept.update(
+                (row[0], (_chunk(row[1:]), row[soundness.N_LINES])) for row in rows if self.soundness.is_sound(row)
+            )
         return {key: kept[key] for key in keys if key in kept}
 
     def chunks_of(self, path: str) -> list[tuple[int, Chunk]]:
         """Return the chunks of a document in line order; they join up to its text."""
-        rows = self._read(f"SELECT c.key, {_CHUNK} {_FROM_CHUNKS} WHERE d.path = ? ORDER BY c.start_line", (path,))
-        return [(row[0], _chunk(row[1:])) for row in rows]
+        return [(row[0], _chunk(row[1:])) for row in self.soundness.pieces(path)]
 
     def chunks_defining(self, name: str, *, partial: bool, limit: int) -> list[int]:
         """Return the keys of chunks in which a symbol of this name stands, in any case; a part of a name, if asked."""
@@ -184,28 +276,25 @@ class Catalog:
     def chunks_at(self, name: str, line: int) -> list[tuple[int, str]]:
         """Return (key, path) of the chunks that hold this line of a file of this name, in the order of paths."""
         return self._read(
-            f"SELECT c.key, d.path {_FROM_CHUNKS} WHERE d.name = ? AND ? BETWEEN c.start_line AND c.end_line "
+            f"SELECT c.key, d.path {FROM_CHUNKS} WHERE d.name = ? AND ? BETWEEN c.start_line AND c.end_line "
             "ORDER BY d.path",
             (name, line),
         )
 
     def lines(self, path: str, start_line: int, end_line: int) -> str:
         """Return the text of some lines of a document; only "\\n" ends a line."""
-        rows = self._read(
-            f"SELECT c.start_line, c.text {_FROM_CHUNKS} WHERE d.path = ? AND c.start_line <= ? AND c.end_line >= ? "
-            "ORDER BY c.start_line",
-            (path, end_line, start_line),
-        )
+        rows = self.soundness.pieces(path, start_line, end_line)
         if not rows:
             return ""
-        first = rows[0][0]
-        lines = "".join(row[1] for row in rows).split("\n")
+        first = rows[0][soundness.START]
+        lines = "".join(row[soundness.TEXT] for row in rows).split("\n")
         text = "\n".join(lines[max(start_line - first, 0) : end_line - first + 1])
         return text + "\n" if end_line - first + 1 < len(lines) else text
 
     def select(self, condition: str, parameters: Sequence[object] = ()) -> set[int]:
-        """Return the keys of the chunks c of documents d for which a condition holds."""
-        return {row[0] for row in self._read(f"SELECT c.key {_FROM_CHUNKS} WHERE {condition}", parameters)}
+        """Return the keys of the chunks c of documents d for which a condition holds. Raises SlowExpressionError."""
+        with deadline(USUAL_LIMIT_S):
+            return {row[0] for row in self._read(f"SELECT c.key {FROM_CHUNKS} WHERE {condition}", parameters)}
 
     # ---- for views
 
@@ -235,8 +324,8 @@ class Catalog:
 
     def without_vector(self, model: str) -> list[tuple[int, str, Chunk]]:
         """Return the chunks that have no vector of this model, with their text hashes."""
-        rows = self._read(f"SELECT c.key, c.text_hash, {_CHUNK} {_FROM_CHUNKS} WHERE {_NO_VECTOR}", (model,))
-        return [(row[0], row[1], _chunk(row[2:])) for row in rows]
+        rows = self._read(f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE {_NO_VECTOR}", (model,))
+        return [(row[0], row[soundness.TEXT_HASH], _chunk(row[1:])) for row in map(self.soundness.sound, rows)]
 
     def dimensions_of(self, model: str) -> int:
         """Return the length of the vectors of a model, 0 when there are none."""
@@ -253,6 +342,12 @@ class Catalog:
         """Return all documents, ordered by path."""
         return [_document(row) for row in self._read(f"SELECT {_DOCUMENT} FROM documents d ORDER BY d.path")]
 
+    def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
+        """Return the documents of these few paths that are there, in no order."""
+        names = tuple(paths)
+        rows = self._read(f"SELECT {_DOCUMENT} FROM documents d WHERE d.path IN ({_marks(names)})", names)
+        return [_document(row) for row in rows]
+
     def document(self, path: str) -> StoredDocument | None:
         """Return one document, or None when it is not in the catalogue."""
         rows = self._read(f"SELECT {_DOCUMENT} FROM documents d WHERE d.path = ?", (path,))
@@ -260,8 +355,7 @@ class Catalog:
 
     def text(self, path: str) -> str:
         """Return the text of a document; empty when there is none."""
-        rows = self._read(f"SELECT c.text {_FROM_CHUNKS} WHERE d.path = ? ORDER BY c.start_line", (path,))
-        return "".join(row[0] for row in rows)
+        return "".join(row[soundness.TEXT] for row in self.soundness.pieces(path))
 
     def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> list[FoundSymbol]:
         """Return symbols whose name is, begins with or contains `query`, in that order; then by path and line.
@@ -277,27 +371,28 @@ class Catalog:
         ]
         conditions = [condition for asked, condition, _ in tests if asked]
         rows = self._read(
-            f"SELECT d.path, d.language, {_SYMBOL} {_FROM_SYMBOLS} WHERE {' AND '.join(conditions) or '1'} "
+            f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE {' AND '.join(conditions) or '1'} "
             "ORDER BY s.name <> ?, s.name NOT LIKE ? ESCAPE '\\', d.path, s.start_line, s.end_line DESC LIMIT ?",
             (*(value for asked, _, value in tests if asked), last, f"{_like(last)}%", limit),
         )
-        return [FoundSymbol(row[0], row[1], Symbol(*row[2:])) for row in rows]
+        return self.soundness.symbols(rows)
 
     def symbols_named(self, name: str) -> list[FoundSymbol]:
         """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one."""
         rows = self._read(
-            f"SELECT d.path, d.language, {_SYMBOL} {_FROM_SYMBOLS} WHERE s.name = ? "
+            f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE s.name = ? "
             "AND '.' || s.qualified_name LIKE ? ESCAPE '\\' ORDER BY d.path, s.start_line, s.end_line DESC",
             (name.rpartition(".")[2], f"%.{_like(name)}" if "." in name else "%"),
         )
-        return [FoundSymbol(row[0], row[1], Symbol(*row[2:])) for row in rows]
+        return self.soundness.symbols(rows)
 
     def symbols_of(self, path: str) -> list[Symbol]:
         """Return the symbols of a document, outer before inner."""
         rows = self._read(
-            f"SELECT {_SYMBOL} {_FROM_SYMBOLS} WHERE d.path = ? ORDER BY s.start_line, s.end_line DESC, s.id", (path,)
+            f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE d.path = ? ORDER BY s.start_line, s.end_line DESC, s.id",
+            (path,),
         )
-        return [Symbol(*row) for row in rows]
+        return [found.symbol for found in self.soundness.symbols(rows)]
 
     def similar_names(self, word: str, *, limit: int) -> list[str]:
         """Return names of symbols that contain a word, shortest first."""
@@ -349,26 +444,30 @@ class Catalog:
 
     @property
     def _oldest_change(self) -> int:
-        return int(self.get_meta("oldest_change", "0"))
+        return self.soundness.number("oldest_change", self.get_meta("oldest_change", "0"))
 
     def _rows_of(self, keys: Sequence[int]) -> list[tuple[Any, ...]]:
-        sql = f"SELECT c.key, {_CHUNK}, c.text_hash, d.n_lines {_FROM_CHUNKS} WHERE c.key IN ({_marks(keys)})"
+        sql = f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE c.key IN ({_marks(keys)})"
         return self._read(sql, keys)
 
     def _added(self, since: int) -> Iterator[tuple[int, Chunk, str]]:
         # All keys first, then the chunks in parts: no query stays open while the caller works.
         keys = [row[0] for row in self._read("SELECT key FROM chunks WHERE generation > ? ORDER BY key", (since,))]
         for part in _pages(keys):
-            yield from ((row[0], _chunk(row[1:]), row[12]) for row in self._rows_of(part))
+            yield from (
+                (row[0], _chunk(row[1:]), row[soundness.TEXT_HASH])
+                for row in map(self.soundness.sound, self._rows_of(part))
+            )
 
     def _references(self, condition: str, parameters: Sequence[object] = ()) -> list[tuple[str, Reference]]:
         rows = self._read(
-            f"SELECT d.path, {_REFERENCE} {_FROM_REFERENCES} WHERE {condition} ORDER BY d.path, r.line, r.rowid",
+            f"SELECT {CHECKED_REFERENCE} {FROM_REFERENCES} WHERE {condition} ORDER BY d.path, r.line, r.rowid",
             parameters,
         )
-        return [(row[0], Reference(*row[1:])) for row in rows]
+        return self.soundness.references(rows)
 
 
+_MAX_LIKE = 10_000  # characters of a name; SQLite takes 50,000 bytes, and a sign may be doubled
 _NO_VECTOR = "NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ? AND e.text_hash = c.text_hash)"
 
 
@@ -392,4 +491,5 @@ def _pages(keys: list[int]) -> Iterator[list[int]]:
 
 
 def _like(text: str) -> str:
+    text = text[:_MAX_LIKE]
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-import os
+import errno
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import NamedTuple
+from zlib import crc32
 
 import tantivy
 
 from codefathom.errors import IndexingError
+from codefathom.stores.folder import Folder, UnsafeError, folder_at, writing_error
 from codefathom.stores.tokens import joined_terms
 from codefathom.types import Chunk
 
-FORMAT = 3  # 1, 2: before the first release
+FORMAT = 4  # 1, 2: before the first release; 4: with checksums of the files
 FIELDS = ("path", "name", "signature", "body")
 ANALYZER = "whitespace"  # the terms are made by tokens.py; stemming them would need the same in `search`
 _STATE = "state"
+_META = "meta.json"  # what tantivy reads first: which files make up the index
+_PIECE = 1 << 20  # bytes read at a time
+_MAX_STATE = 1_000_000  # bytes
+_NUMBER = re.compile("[0-9]{1,9}")  # of a folder
+_MANAGED = ".managed.json"  # the files that tantivy may remove
+_MAX_MANAGED = 10_000_000  # bytes
+_NAME = rb'\s*"[\w-][\w.-]{0,100}"\s*'
+_NAMES = re.compile(rb"\s*\[(?:%b(?:,%b)*|\s*)\]\s*" % (_NAME, _NAME))  # no path, and no escape that could hide one
 _HEAP_BYTES = 60_000_000
 _N_THREADS = 1
 _N_AT_A_TIME = 1_000
@@ -48,6 +59,14 @@ def fields_of(chunk: Chunk) -> Fields:
     )
 
 
+class _File(NamedTuple):
+    """One file of tantivy's, as it was after the commit; only `meta.json` ever changes."""
+
+    name: str
+    size: int  # bytes
+    checksum: int
+
+
 class _State(NamedTuple):
     """What the view shows, and in which folder it lies; replaced as a whole after each commit."""
 
@@ -55,16 +74,19 @@ class _State(NamedTuple):
     folder: str
     stamp: int  # of the commit that it describes
     n_dropped: int  # chunks deleted since the folder was made
+    is_open: int  # 1 from the moment a writer works in the folder until its commit is noted: files may be others
+    files: tuple[_File, ...]
 
 
-_NOTHING = _State(-1, "", 0, 0)
+_NOTHING = _State(-1, "", 0, 0, 0, ())
 
 
 class LexicalView:
     """One tantivy index. A rebuild goes into a new folder beside it, so readers see the old one until it is done."""
 
-    def __init__(self, folder: str, owner: str = "") -> None:
-        self.folder = folder
+    def __init__(self, folder: Folder | str, owner: str = "") -> None:
+        self.folder = folder_at(folder)
+        self._state_file = self.folder.file(_STATE)
         self._owner = owner or "-"
         self._state = _NOTHING
         self._stamp: object = None
@@ -75,7 +97,7 @@ class LexicalView:
         self._cleared = False
 
     @classmethod
-    def open(cls, folder: str, owner: str = "") -> LexicalView:
+    def open(cls, folder: Folder | str, owner: str = "") -> LexicalView:
         """Open the view. One that is missing, damaged or made for another owner, the catalogue's identity, is empty."""
         view = cls(folder, owner)
         view.reload()
@@ -88,31 +110,53 @@ class LexicalView:
 
     def reload(self) -> None:
         """See what another process has committed."""
-        stamp = _stamp(os.path.join(self.folder, _STATE))
+        stamp = self._state_file.stamp()
         if stamp != self._stamp:
             self._stamp = stamp
             state = self._read_state()
-            self._index = _open(os.path.join(self.folder, state.folder)) if state.folder else None
+            self._index = _open(self.folder.below(state.folder)) if state.folder else None
             self._state = state if self._index is not None else _NOTHING
+
+    def damage(self) -> str:
+        """Return in what the files differ from what was written, or nothing; reads all of them. See `is_unsettled`."""
+        state = self._state
+        if self.is_unsettled:
+            return ""
+        folder = self.folder.below(state.folder) if state.folder else self.folder
+        wrong = [file.name for file in state.files if _look(folder, file.name) != file]
+        # What another process commits at this moment is no damage.
+        return f"{wrong[0]} differs from what was written" if wrong and self._read_state() == state else ""
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether a process was killed before it noted what it had written: nothing is known of these files."""
+        state = self._state
+        if not state.is_open:
+            return False
+        return _look(self.folder.below(state.folder), _META) not in state.files
 
     def update(self, added: Iterable[tuple[int, Fields | tuple[str, str, str, str]]], removed: Iterable[int]) -> None:
         """Delete and add, in any order and as often as you like; visible after `commit`."""
         writer = self._writing()
         gone = list(removed)
         self._n_dropped += len(gone)
-        _delete(writer, gone)
         rows = iter(added)
+        with self._guarded_writing():
+            _delete(writer, gone)
         while part := list(islice(rows, _N_AT_A_TIME)):
-            _delete(writer, [key for key, _ in part])
-            for key, fields in part:
-                document = tantivy.Document(path=fields[0], name=fields[1], signature=fields[2], body=fields[3])
-                document.add_unsigned("key", key)
-                writer.add_document(document)
+            with self._guarded_writing():
+                _add(writer, part)
 
     def clear(self) -> None:
         """Drop all, to be built again; visible after `commit`."""
         self._drop()
         self._cleared = True
+
+    def abandon(self) -> None:
+        """Drop what was not committed; a view that was to be built anew still is."""
+        was_cleared = self._cleared or (self._writer is not None and self._target != self._state.folder)
+        self._drop()
+        self._cleared = was_cleared
 
     def commit(self, generation: int) -> None:
         """Make all changes visible and durable, as this generation."""
@@ -121,17 +165,13 @@ class LexicalView:
         if self._writer is None and self.generation >= 0:
             self._write_state(self._state._replace(generation=generation))
         else:
-            # A kill between these two leaves an old number on a newer view: the same changes come again, which
-            # `update` allows. A new folder is not seen at all until the state names it.
+            # A kill between commit and state leaves files of which nothing is known: `is_unsettled`. A new folder is
+            # not seen at all until the state names it.
             writer = self._writing()
-            try:
+            with self._guarded_writing():
                 stamp = writer.commit()
-            except (ValueError, OSError) as error:
-                self._forget()
-                self._drop()
-                raise self._failure(error) from error
-            self._write_state(_State(generation, self._target, stamp, self._n_dropped))
-            writer.wait_merging_threads()
+                writer.wait_merging_threads()
+            self._write_state(_State(generation, self._target, stamp, self._n_dropped, 0, self._files()))
             self._drop()
             self._remove_other_folders()
         self._stamp = None
@@ -145,13 +185,18 @@ class LexicalView:
     @property
     def n_chunks(self) -> int:
         """How many chunks the view holds."""
-        return int(self._index.searcher().num_docs) if self._index is not None else 0
+        index = self._index
+        if index is not None:
+            with self._guarded():
+                return int(index.searcher().num_docs)
+        return 0
 
     def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
         """In how many bodies each term stands."""
-        if self._index is not None:
+        index = self._index
+        if index is not None:
             with self._guarded():
-                searcher = self._index.searcher()
+                searcher = index.searcher()
                 return {word: int(searcher.doc_freq("body", word)) for word in words}
         return dict.fromkeys(words, 0)
 
@@ -182,64 +227,111 @@ class LexicalView:
                 raise
             self._forget()
 
+    @contextmanager
+    def _guarded_writing(self) -> Iterator[None]:
+        """Say that the view cannot be written; what the files hold by now is not trusted any more."""
+        try:
+            yield
+        except BaseException as error:
+            if not _is_damage(error):
+                raise
+            self._forget()
+            self._drop()
+            raise self._failure(error) from error
+
     def _forget(self) -> None:
-        if self._stamp == _stamp(os.path.join(self.folder, _STATE)):
+        if self._stamp == self._state_file.stamp():
             with suppress(OSError):
-                os.remove(os.path.join(self.folder, _STATE))
+                self._state_file.remove()
         self._index, self._state, self._stamp = None, _NOTHING, None
 
     def _writing(self) -> tantivy.IndexWriter:
         if self._writer is None:
             is_new = self._cleared or self._index is None
-            self._target = self._new_folder() if is_new else self._state.folder
             self._n_dropped = 0 if is_new else self._state.n_dropped
-            path = os.path.join(self.folder, self._target)
+            if not is_new and not self._state.is_open:
+                self._state = self._state._replace(is_open=1)
+                self._write_state(self._state)
+                self._stamp = self._state_file.stamp()
             try:
+                self._target = self._new_folder() if is_new else self._state.folder
+                path = _checked_path(self.folder.below(self._target))
                 index = tantivy.Index(_SCHEMA, path=path) if is_new else tantivy.Index.open(path)
                 self._writer = index.writer(_HEAP_BYTES, _N_THREADS)
                 _recover(self._writer)
                 if not is_new and self._writer.commit_opstamp != self._state.stamp:
                     # A commit that was not noted: the same changes come again, and the old ones stay as dropped.
                     self._n_dropped += self.n_chunks
-            except (ValueError, OSError) as error:
+            except BaseException as error:
+                if not _is_damage(error):
+                    raise
                 raise self._failure(error) from error
         return self._writer
 
-    def _failure(self, error: Exception) -> IndexingError:
-        return IndexingError(
-            f"the lexical view {self.folder!r} cannot be written: {error}", hint="run `fathom index --full`"
-        )
+    def _files(self) -> tuple[_File, ...]:
+        """Return the files of the target; of those that were there before, what was known of them."""
+        known = {file.name: file for file in self._state.files if file.name != _META}
+        before = known if self._target == self._state.folder else {}
+        folder = self.folder.below(self._target)
+        names = sorted(name for name in folder.names() if not name.startswith("."))
+        return tuple(before.get(name) or _look(folder, name) for name in names)
+
+    def _failure(self, error: BaseException) -> IndexingError:
+        failed = f"the lexical view {self.folder.path!r} cannot be written"
+        if isinstance(error, OSError):
+            return writing_error(failed, self.folder, error)
+        return IndexingError(f"{failed}: {error}", hint="run `fathom index --full`")
 
     def _drop(self) -> None:
         self._writer, self._target, self._cleared = None, "", False
 
     def _new_folder(self) -> str:
-        os.makedirs(self.folder, exist_ok=True)
-        number = max((int(name) for name in os.listdir(self.folder) if name.isdecimal()), default=0) + 1
-        os.mkdir(os.path.join(self.folder, str(number)))
+        self.folder.make()
+        number = max((int(name) for name in self.folder.names() if _NUMBER.fullmatch(name)), default=0) + 1
+        self.folder.remove(str(number))
+        self.folder.below(str(number)).make()
         return str(number)
 
     def _remove_other_folders(self) -> None:
-        for name in os.listdir(self.folder):
-            if name.isdecimal() and name != self._read_state().folder:
-                _remove_folder(os.path.join(self.folder, name))
+        for name in self.folder.names():
+            if _NUMBER.fullmatch(name) and name != self._read_state().folder:
+                # Where a reader holds files that cannot be removed (Windows), the next commit tries again.
+                with suppress(OSError):
+                    self.folder.remove(name)
 
     def _read_state(self) -> _State:
         try:
-            with open(os.path.join(self.folder, _STATE), encoding="ascii") as file:
-                made_for, generation, folder, stamp, n_dropped, end = file.read().split("\n")
-            state = _State(int(generation), str(int(folder)), int(stamp), int(n_dropped))
+            text, _, end = self._state_file.read(_MAX_STATE).rpartition(b"\n")
+            made_for, generation, folder, stamp, n_dropped, is_open, *files = text.decode("ascii").split("\n")
+            state = _State(
+                *(int(generation), str(int(folder)), int(stamp), int(n_dropped), int(is_open)),
+                tuple(_File(name, int(size), int(checksum)) for name, size, checksum in map(str.split, files)),
+            )
         except (OSError, ValueError):
             return _NOTHING
-        return state if made_for == f"lexical {FORMAT} {self._owner}" and not end else _NOTHING
+        is_whole = end == b"%d" % crc32(text) and made_for == f"lexical {FORMAT} {self._owner}"
+        return state if is_whole else _NOTHING
 
     def _write_state(self, state: _State) -> None:
-        path = os.path.join(self.folder, _STATE)
-        with open(path + ".new", "w", encoding="ascii", newline="\n") as file:
-            file.write("\n".join((f"lexical {FORMAT} {self._owner}", *map(str, state), "")))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(path + ".new", path)
+        *values, files = state
+        lines = [f"lexical {FORMAT} {self._owner}", *map(str, values), *(" ".join(map(str, file)) for file in files)]
+        text = "\n".join(lines).encode("ascii")
+        try:
+            self._state_file.replace([b"%s\n%d" % (text, crc32(text))])
+        except OSError as error:
+            raise self._failure(error) from error
+
+
+def _look(folder: Folder, name: str) -> _File:
+    """Return what a file is now; of one that cannot be read, no size and no checksum."""
+    size = checksum = 0
+    try:
+        with folder.file(name).open() as file:
+            while piece := file.read(_PIECE):
+                size, checksum = size + len(piece), crc32(piece, checksum)
+    except (OSError, ValueError):  # ValueError: what is no name of a file
+        return _File(name, -1, 0)
+    return _File(name, size, checksum)
 
 
 def _search(
@@ -303,6 +395,14 @@ def _recover(writer: tantivy.IndexWriter) -> None:
     writer.delete_documents_by_query(tantivy.Query.empty_query())
 
 
+def _add(writer: tantivy.IndexWriter, rows: list[tuple[int, Fields | tuple[str, str, str, str]]]) -> None:
+    _delete(writer, [key for key, _ in rows])
+    for key, fields in rows:
+        document = tantivy.Document(path=fields[0], name=fields[1], signature=fields[2], body=fields[3])
+        document.add_unsigned("key", key)
+        writer.add_document(document)
+
+
 def _delete(writer: tantivy.IndexWriter, keys: list[int]) -> None:
     # By query: a deletion by term takes the key for a signed number, which the unsigned field never holds.
     for start in range(0, len(keys), _N_AT_A_TIME):
@@ -321,9 +421,26 @@ def _schema() -> tantivy.Schema:
 _SCHEMA = _schema()
 
 
-def _open(path: str) -> tantivy.Index | None:
+def _checked_path(folder: Folder) -> str:
+    """Return the path of a folder that tantivy may open. Raises UnsafeError, RefusedError.
+
+    tantivy opens by path, and removes the files that `.managed.json` names. So there must be nothing but files in the
+    folder, and nothing but names in that list. What is left: somebody who may write here can change them afterwards.
+    """
+    if not folder.has_only_files():
+        raise UnsafeError(errno.ELOOP, "there is something else than files in it", folder.path)
     try:
-        index = tantivy.Index.open(path)
+        names = folder.file(_MANAGED).read(_MAX_MANAGED)
+    except FileNotFoundError:
+        names = b"[]"
+    if not _NAMES.fullmatch(names):
+        raise UnsafeError(errno.EINVAL, f"{_MANAGED} names other files than those of an index", folder.path)
+    return folder.path
+
+
+def _open(folder: Folder) -> tantivy.Index | None:
+    try:
+        index = tantivy.Index.open(_checked_path(folder))
         index.searcher()
     except BaseException as error:
         if _is_damage(error):
@@ -335,19 +452,3 @@ def _open(path: str) -> tantivy.Index | None:
 def _is_damage(error: BaseException) -> bool:
     # tantivy answers a damaged file with one of these or with a panic, which is no Exception and cannot be imported.
     return isinstance(error, (ValueError, OSError)) or type(error).__name__ == "PanicException"
-
-
-def _remove_folder(path: str) -> None:
-    # Where a reader holds files that cannot be removed (Windows), the next commit tries again.
-    with suppress(OSError):
-        for name in os.listdir(path):
-            os.remove(os.path.join(path, name))
-        os.rmdir(path)
-
-
-def _stamp(path: str) -> object:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_ino, status.st_size

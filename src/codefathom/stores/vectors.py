@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import mmap
-import os
 import struct
 import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import reduce
 from hashlib import blake2b
 from typing import Any, NamedTuple, cast
 from zlib import crc32
 
 import simsimd
 
-from codefathom.errors import IndexingError, MismatchError
+from codefathom.errors import MismatchError
 from codefathom.stores.base import Row
+from codefathom.stores.folder import File, Folder, folder_at, writing_error
 from codefathom.types import Matrix
 
-_MAGIC = b"fathomv2"
-_HEADER = struct.Struct("<8s16sqqq")  # magic and format, owner, generation, dimensions, rows
+_MAGIC = b"fathomv3"  # 3: with a checksum of the rows
+_HEADER = struct.Struct("<8s16sqqqq")  # magic and format, owner, generation, dimensions, rows, checksum of the rows
 _CHECKSUM = struct.Struct("<q")  # of header and keys
 _START = _HEADER.size + _CHECKSUM.size
 _FILE = "vectors.bin"
@@ -53,23 +54,51 @@ def quantise_query(matrix: Matrix) -> bytes:
 _TINY = 1e-12
 
 
+def are_near(one: bytes, other: bytes) -> bool:
+    """Whether two rows of `quantise` are one vector, made on two machines: these may round differently."""
+    if one == other:
+        return True
+    import numpy as np  # noqa: PLC0415 -- as above
+
+    if len(one) != len(other):
+        return False
+    apart = np.frombuffer(one, dtype=np.int8).astype(np.int16) - np.frombuffer(other, dtype=np.int8)
+    return int(np.abs(apart).max()) <= _ROUNDING
+
+
+_ROUNDING = 2  # of 127
+
+
+def are_alike(one: bytes, other: bytes) -> bool:
+    """Whether two rows of `quantise` are one text's vectors, made by a model that does not give the same twice."""
+    if len(one) != len(other):
+        return False
+    first, second = (memoryview(row).cast("b", (1, len(row))) for row in (one, other))
+    (distance,) = memoryview(cast(bytes, simsimd.cdist(first, second, "cos"))).cast("B").cast("d")
+    return one == other or distance <= _ALIKE
+
+
+_ALIKE = 0.03
+
+
 class _View(NamedTuple):
     """One committed state, as it lies in the file."""
 
     generation: int
     keys: Sequence[int]  # ascending
     rows: memoryview  # int8, keys × dimensions, flat
+    checksum: int  # of the rows, when they were written
 
 
-_NOTHING = _View(-1, (), memoryview(b"").cast("b"))
+_NOTHING = _View(-1, (), memoryview(b"").cast("b"), 0)
 
 
 class FlatVectorStore:
     """All rows in one file: header, keys, rows. A commit replaces it as a whole; a reader keeps what it has opened."""
 
-    def __init__(self, folder: str, dimensions: int, owner: str = "") -> None:
+    def __init__(self, folder: Folder | str, dimensions: int, owner: str = "") -> None:
         self.dimensions = dimensions
-        self._path = os.path.join(folder, _FILE)
+        self._file = folder_at(folder).file(_FILE)
         self._owner = blake2b(owner.encode(), digest_size=16).digest()
         self._stamp: object = None
         self._view = _NOTHING
@@ -87,10 +116,15 @@ class FlatVectorStore:
 
     def reload(self) -> None:
         """See what another process has committed."""
-        stamp = _stamp(self._path)
+        stamp = self._file.stamp()
         if stamp != self._stamp:
             self._stamp = stamp
             self._view = self._load()
+
+    def damage(self) -> str:
+        """Return in what the rows differ from what was written, or nothing; reads all of them."""
+        view = self._view
+        return "" if crc32(view.rows) == view.checksum else "rows differ from what was written"
 
     def upsert(self, rows: Iterable[Row]) -> None:
         """Add rows, or replace those with the same key. Visible after `commit`."""
@@ -110,6 +144,10 @@ class FlatVectorStore:
         """Drop all rows, to be built again. Visible after `commit`."""
         self._changed.clear()
         self._cleared = True
+
+    def abandon(self) -> None:
+        """Drop what was not committed; rows that were to be built anew still are."""
+        self._changed.clear()
 
     def commit(self, generation: int) -> None:
         """Make all changes visible and durable at once, under this generation."""
@@ -169,10 +207,10 @@ class FlatVectorStore:
     # ---- the file
 
     def _load(self) -> _View:
-        data = _content(self._path)
+        data = _content(self._file)
         if len(data) < _START:
             return _NOTHING
-        magic, owner, generation, dimensions, n_rows = _HEADER.unpack_from(data)
+        magic, owner, generation, dimensions, n_rows, row_sum = _HEADER.unpack_from(data)
         if (magic, owner, dimensions) != (_MAGIC, self._owner, self.dimensions) or n_rows < 0:
             return _NOTHING
         first = _START + 8 * n_rows
@@ -181,7 +219,7 @@ class FlatVectorStore:
         (checksum,) = _CHECKSUM.unpack_from(data, _HEADER.size)
         if checksum != crc32(data[_START:first], crc32(data[: _HEADER.size])):
             return _NOTHING
-        return _View(generation, data[_START:first].cast("q"), data[first:].cast("b"))
+        return _View(generation, data[_START:first].cast("q"), data[first:].cast("b"), row_sum)
 
     def _write(self, generation: int) -> None:
         view = _NOTHING if self._cleared else self._view
@@ -190,13 +228,15 @@ class FlatVectorStore:
         for some_keys, some_rows in self._merged(view):
             keys.extend(some_keys)
             rows.append(some_rows)
-        header = _HEADER.pack(_MAGIC, self._owner, generation, self.dimensions, len(keys))
+        row_sum = reduce(lambda before, part: crc32(part, before), rows, 0)
+        header = _HEADER.pack(_MAGIC, self._owner, generation, self.dimensions, len(keys), row_sum)
         checksum = _CHECKSUM.pack(crc32(keys, crc32(header)))
 
         try:
-            _replace(self._path, [header, checksum, keys.tobytes(), *rows])
+            self._file.folder.make()
+            self._file.replace([header, checksum, keys.tobytes(), *rows])
         except OSError as error:
-            raise IndexingError(f"cannot write {self._path!r}: {error.strerror}") from error
+            raise writing_error(f"cannot write {self._file.path!r}", self._file.folder, error) from error
 
     def _merged(self, view: _View) -> Iterator[tuple[Sequence[int], bytes | memoryview]]:
         """Yield runs of keys and rows in ascending order: what did not change in one piece."""
@@ -255,28 +295,11 @@ def _near_by_sample(distances: list[float], k: int) -> list[int]:
     return list(range(len(distances)))
 
 
-def _content(path: str) -> memoryview:
+def _content(file: File) -> memoryview:
     try:
-        with open(path, "rb") as file:
+        with file.open() as opened:
             if sys.platform == "win32":
-                return memoryview(file.read())
-            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+                return memoryview(opened.read())
+            return memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
     except (OSError, ValueError):  # missing, or empty
         return memoryview(b"")
-
-
-def _replace(path: str, parts: list[bytes | memoryview]) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path + ".new", "wb") as file:
-        file.writelines(parts)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(path + ".new", path)
-
-
-def _stamp(path: str) -> object:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_ino, status.st_size

@@ -6,7 +6,7 @@ that is missing, damaged or ahead of the catalogue is built again. Neither needs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from codefathom.stores.base import Row, VectorStore
 from codefathom.stores.catalog import Catalog
@@ -27,13 +27,43 @@ class Views:
         """Whether both views show the catalogue as it is now."""
         return self.lexical.generation == self.catalog.generation == self.vectors.generation
 
-    def begin(self, *, full: bool = False) -> None:
-        """Prepare for a run of `apply` calls: bring both views to the catalogue's generation, or empty them."""
-        for view in (self.lexical, self.vectors):
-            if full or not 0 <= view.generation <= self.catalog.generation:
+    @property
+    def are_made(self) -> bool:
+        """Whether both views show some generation of the catalogue; not before the end of the first run."""
+        return self.lexical.generation >= 0 and self.vectors.generation >= 0
+
+    def damage(self) -> dict[str, str]:
+        """Return what is wrong with each view, by its name; reads all of both. A sound view is left out."""
+        problems = {name: view.damage() for name, view in self._named().items()}
+        return {name: problem for name, problem in problems.items() if problem}
+
+    def lacking(self) -> list[str]:
+        """Return the names of the views that show nothing: not made yet, or damaged."""
+        return [name for name, view in self._named().items() if view.generation < 0]
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether a view shows more than the catalogue holds, as after an old catalogue was put back."""
+        shown = max(self.lexical.generation, self.vectors.generation)
+        return shown > self.catalog.generation  # which is read last: another process may be writing
+
+    def begin(self, *, full: bool = False, damaged: Collection[str] = ()) -> None:
+        """Prepare for a run of `apply` calls: bring both views to the catalogue's generation, or empty them.
+
+        `damaged` are the names of those that `damage` has found. Without it, what is damaged gets into new files.
+        """
+        for name, view in self._named().items():
+            if full or name in damaged or not 0 <= view.generation <= self.catalog.generation:
                 view.clear()
+        if self.lexical.is_unsettled:
+            self.lexical.clear()
         self._catch_up_lexical()
         self._catch_up_vectors()
+
+    def clear(self) -> None:
+        """Empty both views; what is applied from now on is all that they show after `commit`."""
+        self.lexical.clear()
+        self.vectors.clear()
 
     def apply(self, added: Iterable[tuple[int, Fields]], rows: Iterable[Row], removed: Sequence[int]) -> None:
         """Pass on what one write to the catalogue changed; becomes visible with `commit`."""
@@ -41,6 +71,11 @@ class Views:
             self.vectors.delete(removed)
         self.lexical.update(added, removed)
         self.vectors.upsert(rows)
+
+    def abandon(self) -> None:
+        """Drop what was applied and not committed: its transaction was taken back. Then `begin` again."""
+        self.lexical.abandon()
+        self.vectors.abandon()
 
     def commit(self) -> None:
         """Make what was applied visible, as the catalogue's present generation."""
@@ -54,7 +89,7 @@ class Views:
 
     def sync(self) -> None:
         """Bring both views to the catalogue's generation, from its changes or from nothing."""
-        self.begin()
+        self.begin(damaged=self.damage())
         self.commit()
 
     def reload(self) -> None:
@@ -66,6 +101,9 @@ class Views:
         """Release both views."""
         self.lexical.close()
         self.vectors.close()
+
+    def _named(self) -> Mapping[str, LexicalView | VectorStore]:
+        return {"index of words": self.lexical, "index of vectors": self.vectors}
 
     def _catch_up_lexical(self) -> None:
         since = self.lexical.generation

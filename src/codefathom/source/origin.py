@@ -1,0 +1,225 @@
+"""Where the text of a document comes from, and whether that still is the version that was indexed.
+
+Today every origin is a file below the project's root (`Tree`). Others, such as a blob of git, a text that the caller
+hands in or a page of a document, need the two methods of `Origin`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Literal, NamedTuple, Protocol, TypeAlias
+
+from codefathom.source.changes import is_unsure
+from codefathom.types import USUAL_ENCODING
+
+# same: the indexed version; changed: another one; gone: nothing can be read there.
+State: TypeAlias = Literal["same", "changed", "gone"]
+
+_READ_ONLY = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a named pipe would wait for a writer
+_FOLDER = getattr(os, "O_DIRECTORY", 0)
+
+
+class Indexed(Protocol):
+    """What an index remembers of a document, such as `StoredDocument` and `Entry`."""
+
+    @property
+    def path(self) -> str:
+        """Relative to the root, POSIX."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        ...
+
+    @property
+    def mtime_ns(self) -> int:
+        """Time stamp of the origin."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Versioned hash of the bytes, see `documents.fingerprint`."""
+        ...
+
+
+class Stamp(NamedTuple):
+    """What an origin tells without being read."""
+
+    size: int  # bytes
+    mtime_ns: int | None  # None where there is no time: only the bytes tell
+
+
+class Origin(Protocol):
+    """Where documents are read from."""
+
+    def stamp(self, path: str) -> Stamp | None:
+        """Return what can be told without reading; None for what is gone, or must not be read."""
+        ...
+
+    def content(self, path: str) -> bytes | None:
+        """Return the bytes; None for what is gone, too large, or must not be read."""
+        ...
+
+
+class Tree:
+    """The files below a folder. A link is followed inside the folder and never out of it."""
+
+    def __init__(self, root: str, max_bytes: int) -> None:
+        self._root = os.path.realpath(root)
+        self._top = os.path.join(self._root, "")
+        self._max_bytes = max_bytes
+
+    def stamp(self, path: str) -> Stamp | None:
+        """Return size and time stamp of a regular file; None for anything else, and for a path that leads out."""
+        if not is_inside(path):
+            return None
+        try:
+            found = os.lstat(self._top + path)
+            if stat.S_ISLNK(found.st_mode) and self._real(path) is not None:
+                found = os.stat(os.path.join(self._root, path))
+        except (OSError, ValueError):  # ValueError: a NUL byte
+            return None
+        return Stamp(found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+
+    def content(self, path: str) -> bytes | None:
+        """Return the bytes of a regular file that is no larger than the limit; never waits."""
+        parts = self._real(path)
+        if parts is None:
+            return None
+        try:
+            with open(_opened(self._root, parts), "rb") as file:
+                found = os.fstat(file.fileno())
+                if not stat.S_ISREG(found.st_mode) or found.st_size > self._max_bytes:
+                    return None
+                data = file.read(self._max_bytes + 1)  # it may grow in this moment
+        except OSError:
+            return None
+        return data if len(data) <= self._max_bytes else None
+
+    def _real(self, path: str) -> list[str] | None:
+        """Return the folders and the name that a path leads to, links followed; None when it leads out."""
+        if not is_inside(path):
+            return None
+        real = os.path.realpath(os.path.join(self._root, path))
+        return real[len(self._top) :].split(os.sep) if real.startswith(self._top) else None
+
+
+class Given:
+    """Texts that the caller hands in, by name."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def stamp(self, path: str) -> Stamp | None:
+        """Return the size; such a text has no time."""
+        data = self.content(path)
+        return None if data is None else Stamp(len(data), None)
+
+    def content(self, path: str) -> bytes | None:
+        """Return the text as UTF-8; None for an unknown name."""
+        text = self._texts.get(path)
+        return None if text is None else text.encode("utf-8", "replace")
+
+
+class Original:
+    """One document at its origin. Nothing is read before it is needed, and that once."""
+
+    def __init__(
+        self, document: Indexed, origin: Origin, indexed_at_ns: int = 0, assumed: str = USUAL_ENCODING
+    ) -> None:
+        """Of what was stamped later than `indexed_at_ns`, see `changes.compare`, only the bytes tell; 0: never ask.
+
+        `assumed` is the encoding of files that do not tell theirs, see `Recipe.assumed_encoding`.
+        """
+        self._assumed = assumed
+        self._document = document
+        self._origin = origin
+        self._indexed_at_ns = indexed_at_ns
+
+    @cached_property
+    def state(self) -> State:
+        """Tell by size and time stamp whether it is the indexed version, and where they differ, by its bytes."""
+        document = self._document
+        stamp = self._origin.stamp(document.path)
+        if stamp is None:
+            return "gone"
+        is_sure = not (self._indexed_at_ns and is_unsure(document.mtime_ns, self._indexed_at_ns))
+        if is_sure and stamp == (document.size, document.mtime_ns):
+            return "same"
+        return self.state_by_bytes
+
+    @cached_property
+    def state_by_bytes(self) -> State:
+        """Tell by its bytes, whatever size and time stamp say."""
+        from codefathom.source.documents import fingerprint
+
+        if self.data is None:
+            return "gone" if self._origin.stamp(self._document.path) is None else "changed"
+        return "same" if fingerprint(self.data) == self._document.fingerprint else "changed"
+
+    @cached_property
+    def data(self) -> bytes | None:
+        """The bytes as they are now; None where nothing can be read."""
+        return self._origin.content(self._document.path)
+
+    @cached_property
+    def text(self) -> str | None:
+        """The decoded text as it is now; None where nothing can be read."""
+        from codefathom.source.content import decode
+
+        return None if self.data is None else decode(self.data, self._assumed).text
+
+    def lines(self, start_line: int, end_line: int) -> str | None:
+        """Return some lines as they are now, as `Catalog.lines` does; None where nothing can be read."""
+        if self.text is None:
+            return None
+        lines = self.text.split("\n")
+        text = "\n".join(lines[max(start_line - 1, 0) : end_line])
+        return text + "\n" if 0 < end_line < len(lines) else text
+
+
+class Originals:
+    """The originals that one question meets: ten hits of one file look at it once."""
+
+    def __init__(self, origin: Origin, indexed_at_ns: int = 0, assumed: str = USUAL_ENCODING) -> None:
+        self._assumed = assumed
+        self._origin = origin
+        self._indexed_at_ns = indexed_at_ns
+        self._known: dict[str, Original] = {}
+
+    def of(self, document: Indexed) -> Original:
+        """Return the original of a document."""
+        known = self._known.get(document.path)
+        if known is None:
+            known = self._known[document.path] = Original(document, self._origin, self._indexed_at_ns, self._assumed)
+        return known
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path is written as the index writes paths: relative, POSIX, with no step outwards."""
+    if not path or path.startswith("/") or "\0" in path:
+        return False
+    if os.sep != "/" and (os.sep in path or ":" in path):
+        return False
+    return not {"", ".", ".."} & set(path.split("/"))
+
+
+def _opened(root: str, parts: list[str]) -> int:
+    """Open a file below a folder, refusing links: what was looked at before may be another one by now."""
+    if os.open not in os.supports_dir_fd:
+        return os.open(os.path.join(root, *parts), _READ_ONLY | _NO_WAIT)
+    folder = os.open(root, _READ_ONLY | _FOLDER)
+    try:
+        for part in parts[:-1]:
+            inner = os.open(part, _READ_ONLY | _FOLDER | _NO_LINK, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(parts[-1], _READ_ONLY | _NO_LINK | _NO_WAIT, dir_fd=folder)
+    finally:
+        os.close(folder)

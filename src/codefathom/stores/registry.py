@@ -1,0 +1,76 @@
+"""Which indexes this user has made or checked, in the user's state folder: any other index is not believed.
+
+An index can come with a clone, from another user or out of a container. Whoever made it could write anything into it.
+So each index that was made or checked here is marked with a random word, which the state folder keeps too, with the
+folders of project and index and the numbers that the file system has for them. Another index at the same place, also a
+later one of the same repository, does not carry the word. Losing the state folder costs one check.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2b
+from typing import NamedTuple
+
+from codefathom.errors import IndexingError
+from codefathom.stores.folder import File, Folder
+
+_FIRST_LINE = "fathom index 1"
+_MAX_BYTES = 20_000
+
+
+class IndexPlace(NamedTuple):
+    """Where an index lies."""
+
+    root: str  # of its project
+    folder: str
+    catalogue: str  # path of the file
+
+
+class Registry:
+    """The indexes that are known. Nothing raises: a registry that cannot be read knows none."""
+
+    def __init__(self, folder: str) -> None:
+        self._base = Folder(folder)
+        self._folder = self._base.below("indexes")
+
+    def word(self, place: IndexPlace) -> str:
+        """Return the word that the index at a place was marked with; "" when none of this user's lies there."""
+        expected = _lines(place)
+        if expected is None:
+            return ""
+        try:
+            content = self._file(place).read(_MAX_BYTES)
+        except (OSError, IndexingError):
+            return ""
+        *lines, word = content.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n")
+        return word if lines == expected else ""
+
+    def add(self, place: IndexPlace, word: str) -> bool:
+        """Remember an index that was made or checked; return whether that could be written."""
+        lines = _lines(place)
+        if lines is None:
+            return False
+        try:
+            self._base.make(private=True)
+            self._folder.make()
+            content = "\n".join([*lines, word, ""]).encode("utf-8", "surrogateescape")
+            self._file(place).replace([content], by_many=True, private=True)
+        except (OSError, IndexingError):
+            return False
+        return True
+
+    def _file(self, place: IndexPlace) -> File:
+        name = blake2b(os.path.realpath(place.folder).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+        return self._folder.file(name)
+
+
+def _lines(place: IndexPlace) -> list[str] | None:
+    """Return what is kept of an index besides its word; None when it is not there."""
+    try:
+        folder, catalogue = os.stat(place.folder), os.stat(place.catalogue, follow_symlinks=False)
+    except OSError:
+        return None
+    numbers = (folder.st_dev, folder.st_ino, catalogue.st_dev, catalogue.st_ino)
+    # A line end in a path would look like another line: written as Python writes it.
+    return [_FIRST_LINE, ascii(place.root), ascii(os.path.realpath(place.folder)), " ".join(map(str, numbers))]

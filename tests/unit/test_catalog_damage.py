@@ -1,0 +1,193 @@
+"""Rows of the catalogue that differ from what was written: they are not shown, and the catalogue says so."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from codefathom.errors import DamagedError, IndexingError
+from codefathom.stores.catalog import Batch, Catalog, DocumentRecord
+from codefathom.types import Chunk, Document, ParsedDocument, Reference, Symbol
+
+
+def record(path: str, *texts: str) -> DocumentRecord:
+    document = Document(path, "python", "".join(texts), f"print of {path}", 1)
+    pieces = tuple(
+        Chunk(f"{path}{n}", path, "python", "function", f"f{n}", (f"f{n}",), 2 * n - 1, 2 * n, text, "sig", "doc")
+        for n, text in enumerate(texts, 1)
+    )
+    symbols = tuple(Symbol("function", f"f{n}", f"f{n}", 2 * n - 1, 2 * n, 2 * n - 1) for n in range(1, len(texts) + 1))
+    uses = (Reference("call", "f1", 4, "f2"), Reference("import", "os", 1))
+    parsed = ParsedDocument(document, symbols, uses, (), "p")
+    return DocumentRecord(parsed, pieces, tuple(f"h{path}{n}" for n in range(len(texts))), 1, "p", "c", {}, "m")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    catalog = Catalog.open(str(tmp_path / "c.db"))
+    texts = ("def f1():\n    pass\n", "def f2():\n    f1()\n", "def f3():\n    pass\n")
+    catalog.write(Batch(records=(record("a.py", *texts), record("b.py", *texts))))
+    catalog.close()
+    return tmp_path / "c.db"
+
+
+def change(path: Path, statement: str) -> None:
+    """Change rows without the program."""
+    with sqlite3.connect(path) as db:
+        assert db.execute(statement).rowcount
+    db.close()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "text = replace(text, 'f1', 'g1')",
+        "start_line = 4",
+        "end_line = 3",
+        "signature = 'other'",
+        "doc = ''",
+        "names = 'x'",
+        "symbol = 'x'",
+        "kind = 'class'",
+        "id = 'x'",
+        "text = X'ff'",
+        "text = 7",
+        "names = 0.5",
+        "document_id = (SELECT id FROM documents WHERE path = 'b.py')",
+    ],
+)
+def test_a_chunk_that_differs_is_not_shown(path: Path, damage: str) -> None:
+    catalog = Catalog.open(str(path))
+    key = catalog.chunks_of("a.py")[1][0]
+    sound = catalog.chunks_of("a.py")[0][0]
+    assert catalog.soundness.left_out == set()
+    catalog.close()
+    change(path, f"UPDATE chunks SET {damage} WHERE key = {key}")
+    catalog = Catalog.open(str(path))
+    assert list(catalog.chunks([key, sound])) == [sound]
+    assert catalog.soundness.left_out
+    # What is left does not join up to the text: lines would be counted wrongly.
+    assert (catalog.chunks_of("a.py"), catalog.text("a.py"), catalog.lines("a.py", 3, 4)) == ([], "", "")
+    assert catalog.lines("a.py", 1, 2) == "def f1():\n    pass\n"
+    catalog.close()
+    again = Catalog.open(str(path))
+    assert (again.set_aside_reason, again.documents()) == ("it was damaged", [])
+    assert "damaged" in again.get_meta("set_aside")
+    again.close()
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_a_document_that_lacks_a_chunk_is_not_shown(path: Path, which: int) -> None:
+    catalog = Catalog.open(str(path))
+    change(path, f"DELETE FROM chunks WHERE key = {catalog.chunks_of('a.py')[which][0]}")
+    assert (catalog.text("a.py"), catalog.chunks_of("a.py"), catalog.lines("a.py", 1, 6)) == ("", [], "")
+    assert catalog.soundness.left_out == {"a.py"}
+    assert catalog.text("b.py")
+    catalog.close()
+
+
+@pytest.mark.parametrize("damage", ["start_line = 2", "name = 'f9'", "qualified_name = 'x'", "signature = 5"])
+def test_a_symbol_that_differs_is_not_shown(path: Path, damage: str) -> None:
+    change(path, f"UPDATE symbols SET {damage} WHERE name = 'f2' AND document_id = 1")
+    catalog = Catalog.open(str(path))
+    assert [symbol.name for symbol in catalog.symbols_of("a.py")] == ["f1", "f3"]
+    assert {item.path for item in (*catalog.symbols("f2"), *catalog.symbols_named("f2"))} == {"b.py"}
+    assert catalog.soundness.left_out == {"a.py"}
+    catalog.close()
+
+
+@pytest.mark.parametrize("damage", ["line = 5", "container = ''", "count = 'many'", "document_id = 2"])
+def test_a_reference_that_differs_is_not_shown(path: Path, damage: str) -> None:
+    change(path, f"UPDATE refs SET {damage} WHERE name = 'f1' AND document_id = 1")
+    catalog = Catalog.open(str(path))
+    assert [found for found, _ in catalog.references("f1")] == ["b.py"]
+    assert [use.name for use in catalog.references_of("a.py")] == ["os"]
+    assert catalog.soundness.left_out
+    catalog.close()
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "ask"),
+    [
+        ("chunks", "text", lambda catalog: catalog.text("a.py")),
+        ("documents", "fingerprint", lambda catalog: catalog.documents()),
+        ("symbols", "qualified_name", lambda catalog: catalog.symbols_of("a.py")),
+        ("meta", "value", lambda catalog: catalog.generation),
+    ],
+)
+def test_bytes_that_are_not_utf_8_are_damage(
+    path: Path, table: str, column: str, ask: Callable[[Catalog], object]
+) -> None:
+    change(path, f"UPDATE {table} SET {column} = CAST(X'66ff66' AS TEXT)")
+    catalog = Catalog.open(str(path)) if table != "meta" else None
+    if catalog is None:
+        # What has no format is no catalogue of ours.
+        assert Catalog.open(str(path)).set_aside_reason
+        return
+    with pytest.raises(DamagedError, match="damaged") as caught:
+        ask(catalog)
+    assert "fathom index" in caught.value.hint
+    catalog.close()
+    assert Catalog.open(str(path)).set_aside_reason == "it was damaged"
+
+
+@pytest.mark.parametrize("format_", ["x", "9"])
+def test_a_format_that_was_never_written_is_damage(path: Path, format_: str) -> None:
+    catalog = Catalog.open(str(path))
+    assert catalog.soundness.check() == ""
+    catalog.close()
+    change(path, f"UPDATE meta SET value = '{format_}' WHERE key = 'format'")
+    catalog = Catalog.open(str(path))
+    assert catalog.set_aside_reason
+    assert catalog.get_meta("set_aside")
+    catalog.close()
+
+
+def test_a_number_that_is_none_is_damage(path: Path) -> None:
+    catalog = Catalog.open(str(path))
+    change(path, "UPDATE meta SET value = 'x' WHERE key = 'generation'")
+    with pytest.raises(DamagedError, match="'x'"):
+        _ = catalog.generation
+    catalog.close()
+    assert Catalog.open(str(path)).get_meta("set_aside")
+
+
+def test_a_view_is_not_made_of_rows_that_differ(path: Path) -> None:
+    change(path, "UPDATE chunks SET text = replace(text, 'f1', 'g1') WHERE document_id = 1")
+    catalog = Catalog.open(str(path))
+    with pytest.raises(DamagedError, match=r"a\.py"):
+        list(catalog.changes(0).added)
+    with pytest.raises(DamagedError, match=r"a\.py"):
+        catalog.without_vector("m")
+    catalog.close()
+
+
+def test_lines_that_moved_have_their_checksum(path: Path) -> None:
+    catalog = Catalog.open(str(path))
+    keys = [key for key, _ in catalog.chunks_of("a.py")]
+    moved = record("a.py", "def f0():\n    pass\n", "def f1():\n    pass\n", "def f2():\n    f1()\n")
+    pieces = tuple(
+        piece if n == 1 else Chunk(f"a.py{n - 1}", "a.py", "python", "function", f"f{n - 1}", (f"f{n - 1}",),
+                                   piece.start_line, piece.end_line, piece.text, "sig", "doc")
+        for n, piece in enumerate(moved.chunks, 1)
+    )  # fmt: skip
+    catalog.write(Batch(records=(moved._replace(chunks=pieces, text_hashes=("new", "ha.py0", "ha.py1")),)))
+    assert [key in keys for key, _ in catalog.chunks_of("a.py")] == [False, True, True]
+    assert catalog.text("a.py").startswith("def f0():\n    pass\ndef f1")
+    assert catalog.soundness.left_out == set()
+    catalog.close()
+
+
+def test_a_reader_of_a_damaged_catalogue_is_told_so(path: Path) -> None:
+    Catalog.open(str(path)).close()
+    path.with_name("c.db.damaged").touch()
+    with pytest.raises(DamagedError):
+        Catalog.open(str(path), read_only=True)
+    path.with_name("c.db.damaged").unlink()
+    content = path.read_bytes()
+    path.write_bytes(content[:100] + bytes(len(content) - 100))
+    with pytest.raises(IndexingError):
+        Catalog.open(str(path), read_only=True)
