@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 EVERY_S = 0.1
 PROC = Path("/proc")
 
 
-def run_watched(command: Sequence[str], *, env: dict[str, str], cwd: Path) -> tuple[int, int | None]:
+def run_watched(
+    command: Sequence[str], *, env: dict[str, str], cwd: Path, held: Callable[[int], int] | None = None
+) -> tuple[int, int | None]:
     """Run a command to its end and return (exit code, most bytes held at once by it and its children).
 
-    Shared pages count once, split among those who share them. None where the system has no /proc.
+    `held` says how many bytes a process and its children hold; by default shared pages count once, split among those
+    who share them. None where the system has no /proc.
     """
     process = subprocess.Popen(command, env=env, cwd=cwd)
     peak = 0
     while process.poll() is None:
-        peak = max(peak, bytes_held(process.pid))
+        peak = max(peak, (held or bytes_held)(process.pid))
         time.sleep(EVERY_S)
     return process.returncode, peak or None
 
@@ -27,6 +31,11 @@ def run_watched(command: Sequence[str], *, env: dict[str, str], cwd: Path) -> tu
 def bytes_held(pid: int) -> int:
     """Return how many bytes a process and its children hold now; 0 where the system has no /proc."""
     return sum(map(_bytes_held, family(pid)))
+
+
+def bytes_resident(pid: int) -> int:
+    """Return the sum of the resident sizes of a process and its children: what is shared counts for each of them."""
+    return sum(map(_bytes_resident, family(pid)))
 
 
 def family(pid: int) -> Iterator[int]:
@@ -48,3 +57,10 @@ def _bytes_held(pid: int) -> int:
     except OSError:
         pass
     return 0
+
+
+def _bytes_resident(pid: int) -> int:
+    try:
+        return int((PROC / str(pid) / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0

@@ -1,9 +1,51 @@
-"""Gives freed memory back to the system."""
+"""How much memory there is to use, and giving back what was freed."""
 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
+import time
+from contextlib import suppress
+
+_LOOK_S = 0.25  # how long a look at the system's memory counts
+_SHARE = 0.5  # of what is free; the rest is for what grows meanwhile, and for others
+_PLENTY = 1 << 40  # where the system does not say how much is free
+# Limit and use of a control group, version 2 and 1, and what of the use is a cache of files.
+_GROUPS = (
+    ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory.current", "sys/fs/cgroup/memory.stat"),
+    (
+        "sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "sys/fs/cgroup/memory/memory.stat",
+    ),
+)
+
+
+class Allowance:
+    """How many bytes work that can be done in smaller pieces may take now."""
+
+    def __init__(self, system: str = os.sep) -> None:
+        """`system` is the folder in which `proc` and `sys` lie."""
+        self._system = system
+        self._until = 0.0
+        self._n_bytes = _PLENTY
+
+    @property
+    def n_bytes(self) -> int:
+        """Half of what is free, looked at now and then."""
+        now = time.monotonic()
+        if now >= self._until:
+            self._until = now + _LOOK_S
+            free = free_bytes(self._system)
+            self._n_bytes = _PLENTY if free is None else int(_SHARE * free)
+        return self._n_bytes
+
+
+def free_bytes(system: str = os.sep) -> int | None:
+    """Return what may be taken before the system or a control group runs out; None where neither says so."""
+    known = [_free_of_system(system), *(_free_of_group(system, *names) for names in _GROUPS)]
+    return min((size for size in known if size is not None), default=None)
 
 
 def give_back() -> None:
@@ -15,3 +57,27 @@ def give_back() -> None:
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         if trim is not None:
             trim(0)
+
+
+def _free_of_system(system: str) -> int | None:
+    size = _value_of(_text(system, "proc/meminfo"), "MemAvailable:")
+    return None if size is None else 1024 * size
+
+
+def _free_of_group(system: str, limit: str, use: str, details: str) -> int | None:
+    try:
+        free = int(_text(system, limit)) - int(_text(system, use))
+    except ValueError:  # there is no such group, or no limit: "max"
+        return None
+    return max(free + (_value_of(_text(system, details), "inactive_file") or 0), 0)
+
+
+def _value_of(text: str, name: str) -> int | None:
+    words = next((line.split() for line in text.splitlines() if line.startswith(name)), [])
+    return int(words[1]) if len(words) > 1 and words[1].isdecimal() else None
+
+
+def _text(system: str, name: str) -> str:
+    with suppress(OSError), open(os.path.join(system, name), encoding="ascii", errors="replace") as file:
+        return file.read()
+    return ""

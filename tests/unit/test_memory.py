@@ -1,4 +1,4 @@
-"""Freed memory goes back to the system where the C library can do that."""
+"""What is free is read where the system says it, and freed memory goes back where the C library can do that."""
 
 from __future__ import annotations
 
@@ -7,9 +7,46 @@ from pathlib import Path
 
 import pytest
 
-from codefathom.memory import give_back
+from codefathom.memory import Allowance, free_bytes, give_back
 
 STATUS = Path("/proc/self/statm")
+MEMINFO = "MemTotal:       8000000 kB\nMemFree:          100000 kB\nMemAvailable:    2000000 kB\n"
+
+
+def write(system: Path, files: dict[str, str]) -> str:
+    for name, text in files.items():
+        (system / name).parent.mkdir(parents=True, exist_ok=True)
+        (system / name).write_text(text)
+    return str(system)
+
+
+def group(limit: str, use: str, details: str = "", version: int = 2) -> dict[str, str]:
+    folder = "sys/fs/cgroup/" if version == 2 else "sys/fs/cgroup/memory/"
+    names = ("memory.max", "memory.current") if version == 2 else ("memory.limit_in_bytes", "memory.usage_in_bytes")
+    return {folder + names[0]: limit, folder + names[1]: use, folder + "memory.stat": details}
+
+
+@pytest.mark.parametrize(
+    ("files", "free"),
+    [
+        ({}, None),
+        ({"proc/meminfo": MEMINFO}, 2_048_000_000),
+        ({"proc/meminfo": "MemTotal: 1 kB\n"}, None),
+        ({"proc/meminfo": MEMINFO, **group("max\n", "100\n")}, 2_048_000_000),
+        ({"proc/meminfo": MEMINFO, **group("1000000\n", "900000\n")}, 100_000),
+        ({"proc/meminfo": MEMINFO, **group("1000000", "900000", "anon 5\ninactive_file 400000\n")}, 500_000),
+        ({"proc/meminfo": MEMINFO, **group("1000000", "1200000")}, 0),
+        ({"proc/meminfo": MEMINFO, **group("9223372036854771712", "5", version=1)}, 2_048_000_000),
+        ({**group("1000000", "400000", version=1)}, 600_000),
+    ],
+)
+def test_what_is_free_is_the_least_that_anybody_grants(tmp_path: Path, files: dict[str, str], free: int | None) -> None:
+    assert free_bytes(write(tmp_path, files)) == free
+
+
+def test_work_may_take_half_of_what_is_free_and_much_where_nobody_says(tmp_path: Path) -> None:
+    assert Allowance(write(tmp_path, {"proc/meminfo": MEMINFO})).n_bytes == 1_024_000_000
+    assert Allowance(str(tmp_path / "none")).n_bytes > 10**12
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only glibc is asked")

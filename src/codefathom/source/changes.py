@@ -59,6 +59,11 @@ def compare(known: Mapping[str, Known], found: Scan, indexed_at_ns: int) -> Chan
         before = known.get(file.path)
         if before is None or before.mtime_ns != file.mtime_ns or before.size != file.size:
             suspect.append(file)
-        elif file.mtime_ns >= indexed_at_ns - (_TICK_NS if file.mtime_ns % _SECOND_NS else _COARSE_TICK_NS):
+        elif is_unsure(file.mtime_ns, indexed_at_ns):
             unsure.append(file)
     return Changes(tuple(suspect), tuple(unsure), tuple(sorted(missing)))
+
+
+def is_unsure(mtime_ns: int, indexed_at_ns: int) -> bool:
+    """Whether a file of this stamp may have been written once more after it was read, with the same stamp."""
+    return mtime_ns >= indexed_at_ns - (_TICK_NS if mtime_ns % _SECOND_NS else _COARSE_TICK_NS)

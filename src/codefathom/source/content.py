@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
+from codefathom.source import charset
 from codefathom.source.languages import PROSE
+from codefathom.types import USUAL_ENCODING
 
 _SAMPLE_BYTES = 8_000  # as much as git looks at
 _BOMS = (
@@ -31,11 +34,6 @@ _MAGIC = (
     *(b"OggS", b"fLaC", b"ID3\x03", b"ID3\x04", b"SQLite format 3", b"!<arch>\n", b"MM\x00*", b"II*\x00"),
 )
 _CONTROLS = bytes(code for code in (*range(32), 127) if code not in b"\t\n\v\f\r\b\x1b")
-_WINDOWS = {
-    code: bytes([code]).decode("cp1252")
-    for code in range(0x80, 0xA0)
-    if code not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)  # unassigned: they keep the Latin-1 meaning, so no two bytes are one
-}
 
 
 def is_binary(data: bytes) -> bool:
@@ -50,15 +48,19 @@ def is_binary(data: bytes) -> bool:
     return 20 * (len(sample) - len(sample.translate(None, _CONTROLS))) > len(sample)
 
 
-def decode(data: bytes) -> str:
-    """Decode any bytes: by byte order mark, which is dropped, else as UTF-8, else as Windows-1252."""
+class Decoded(NamedTuple):
+    """The text of a file."""
+
+    text: str
+    is_assumed: bool  # the file itself does not tell its encoding
+
+
+def decode(data: bytes, assumed: str = USUAL_ENCODING) -> Decoded:
+    """Decode any bytes: by byte order mark, which is dropped, else as `charset.decode` does."""
     for bom, encoding in _BOMS:
         if data.startswith(bom):
-            return data[len(bom) :].decode(encoding, "replace")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1").translate(_WINDOWS)
+            return Decoded(data[len(bom) :].decode(encoding, "replace"), False)
+    return Decoded(*charset.decode(data, assumed))
 
 
 _HEAD_LINES = 40  # below a licence and build tags

@@ -5,27 +5,38 @@ from __future__ import annotations
 import os
 import stat
 from hashlib import blake2b
+from typing import BinaryIO
 
 from codefathom.source.changes import FileStat
+from codefathom.source.charset import undecodable_lines
 from codefathom.source.content import decode, is_binary, machine_made
 from codefathom.source.languages import CODE, language_of, refine
-from codefathom.types import Document, Skipped
+from codefathom.types import USUAL_ENCODING, Document, Skipped
 
 FINGERPRINT_VERSION = 1
 
 # Data and prose of this size is a dump. Code may be larger, up to the limit of the scan.
 MAX_TEXT_BYTES = 1_000_000
+_MOST_LOOKED_AT = 4_000_000  # bytes of a file whose encoding is asked for
 
 
 def fingerprint(data: bytes) -> str:
     """Name these bytes: version and 128-bit hash."""
-    return f"{FINGERPRINT_VERSION}:{blake2b(data, digest_size=16).hexdigest()}"
+    return fingerprint_of(blake2b(data, digest_size=16))
 
 
-def read(root: str, file: FileStat, *, include_generated: bool = False) -> Document | Skipped:
+def fingerprint_of(digest: blake2b) -> str:
+    """Name the bytes that a hash of 16 bytes was given."""
+    return f"{FINGERPRINT_VERSION}:{digest.hexdigest()}"
+
+
+def read(
+    root: str, file: FileStat, *, include_generated: bool = False, assumed: str = USUAL_ENCODING
+) -> Document | Skipped:
     """Read and decode one file; never raises for what it finds on the disk.
 
-    `include_generated` keeps generated, minified and vendored files.
+    `include_generated` keeps generated, minified and vendored files; `assumed` is the encoding of files that are not
+    UTF-8 and do not declare one.
     """
     try:
         data = _bytes_of(os.path.join(root, file.path))
@@ -35,17 +46,42 @@ def read(root: str, file: FileStat, *, include_generated: bool = False) -> Docum
         return Skipped(file.path, "not a regular file")
     if is_binary(data):
         return Skipped(file.path, "binary")
-    text = decode(data)
-    language = refine(file.path, language_of(file.path, text[:200].split("\n", 1)[0].rstrip("\r")), text)
+    text, is_assumed = decode(data, assumed)
+    language = kind_of(file.path, text)
     if len(data) > MAX_TEXT_BYTES and language not in CODE:
         return Skipped(file.path, "oversized")
     if not include_generated and (reason := machine_made(file.path, language, text)):
         return Skipped(file.path, reason)
-    return Document(file.path, language, text, fingerprint(data), len(data))
+    return Document(file.path, language, text, fingerprint(data), len(data), assumed if is_assumed else "")
 
 
-def _bytes_of(path: str) -> bytes | None:
-    """The content of a regular file, None for anything else; never waits for the writer of a pipe."""
+def kind_of(path: str, text: str) -> str:
+    """Return the language of a text, by its path and its first lines."""
+    return refine(path, language_of(path, text[:200].split("\n", 1)[0].rstrip("\r")), text)
+
+
+def undecodable_lines_of(root: str, path: str) -> bytes:
+    """Return the lines of a file that only an assumed encoding can read; empty when it cannot be read."""
+    try:
+        data = _bytes_of(os.path.join(root, path), _MOST_LOOKED_AT) or b""
+    except OSError:
+        return b""
+    return undecodable_lines(data if len(data) < _MOST_LOOKED_AT else data[: data.rfind(b"\n") + 1])
+
+
+def open_regular(path: str) -> BinaryIO | None:
+    """Open a regular file, None for anything else; never waits for the writer of a pipe. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with open(descriptor, "rb") as file:
-        return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    file = open(descriptor, "rb")  # noqa: SIM115 -- the caller closes it
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return file
+    file.close()
+    return None
+
+
+def _bytes_of(path: str, most: int = -1) -> bytes | None:
+    file = open_regular(path)
+    if file is None:
+        return None
+    with file:
+        return file.read(most)
