@@ -16,6 +16,7 @@ from fastapi import FastAPI
 
 from codefathom.server.app import create_app
 from codefathom.server.config import ServerConfig
+from codefathom.server.run import options_of
 
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
 
@@ -24,7 +25,7 @@ SHOP = Path(__file__).parents[1] / "repos" / "shop"
 def serving(app: FastAPI) -> Iterator[str]:
     """Run a server for the time of the block; yield its address."""
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=5))
+    server = uvicorn.Server(options_of(app, grace_s=5))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

@@ -55,6 +55,28 @@ def test_a_project_tells_what_its_index_holds(server: httpx.Client, shop: Path) 
     assert project["kinds"] == dict(status.kinds)
 
 
+def test_a_damaged_index_is_a_state_with_its_cause(server: httpx.Client, shop: Path) -> None:
+    added = add(server, shop)
+    index(shop)
+    file = shop / ".fathom" / "catalog.db"
+    file.write_bytes(file.read_bytes()[:4_500])
+    asked = {"project_id": added["id"], "query": "price"}
+    for _ in range(2):  # when it is met, and when it was set aside
+        answer = server.post("/search", json=asked)
+        assert answer.status_code >= 400
+        assert "damaged" in answer.json()["detail"]
+        assert answer.json()["code"] == "damaged"
+        project = server.get(f"/projects/{added['id']}").json()
+        assert project["status"] == "damaged"
+        assert "damaged" in project["problem"]
+        assert server.get("/projects/indexed").json() == {"projects": []}
+    assert server.get(f"/projects/{added['id']}/status").json()["damage"]
+    assert server.post("/index", json={"codebase_path": str(shop)}).status_code == 200
+    project = server.get(f"/projects/{added['id']}").json()
+    assert (project["status"], project["problem"]) == ("indexed", "")
+    assert server.post("/search", json=asked).json()["hits"]
+
+
 def test_projects_of_one_name_get_names_of_their_own(server: httpx.Client, tmp_path: Path) -> None:
     ids = []
     for folder in ("a/x", "b/x", "c/Indexed", "d/日本"):
@@ -95,9 +117,15 @@ def test_paths_are_kept_to_the_allowed_roots(serve: Serve, config: ServerConfig,
         assert server.post("/projects", json={"path": str(inside)}).status_code == 201
 
 
-@pytest.mark.parametrize("path", ["/no/such/folder", "relative/nowhere", "\0", "~nobody-of-this-name"])
-def test_a_path_that_is_no_folder_is_refused(server: httpx.Client, path: str) -> None:
-    assert server.post("/projects", json={"path": path}).status_code == 400
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("{}/nowhere", 400), ("{}/shop/fathom.toml", 400), ("/no/such/folder", 403), ("\0", 403), ("~nobody-here", 403)],
+)
+def test_a_path_that_is_no_folder_is_refused(
+    server: httpx.Client, shop: Path, tmp_path: Path, path: str, status: int
+) -> None:
+    path = path.format(tmp_path)
+    assert server.post("/projects", json={"path": path}).status_code == status
     assert server.post("/validate-path", json={"path": path}).json()["ok"] is False
 
 

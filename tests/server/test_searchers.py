@@ -25,7 +25,7 @@ from codefathom.settings import Settings
 QUESTION = "where are orders priced"
 LONG_S = 60.0
 # Grows with the number of letters by the power of two: no machine is done with it.
-ENDLESS = "(a+)+$"
+ENDLESS = "(a|a)+$"
 VICTIM = f"text = '{'a' * 60}!'\n"
 
 
@@ -112,7 +112,8 @@ def test_over_http_a_slow_search_is_refused_and_the_server_goes_on(
     config: ServerConfig, shop: Path, serve: Serve
 ) -> None:
     (shop / "victim.py").write_text(VICTIM)
-    with serve(replace(config, search_timeout_s=10.0)) as server:
+    patient = {**os.environ, "FATHOM_SEARCH__EXPRESSION_TIMEOUT_S": "600"}
+    with serve(replace(config, search_timeout_s=10.0, variables=patient)) as server:
         add(server, shop)
         index(shop)
         answer = server.post("/search", json={"query": ENDLESS, "mode": "regex"})

@@ -179,7 +179,7 @@ class OllamaEmbeddings:
                 answer = http.post("/api/embed", body)
             except StatusError as error:
                 # A model that is missing is a 404 too, and says so.
-                if error.status not in {404, 405} or "model" in str(error).partition(": ")[2]:
+                if error.status not in {404, 405} or "model" in error.said:
                     raise
                 self._is_old = True
             else:

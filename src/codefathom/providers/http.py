@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import logging
 import re
 import time
 from base64 import b64encode
@@ -24,6 +25,9 @@ _REFUSED = (400, 413, 422)
 _MAX_SAID = 300  # characters of what a server said
 _MAX_READ = 10 * _MAX_SAID  # and of what is made sayable for that
 _CHARS_PER_TOKEN = 3
+_UNQUOTED = "(what it said is in the log of the server)"
+
+_log = logging.getLogger(__name__)
 
 
 class Hints(NamedTuple):
@@ -53,14 +57,16 @@ class Server(NamedTuple):
     limits: Limits = Limits()
     attempts: int = 5
     hints: Hints = Hints()
+    is_quoted: bool = True  # errors repeat what the server said; else only the log does
 
 
 class StatusError(ProviderError):
-    """The server answered with an error; `status` is its number."""
+    """The server answered with an error: `status` is its number, `said` its words, which are not for everyone."""
 
-    def __init__(self, message: str, status: int, *, hint: str = "") -> None:
+    def __init__(self, message: str, status: int, *, said: str = "", hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.status = status
+        self.said = said
 
 
 class _Failed(NamedTuple):
@@ -138,7 +144,18 @@ class Http:
             response.close()
 
     def sayable(self, text: str) -> str:
-        """Return what a server said as an error can show it: one short line, without the keys that it was sent."""
+        """Return what a server said as an error can show it: one short line, without the keys that it was sent.
+
+        Where errors are not for the eyes of the user alone, the line is in the log instead: who may say which server
+        is asked must not read by that what only this machine can reach.
+        """
+        said = self._cleaned(text)
+        if self._server.is_quoted or not said:
+            return said
+        _log.info("%s said: %s", self._address, said)
+        return _UNQUOTED
+
+    def _cleaned(self, text: str) -> str:
         known = self._secret.sub("***", text) if self._secret else text
         return " ".join("".join(sign if sign.isprintable() else " " for sign in known[:_MAX_READ]).split())[:_MAX_SAID]
 
@@ -187,7 +204,7 @@ class Http:
             if response.is_success:
                 return _Answer(response, _begun(response, begin))
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
-            said = self.sayable(str(error))
+            said = self._cleaned(str(error))
             hint = self._server.hints.address
             return _Failed(ProviderError(f"{self._address!r} is no address: {said}", hint=hint))
         except httpx.HTTPError as error:
@@ -205,13 +222,15 @@ class Http:
     def _refused(self, path: str, response: httpx.Response) -> StatusError:
         try:
             response.read()
-            said = self.sayable(response.text)
+            text = response.text
         except httpx.HTTPError:
-            said = ""
+            text = ""
         finally:
             response.close()
-        message = f"{self._address}{path} answered {response.status_code}" + (f": {said}" if said else "")
-        return StatusError(message, response.status_code, hint=self._hint(path, response))
+        told = self.sayable(text)
+        message = f"{self._address}{path} answered {response.status_code}" + (f": {told}" if told else "")
+        hint = self._hint(path, response)
+        return StatusError(message, response.status_code, said=self._cleaned(text), hint=hint)
 
     def _hint(self, path: str, response: httpx.Response) -> str:
         status = response.status_code
@@ -229,11 +248,13 @@ class Http:
 
     def _lost(self, error: httpx.HTTPError) -> ProviderError:
         # The words of an error may be those of a server that does not speak HTTP.
-        address, timeouts, said = self._address, self._server.timeouts, self.sayable(str(error))
+        address, timeouts = self._address, self._server.timeouts
         if isinstance(error, _UNREACHED):
+            said = self._cleaned(str(error))  # the words of this machine
             return ProviderError(f"{address} cannot be reached: {said}", hint=self._server.hints.unreachable)
         if isinstance(error, httpx.TimeoutException):
             return ProviderError(f"{address} said nothing for {timeouts.read_s:g} s", hint=self._server.hints.silent)
+        said = self.sayable(str(error))
         return ProviderError(f"the connection to {address} was lost: {said}", hint="ask again")
 
 

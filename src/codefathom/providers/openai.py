@@ -98,7 +98,7 @@ class OpenAIChat:
             try:
                 first = next(lines, None)
             except StatusError as error:
-                said = str(error).partition(": ")[2]  # before it stands the address
+                said = error.said
                 if error.status not in {400, 422} or "context" in said:
                     raise
                 refused = refused or error

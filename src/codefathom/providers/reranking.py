@@ -42,7 +42,7 @@ class RemoteReranker:
             try:
                 return self._http.post(_PATH, {**model, "query": question, "documents": texts, "top_n": len(texts)})
             except StatusError as error:
-                if error.status not in {400, 422} or "texts" not in str(error).partition(": ")[2]:
+                if error.status not in {400, 422} or "texts" not in error.said:
                     raise
                 self._says_texts = True
         return self._http.post(_PATH, {**model, "query": question, "texts": texts, "truncate": True})

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias
 
+from codefathom.configuration import ALIASES
 from codefathom.errors import FathomError, without_login
 from codefathom.inspection import check_embedding
 from codefathom.naming import model_and_address
 from codefathom.roles import check_models
-from codefathom.server.problems import RequestError
+from codefathom.server.problems import ClosedError, RequestError
 from codefathom.server.stopping import ServedEngine
 from codefathom.settings import Known, Settings, known_settings
 from codefathom.source.secrets import mask
@@ -19,17 +21,32 @@ _CONNECT_S = 5.0
 _ANSWER_S = 20.0
 
 
-def is_open(known: Known) -> bool:
-    """Whether a setting may be changed for a project over HTTP: no path of this machine, nothing of the server."""
-    return not known.rule.local and not known.key.startswith("server.")
+Closed: TypeAlias = Literal["", "path", "server", "masking"]
+
+
+def closed(known: Known) -> Closed:
+    """Return why a setting may not be changed for a project over HTTP, "" for one that may.
+
+    Of those that may, some take no more than the server allows: see `served_settings.py`.
+    """
+    if known.key.startswith("server."):
+        return "server"
+    if known.key in ("answer.mask_secrets", "source.secrets"):
+        return "masking"
+    return "path" if known.rule.local else ""
+
+
+def names_host(known: Known) -> bool:
+    """Whether a setting may name an address at which models are asked."""
+    return known.rule.remote and isinstance(known.default, str) and not closed(known)
 
 
 def check_changes(settings: Mapping[str, object]) -> None:
     """Raise RequestError for what may not be set for a project, or holds a key; the message repeats no value."""
-    closed = {known.key for known in known_settings() if not is_open(known)}
+    shut = {known.key for known in known_settings() if closed(known)}
     for key, value in settings.items():
-        if key in closed:
-            raise RequestError(f"{key} cannot be set for a project", hint="set it in the settings of the server")
+        if ALIASES.get(key, key) in shut:
+            raise ClosedError(f"{key} cannot be set for a project", hint="set it in the settings of the server")
         if any(map(_has_secret, _texts(value))):
             raise RequestError(
                 f"the value of {key} holds a login or a key",

@@ -5,7 +5,6 @@ What is kept here is small and asked for rarely, so that one connection is enoug
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,8 @@ from threading import RLock
 from typing import Any
 
 from codefathom.errors import IndexingError
+from codefathom.stores.folder import file_at
+from codefathom.stores.sqlite import connect, use_log
 
 _WAIT_S = 30.0  # for another process
 _HINT = "is the server's data folder on a disk with room, and may it be written?"
@@ -26,11 +27,11 @@ class Database:
         self.path = path
         self._lock = RLock()
         try:
-            os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
-            self._connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection.execute("PRAGMA foreign_keys = ON")
+            file = file_at(path)
+            file.folder.make(private=True)
+            settings = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;"
+            self._connection = connect(file, wait_s=_WAIT_S, settings=settings)
+            use_log(self._connection)
             self._connection.executescript(tables)
         except (OSError, sqlite3.Error) as error:
             raise IndexingError(f"{path!r} cannot be opened: {error}", hint=_HINT) from error

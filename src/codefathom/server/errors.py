@@ -54,7 +54,9 @@ async def _invalid(_: Request, error: Exception) -> JSONResponse:
     """Say which value is wrong, and not the value: it may be anything, also a secret."""
     assert isinstance(error, RequestValidationError)
     wrong = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
-    return response_of(problem(422, "; ".join(wrong[:5]), "invalid", hint="/openapi.json has the form of each request"))
+    is_long = any(item["type"] == "string_too_long" for item in error.errors())
+    hint = "send less text: what says most" if is_long else "/openapi.json has the form of each request"
+    return response_of(problem(422, "; ".join(wrong[:5]), "invalid", hint=hint))
 
 
 def _sound(value: object) -> object:

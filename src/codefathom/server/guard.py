@@ -130,13 +130,16 @@ class _Body:
         self._receive = receive
         self._config = config
         self._n_bytes = 0
+        self._until = 0.0  # when all of it must be here; 0: nobody has asked for it yet
         self._is_whole = False
 
     async def __call__(self) -> Message:
         if self._is_whole:  # what comes now is that the client leaves, which may take any time
             return await self._receive()
+        now = asyncio.get_running_loop().time()
+        self._until = self._until or now + self._config.read_timeout_s
         try:
-            message = await asyncio.wait_for(self._receive(), self._config.read_timeout_s)
+            message = await asyncio.wait_for(self._receive(), self._until - now)
         except TimeoutError as error:
             raise _refusal(LateError(f"the request did not arrive in {self._config.read_timeout_s:g} s")) from error
         self._n_bytes += len(message.get("body", b""))
@@ -177,7 +180,8 @@ async def _answer(error: Exception, scope: Scope, receive: Receive, send: _Guard
 
 def _refusal(error: RequestError) -> HTTPException:
     # The framework calls any other error of a body that it reads a body that it cannot parse.
-    return HTTPException(error.status, str(error))
+    # What else the client sends of the body is not wanted.
+    return HTTPException(error.status, str(error), headers={"connection": "close"})
 
 
 def _too_large(config: ServerConfig) -> TooLargeError:

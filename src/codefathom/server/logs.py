@@ -4,10 +4,28 @@ from __future__ import annotations
 
 import json
 import logging
+from typing import Any
+
+from codefathom.printable import escape_json, show_line, show_text
 
 LOGGERS = ("codefathom", "uvicorn")
 # What every record has; anything else was given with the event.
 _USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "color_message", "taskName"}
+
+
+class PlainLines(logging.Formatter):
+    """One line a record, whatever is in its message, and below it the traceback of an error."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  the name is that of the library
+        """Return the line."""
+        return show_line(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802
+        """Return the traceback."""
+        return show_text(super().formatException(ei))
 
 
 class JsonLines(logging.Formatter):
@@ -25,14 +43,13 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=True, default=str)
+        return escape_json(json.dumps(line, ensure_ascii=True, default=str))
 
 
 def start_log(kind: str) -> None:
     """Write what the server logs to stderr, as `text` or as `json`."""
     writer = logging.StreamHandler()
-    lines = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
-    writer.setFormatter(JsonLines() if kind == "json" else lines)
+    writer.setFormatter(JsonLines() if kind == "json" else PlainLines())
     for name in LOGGERS:
         logger = logging.getLogger(name)
         logger.setLevel(logging.INFO)

@@ -15,6 +15,7 @@ from codefathom.roles import ROLES
 from codefathom.server.auth import Caller
 from codefathom.server.projects import Project
 from codefathom.server.searching import indexed
+from codefathom.server.served_settings import open_hosts
 from codefathom.server.state import ServerState
 from codefathom.settings import Known, Settings, known_settings
 from codefathom.types import Check, Status
@@ -95,6 +96,11 @@ def settings_of_server(state: ServerState) -> Settings:
     """Return the settings that hold where no project says otherwise."""
     # A folder without a project file: what lies where the server was started is nobody's business here.
     return load_settings(state.config.data_dir, environ=state.config.variables, user_file=state.config.user_file)
+
+
+def open_hosts_of(state: ServerState) -> list[str]:
+    """Return the hosts at which the settings of a project may ask for models."""
+    return open_hosts(settings_of_server(state), state.config.variables, state.config.model_hosts)
 
 
 def listed_settings(settings: Settings, *, with_server: bool) -> tuple[Setting, ...]:

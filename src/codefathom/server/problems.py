@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from codefathom.errors import (
+    DamagedError,
     FathomError,
     LockedError,
     MismatchError,
     ProviderError,
     SettingsError,
+    SlowExpressionError,
     SourceError,
     UsageError,
 )
@@ -23,6 +25,12 @@ class RequestError(FathomError):
 
     status = 400
     code = "bad_request"
+
+
+class ClosedError(RequestError):
+    """A setting may not be changed over HTTP, or not to this value."""
+
+    code = "closed"
 
 
 class UnauthorizedError(RequestError):
@@ -146,9 +154,11 @@ _TITLES = {
 
 # The first that fits: subclasses stand before their bases.
 _KNOWN: tuple[tuple[type[FathomError], int, str], ...] = (
+    (SlowExpressionError, 504, "too_slow"),
     (UsageError, 400, "usage"),
     (SettingsError, 409, "settings"),
     (LockedError, 409, "locked"),
+    (DamagedError, 503, "damaged"),
     (MismatchError, 409, "mismatch"),
     (SourceError, 404, "source"),
     (ProviderError, 502, "provider"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
@@ -13,22 +12,32 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from codefathom.browsing import Glance, glance
-from codefathom.configuration import PROJECT_FILE, find_root, load_settings
+from codefathom.configuration import PROJECT_FILE, find_root
 from codefathom.engine import Engine
-from codefathom.errors import FathomError, SettingsError
-from codefathom.opening import locate
+from codefathom.errors import DamagedError, FathomError, SettingsError
+from codefathom.opening import Place as FoundPlace
+from codefathom.opening import locate, word_of
 from codefathom.server.adjusting import check_changes, checks
 from codefathom.server.auth import ANYONE, Caller
 from codefathom.server.config import ServerConfig
 from codefathom.server.database import Database
-from codefathom.server.git import checked_branch, checked_url, name_of
+from codefathom.server.git import checked_branch, checked_url, folder_of, name_of
 from codefathom.server.job import Job
 from codefathom.server.live import stamp_of
 from codefathom.server.opened import OpenedEngines
-from codefathom.server.problems import ConflictError, ForbiddenError, NotFoundError, NotIndexedError, RequestError
+from codefathom.server.problems import (
+    ClosedError,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    NotIndexedError,
+    RequestError,
+)
+from codefathom.server.served_settings import ClosedSettingError, served_settings
 from codefathom.server.stopping import ServedEngine
 from codefathom.server.work import Order, Origin
 from codefathom.settings import Settings
+from codefathom.stores.folder import Folder
 from codefathom.types import Check
 
 _TABLES = """
@@ -90,8 +99,9 @@ class Summary(NamedTuple):
     """What can be said of a project without opening its engine."""
 
     index_dir: str
-    held: Glance | None  # None: not indexed
+    held: Glance | None  # None: not indexed, or damaged
     problem: str = ""  # why the project cannot be opened
+    damage: str = ""  # in what the index differs from what was written
 
 
 class Projects:
@@ -101,7 +111,7 @@ class Projects:
         self._config = config
         self._clock = clock
         self._database = Database(os.path.join(config().data_dir, "projects.db"), _TABLES)
-        self._clones = os.path.join(config().data_dir, "clones")
+        self._clones = Folder(config().data_dir).below("clones")
         self._stamps: dict[str, tuple[int, int]] = {}  # of the settings file of each project
         self.opened = OpenedEngines(lambda: config().opened_projects, self._open)
 
@@ -130,28 +140,42 @@ class Projects:
         return self.opened.lease(project.id, project.root)
 
     def place(self, path: str) -> Place:
-        """Return what a path would be as a project. Raises RequestError when it cannot be one."""
-        if "\0" in path or not os.path.isdir(full := os.path.realpath(os.path.expanduser(path))):
+        """Return what a path would be as a project. Raises RequestError when it cannot be one.
+
+        Outside the allowed roots nothing is looked at: the answer is the same whether there is such a place or not.
+        """
+        full = self._allowed(path, path)
+        if not os.path.isdir(full):
             raise RequestError(f"no such folder on the server: {path!r}", hint="give the path of a project's folder")
         root = find_root(full)
-        if not any(_is_inside(root, top) for top in self._config().allowed_roots):
-            raise ForbiddenError(
-                f"{root!r} lies outside the folders that this server may index",
-                hint="name a folder around it in server.allowed_roots",
-            )
+        if not self._is_allowed(root):
+            raise _outside(f"the project around {path!r}")
         taken = next((project.id for project in self.listed() if project.root == root), "")
         name = os.path.basename(root) or root
-        return Place(root, name, glance(locate(root, self._settings(root, {})).index_dir) is not None, taken)
+        found = _summary(locate(root, self._settings(root, {})))
+        return Place(root, name, found.held is not None, taken)
+
+    def _allowed(self, path: str, said: str) -> str:
+        """Return the resolved path of a place inside the allowed roots. Raises ForbiddenError, which repeats `said`."""
+        # Of "~name" the answer would tell whether there is such a user.
+        is_home = path == "~" or path.startswith(("~/", f"~{os.sep}"))
+        full = "" if "\0" in path else os.path.realpath(os.path.expanduser(path) if is_home else path)
+        if not full or (path.startswith("~") and not is_home) or not self._is_allowed(full):
+            raise _outside(repr(said))
+        return full
+
+    def _is_allowed(self, full: str) -> bool:
+        return any(_is_inside(full, top) for top in self._config().allowed_roots)
 
     def summary(self, project: Project) -> Summary:
         """Return what can be said of a project without opening its engine."""
         if not project.is_here:
             return Summary("", None)
         try:
-            index_dir = locate(project.root, self._settings(project.root, project.overrides)).index_dir
+            place = locate(project.root, self._settings(project.root, project.overrides))
         except FathomError as error:
             return Summary("", None, str(error))
-        return Summary(index_dir, glance(index_dir))
+        return _summary(place)
 
     def add(self, path: str, name: str = "", settings: Mapping[str, object] | None = None) -> Project:
         """Add the project that a path lies in. Raises RequestError, and ConflictError when it is there already."""
@@ -174,12 +198,14 @@ class Projects:
         checked_url(url, self._config().git_schemes)
         checked_branch(branch)
         given = self._checked(self._config().data_dir, settings or {})
+        if (folder := folder_of(url)) is not None:
+            self._allowed(folder, url)
         with self._database.transaction():
             if taken := next((project.id for project in self.listed() if project.url == url), ""):
                 raise ConflictError(f"{url!r} is the project {taken!r} already", hint=f"use {taken!r}")
             shown = name or name_of(url)
             chosen = self._free_id(shown)
-            root = os.path.join(self._clones, chosen, "tree")
+            root = os.path.join(self._clones.path, chosen, "tree")
             self._database.write(
                 "INSERT INTO projects VALUES (?, ?, ?, ?, ?)", _row(Project(chosen, shown, root, self._clock(), given))
             )
@@ -190,10 +216,10 @@ class Projects:
         """Return what the process of a job is told, with the settings and the limits of now."""
         project = next((project for project in self.listed() if project.id == job.project_id), None)
         if project is None or not project.url:
-            return Order(job.root, job.full, job.settings)
+            return Order(job.root, job.full, job.settings, model_hosts=self._config().model_hosts)
         config = self._config()
         origin = Origin(project.url, project.branch, config.git_schemes, config.clone_max_bytes, config.clone_timeout_s)
-        return Order(job.root, job.full, project.overrides, origin)
+        return Order(job.root, job.full, project.overrides, origin, config.model_hosts)
 
     def find_or_add(self, path: str) -> Project:
         """Return the project that a path lies in, which is added where it is not there yet. Raises RequestError."""
@@ -233,9 +259,9 @@ class Projects:
 
     def sweep(self) -> None:
         """Remove copies of repositories that are no projects any more."""
-        with suppress(FileNotFoundError):
-            for name in set(os.listdir(self._clones)) - {project.id for project in self.listed()}:
-                shutil.rmtree(os.path.join(self._clones, name), ignore_errors=True)
+        for name in set(self._clones.names()) - {project.id for project in self.listed()}:
+            with suppress(OSError):
+                self._clones.remove(name)
 
     def close(self) -> None:
         """Close engines and the registry."""
@@ -260,11 +286,11 @@ class Projects:
 
     def _free_id(self, name: str) -> str:
         taken = {project.id for project in self.listed()}
-        return _free_id(name, taken | set(os.listdir(self._clones) if os.path.isdir(self._clones) else ()))
+        return _free_id(name, taken | set(self._clones.names()))
 
     def _settings(self, root: str, overrides: Mapping[str, object]) -> Settings:
         config = self._config()
-        return load_settings(root, overrides=overrides, environ=config.variables, user_file=config.user_file)
+        return served_settings(root, overrides, config.variables, config.user_file, config.model_hosts)
 
     def _checked(self, root: str, settings: Mapping[str, object]) -> Mapping[str, object]:
         """Return settings that can be used. Raises RequestError."""
@@ -272,8 +298,23 @@ class Projects:
         try:
             self._settings(root, settings)
         except SettingsError as error:
-            raise RequestError(str(error), hint=error.hint) from error
+            kind = ClosedError if isinstance(error, ClosedSettingError) else RequestError
+            raise kind(str(error), hint=error.hint) from error
         return dict(settings)
+
+
+def _summary(place: FoundPlace) -> Summary:
+    try:
+        return Summary(place.index_dir, glance(place.index_folder, word_of(place)))
+    except DamagedError as error:
+        return Summary(place.index_dir, None, damage=str(error))
+
+
+def _outside(what: str) -> ForbiddenError:
+    return ForbiddenError(
+        f"{what} lies outside the folders that this server may index",
+        hint="name a folder around it in server.allowed_roots",
+    )
 
 
 def _is_inside(path: str, top: str) -> bool:

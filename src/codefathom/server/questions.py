@@ -13,7 +13,7 @@ from codefathom.answer.types import Answer
 from codefathom.asking import recent
 from codefathom.errors import UsageError
 from codefathom.providers.base import NO_USAGE, Message
-from codefathom.search.query import unwrap
+from codefathom.search.query import check_length, unwrap
 from codefathom.server.answer_events import Happening
 from codefathom.server.answers import Asker, Asking
 from codefathom.server.auth import Caller
@@ -44,6 +44,7 @@ class Question:
 
 def begin(state: ServerState, caller: Caller, question: Question) -> Asking:
     """Begin to answer. Raises FathomError for what can be said before: an unknown project, no index, no question."""
+    check_length(question.text)
     text, only_contexts = unwrap(question.text)
     if not text.strip():
         raise UsageError("the question is empty", hint="ask for something, such as where orders are priced")

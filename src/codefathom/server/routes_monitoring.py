@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse
 from codefathom import __version__
 from codefathom.errors import FathomError
 from codefathom.server import monitoring
-from codefathom.server.adjusting import is_open
+from codefathom.server.adjusting import closed, names_host
 from codefathom.server.problems import ForbiddenError
 from codefathom.server.state import CallerHere, ManagerHere, ServerState
 from codefathom.server.wire_monitoring import (
@@ -106,6 +106,7 @@ def _add_settings(routes: APIRouter, state: ServerState) -> None:
             project_id=project_id,
             root=found.root,
             paused=found.paused,
+            damage=list(found.damage),
             skipped=[FileReasonOut.model_validate(item) for item in found.skipped],
             failures=[FileReasonOut.model_validate(item) for item in found.failures],
             **_kept(found),
@@ -126,7 +127,8 @@ def _add_settings(routes: APIRouter, state: ServerState) -> None:
             _needs_manager(caller.may_manage)
             settings, leaving = monitoring.settings_of_server(state), ""
         found = monitoring.listed_settings(settings, with_server=caller.may_manage)
-        return ConfigOut(settings=[_setting_out(item) for item in found], leaving=leaving)
+        hosts = monitoring.open_hosts_of(state)
+        return ConfigOut(settings=[_setting_out(item, hosts) for item in found], leaving=leaving)
 
 
 def _needs_manager(may_manage: bool) -> None:
@@ -170,7 +172,7 @@ def _kept(status: Status) -> dict[str, Any]:
     }
 
 
-def _setting_out(setting: monitoring.Setting) -> SettingOut:
+def _setting_out(setting: monitoring.Setting, hosts: list[str]) -> SettingOut:
     known = setting.known
     return SettingOut(
         key=known.key,
@@ -182,5 +184,7 @@ def _setting_out(setting: monitoring.Setting) -> SettingOut:
         kind=_KINDS[type(known.default)],
         low=known.rule.low,
         high=known.rule.high,
-        changeable=is_open(known),
+        changeable=not closed(known),
+        closed=closed(known),
+        hosts=hosts if names_host(known) else [],
     )

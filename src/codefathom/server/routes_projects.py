@@ -82,6 +82,8 @@ def project_out(state: ServerState, project: Project) -> ProjectOut:
     status = "indexed" if summary.held else "not_indexed"
     if job and job.is_active:
         status = "indexing" if job.state == "running" else "queued"
+    elif summary.damage:
+        status, problem = "damaged", summary.damage
     elif problem:
         status = "failed"
     held = summary.held._asdict() if summary.held else {}

@@ -78,6 +78,7 @@ def router(state: ServerState) -> APIRouter:
             files=[ContextFileOut.model_validate(file) for file in found.files],
             n_tokens=found.n_tokens,
             truncated=list(found.truncated),
+            degraded=list(found.degraded),
         )
 
     return routes

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 
 from codefathom.errors import UsageError
 from codefathom.server.app import create_app
 from codefathom.server.auth import is_loopback
 from codefathom.server.config import ServerConfig
+from codefathom.server.connections import connection_class
 from codefathom.server.logs import start_log
 from codefathom.server.state import ServerState
 
 _GRACE_S = 10  # for requests that are under way when the server is told to stop
 # Longer than clients keep an idle connection: one closed in the moment of a request looks like a failed request.
 _KEEP_ALIVE_S = 75
+_BACKLOG = 512  # connections that the system keeps, and that are accepted in one go
+_DESCRIPTORS = 8_192  # where the system does not say
 
 
 def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callable[[str], None]) -> None:
@@ -34,14 +40,32 @@ def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callab
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         tell(f"serving http://{shown}:{port}" + ("" if is_loopback(host) else ", to others too; tokens are needed"))
-        options = uvicorn.Config(
-            app,
-            log_config=None,
-            timeout_graceful_shutdown=_GRACE_S,
-            timeout_keep_alive=_KEEP_ALIVE_S,
-            server_header=False,
-        )
-        _Server(options, app.state.server).run(sockets=[listener])
+        _Server(options_of(app), app.state.server).run(sockets=[listener])
+
+
+def options_of(app: FastAPI, grace_s: int = _GRACE_S) -> uvicorn.Config:
+    """Return how uvicorn is to serve the application."""
+    state: ServerState = app.state.server
+    return uvicorn.Config(
+        app,
+        http=connection_class(lambda: state.config, _most_descriptors()),
+        ws="none",  # nothing here speaks it
+        backlog=_BACKLOG,
+        log_config=None,
+        timeout_graceful_shutdown=grace_s,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        server_header=False,
+    )
+
+
+def _most_descriptors() -> int:
+    """Return how many files and connections the system lets this process have."""
+    try:
+        resource: Any = import_module("resource")
+    except ImportError:  # a system without such a limit
+        return _DESCRIPTORS
+    most: int = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return _DESCRIPTORS if most == resource.RLIM_INFINITY else most
 
 
 class _Server(uvicorn.Server):
@@ -61,7 +85,7 @@ class _Server(uvicorn.Server):
 def _listening(config: ServerConfig) -> socket.socket:
     try:
         family = socket.getaddrinfo(config.host, config.port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.create_server((config.host, config.port), family=family, backlog=512)
+        listener = socket.create_server((config.host, config.port), family=family, backlog=_BACKLOG)
     except OSError as error:
         raise UsageError(
             f"cannot listen on {config.host}:{config.port}: {error.strerror or error}",

@@ -6,17 +6,15 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from typing import IO, Protocol, TypeAlias
 
+from codefathom.children import start_python
 from codefathom.server.work import Message, Order, Report, Trouble, message_of
 
-# The child finds the package where this process found it, also when it is not installed.
-_PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from codefathom.server.worker import main; main()"
 _MOST_SAID = 2_000  # bytes of what a process that crashed has said last
 
 
@@ -41,13 +39,7 @@ class Process:
     def __init__(self, order: Order) -> None:
         self._order = order
         self._said = _kept_output()
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, json.dumps([entry for entry in sys.path if entry])],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            start_new_session=True,  # a group of its own, to be ended with all that it has started
-        )
+        self._process = start_python("codefathom.server.worker", "main", stderr=self._said, has_own_session=True)
 
     @property
     def pid(self) -> int:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import signal
-import subprocess
-import sys
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
 
+from codefathom.children import start_python
 from codefathom.errors import FathomError, IndexingError
 from codefathom.server.problems import SlowError
 from codefathom.server.searcher import Found, Wanted
 from codefathom.telemetry import is_collected, take_over
 from codefathom.types import SearchResult
-
-# The child finds the package where this process found it, also when it is not installed.
-_PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from codefathom.server import searcher as s; s.main()"
-)
 
 
 class Searchers:
@@ -84,11 +77,7 @@ class Searchers:
 
 class _Process:
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, json.dumps([entry for entry in sys.path if entry])],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        self._process = start_python("codefathom.server.searcher", "main")
 
     @property
     def is_running(self) -> bool:
@@ -100,7 +89,7 @@ class _Process:
         assert process.stdin is not None  # both are pipes
         assert process.stdout is not None
         # Where settings come from cannot be pickled, and is of no use there.
-        sent = replace(wanted, settings=wanted.settings._replace(origins={}), is_traced=is_collected())
+        sent = replace(wanted, settings=wanted.settings._replace(origins={}, refused={}), is_traced=is_collected())
         try:
             process.stdin.write(pickle.dumps(sent, protocol=pickle.HIGHEST_PROTOCOL))
             process.stdin.flush()

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from fastapi import Request
 
 from codefathom.engine import Engine
-from codefathom.errors import FathomError
+from codefathom.errors import DamagedError, FathomError
 from codefathom.federation import ProjectHit, merge
 from codefathom.search.filter_options import one_of, split_values
 from codefathom.search.filter_parser import parse_filter
@@ -86,6 +86,8 @@ def indexed(state: ServerState, project_id: str, caller: Caller) -> Iterator[Eng
     with state.projects.lease(project_id, caller) as engine:
         # Never index inside a request: the first run may take minutes.
         if not engine.generation:
+            if damage := engine.damage:
+                raise DamagedError(damage[0], hint=f"POST /projects/{project_id}/index makes it again")
             raise NotIndexedError(
                 f"the project {project_id!r} has no index yet", hint=f"POST /projects/{project_id}/index makes it"
             )
@@ -145,7 +147,7 @@ def search(state: ServerState, caller: Caller, project_id: str, asked: Asked, un
             return not stale and not result.degraded and result.generation == key[2]
 
         found: SearchResult = state.cache.get_or_make(key, look, keep=is_kept)
-        return replace(found, stale=stale)
+        return replace(found, stale=stale, hits=engine.marked(found.hits) if stale else found.hits)
 
 
 def _wanted(state: ServerState, engine: Engine, asked: Asked, where: Where | None, until: float) -> Wanted:

@@ -52,6 +52,10 @@ class ServedEngine(Engine):
         return next(_versions)
 
     @property
+    def _patience_s(self) -> float:
+        return 0.0  # a request is not kept waiting by a job
+
+    @property
     def opened(self) -> Opened:
         """The opened index, for what asks several projects at once."""
         return self._open()
@@ -65,7 +69,7 @@ class ServedEngine(Engine):
 
     def _open(self) -> Opened:
         with self._lock:
-            if self._opened is None:
+            if self._opened is None or self._opened.catalog.is_replaced:
                 self._opened = _Opened(self.place, self._on_wait)
             return self._opened
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
+from codefathom.search.query import MAX_QUESTION
 from codefathom.types import Level, Mode, Route
+
+MOST_VALUES = 10_000  # of a body, those inside others counted too
 
 
 def _sound(value: object) -> object:
@@ -27,13 +30,35 @@ def _listed(value: object) -> object:
 Values: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(max_length=100)]
 
 
-class In(BaseModel):
+def _counted(body: object) -> object:
+    """Return a body that has not too many values: each wrong one becomes an error, and half a million take 10 s."""
+    n_values, open_parts = 0, [body]
+    while open_parts:
+        part = open_parts.pop()
+        inside = list(part.values()) if isinstance(part, dict) else part if isinstance(part, list) else []
+        n_values += len(inside)
+        if n_values > MOST_VALUES:
+            raise ValueError(f"a body may have {MOST_VALUES} values")
+        open_parts += inside
+    return body
+
+
+class Counted(BaseModel):
+    """A body of bounded size. Its values are looked at while nobody else is answered."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count(cls, body: object) -> object:
+        return _counted(body)
+
+
+class In(Counted):
     """A body that is taken: snake_case and camelCase, and no name that is not known."""
 
     model_config = ConfigDict(
         alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(name, to_camel(name))),
         extra="forbid",
-        str_max_length=100_000,
+        str_max_length=MAX_QUESTION,
     )
 
 
@@ -77,7 +102,7 @@ class QuestionIn(In):
 
     query: str = Field(
         min_length=1,
-        max_length=10_000,
+        max_length=MAX_QUESTION,
         examples=["where are orders priced"],
         validation_alias=AliasChoices("query", "question", "q"),
     )
@@ -128,6 +153,7 @@ class HitOut(Out):
     module: Sound = Field(examples=["shop"], description="the first folder of the path")
     sub_module: Sound = Field(examples=[""], description="the second folder of the path")
     reason: Sound = Field(examples=["the name matches"])
+    stale: bool = Field(default=False, examples=[False], description="the file has changed since it was indexed")
 
 
 class SearchedOut(Out):
@@ -197,6 +223,7 @@ class ContextOut(Out):
     files: list[ContextFileOut]
     n_tokens: int = Field(examples=[850])
     truncated: list[Sound] = Field(examples=[[]], description="paths that did not fit whole")
+    degraded: list[str] = Field(default=[], examples=[[]], description="what the search had to do without")
 
 
 # ---- files

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, Field
 
+from codefathom.search.query import MAX_QUESTION
 from codefathom.server.wire import In, Out, QuestionIn, Sound
 
 
@@ -42,7 +43,7 @@ class QueryIn(In):
 
     question: str = Field(
         min_length=1,
-        max_length=10_000,
+        max_length=MAX_QUESTION,
         examples=["how is an order priced?"],
         validation_alias=AliasChoices("question", "query"),
     )

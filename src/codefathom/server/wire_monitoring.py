@@ -127,6 +127,9 @@ class ProjectStatusOut(StoreOut):
 
     root: Sound = Field(examples=["/srv/code/shop"])
     paused: Sound = Field(default="", examples=[""], description="why the last run stopped early")
+    damage: list[Sound] = Field(
+        default=[], examples=[[]], description="what is known to be damaged; the next job makes it again"
+    )
     skipped: list[FileReasonOut]
     failures: list[FileReasonOut]
 
@@ -144,6 +147,14 @@ class SettingOut(Out):
     low: float | None = Field(default=None, examples=[1.0], description="least value")
     high: float | None = Field(default=None, examples=[1_000.0], description="largest value")
     changeable: bool = Field(examples=[True], description="for a project, by PATCH /projects/{project_id}")
+    closed: Literal["", "path", "server", "masking"] = Field(
+        default="", examples=[""], description="why it cannot be changed so"
+    )
+    hosts: list[str] = Field(
+        default=[],
+        examples=[["localhost"]],
+        description="where its models may be; see server.model_hosts",
+    )
 
 
 class ConfigOut(Out):

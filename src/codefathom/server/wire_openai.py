@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from codefathom.server.wire import Out, Sound
+from codefathom.server.wire import Counted, Out, Sound
 from codefathom.server.wire_ask import CitationOut, SourceOut
 
 
-class _Lenient(BaseModel):
+class _Lenient(Counted):
     """A body of which other clients send more than is needed here."""
 
     model_config = ConfigDict(extra="ignore", str_max_length=100_000)

@@ -62,8 +62,10 @@ class ProjectOut(Out):
     branch: str = Field(default="", examples=[""])
     added_at: float = Field(examples=[1_790_000_000.0])
     settings: dict[str, Any] = Field(examples=[{}])
-    status: Literal["not_indexed", "queued", "indexing", "indexed", "failed"] = Field(examples=["indexed"])
-    problem: Sound = Field(default="", examples=[""], description="why it is failed")
+    status: Literal["not_indexed", "queued", "indexing", "indexed", "damaged", "failed"] = Field(
+        examples=["indexed"], description="a damaged index is made again by the next job"
+    )
+    problem: Sound = Field(default="", examples=[""], description="why it is failed or damaged")
     job_id: str = Field(default="", examples=[""], description="of the job that waits or runs")
     generation: int = Field(default=0, examples=[12])
     n_documents: int = Field(default=0, examples=[120])

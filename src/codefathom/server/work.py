@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TypeAlias
 
@@ -32,6 +32,7 @@ class Order:
     full: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)  # by key; they win over those of files
     origin: Origin | None = None  # brought here first
+    model_hosts: Sequence[str] = ()  # where these settings may lead; see `served_settings.py`
 
 
 def order_of(line: bytes) -> Order:

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from threading import Thread
 
-from codefathom.configuration import load_settings, user_file
+from codefathom.configuration import user_file
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, LockedError
 from codefathom.opening import locate
 from codefathom.server.git import bring
+from codefathom.server.served_settings import served_settings
 from codefathom.server.work import (
     MOST_ERRORS,
     FileError,
@@ -52,7 +53,7 @@ def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Itera
 def _open(order: Order) -> Engine:
     place = locate(order.root)
     variables = place.variables
-    settings = load_settings(place.root, overrides=order.settings, environ=variables, user_file=user_file(variables))
+    settings = served_settings(place.root, order.settings, variables, user_file(variables), order.model_hosts)
     return Engine(locate(place.root, settings))
 
 
@@ -83,7 +84,7 @@ def _events(engine: Engine, full: bool, sleep: Callable[[float], None]) -> Itera
     """Yield the events of a run; while another program writes the index, wait for it."""
     for _ in range(_MOST_LOOKS):
         try:
-            yield from engine.index_events(full=full)
+            yield from engine.index_events(full=full, wait_s=0)
             return
         except LockedError as error:  # raised before the first event
             yield Step("waiting", message=str(error))

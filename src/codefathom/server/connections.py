@@ -1,0 +1,289 @@
+"""Connections of clients: how long each may take, and how many there are at a time.
+
+A client that sends half a request, or does not read what it has asked for, costs a descriptor for as long as it likes
+unless somebody looks after it. The server of uvicorn looks after idle connections only; this one also after these:
+
+- The head of a request must arrive within `server.read_timeout_s`; for the body `guard.py` takes the time.
+- What waits to be sent must be taken: some of it within `server.write_timeout_s`, again and again.
+- There are at most `server.connections`, and `server.connections_of_one` from one address. For one more, the one is
+  closed that has been without a whole request for longest; where all are at work, the new one is told so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+import logging
+import os
+import socket
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from http import HTTPStatus
+from typing import ClassVar, Protocol
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from codefathom.server.config import ServerConfig
+from codefathom.server.problems import MEDIA_TYPE, BusyError, LateError, RequestError, problem_of
+
+_LEAST_TAKEN = 16_384  # bytes that a slow reader takes within `write_timeout_s`: 0.5 KB a second by default
+_AT_ONCE = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)  # to linger for 0 seconds
+_log = logging.getLogger(__name__)
+
+
+class _Held(Protocol):
+    """A connection as its place sees it."""
+
+    @property
+    def address(self) -> str: ...
+
+    @property
+    def is_waiting(self) -> bool: ...
+
+    def drop(self) -> None: ...
+
+
+class Places:
+    """The connections there are. Of one event loop."""
+
+    def __init__(self, config: Callable[[], ServerConfig], most_descriptors: int) -> None:
+        """`most_descriptors` is what the system lets this process open: half of it is for indexes and processes."""
+        self.config = config
+        self._most_here = max(most_descriptors // 2, 1)
+        self._held: dict[_Held, None] = {}  # in the order in which they began to wait
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def take(self, connection: _Held) -> None:
+        """Give a connection a place; another may lose its own for it. Raises BusyError where all are at work."""
+        config = self.config()
+        of_one = [held for held in self._held if held.address == connection.address]
+        if len(of_one) >= config.connections_of_one:
+            self._drop_longest_waiting(of_one)
+        elif len(self._held) >= min(config.connections, self._most_here):
+            # Who has most connections loses one first: others should not notice a flood.
+            crowd = Counter(held.address for held in self._held if held.is_waiting)
+            first = crowd.most_common(1)[0][0] if crowd else ""
+            self._drop_longest_waiting(held for held in self._held if held.address == first)
+        self._held[connection] = None
+
+    def again(self, connection: _Held) -> None:
+        """Note that a connection begins to wait anew, for its next request."""
+        if connection in self._held:
+            self._held[connection] = self._held.pop(connection)
+
+    def leave(self, connection: _Held) -> None:
+        """Take back a place."""
+        self._held.pop(connection, None)
+
+    def _drop_longest_waiting(self, held: Iterable[_Held]) -> None:
+        longest = next((one for one in held if one.is_waiting), None)
+        if longest is None:
+            raise BusyError("there are too many connections", hint="close one, or ask again in a moment")
+        self.leave(longest)
+        longest.drop()
+
+
+def connection_class(config: Callable[[], ServerConfig], most_descriptors: int) -> type[Connection]:
+    """Return the class of the connections of one server, with the values of `config` as they are at each moment."""
+
+    class _Connection(Connection):
+        pass
+
+    _Connection.places = Places(config, most_descriptors)
+    return _Connection
+
+
+class Connection(H11Protocol):
+    """One connection, and its requests one after the other."""
+
+    places: ClassVar[Places]
+
+    address = ""
+    _n_unsent = 0
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there is nothing to do here: no request has come, or not all of it."""
+        return not self._has_head or (self.cycle.more_body and not self.cycle.response_started)
+
+    @property
+    def _has_head(self) -> bool:
+        """Whether the head of a request has come that is not answered yet."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def drop(self) -> None:
+        """End the connection at once; what was not sent is thrown away, by the system too."""
+        with suppress(OSError):
+            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        self.transport.abort()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin, if there is a place."""
+        super().connection_made(transport)
+        self._late = _Timer(self.loop, self._is_late)  # until then the head of a request must be here
+        self._stuck = _Timer(self.loop, self._is_stuck)  # until then the client must take something
+        # Whatever the system does not take is noticed, also when it is the end of an answer.
+        transport.set_write_buffer_limits(high=0)
+        self.address = _address_of(self.client[0] if self.client else "")
+        try:
+            self.places.take(self)
+        except BusyError as error:
+            self._refuse(error)
+            return
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End, and give the place back."""
+        self.places.leave(self)
+        self._late.stop()
+        self._stuck.stop()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come."""
+        if self.transport.is_closing():
+            return
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self.places.again(self)
+        # A part of the next one is here already, or a body still comes that nobody has waited for.
+        if self.conn.trailing_data[0] or self.conn.their_state is h11.SEND_BODY:
+            self._look()
+
+    def pause_writing(self) -> None:
+        """Begin to look whether the client reads."""
+        super().pause_writing()
+        if not self._stuck.is_running:
+            self._await_reader()
+
+    def resume_writing(self) -> None:
+        """Stop to look: everything is sent."""
+        self._stuck.stop()
+        super().resume_writing()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP in the form of every other answer."""
+        del msg
+        self._refuse(RequestError("this is no request in HTTP/1.1", hint="/openapi.json has the form of each request"))
+
+    def _look(self) -> None:
+        """Take the time from the first byte of a head to its last."""
+        if self._has_head:
+            self._late.stop()
+        elif not self._late.is_running and not self.transport.is_closing():
+            self._await_head()
+
+    def _await_head(self) -> None:
+        self._late.start(self.places.config().read_timeout_s)
+
+    def _is_late(self) -> None:
+        if self._has_head or self.transport.is_closing():
+            return
+        limit_s = self.places.config().read_timeout_s
+        if self.conn.trailing_data[0]:
+            self._refuse(LateError(f"the request did not arrive in {limit_s:g} s", hint="see server.read_timeout_s"))
+        else:
+            self.transport.close()
+
+    def _await_reader(self) -> None:
+        self._n_unsent = self.transport.get_write_buffer_size()
+        self._stuck.start(self.places.config().write_timeout_s)
+
+    def _is_stuck(self) -> None:
+        if self._n_unsent - self.transport.get_write_buffer_size() >= _LEAST_TAKEN:
+            self._await_reader()
+            return
+        _log.info("a client that does not read was left", extra={"client": self.address})
+        self.drop()
+
+    def _refuse(self, error: RequestError) -> None:
+        """Say what is wrong, unless an answer is on its way already, and close the connection."""
+        self._late.stop()
+        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE} and not (
+            self._has_head and self.cycle.response_started
+        ):
+            found = problem_of(error)
+            body = json.dumps({"type": found.type, **asdict(found)}).encode()
+            headers = [
+                (b"content-type", MEDIA_TYPE.encode()),
+                (b"content-length", b"%d" % len(body)),
+                (b"cache-control", b"no-store"),
+                (b"x-content-type-options", b"nosniff"),
+                (b"connection", b"close"),
+            ]
+            reason = HTTPStatus(found.status).phrase.encode()
+            head = h11.Response(status_code=found.status, headers=headers, reason=reason)
+            for event in (head, h11.Data(data=body), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        if self.cycle is not None:
+            self.cycle.disconnected = True  # whatever the route still says, nobody hears it
+            self.cycle.message_event.set()
+        self.transport.close()
+
+
+class _Timer:
+    """Calls a function when it was not stopped in time."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
+        self._loop = loop
+        self._call = call
+        self._handle: asyncio.TimerHandle | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self._handle is not None
+
+    def start(self, after_s: float) -> None:
+        self.stop()
+        self._handle = self._loop.call_later(after_s, self._run)
+
+    def stop(self) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _run(self) -> None:
+        self._handle = None
+        self._call()
+
+
+def _events(error: RequestError) -> Iterator[h11.Event]:
+    """Yield an answer in the form of every other error."""
+    found = problem_of(error)
+    body = json.dumps({"type": found.type, **asdict(found)}).encode()
+    headers = {
+        "content-type": MEDIA_TYPE,
+        "content-length": str(len(body)),
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "connection": "close",
+    }
+    yield h11.Response(
+        status_code=found.status, headers=list(headers.items()), reason=HTTPStatus(found.status).phrase.encode()
+    )
+    yield h11.Data(data=body)
+    yield h11.EndOfMessage()
+
+
+def _address_of(host: str) -> str:
+    """Return what counts as one address: of IPv6 the network, of which one client has as many as it likes."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return str(address.ipv4_mapped)
+        return str(ipaddress.ip_network((address, 64), strict=False))
+    return host
