@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from codefathom.errors import SettingsError
+from codefathom import project_file
+from codefathom.errors import SettingsError, SourceError
+from codefathom.naming import is_text, model_and_address
 from codefathom.settings import NOTHING, SECTIONS, Known, Rule, Settings, known_settings
 
 PROJECT_FILE = "fathom.toml"
@@ -50,15 +52,23 @@ SWITCHES: Mapping[str, tuple[object, object]] = {
 }
 
 
+# Numbers beyond these overflow somewhere below, in a database or a clock.
+_LARGEST_INT, _LARGEST_FLOAT = 10**15, 1e9
+
+
 class _Given(NamedTuple):
     key: str  # as written
     value: object
     origin: str
+    of_project: bool = False  # from the file that comes with the repository
 
 
 def find_root(path: str) -> str:
     """Return the nearest folder at or above `path` that holds .fathom, fathom.toml or .git, else `path` itself."""
-    start = folder = os.path.realpath(path)
+    try:
+        start = folder = os.path.realpath(path)
+    except OSError as error:
+        raise SourceError("the current folder is not there any more", hint="go to another folder") from error
     while True:
         if any(os.path.exists(os.path.join(folder, mark)) for mark in ROOT_MARKS):
             return folder
@@ -68,11 +78,17 @@ def find_root(path: str) -> str:
         folder = parent
 
 
+def home_folder() -> str:
+    """Return the user's home; where none is known, a place at which nothing can be: never the current folder."""
+    home = os.path.expanduser("~")
+    return home if os.path.isabs(home) and home != os.sep else os.path.join(os.devnull, "home")
+
+
 def user_file(environ: Mapping[str, str]) -> str:
     """Return the path of the user's settings file, which need not exist."""
     if environ.get("FATHOM_CONFIG"):
         return environ["FATHOM_CONFIG"]
-    home = os.path.expanduser("~")
+    home = home_folder()
     if os.name == "nt":
         base = environ.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
     else:
@@ -82,7 +98,7 @@ def user_file(environ: Mapping[str, str]) -> str:
 
 def user_data_dir(environ: Mapping[str, str]) -> str:
     """Return the folder for what the server keeps, which need not exist."""
-    home = os.path.expanduser("~")
+    home = home_folder()
     if os.name == "nt":
         base = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
     else:
@@ -97,41 +113,87 @@ def load_settings(
     environ: Mapping[str, str] = NOTHING,
     user_file: str = "",
 ) -> Settings:
-    """Return the settings of the project at `root`; later layers win over earlier ones."""
-    project_file = os.path.join(root, PROJECT_FILE)
-    given = [*_from_file(user_file), *_from_file(project_file), *_from_environment(environ)]
+    """Return the settings of the project at `root`; later layers win over earlier ones.
+
+    What the project's file may not say does not count, and `Settings.refused` tells it. Raises SettingsError.
+    """
+    refused: dict[str, str] = {}
+    given = [*_from_user(user_file), *_from_project(root, user_file, refused), *_from_environment(environ)]
     given += [_Given(key, value, "argument") for key, value in overrides.items()]
     if not given:
-        return Settings()
+        return Settings(refused=MappingProxyType(refused)) if refused else Settings()
     known = {item.key: item for item in known_settings()}
     settings = Settings()
     origins: dict[str, str] = {}
     for item in given:
         key, value = _resolve(item, known)
-        if known[key].rule.local and item.origin == project_file:
-            _check_inside(item, value, root)
-        if key == "parse.chain" and "llm" in value and item.origin == project_file:
-            raise _wrong(item, key, "a repository must not spend your model's tokens: set it in your own file")
-        if known[key].rule.remote and item.origin == project_file and value != known[key].default:
-            raise _wrong(item, key, "a repository must not say what is sent where: set it in your own file")
         section, _, name = key.partition(".")
+        if item.of_project:
+            _check_project(item, known[key], value, root)
+            current = getattr(getattr(settings, section), name)
+            if problem := project_file.refusal(known[key], value, current):
+                refused[key] = f"{PROJECT_FILE} sets {item.key}, which does not count: {problem}"
+                continue
         settings = settings._replace(**{section: getattr(settings, section)._replace(**{name: value})})
         origins[key] = item.origin
-    settings = settings._replace(origins=MappingProxyType(origins))
+    settings = settings._replace(origins=MappingProxyType(origins), refused=MappingProxyType(refused))
     _check_together(settings)
     return settings
 
 
-def _from_file(path: str) -> Iterator[_Given]:
-    if not path or not os.path.isfile(path):
+def _check_project(given: _Given, known: Known, value: Any, root: str) -> None:
+    """Raise SettingsError for what a file in a repository must not even ask for."""
+    if known.rule.local:
+        _check_inside(given, known, value, root)
+    if known.rule.remote and value != known.default:
+        raise _wrong(given, known, "a repository must not say what is sent where: set it in your own file")
+
+
+def _from_user(path: str) -> Iterator[_Given]:
+    if not path or path == os.devnull:
+        return
+    content = _read(path, follow=True)
+    if content.problem:
+        raise SettingsError(f"cannot read {path}: {content.problem}", hint="name a file with settings, or none")
+    yield from _parsed(content.data, path)
+
+
+def _from_project(root: str, user_file: str, refused: dict[str, str]) -> Iterator[_Given]:
+    path = os.path.join(root, PROJECT_FILE)
+    if user_file and os.path.realpath(user_file) == os.path.realpath(path):  # the user has named it as his own
+        return
+    content = _read(path, follow=False)
+    if content.problem:
+        refused[PROJECT_FILE] = f"{PROJECT_FILE} is not read: {content.problem}"
+        return
+    for item in _parsed(content.data, path):
+        if project_file.is_too_long(item.value):
+            raise SettingsError(f"{path}: {item.key} is too long", hint="write a shorter value")
+        yield item._replace(of_project=True)
+
+
+def _read(path: str, *, follow: bool) -> project_file.Content:
+    try:
+        return project_file.read(path, follow=follow)
+    except OSError as error:
+        raise SettingsError(
+            f"cannot read {path}: {error.strerror or error}", hint="correct the file or move it away"
+        ) from error
+
+
+def _parsed(data: bytes, path: str) -> Iterator[_Given]:
+    if not data:
         return
     import tomllib  # noqa: PLC0415  12 ms, and most projects have no such file
 
     try:
-        with open(path, "rb") as file:
-            content = tomllib.load(file)
-    except (OSError, ValueError) as error:  # not readable, not TOML, or not UTF-8
+        content = tomllib.loads(data.decode())
+    except ValueError as error:  # not TOML, or not UTF-8
         raise SettingsError(f"cannot read {path}: {error}", hint="correct the file or move it away") from error
+    except RecursionError as error:
+        raise SettingsError(
+            f"cannot read {path}: it nests too deeply", hint="correct the file or move it away"
+        ) from error
     for name, value in content.items():
         if isinstance(value, dict):
             yield from (_Given(f"{name}.{key}", inner, path) for key, inner in value.items())
@@ -157,7 +219,7 @@ def _resolve(given: _Given, known: Mapping[str, Known]) -> tuple[str, Any]:
     key = ALIASES.get(given.key, given.key)
     if key not in known:
         nearest = _nearest(key, [*known, *ALIASES])
-        raise SettingsError(f"{given.origin}: {given.key} = {given.value!r} is not a setting", hint=nearest)
+        raise SettingsError(f"{given.origin}: {given.key} is not a setting", hint=nearest)
     if given.key in SWITCHES:
         on, off = SWITCHES[given.key]
         return key, on if _convert(given, Known(key, True, Rule(""))) else off
@@ -178,6 +240,8 @@ _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no"
 
 def _convert(given: _Given, known: Known) -> Any:
     wanted = type(known.default)
+    if not _is_unicode(given.value):
+        raise SettingsError(f"{given.origin}: the value of {given.key} is no text in UTF-8", hint="write it in UTF-8")
     value: Any = _parse_text(given.value, wanted) if isinstance(given.value, str) else given.value
     if isinstance(value, list):
         value = tuple(value)
@@ -185,16 +249,18 @@ def _convert(given: _Given, known: Known) -> Any:
         value = float(value)
     # type() and not isinstance(): a bool is an int, but `limit = true` is a mistake.
     if type(value) is not wanted or (wanted is tuple and not all(isinstance(part, str) for part in value)):
-        raise _wrong(given, known.key, f"give {_TYPES[wanted]}")
+        raise _wrong(given, known, f"give {_TYPES[wanted]}")
     choices, low, high = known.rule.choices, known.rule.low, known.rule.high
     if choices and not set(value if wanted is tuple else (value,)) <= set(choices):
-        raise _wrong(given, known.key, f"choose one of {', '.join(choices)}")
+        raise _wrong(given, known, f"choose one of {', '.join(choices)}")
     form, example = known.rule.form, known.rule.example
     if form and not all(re.fullmatch(form, part) for part in value):
-        raise _wrong(given, known.key, f"write each as {example}")
+        raise _wrong(given, known, f"write each as {example}")
     # Written so that NaN is outside.
     if (low is not None and not value >= low) or (high is not None and not value <= high):
-        raise _wrong(given, known.key, f"give a number from {low}" + ("" if high is None else f" to {high}"))
+        raise _wrong(given, known, f"give a number from {low}" + ("" if high is None else f" to {high}"))
+    if wanted in (int, float) and not abs(value) <= (_LARGEST_INT if wanted is int else _LARGEST_FLOAT):
+        raise _wrong(given, known, "give a smaller number")
     return value
 
 
@@ -209,16 +275,45 @@ def _parse_text(text: str, wanted: type) -> object:
         return text
 
 
-def _wrong(given: _Given, key: str, remedy: str) -> SettingsError:
-    name = given.key if given.key == key else f"{given.key} ({key})"
-    return SettingsError(f"{given.origin}: {name} cannot be {given.value!r}", hint=remedy)
+def _is_unicode(value: object) -> bool:
+    """Whether each text can be written: a byte that is not UTF-8 comes from the system as half a pair."""
+    parts = value if isinstance(value, list | tuple) else (value,)
+    return is_text("".join(part for part in parts if isinstance(part, str)))
 
 
-def _check_inside(given: _Given, value: str, root: str) -> None:
+def _wrong(given: _Given, known: Known, remedy: str) -> SettingsError:
+    name = given.key if given.key == known.key else f"{given.key} ({known.key})"
+    return SettingsError(f"{given.origin}: {name} cannot be {_said(given.value, known)}", hint=remedy)
+
+
+_MOST_SAID = 80  # characters of a value
+# What may be a key: nobody writes so long a word with a digit in it.
+_LONG_WORD = re.compile(r"(?=[\w+=~-]*\d)[\w+=~-]{16,}")
+
+
+def _said(value: object, known: Known) -> str:
+    """Return a value as an error may repeat it: errors are sent to others, and a key may stand in the wrong place."""
+    if known.key == "server.tokens":
+        return "what is written there"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_said(part, known) for part in value[:10])}{', …' if len(value) > 10 else ''}]"
+    if not isinstance(value, str):
+        return repr(value) if isinstance(value, bool | int | float) else f"this {type(value).__name__}"
+    from codefathom.source.secrets import mask  # noqa: PLC0415  only for a wrong value
+
+    name, address = model_and_address(value)
+    shown = known.shown(value) if known.rule.remote else value
+    shown = shown.partition("?")[0] if address or "://" in name else shown
+    masked = _LONG_WORD.sub("…", mask(shown[: 2 * _MOST_SAID]).text)
+    return repr(masked if len(masked) <= _MOST_SAID else f"{masked[:_MOST_SAID]}…")
+
+
+def _check_inside(given: _Given, known: Known, value: str, root: str) -> None:
     """A project file comes with the repository: it must not point the program at other places of the machine."""
     top = os.path.join(os.path.realpath(root), "")
-    if not os.path.join(os.path.realpath(os.path.join(top, value)), "").startswith(top):
-        raise _wrong(given, given.key, "name a place inside the project, or set it in your own file or environment")
+    place = os.path.join(os.path.realpath(os.path.join(top, value)), "")
+    if not place.startswith(top):
+        raise _wrong(given, known, "name a place inside the project, or set it in your own file or environment")
 
 
 def _check_together(settings: Settings) -> None:

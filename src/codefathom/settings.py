@@ -10,6 +10,11 @@ from codefathom.naming import model_and_address, shown_model
 from codefathom.types import LEVELS, MODES
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+# As people write them; source/charset.py says what each is read as.
+_ENCODINGS = (
+    *("gbk", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr", "windows-1250", "windows-1251", "windows-1252"),
+    *("iso-8859-1", "iso-8859-2", "iso-8859-15", "koi8-r", "cp437", "cp850", "cp866", "macintosh"),
+)
 _GIT = ("https", "ssh", "http", "git", "file")
 
 
@@ -37,8 +42,26 @@ class SourceSettings(NamedTuple):
         tuple[str, ...], Rule("Further patterns in the syntax of .gitignore; they win over the files.")
     ] = ()
     follow_symlinks: Annotated[bool, Rule("Follow symbolic links that stay inside the project.")] = False
-    max_file_bytes: Annotated[int, Rule("Larger files are skipped, and listed as oversized.", low=1)] = 4_000_000
+    max_file_bytes: Annotated[
+        int, Rule("Larger files are skipped, and listed as oversized.", low=1, high=10_000_000_000)
+    ] = 4_000_000
     include_generated: Annotated[bool, Rule("Index generated, minified and vendored files too.")] = False
+    encoding: Annotated[
+        str,
+        Rule(
+            "Encoding of files that are not UTF-8 and do not declare one; `auto` means the one that all of them "
+            "together look like.",
+            choices=("auto", *_ENCODINGS),
+        ),
+    ] = "auto"
+    secrets: Annotated[
+        str,
+        Rule(
+            "What the index holds in the place of a secret: `mask`, signs without meaning, so that its value is stored "
+            "nowhere, or `keep`, the value.",
+            choices=("mask", "keep"),
+        ),
+    ] = "mask"
 
 
 class ParseSettings(NamedTuple):
@@ -54,11 +77,12 @@ class ChunkSettings(NamedTuple):
     """How documents are cut."""
 
     target_chars: Annotated[
-        int, Rule("Definitions above this size are cut, smaller ones grouped up to it.", low=100)
+        int, Rule("Definitions above this size are cut, smaller ones grouped up to it.", low=100, high=1_000_000)
     ] = 1_000
-    max_lines: Annotated[int, Rule("Most lines of one chunk.", low=5)] = 60
+    max_lines: Annotated[int, Rule("Most lines of one chunk.", low=5, high=100_000)] = 60
 
 
+_HOST = r"(https?://)?(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:\d{1,5})?"
 _BASE_URL = Rule("Address of models that carry none; empty means the usual one of their provider.", remote=True)
 
 
@@ -75,7 +99,7 @@ class EmbedSettings(NamedTuple):
         ),
     ] = "bundled"
     base_url: Annotated[str, _BASE_URL] = ""
-    dimensions: Annotated[int, Rule("Length of the vectors; 0 means the model's own.", low=0)] = 0
+    dimensions: Annotated[int, Rule("Length of the vectors; 0 means the model's own.", low=0, high=65_536)] = 0
     reduce: Annotated[
         str,
         Rule(
@@ -84,7 +108,7 @@ class EmbedSettings(NamedTuple):
             choices=("ask", "truncate", "project"),
         ),
     ] = "ask"
-    batch: Annotated[int, Rule("Texts in one call of the model.", low=1)] = 1_024
+    batch: Annotated[int, Rule("Texts in one call of the model.", low=1, high=100_000)] = 1_024
     batch_tokens: Annotated[int, Rule("Tokens in one call of a remote model, by estimate.", low=1)] = 32_000
     max_tokens: Annotated[int, Rule("Tokens of one text; no model gets more of it.", low=1)] = 8_000
     query_prefix: Annotated[
@@ -93,8 +117,8 @@ class EmbedSettings(NamedTuple):
     document_prefix: Annotated[str, Rule("What stands before a text; `auto` is what the model is known to expect.")] = (
         "auto"
     )
-    timeout_s: Annotated[float, Rule("Seconds to wait for the vectors of one call.", low=0.1)] = 60.0
-    threads: Annotated[int, Rule("Threads of a model in ONNX.", low=1)] = 1
+    timeout_s: Annotated[float, Rule("Seconds to wait for the vectors of one call.", low=0.1, high=86_400)] = 60.0
+    threads: Annotated[int, Rule("Threads of a model in ONNX.", low=1, high=256)] = 1
 
 
 class StoreSettings(NamedTuple):
@@ -109,7 +133,7 @@ class SearchSettings(NamedTuple):
     limit: Annotated[int, Rule("Most hits of a search.", low=1, high=1_000)] = 10
     level: Annotated[str, Rule("What a hit is.", choices=LEVELS)] = "chunk"
     mode: Annotated[str, Rule("How a search ranks; auto decides for each query.", choices=MODES)] = "auto"
-    candidates: Annotated[int, Rule("Most candidates of each ranking before they are fused.", low=1)] = 100
+    candidates: Annotated[int, Rule("Most candidates of each ranking before they are fused.", low=1, high=10_000)] = 100
     fusion: Annotated[
         str, Rule("Reciprocal rank fusion, or weighted sum of scaled scores.", choices=("rrf", "weighted"))
     ] = "rrf"
@@ -119,6 +143,15 @@ class SearchSettings(NamedTuple):
     min_similarity: Annotated[
         float, Rule("Vector candidates below this cosine similarity are dropped.", low=0.0, high=1.0)
     ] = 0.0
+    expression_timeout_s: Annotated[
+        float,
+        Rule(
+            "Seconds of computing that all regular expressions of one search may take together.",
+            low=0.1,
+            high=600.0,
+            remote=True,
+        ),
+    ] = 10.0
     refresh: Annotated[str, Rule("Update the index before a search.", choices=("auto", "always", "never"))] = "auto"
     refresh_max_files: Annotated[int, Rule("With `auto`: more changed files than this are not waited for.", low=0)] = (
         500
@@ -128,8 +161,8 @@ class SearchSettings(NamedTuple):
 class RerankSettings(NamedTuple):
     """How many candidates the last ranking sees, and a model that reads the best of them."""
 
-    candidates: Annotated[int, Rule("Candidates that are ranked after fusion.", low=1)] = 100
-    top_n: Annotated[int, Rule("Sources that go to a language model.", low=1)] = 8
+    candidates: Annotated[int, Rule("Candidates that are ranked after fusion.", low=1, high=10_000)] = 100
+    top_n: Annotated[int, Rule("Sources that go to a language model.", low=1, high=1_000)] = 8
     model: Annotated[
         str,
         Rule(
@@ -139,11 +172,11 @@ class RerankSettings(NamedTuple):
         ),
     ] = ""
     base_url: Annotated[str, Rule("Address of a reranking server whose model carries none.", remote=True)] = ""
-    depth: Annotated[int, Rule("Best candidates that the reranking model reads.", low=1)] = 20
+    depth: Annotated[int, Rule("Best candidates that the reranking model reads.", low=1, high=10_000)] = 20
     weight: Annotated[float, Rule("What its grades count against the ranking.", low=0.0, high=1.0)] = 0.5
     max_tokens: Annotated[int, Rule("Tokens of a question with one text.", low=8)] = 512
-    timeout_s: Annotated[float, Rule("Seconds to wait for the grades of one call.", low=0.1)] = 10.0
-    threads: Annotated[int, Rule("Threads of a reranking model in ONNX.", low=1)] = 1
+    timeout_s: Annotated[float, Rule("Seconds to wait for the grades of one call.", low=0.1, high=86_400)] = 10.0
+    threads: Annotated[int, Rule("Threads of a reranking model in ONNX.", low=1, high=256)] = 1
 
 
 class SelectSettings(NamedTuple):
@@ -169,13 +202,13 @@ class JudgeSettings(NamedTuple):
     doc_relevance: Annotated[
         int, Rule("Least grade, 0 to 10, at which prose is kept, such as Markdown.", low=0, high=10)
     ] = 5
-    workers: Annotated[int, Rule("Judgements asked for at the same time.", low=1)] = 5
+    workers: Annotated[int, Rule("Judgements asked for at the same time.", low=1, high=256)] = 5
 
 
 class ContextSettings(NamedTuple):
     """How a context is packed."""
 
-    max_files: Annotated[int, Rule("Most files of a context.", low=1)] = 10
+    max_files: Annotated[int, Rule("Most files of a context.", low=1, high=10_000)] = 10
     window: Annotated[int, Rule("Most tokens of a context.", low=1)] = 120_000
     full_text_ratio: Annotated[float, Rule("Share of the window for whole files.", low=0.0, high=1.0)] = 0.6
     segment_ratio: Annotated[float, Rule("Share of the window for excerpts.", low=0.0, high=1.0)] = 0.35
@@ -189,10 +222,12 @@ class ContextSettings(NamedTuple):
 class LimitsSettings(NamedTuple):
     """How hard remote services are used."""
 
-    min_interval_ms: Annotated[int, Rule("Least time between two calls of a remote provider.", low=0)] = 250
+    min_interval_ms: Annotated[int, Rule("Least time between two calls of a remote provider.", low=0, high=600_000)] = (
+        250
+    )
     requests_per_minute: Annotated[int, Rule("Most calls of a remote provider in a minute; 0: no limit.", low=0)] = 0
     tokens_per_minute: Annotated[int, Rule("Most tokens sent in a minute, by estimate; 0: no limit.", low=0)] = 0
-    attempts: Annotated[int, Rule("How often a call is tried that fails for a passing reason.", low=1)] = 5
+    attempts: Annotated[int, Rule("How often a call is tried that fails for a passing reason.", low=1, high=100)] = 5
 
 
 class TokenPrices(NamedTuple):
@@ -218,8 +253,10 @@ class LlmSettings(NamedTuple):
         ),
     ] = ""
     base_url: Annotated[str, _BASE_URL] = ""
-    connect_timeout_s: Annotated[float, Rule("Seconds to wait for a connection.", low=0.1)] = 10.0
-    read_timeout_s: Annotated[float, Rule("Seconds to wait for the next piece of a reply.", low=0.1)] = 600.0
+    connect_timeout_s: Annotated[float, Rule("Seconds to wait for a connection.", low=0.1, high=86_400)] = 10.0
+    read_timeout_s: Annotated[float, Rule("Seconds to wait for the next piece of a reply.", low=0.1, high=86_400)] = (
+        600.0
+    )
     window: Annotated[int, Rule("Tokens that the model takes; 0 means that it is not known.", low=0)] = 0
     index: Annotated[
         str, Rule("Model for parsing (parse.chain) and for index.purposes; empty means llm.model.", remote=True)
@@ -276,7 +313,7 @@ class AnswerSettings(NamedTuple):
 class AgentSettings(NamedTuple):
     """How long an agent may work."""
 
-    rounds: Annotated[int, Rule("Rounds of one question; in the last one there are no tools.", low=1)] = 6
+    rounds: Annotated[int, Rule("Rounds of one question; in the last one there are no tools.", low=1, high=1_000)] = 6
     max_tokens: Annotated[int, Rule("Tokens of all rounds together, after which it must answer.", low=1)] = 200_000
     max_seconds: Annotated[float, Rule("Seconds after which it must answer.", low=1)] = 900.0
     max_cost: Annotated[
@@ -293,7 +330,11 @@ class IndexSettings(NamedTuple):
         float, Rule("A run pauses when more than this share of its files failed.", low=0.0, high=1.0)
     ] = 0.30
     error_minimum: Annotated[int, Rule("Files a run looks at before that share counts.", low=1)] = 50
-    workers: Annotated[int, Rule("Processes that parse; 0 means one for each processor.", low=0)] = 0
+    workers: Annotated[int, Rule("Processes that parse; 0 means one for each processor.", low=0, high=1_024)] = 0
+    wait_s: Annotated[
+        float,
+        Rule("Seconds to wait while another process writes the index; 0: fail at once.", low=0.0, high=86_400.0),
+    ] = 300.0
     purposes: Annotated[
         bool,
         Rule("`fathom index` asks a model for one line on each file, to choose files by for an answer.", remote=True),
@@ -328,22 +369,68 @@ class ServerSettings(NamedTuple):
             remote=True,
         ),
     ] = ()
-    opened_projects: Annotated[int, Rule("Most indexes that are kept open.", low=1, remote=True)] = 8
+    model_hosts: Annotated[
+        tuple[str, ...],
+        Rule(
+            "Where a project may ask for models by its settings over HTTP, beside the addresses in your own settings: "
+            "each a host, or with scheme and port, such as gpu.example or https://gpu.example:8443.",
+            form=_HOST,
+            example="gpu.example or https://gpu.example:8443",
+            remote=True,
+        ),
+    ] = ("localhost", "127.0.0.1", "[::1]")
+    opened_projects: Annotated[int, Rule("Most indexes that are kept open.", low=1, high=10_000, remote=True)] = 8
     cache_ttl_s: Annotated[float, Rule("Seconds for which a result is kept; 0 keeps none.", low=0, remote=True)] = 300.0
     cache_entries: Annotated[int, Rule("Most results that are kept.", low=1, remote=True)] = 1_000
     max_body_bytes: Annotated[int, Rule("Largest body of a request.", low=1, remote=True)] = 2_000_000
-    read_timeout_s: Annotated[float, Rule("Seconds in which a request must arrive.", low=0.1, remote=True)] = 30.0
+    read_timeout_s: Annotated[
+        float,
+        Rule("Seconds in which the head of a request must come, and then its body.", low=0.1, high=86_400, remote=True),
+    ] = 30.0
+    write_timeout_s: Annotated[
+        float,
+        Rule("Seconds until a client is left that takes nothing of its answer.", low=0.1, high=86_400, remote=True),
+    ] = 30.0
+    connections: Annotated[
+        int,
+        Rule(
+            "Most connections at a time, and no more than half of the files that the system lets the server open; for "
+            "one more, the one is closed that has been without a whole request for longest.",
+            low=1,
+            remote=True,
+        ),
+    ] = 500
+    connections_of_one: Annotated[
+        int, Rule("Most of them from one address, such as a proxy before the server.", low=1, remote=True)
+    ] = 200
     requests_per_minute: Annotated[int, Rule("Most of one token or address; 0: no limit.", low=0, remote=True)] = 1_200
-    search_processes: Annotated[int, Rule("Searches at a time; 0: one a processor, up to 4.", low=0, remote=True)] = 0
-    search_timeout_s: Annotated[float, Rule("Seconds for a search and its wait.", low=0.1, remote=True)] = 30.0
+    search_processes: Annotated[
+        int, Rule("Searches at a time; 0: one a processor, up to 4.", low=0, high=1_024, remote=True)
+    ] = 0
+    search_timeout_s: Annotated[
+        float, Rule("Seconds for a search and its wait.", low=0.1, high=86_400, remote=True)
+    ] = 30.0
     waiting_searches: Annotated[int, Rule("Most searches that wait; more are refused.", low=1, remote=True)] = 1_000
-    jobs_at_once: Annotated[int, Rule("Projects that are indexed at the same time.", low=1, remote=True)] = 2
+    jobs_at_once: Annotated[
+        int, Rule("Projects that are indexed at the same time.", low=1, high=1_024, remote=True)
+    ] = 2
     git_schemes: Annotated[tuple[str, ...], Rule("How repositories are fetched.", choices=_GIT, remote=True)] = _GIT[:2]
     clone_max_bytes: Annotated[int, Rule("Most bytes of a fetched one.", low=1, remote=True)] = 1_000_000_000
-    clone_timeout_s: Annotated[float, Rule("Seconds in which it must be here.", low=1, remote=True)] = 600.0
+    clone_timeout_s: Annotated[float, Rule("Seconds in which it must be here.", low=1, high=1_000_000, remote=True)] = (
+        600.0
+    )
     log: Annotated[str, Rule("How the server writes its log on stderr.", choices=("text", "json"), remote=True)] = (
         "text"
     )
+
+
+class Served(NamedTuple):
+    """What holds for settings of which a part came over HTTP: keys are kept to these addresses.
+
+    Whoever asks over HTTP does not see the words of a server that failed either.
+    """
+
+    addresses: frozenset[str] = frozenset()  # that the user's own settings and environment name
 
 
 class Settings(NamedTuple):
@@ -366,6 +453,8 @@ class Settings(NamedTuple):
     index: IndexSettings = IndexSettings()  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
     server: ServerSettings = ServerSettings()
     origins: Mapping[str, str] = NOTHING
+    refused: Mapping[str, str] = NOTHING  # what the project's file says and does not count: by key, in a sentence each
+    served: Served | None = None  # None: nothing of it came over HTTP
 
 
 class Known(NamedTuple):
@@ -386,7 +475,7 @@ class Known(NamedTuple):
         return tuple(map(shown_model, value)) if self.key == "llm.prices" else value
 
 
-SECTIONS = tuple(name for name in Settings._fields if name != "origins")
+SECTIONS = tuple(name for name in Settings._fields if name not in {"origins", "refused", "served"})
 
 
 def known_settings() -> tuple[Known, ...]:
