@@ -8,7 +8,7 @@ import pytest
 
 from codefathom.answer.types import Answer, Citation, Source, StageTrace
 from codefathom.cli.answers import sources_text, stages_text, trust_text
-from codefathom.cli.render import Style
+from codefathom.cli.output import Style
 from codefathom.providers.base import Usage
 
 PLAIN = Style()

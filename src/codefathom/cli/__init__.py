@@ -3,8 +3,10 @@
 import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from codefathom.errors import FathomError
+from codefathom.isolation import leave_relative_places_out, leave_working_directory_out
 
 _ERROR = 2
 _INTERRUPTED = 130
@@ -13,24 +15,25 @@ _BROKEN_PIPE = 141  # what a shell reports for grep when the reader is gone
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 found, 1 nothing found, 2 error, 130 interrupted."""
+    if argv is None:
+        leave_working_directory_out()
+        leave_relative_places_out()
+    from codefathom.cli.output import Output, complain
+
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_streams()
     try:
         code = _run(words)
-        sys.stdout.flush()
+        Output(sys.stdout, {}).flush()
     except KeyboardInterrupt:
         complain("interrupted")
         return _INTERRUPTED
     except BrokenPipeError:
-        # Python flushes stdout once more at exit, which would complain again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _settle()
         return _BROKEN_PIPE
-    except FathomError as error:
-        _trace([])
-        complain(str(error), error.hint)
-        return _ERROR
-    except Exception as error:  # the last resort: nobody should have to read a traceback
-        _trace(words)
-        complain(f"unexpected {type(error).__name__}: {error}", "run again with FATHOM_DEBUG=1 to see where")
+    except Exception as error:
+        complain(*_explained(error), below=_trace([] if isinstance(error, FathomError) else words))
+        _settle()
         return _ERROR
     return code
 
@@ -44,10 +47,12 @@ def _run(words: Sequence[str]) -> int:
             stream.reconfigure(errors="backslashreplace")
     if parsed.wants_help:
         from codefathom.cli.help import WIDTH, command_help, overview
+        from codefathom.cli.output import Output
         from codefathom.cli.terminal import columns
 
         width = min(WIDTH, columns(sys.stdout)) if sys.stdout.isatty() else WIDTH
-        sys.stdout.write(command_help(parsed.command, width) if parsed.command else overview(width))
+        text = command_help(parsed.command, width) if parsed.command else overview(width)
+        Output(sys.stdout, os.environ).write(text)
         return 0
     from codefathom.cli.commands import RUN
     from codefathom.cli.face import Face
@@ -55,15 +60,60 @@ def _run(words: Sequence[str]) -> int:
     return RUN[parsed.command](parsed.options, Face(parsed.options.common, sys.stdout, sys.stderr, os.environ))
 
 
-def _trace(words: Sequence[str]) -> None:
-    if os.environ.get("FATHOM_DEBUG") or {"-v", "--verbose"} & set(words):
-        from traceback import print_exc
+def _open_streams() -> None:
+    """Lead streams that were closed by whoever started us into nothing, as git does.
 
-        print_exc()
+    Else a database would get the number of stdout, and what is printed would be written into it.
+    """
+    if None not in (sys.stdin, sys.stdout, sys.stderr):
+        return
+    descriptor = os.open(os.devnull, os.O_RDWR)
+    while descriptor <= 2:
+        descriptor = os.dup(descriptor)
+    os.close(descriptor)
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115  open as long as the process
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
-def complain(message: str, hint: str = "") -> None:
-    """Say on stderr what went wrong and what to do about it."""
-    from codefathom.cli.render import safe
+def _settle() -> None:
+    """Drop what cannot be written: Python flushes stdout once more at its end, which would complain again."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            _lead_away(stream)
 
-    sys.stderr.write(safe(f"fathom: {message}\n" + (f"  hint: {hint}\n" if hint else "")))
+
+def _lead_away(stream: TextIO) -> None:
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, stream.fileno())
+    except (OSError, ValueError):  # a stream of a program, without a descriptor
+        return
+    finally:
+        os.close(nothing)
+
+
+def _explained(error: Exception) -> tuple[str, str]:
+    """Return what went wrong and what to do about it."""
+    if isinstance(error, FathomError):
+        return str(error), error.hint
+    if isinstance(error, RecursionError):
+        return "a query, a filter or a file nests too deeply", "leave some of its brackets out"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory", "close other programs, or ask for less"
+    if isinstance(error, OSError):  # of the system, at a place that has no better words for it
+        place = f" at {error.filename!r}" if error.filename else ""
+        message = f"the system refuses what has to be done{place}: {error.strerror or error}"
+        return message, "see whether the disk is full and the place can be used"
+    # The last resort: nobody should have to read a traceback.
+    return f"unexpected {type(error).__name__}: {error}", "run again with FATHOM_DEBUG=1 to see where"
+
+
+def _trace(words: Sequence[str]) -> str:
+    if not (os.environ.get("FATHOM_DEBUG") or {"-v", "--verbose"} & set(words)):
+        return ""
+    from traceback import format_exc
+
+    return format_exc()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from codefathom.answer.types import Answer, Citation, Source, StageTrace
-from codefathom.cli.render import Style, safe
+from codefathom.cli.output import Style
+from codefathom.printable import show_line, show_name
 
 _MAX_NOT_CITED = 10
 
@@ -19,7 +20,7 @@ def sources_text(answer: Answer, style: Style) -> str:
     if cited:
         rows = [_row(number, path, *_lines_and_symbols(places), style) for (number, path), places in cited.items()]
     else:
-        rows = [_row(source.number, source.path, _lines(source), source.symbol, style) for source in answer.sources]
+        rows = [_row(source.number, source.path, _lines(source), [source.symbol], style) for source in answer.sources]
     head = "sources:" if cited else "sources, none of them cited:"
     return "".join(f"{line}\n" for line in ("", head, *rows, *_not_cited(answer, cited, style))) if rows else ""
 
@@ -39,17 +40,17 @@ def _number(citation: Citation, sources: Iterable[Source]) -> int:
     return next((source.number for source in (*holding, *of_file)), 0)
 
 
-def _lines_and_symbols(places: Sequence[Citation]) -> tuple[str, str]:
+def _lines_and_symbols(places: Sequence[Citation]) -> tuple[str, Iterable[str]]:
     ordered = sorted(places, key=lambda place: (place.start_line, place.end_line))
-    return ",".join(map(_lines, ordered)), ", ".join(dict.fromkeys(place.symbol for place in ordered if place.symbol))
+    return ",".join(map(_lines, ordered)), dict.fromkeys(place.symbol for place in ordered if place.symbol)
 
 
 def _lines(place: Citation | Source) -> str:
     return f"{place.start_line}-{place.end_line}" if place.start_line != place.end_line else str(place.start_line)
 
 
-def _row(number: int, path: str, lines: str, symbols: str, style: Style) -> str:
-    return f"  [{number}] {style.strong(safe(f'{path}:{lines}'))}  {safe(symbols)}".rstrip()
+def _row(number: int, path: str, lines: str, symbols: Iterable[str], style: Style) -> str:
+    return f"  [{number}] {style.strong(f'{show_name(path)}:{lines}')}  {', '.join(map(show_name, symbols))}".rstrip()
 
 
 def _not_cited(answer: Answer, cited: Iterable[tuple[int, str]], style: Style) -> Iterator[str]:
@@ -59,9 +60,9 @@ def _not_cited(answer: Answer, cited: Iterable[tuple[int, str]], style: Style) -
         if source.path not in paths:
             others.setdefault(source.path, source.number)
     if others:
-        shown = ", ".join(f"[{number}] {path}" for path, number in list(others.items())[:_MAX_NOT_CITED])
+        shown = ", ".join(f"[{number}] {show_name(path)}" for path, number in list(others.items())[:_MAX_NOT_CITED])
         more = f" and {len(others) - _MAX_NOT_CITED} more" if len(others) > _MAX_NOT_CITED else ""
-        yield style.faint(f"  not cited: {safe(shown)}{more}")
+        yield style.faint(f"  not cited: {shown}{more}")
 
 
 def trust_text(answer: Answer) -> str:
@@ -86,7 +87,7 @@ def _cells(stage: StageTrace) -> tuple[str, ...]:
     tokens = f"{stage.usage.prompt_tokens}+{stage.usage.completion_tokens}" if any(stage.usage) else ""
     cost = "" if stage.cost is None else _money(stage.cost)
     numbers = (f"{stage.milliseconds:.0f}", str(stage.n_in), str(stage.n_out), tokens, cost)
-    return (safe(stage.stage), *numbers, safe(" ".join(stage.detail.split())))
+    return (show_line(stage.stage), *numbers, show_line(" ".join(stage.detail.split())))
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:

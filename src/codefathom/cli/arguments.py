@@ -10,10 +10,14 @@ from typing import Any, NamedTuple, NoReturn
 from codefathom.cli.aliases import LEGACY_OPTIONS, is_legacy, translate
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Common, Option
 from codefathom.errors import UsageError
+from codefathom.naming import is_text
 
 _BY_NAME: Mapping[str, Command] = {command.name: command for command in COMMANDS}
 # These may also stand before the command; the number is how many words they take.
 _LEADING = {name: 2 if option.metavar else 1 for option in COMMON_OPTIONS for name in option.names}
+
+
+_MOST_SAID = 80  # characters of a value that an error repeats
 
 
 class Parsed(NamedTuple):
@@ -142,17 +146,37 @@ def _assign(program: str, operands: Sequence[Option], words: list[str]) -> dict[
     return values
 
 
+# A file of the system may have a name that is not UTF-8. Paths of a project are always.
+_OF_SYSTEM = ("--source-dir", "--doc", "--trace", "--output", "file", "folder")
+
+
 def _value(option: Option, given: Any) -> Any:
     if isinstance(given, bool):
         return given
+    name = option.names[-1]
+    for text in given if isinstance(given, list) else [given]:
+        if not is_text(text) and name not in _OF_SYSTEM:
+            raise UsageError(f"{name} cannot be {_cut(text)}: it is no text in UTF-8", hint="write it in UTF-8")
     if option.choices and given not in option.choices:
-        raise UsageError(f"{option.names[-1]} cannot be {given!r}", hint=f"choose one of {', '.join(option.choices)}")
+        raise UsageError(f"{name} cannot be {_cut(given)}", hint=f"choose one of {', '.join(option.choices)}")
     if isinstance(given, list):
         return tuple(given)
+    return given if option.kind is str else _number(option, given)
+
+
+def _number(option: Option, given: str) -> Any:
+    hint = "give a number" if option.low is None else f"give a number from {option.low} to {option.high}"
     try:
-        return option.kind(given)
+        number = option.kind(given)
     except ValueError as error:
-        raise UsageError(f"{option.names[-1]} cannot be {given!r}", hint="give a number") from error
+        raise UsageError(f"{option.names[-1]} cannot be {_cut(given)}", hint=hint) from error
+    if option.low is not None and option.high is not None and not option.low <= number <= option.high:  # NaN is not
+        raise UsageError(f"{option.names[-1]} cannot be {_cut(given)}", hint=hint)
+    return number
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= _MOST_SAID else f"{text[:_MOST_SAID]}…")
 
 
 class _Parser(argparse.ArgumentParser):

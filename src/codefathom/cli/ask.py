@@ -11,7 +11,6 @@ from codefathom.agent.loop import Call, Event, Observed
 from codefathom.answer.ask import NO_MODEL, NOT_FOUND, Found, Text
 from codefathom.answer.tokens import counter
 from codefathom.answer.types import Answer
-from codefathom.cli import complain
 from codefathom.cli.aliases import NO_MODEL as NOT_JUDGED
 from codefathom.cli.answers import sources_text, stages_text, trust_text
 from codefathom.cli.contexts import context_of
@@ -19,9 +18,10 @@ from codefathom.cli.documents import documents
 from codefathom.cli.face import Face
 from codefathom.cli.filters import inside_project, where
 from codefathom.cli.options import AskOptions
-from codefathom.cli.render import safe
+from codefathom.cli.output import complain
 from codefathom.engine import Engine
 from codefathom.errors import SourceError, UsageError
+from codefathom.printable import show_text
 from codefathom.providers.base import Message
 from codefathom.search.query import unwrap
 from codefathom.shapes import answer_shape, to_json, trace_shape
@@ -74,7 +74,6 @@ def contexts(options: AskOptions, face: Face) -> Context:
     llm = settings.llm
     if settings.select.filter_level >= 1 and not (llm.of("select") or llm.of("judge")):
         face.note(NOT_JUDGED)
-    face.notes(found.degraded)
     return context_of(options.query, found, counter(settings.context.tokenizer_path))
 
 
@@ -120,7 +119,7 @@ def show(events: Events, face: Face) -> Answer:
     for event in events:
         if isinstance(event, Text) and not face.common.json:
             is_streamed = True
-            face.write(safe(event.text))
+            face.write(show_text(event.text))
             face.flush()
         elif isinstance(event, Call):
             face.note(f"{event.name} {event.arguments}")
@@ -128,7 +127,7 @@ def show(events: Events, face: Face) -> Answer:
             face.note(event.text)
         elif isinstance(event, Answer):
             if not (is_streamed or face.common.json):
-                face.write(safe(event.text))
+                face.write(show_text(event.text))
             return event
     raise AssertionError("an answer ended without its last event")  # against the protocol of ask_events
 
@@ -147,7 +146,7 @@ def conclude(answer: Answer, options: AskOptions, face: Face, told: Collection[s
     if not answer.sources:
         face.note(f"nothing found for {answer.question!r}")
     if options.explain:
-        face.note(f"the stages of this answer\n{stages_text(answer.trace)}")
+        face.note("the stages of this answer", f"{stages_text(answer.trace)}\n")
     if answer.failure:
         complain(answer.failure, answer.hint)
 
@@ -163,5 +162,6 @@ def write_trace(text: str, path: str, mode: str) -> None:
     try:
         with open(path, mode, encoding="utf-8") as file:
             file.write(f"{text}\n" if text else "")
-    except OSError as error:
-        raise SourceError(f"cannot write {path!r}: {error.strerror}", hint="give a file that can be written") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise SourceError(f"cannot write {path!r}: {reason}", hint="give a file that can be written") from error

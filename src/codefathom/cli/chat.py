@@ -11,7 +11,6 @@ from io import TextIOWrapper
 from codefathom.answer.ask import Text
 from codefathom.answer.types import Answer
 from codefathom.asking import recent
-from codefathom.cli import complain
 from codefathom.cli.ask import (
     Events,
     ask_events,
@@ -25,8 +24,10 @@ from codefathom.cli.ask import (
 from codefathom.cli.documents import STDIN
 from codefathom.cli.face import Face
 from codefathom.cli.options import AskOptions
+from codefathom.cli.output import complain
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
+from codefathom.printable import escape_json
 from codefathom.providers.base import Message
 from codefathom.shapes import answer_shape, trace_shape
 
@@ -110,7 +111,7 @@ class _Conversation:
     def _answer(self, question: str, events: Events) -> None:
         answer = show(events, self._face)
         if self._face.common.json:
-            self._face.write(json.dumps(answer_shape(answer), ensure_ascii=False) + "\n")
+            self._face.write(escape_json(json.dumps(answer_shape(answer), ensure_ascii=False)) + "\n")
         conclude(answer, self._options, self._face, self._told)
         if self._options.trace:
             line = json.dumps({"question": question, "stages": trace_shape(answer.trace)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, Any
 
 from codefathom import __version__
@@ -13,6 +13,7 @@ from codefathom.cli.face import Face
 from codefathom.cli.filters import inside_project, where
 from codefathom.cli.render import related_text, search_text, symbols_text
 from codefathom.errors import SourceError, UsageError
+from codefathom.printable import show_name
 from codefathom.types import Context, SearchResult
 
 FOUND, NOTHING, ERROR = 0, 1, 2
@@ -91,7 +92,7 @@ def related(options: given.RelatedOptions, face: Face) -> int:
         unresolved = f"; {result.n_unresolved} imports lead outside the project" if result.n_unresolved else ""
         face.note(f"{result.completeness.rstrip('.')}{unresolved}")
     if not result.edges:
-        face.note(f"nothing is connected with {result.target}")
+        face.note(f"nothing is connected with {show_name(result.target)}")
     return FOUND if result.edges else NOTHING
 
 
@@ -132,9 +133,10 @@ def chat(options: given.AskOptions, face: Face) -> int:
 
 def _show_context(result: Context, format_name: str, face: Face) -> int:
     face.note_indexing()
+    face.notes(result.degraded)
     face.write(_context_text(result, format_name))
     if result.truncated:
-        face.note(f"not whole, the budget was too small: {', '.join(result.truncated)}")
+        face.note(f"not whole, the budget was too small: {', '.join(map(show_name, result.truncated))}")
     if not result.files:
         face.note(f"nothing found for {result.query!r}")
     elif face.common.verbose:
@@ -154,8 +156,18 @@ def _context_text(result: Context, format_name: str) -> str:
 
 def status(options: given.StatusOptions, face: Face) -> int:
     """Print what the index holds."""
-    from codefathom.cli.render import status_text
+    from codefathom.cli.render import secrets_text, status_text
 
+    if options.secrets:
+        with face.open() as engine:
+            places = engine.secrets()
+        if face.common.json:
+            from codefathom.shapes import secrets_shape, to_json
+
+            face.write(to_json(secrets_shape(places)))
+        else:
+            face.write(secrets_text(places, face.style))
+        return FOUND
     with face.open() as engine:
         result = engine.status()
     if face.common.json:
@@ -172,7 +184,8 @@ def doctor(options: given.DoctorOptions, face: Face) -> int:
     from codefathom.cli.render import checks_text
 
     with face.open() as engine:
-        checks = engine.doctor(providers=options.providers)
+        checks = engine.doctor(providers=options.providers, fix=options.fix)
+    face.note_indexing()
     if face.common.json:
         from codefathom.shapes import checks_shape, to_json
 
@@ -193,7 +206,8 @@ def config(_: given.ConfigOptions, face: Face) -> int:
     for known in known_settings():
         section, name = known.key.split(".")
         value: Any = getattr(getattr(settings, section), name)
-        rows.append((known, known.shown(value), settings.origins.get(known.key, "default")))
+        origin = "; ".join(filter(None, (settings.origins.get(known.key, "default"), settings.refused.get(known.key))))
+        rows.append((known, known.shown(value), origin))
     if face.common.json:
         from codefathom.shapes import to_json
 
@@ -214,22 +228,40 @@ def export(options: given.ExportOptions, face: Face) -> int:
             for line in lines:
                 face.write(_ended(line))
         else:
-            with _opened(options.output, "w") as file:
-                file.writelines(map(_ended, lines))
-            face.note(f"wrote {options.output}")
+            _save(options.output, lines)
+            face.note(f"wrote {show_name(options.output)}")
     return FOUND
+
+
+def _save(path: str, lines: Iterable[str]) -> None:
+    try:
+        with _opened(path, "w") as file:
+            file.writelines(map(_ended, lines))
+    except OSError as error:
+        raise SourceError(f"cannot write {path!r}: {error.strerror or error}", hint="write to another place") from error
 
 
 def import_(options: given.ImportOptions, face: Face) -> int:
     """Read lines which export has written."""
     with face.open() as engine:
         if options.file == "-":
-            n_documents = engine.import_index(iter(sys.stdin), options.format)
+            n_documents = engine.import_index(_lines(sys.stdin), options.format)
         else:
             with _opened(options.file, "r") as file:
-                n_documents = engine.import_index(iter(file), options.format)
+                n_documents = engine.import_index(_lines(file), options.format)
     face.note(f"took over {n_documents} documents")
     return FOUND
+
+
+def _lines(file: Iterable[str]) -> Iterator[str]:
+    try:
+        yield from file
+    except UnicodeDecodeError as error:
+        raise SourceError("what is to be imported is not UTF-8", hint="give a file of `fathom export`") from error
+    except OSError as error:
+        raise SourceError(
+            f"cannot read it: {error.strerror or error}", hint="give a file of `fathom export`"
+        ) from error
 
 
 def _ended(line: str) -> str:
@@ -239,8 +271,9 @@ def _ended(line: str) -> str:
 def _opened(path: str, mode: str) -> IO[str]:
     try:
         return open(path, mode, encoding="utf-8", newline="")
-    except OSError as error:
-        raise SourceError(f"cannot open {path!r}: {error.strerror}", hint="name a file that can be opened") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise SourceError(f"cannot open {path!r}: {reason}", hint="name a file that can be opened") from error
 
 
 def version(_: given.PlainOptions, face: Face) -> int:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from re import findall
+from re import findall, fullmatch
 from typing import TYPE_CHECKING
 
 from codefathom.answer.budget import shown
+from codefathom.printable import escape_xml, show_name, show_text
 from codefathom.types import Context, ContextFile
 
 if TYPE_CHECKING:
     from codefathom.answer.ask import Found
     from codefathom.answer.types import Source
-
-_XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
-# XML 1.0 has no place for these, not even escaped.
-_XML.update({code: None for code in (*range(32), 0xFFFE, 0xFFFF) if code not in {9, 10, 13}})
 
 
 def context_text(context: Context, format_name: str) -> str:
@@ -31,7 +28,7 @@ def context_of(query: str, found: Found, count: Callable[[str], int]) -> Context
     files = tuple(_file(path, parts) for path, parts in by_path.items())
     n_tokens = sum(count(shown(source)) for source in found.sources)
     cut = (file.path for file in files if file.spans)
-    return Context(query, files, n_tokens, (*cut, *found.left_out))
+    return Context(query, files, n_tokens, (*cut, *found.left_out), found.degraded)
 
 
 def _file(path: str, parts: list[Source]) -> ContextFile:
@@ -43,7 +40,7 @@ def _file(path: str, parts: list[Source]) -> ContextFile:
 
 
 def _files(context: Context) -> str:
-    return "".join(f"##File: {file.path}\n{_ended(file.text)}\n" for file in context.files)
+    return "".join(f"##File: {show_name(file.path)}\n{show_text(_ended(file.text))}\n" for file in context.files)
 
 
 def _markdown(context: Context) -> str:
@@ -55,7 +52,9 @@ def _markdown_file(file: ContextFile) -> str:
     longest = max((len(run) for run in findall("`{3,}", file.text)), default=2)
     fence = "`" * (longest + 1)
     ending = file.path.rpartition("/")[2].rpartition(".")
-    return f"## {file.path}{_lines(file)}\n\n{fence}{ending[2] if ending[1] else ''}\n{_ended(file.text)}{fence}\n\n"
+    language = ending[2] if ending[1] and fullmatch(r"[\w+#-]+", ending[2]) else ""
+    text = show_text(_ended(file.text))
+    return f"## {show_name(file.path)}{_lines(file)}\n\n{fence}{language}\n{text}{fence}\n\n"
 
 
 def _xml(context: Context) -> str:
@@ -63,7 +62,8 @@ def _xml(context: Context) -> str:
 
 
 def _xml_file(n: int, file: ContextFile) -> str:
-    path, text, reason = (part.translate(_XML) for part in (file.path, _ended(file.text), file.reason))
+    path, reason = (escape_xml(part).replace("\n", "&#10;").replace("\t", "&#9;") for part in (file.path, file.reason))
+    text = escape_xml(_ended(file.text))
     lines = ",".join(f"{start}-{end}" for start, end in file.spans)
     attributes = f' index="{n}" path="{path}"' + (f' lines="{lines}"' if lines else "") + f' reason="{reason}"'
     return f"<document{attributes}>\n{text}</document>\n"

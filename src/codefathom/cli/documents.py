@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from codefathom.cli.face import Face
 from codefathom.errors import SourceError
+from codefathom.source.charset import likely_encoding, undecodable_lines
 from codefathom.source.content import decode, is_binary
 
 STDIN = "-"
@@ -53,7 +54,8 @@ def _text(shown: str, data: bytes) -> str:
         )
     if is_binary(data):
         raise SourceError(f"{shown} is no text", hint="give a text, such as the file saved as text or Markdown")
-    text = decode(data)
+    # One text alone: its own bytes are all there is to tell the encoding.
+    text = decode(data, likely_encoding([undecodable_lines(data)])).text
     if not text.strip():
         raise SourceError(f"{shown} holds no text", hint="leave --doc out, or give another text")
     return text.replace("\r\n", "\n").replace("\r", "\n")

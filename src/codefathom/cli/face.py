@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 from codefathom.cli.options import Common
+from codefathom.cli.output import Output, shown_message
 from codefathom.cli.progress import ProgressLine
-from codefathom.cli.render import Style, safe
-from codefathom.cli.terminal import is_colourful, is_terminal
 from codefathom.configuration import find_root, load_settings, user_file
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
+from codefathom.printable import show_text
 from codefathom.settings import Settings
 
 
@@ -21,35 +21,41 @@ class Face:
 
     def __init__(self, common: Common, out: TextIO, err: TextIO, environ: Mapping[str, str]) -> None:
         self.common = common
-        self.style = Style(is_colourful(out, environ))
-        self._out = out
-        self._err = err
+        self._out = Output(out, environ)
+        self._err = Output(err, environ)
+        self.style = self._out.style
         self._environ = environ
-        self._progress = ProgressLine(err, terminal=is_terminal(err, environ))
+        self._told: set[str] = set()
+        self._progress = ProgressLine(self._err)
 
     def write(self, text: str) -> None:
         """Write data."""
-        self._progress.clear()
+        self._err.clear()
         self._out.write(text)
 
     def flush(self) -> None:
         """Let a reader see now what was written; for commands that go on for long."""
         self._out.flush()
 
-    def note(self, text: str) -> None:
-        """Say something beside the data, unless quiet."""
+    def note(self, text: str, below: str = "") -> None:
+        """Say something in one line beside the data, unless quiet; a table may stand `below` it."""
         if text and not self.common.quiet:
-            self._progress.clear()
-            self._err.write(f"fathom: {safe(text)}\n")
+            self._err.write(f"fathom: {shown_message(text)}\n{show_text(below)}")
+            self._err.flush()
+
+    def _tell(self, text: str) -> None:
+        """Say something now; a result that says the same later has not to."""
+        self.note(text)
+        self._told.add(text)
 
     def notes(self, texts: Iterable[str]) -> None:
         """Say several things."""
         for text in texts:
-            self.note(text)
+            if text not in self._told:
+                self.note(text)
 
     def ask(self, question: str) -> None:
         """Put a question before the reader, quiet or not."""
-        self._progress.clear()
         self._err.write(question)
         self._err.flush()
 
@@ -66,7 +72,9 @@ class Face:
         """Open the project that the command is about; a run of the indexer shows its progress."""
         show = None if self.common.quiet else self._progress
         self._refuse_home()
-        return Engine.open(self._folder(), settings=self.settings(), on_progress=show, on_wait=self.note)
+        settings = self.settings()
+        self.notes(settings.refused.values())
+        return Engine.open(self._folder(), settings=settings, on_progress=show, on_wait=self._tell)
 
     def note_indexing(self) -> None:
         """Say once that this command had to index first."""

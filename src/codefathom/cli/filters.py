@@ -6,6 +6,7 @@ import os
 
 from codefathom.cli.options import AskOptions, ContextOptions, SearchOptions
 from codefathom.errors import UsageError
+from codefathom.naming import is_text
 from codefathom.search.filter_options import one_of, split_values
 from codefathom.search.filters import combine
 from codefathom.types import Where
@@ -33,12 +34,19 @@ def _folder(folder: str, root: str) -> str:
     return folder if is_pattern else inside_project(folder, root) or "."
 
 
+def _here() -> tuple[str, ...]:
+    try:
+        return (os.getcwd(),)
+    except OSError:  # it was removed
+        return ()
+
+
 def inside_project(path: str, root: str) -> str:
     """Return a path relative to the project. As typed it is looked for below the current folder, then in the project.
 
     Raises UsageError when it is in neither or outside the project.
     """
-    for base in (os.getcwd(), root) if "\0" not in path else ():
+    for base in (*_here(), root) if is_text(path) else ():
         place = os.path.realpath(os.path.join(base, path))
         if os.path.exists(place) and (place == root or place.startswith(os.path.join(root, ""))):
             relative = os.path.relpath(place, root).replace(os.sep, "/")

@@ -19,6 +19,8 @@ class Option(NamedTuple):
     kind: type = str
     repeat: bool = False
     required: bool = False
+    low: float | None = None  # of numbers that are no setting
+    high: float | None = None
 
     @property
     def destination(self) -> str:
@@ -115,6 +117,7 @@ class StatusOptions(NamedTuple):
 
     common: Common
     skipped: bool = False
+    secrets: bool = False
 
 
 class DoctorOptions(NamedTuple):
@@ -122,6 +125,7 @@ class DoctorOptions(NamedTuple):
 
     common: Common
     providers: bool = False
+    fix: bool = False
 
 
 class PlainOptions(NamedTuple):
@@ -142,7 +146,7 @@ class ServeOptions(NamedTuple):
 
     common: Common
     folder: str = ""
-    new_token: str = ""
+    new_token: str | None = None
 
 
 class ExportOptions(NamedTuple):
@@ -227,6 +231,9 @@ COMMANDS = (
             Option(("--required-exts",), "only names that end so: .rs,.py", "LIST", setting="source.required_exts"),
             Option(("--ignore",), "further ignore patterns, with commas between", "LIST", setting="source.ignore"),
             Option(("--workers",), "processes that parse", "N", setting="index.workers"),
+            Option(
+                ("--wait",), "how long to wait while another process writes; 0: fail", "SECONDS", setting="index.wait_s"
+            ),
         ),
         IndexOptions,
         ("fathom index", "fathom index --dry-run", "fathom index --watch"),
@@ -240,7 +247,7 @@ COMMANDS = (
             Option(("--level",), "what a hit is", "LEVEL", setting="search.level", choices=LEVELS),
             Option(("--mode",), "how to rank; auto decides", "MODE", setting="search.mode", choices=MODES),
             *_FILTERS,
-            Option(("--min-score",), "drop hits below this score, 0 to 1", "X", kind=float),
+            Option(("--min-score",), "drop hits below this score, 0 to 1", "X", kind=float, low=0, high=1),
             Option(("--explain",), "show every signal of every hit"),
             _REFRESH,
         ),
@@ -258,7 +265,7 @@ COMMANDS = (
         (
             Option(("--path",), "only below this file or folder", "PATH"),
             Option(("--kind",), "only this kind", "NAME"),
-            Option(("-n", "--limit"), "most symbols", "N", kind=int),
+            Option(("-n", "--limit"), "most symbols", "N", kind=int, low=1, high=1_000_000),
         ),
         SymbolsOptions,
         ("fathom symbols parse", "fathom symbols --kind class --path src"),
@@ -274,7 +281,7 @@ COMMANDS = (
                 required=True,
             ),
         ),
-        (Option(("--depth",), "how many steps to follow", "N", kind=int),),
+        (Option(("--depth",), "how many steps to follow", "N", kind=int, low=1, high=5),),
         RelatedOptions,
         ("fathom related src/app.py --depth 2", "fathom related @@authenticate"),
     ),
@@ -339,14 +346,20 @@ COMMANDS = (
         "status",
         "show what the index holds",
         (),
-        (Option(("--skipped",), "list every file that is not indexed, and why"),),
+        (
+            Option(("--skipped",), "list every file that is not indexed, and why"),
+            Option(("--secrets",), "list where secrets stand, never their values"),
+        ),
         StatusOptions,
     ),
     Command(
         "doctor",
         "check that everything works",
         (),
-        (Option(("--providers",), "ask every configured language model for one word"),),
+        (
+            Option(("--providers",), "ask every configured language model for one word"),
+            Option(("--fix",), "first make again what is damaged in the index, as `fathom index` does"),
+        ),
         DoctorOptions,
     ),
     Command(
@@ -372,7 +385,7 @@ COMMANDS = (
     ),
     Command(
         "import",
-        "read what export has written",
+        "read what export has written; only texts that the project has too are taken",
         (Option(("file",), "file to read; - is stdin", "FILE"),),
         (Option(("--as",), "what the file holds", "FORMAT", choices=EXPORT_FORMATS, required=True),),
         ImportOptions,

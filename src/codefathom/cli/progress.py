@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TextIO
 
-from codefathom.cli.terminal import columns
+from codefathom.cli.output import Output
+from codefathom.printable import show_line
 from codefathom.types import Progress
 
 _WIDTH = 20
 _TERMINAL_EVERY_S = 0.1
 _PLAIN_EVERY_S = 5.0
-_CLEAR_LINE = "\r\x1b[K"
 _PHASES = {
+    "wait": "waiting",
     "scan": "looking",
     "index": "indexing",
     "write": "writing",
@@ -30,15 +30,14 @@ _PHASES = {
 class ProgressLine:
     """Takes the events of a run and shows them."""
 
-    def __init__(self, stream: TextIO, *, terminal: bool, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream = stream
-        self._terminal = terminal
+    def __init__(self, output: Output, clock: Callable[[], float] = time.monotonic) -> None:
+        self._output = output
         self._clock = clock
         self._started = clock()
         self._shown_at = self._started
-        self._visible = False
         self._n_done = 0
         self._n_chunks = 0
+        self._is_waiting = False
 
     def __call__(self, event: Progress) -> None:
         """Show an event, unless the last one was shown a moment ago."""
@@ -46,25 +45,19 @@ class ProgressLine:
         if event.phase == "scan":
             self._started = now
         self._n_done, self._n_chunks = event.n_done, event.n_chunks
-        every = _TERMINAL_EVERY_S if self._terminal else _PLAIN_EVERY_S
+        every = _TERMINAL_EVERY_S if self._output.is_terminal else _PLAIN_EVERY_S
+        if event.phase == "wait" and not self._is_waiting:
+            every = 0.0  # why nothing happens is told at once
+        self._is_waiting = event.phase == "wait"
         if now - self._shown_at < every:
             return
         self._shown_at = now
         text = describe(event, now - self._started)
-        if self._terminal:
-            # A line that wraps could not be taken away again.
-            self._stream.write(_CLEAR_LINE + text[: columns(self._stream) - 1])
-            self._visible = True
+        if self._output.is_terminal:
+            self._output.pass_by(text)
         else:
-            self._stream.write(text + "\n")
-        self._stream.flush()
-
-    def clear(self) -> None:
-        """Take the line away, so that other text can follow."""
-        if self._visible:
-            self._stream.write(_CLEAR_LINE)
-            self._stream.flush()
-            self._visible = False
+            self._output.write(show_line(text) + "\n")
+            self._output.flush()
 
     def summary(self) -> str:
         """Return what the last run did, and "" when it had nothing to do."""

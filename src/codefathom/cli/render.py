@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
+from codefathom.cli.output import Style
 from codefathom.cli.progress import duration
-from codefathom.types import Check, Failure, FoundSymbol, Hit, IndexReport, RelatedResult, SearchResult, Status
+from codefathom.printable import escape_toml, show_line, show_name, show_text
+from codefathom.types import (
+    Check,
+    Failure,
+    FoundSymbol,
+    Hit,
+    IndexReport,
+    RelatedResult,
+    SearchResult,
+    SecretPlace,
+    Status,
+)
 
 _EXCERPT_LINES = 6
 _LINES_BEFORE_BEST = 2
@@ -14,32 +25,6 @@ _MAX_LINE_CHARS = 200
 _MAX_LISTED = 20
 _MAX_CHECK_NAME = 20  # longer ones do not push all others aside
 _MAX_ALIKE = 3  # files that failed for one reason and are still named one by one
-# What is in a repository is data: its control characters must not steer the terminal.
-_BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))  # turn around what follows them
-_CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160), *_BIDI) if code not in {9, 10}}
-
-
-class Style(NamedTuple):
-    """Marks text for a terminal, or leaves it alone."""
-
-    colour: bool = False
-
-    def strong(self, text: str) -> str:
-        """What a result is about."""
-        return f"\x1b[1;36m{text}\x1b[0m" if self.colour else text
-
-    def faint(self, text: str) -> str:
-        """What explains it."""
-        return f"\x1b[2m{text}\x1b[0m" if self.colour else text
-
-    def alarm(self, text: str) -> str:
-        """What went wrong."""
-        return f"\x1b[1;31m{text}\x1b[0m" if self.colour else text
-
-
-def safe(text: str) -> str:
-    """Return text without characters that steer a terminal."""
-    return text.translate(_CONTROL)
 
 
 def search_text(
@@ -50,7 +35,7 @@ def search_text(
     for hit in result.hits:
         lines = [_header(hit, style)]
         if hit.reason:
-            lines.append(style.faint(f"  {safe(hit.reason)}"))
+            lines.append(style.faint(f"  {show_line(hit.reason)}"))
         lines += [style.faint(f"    {line}") for line in explain(hit.signals)]
         lines += _excerpt(hit, style, whole=whole)
         blocks.append("\n".join(lines) + "\n")
@@ -59,10 +44,10 @@ def search_text(
 
 def _header(hit: Hit, style: Style) -> str:
     chunk = hit.chunk
-    place = style.strong(safe(f"{chunk.path}:{chunk.start_line}-{chunk.end_line}"))
+    place = style.strong(f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}")
     # The kind is that of the first symbol; of another one that is shown instead it is not known.
     kind = chunk.kind if hit.name in (chunk.symbol, *chunk.names[:1], "") else ""
-    return f"{place}  {safe(' '.join(part for part in (kind, hit.name) if part))}  {hit.score:.2f}"
+    return f"{place}  {' '.join(part for part in (show_line(kind), show_name(hit.name)) if part)}  {hit.score:.2f}"
 
 
 def _excerpt(hit: Hit, style: Style, *, whole: bool) -> list[str]:
@@ -80,7 +65,7 @@ def _excerpt(hit: Hit, style: Style, *, whole: bool) -> list[str]:
     while end - start > 1 and not lines[start].strip():
         start += 1
     width = len(str(first + end - 1))
-    shown = (safe(line.rstrip("\r"))[:_MAX_LINE_CHARS] for line in lines[start:end])
+    shown = (show_text(line.rstrip("\r"))[:_MAX_LINE_CHARS] for line in lines[start:end])
     return [f"  {style.faint(f'{first + start + n:>{width}}')}  {line}".rstrip() for n, line in enumerate(shown)]
 
 
@@ -91,9 +76,9 @@ def symbols_text(found: Iterable[FoundSymbol], style: Style) -> str:
 
 def _symbol_line(item: FoundSymbol, style: Style) -> str:
     symbol = item.symbol
-    place = style.strong(safe(f"{item.path}:{symbol.name_line}"))
-    signature = style.faint(safe(symbol.signature)[:_MAX_LINE_CHARS])
-    return f"{place}  {symbol.kind} {safe(symbol.qualified_name)}  {signature}".rstrip() + "\n"
+    place = style.strong(f"{show_name(item.path)}:{symbol.name_line}")
+    signature = style.faint(show_line(symbol.signature)[:_MAX_LINE_CHARS])
+    return f"{place}  {show_line(symbol.kind)} {show_name(symbol.qualified_name)}  {signature}".rstrip() + "\n"
 
 
 def related_text(result: RelatedResult, style: Style) -> str:
@@ -102,10 +87,10 @@ def related_text(result: RelatedResult, style: Style) -> str:
     for kind in dict.fromkeys(edge.kind for edge in result.edges):
         lines.append(f"{kind}:")
         for edge in (edge for edge in result.edges if edge.kind == kind):
-            place = style.strong(safe(f"{edge.path}:{edge.line}"))
-            inside = f" in {safe(edge.symbol)}" if edge.symbol else ""
+            place = style.strong(f"{show_name(edge.path)}:{edge.line}")
+            inside = f" in {show_name(edge.symbol)}" if edge.symbol else ""
             step = f"  (step {edge.depth})" if edge.depth > 1 else ""
-            lines.append(f"  {place}  {safe(edge.name)}{inside}{step}")
+            lines.append(f"  {place}  {show_name(edge.name)}{inside}{step}")
     return "".join(line + "\n" for line in lines)
 
 
@@ -115,7 +100,7 @@ def report_text(report: IndexReport, *, whole: bool) -> str:
     if report.dry_run or whole:
         for mark, paths in (("+", report.added), ("~", report.changed), ("-", report.removed)):
             shown = paths if whole else paths[:_MAX_LISTED]
-            lines += [f"{mark} {safe(path)}" for path in shown]
+            lines += [f"{mark} {show_name(path)}" for path in shown]
             if len(paths) > len(shown):
                 lines.append(f"{mark} … and {len(paths) - len(shown)} more (-v lists all)")
     each = [_failed(failure) for failure in report.failures]
@@ -123,15 +108,16 @@ def report_text(report: IndexReport, *, whole: bool) -> str:
     lines += [f"failed: {line}" for line in failed]
     if failed != each:
         lines.append("failed: … (-v lists all)")
+    lines += [f"repaired: the {part} was damaged and was made again" for part in report.repaired]
     lines.append(_summary(report))
     lines += _for_model(report)
     if report.paused:
-        lines.append(f"paused: {report.paused}")
+        lines.append(f"paused: {show_line(report.paused)}")
     return "".join(line + "\n" for line in lines)
 
 
 def _failed(failure: Failure) -> str:
-    return f"{safe(failure.path)}: {safe(failure.reason)}"
+    return f"{show_name(failure.path)}: {show_line(failure.reason)}"
 
 
 def _failures(failures: Sequence[Failure]) -> list[str]:
@@ -144,7 +130,7 @@ def _failures(failures: Sequence[Failure]) -> list[str]:
         if len(alike) <= _MAX_ALIKE:
             lines += map(_failed, alike)
         else:
-            lines.append(f"{len(alike)} files, {safe(alike[0].path)} the first: {safe(reason)}")
+            lines.append(f"{len(alike)} files, {show_name(alike[0].path)} the first: {show_line(reason)}")
     n_more = len(lines) - _MAX_LISTED
     return lines if n_more <= 0 else [*lines[:_MAX_LISTED], f"… and {n_more} more"]
 
@@ -172,28 +158,36 @@ def _files(n: int) -> str:
     return "1 file" if n == 1 else f"{n} files"
 
 
+def secrets_text(places: Iterable[SecretPlace], style: Style) -> str:
+    """Return one line for each secret: where it stands and what it is."""
+    return "".join(f"{style.strong(f'{show_name(item.path)}:{item.line}')}  {item.kind}\n" for item in places)
+
+
 def status_text(status: Status, style: Style, *, skipped: bool) -> str:
     """Return what the index holds; with `skipped` the list of files that are left out, and why."""
     if skipped:
-        return "".join(f"{style.strong(safe(item.path))}  {item.reason}\n" for item in status.skipped)
+        return "".join(f"{style.strong(show_name(item.path))}  {show_line(item.reason)}\n" for item in status.skipped)
     rows = [
-        ("project", safe(status.root)),
-        ("index", f"{safe(status.index_dir)} ({size(status.n_bytes)}, generation {status.generation})"),
+        ("project", show_name(status.root)),
+        ("index", f"{show_name(status.index_dir)} ({size(status.n_bytes)}, generation {status.generation})"),
         ("files", f"{status.n_documents} indexed, {len(status.skipped)} skipped, {len(status.failures)} failed"),
         ("chunks", f"{status.n_chunks} ({status.n_without_vector} without vector)"),
         ("symbols", str(status.n_symbols)),
         ("languages", _counts(status.languages)),
         ("kinds", _counts(status.kinds)),
-        ("model", status.model),
+        ("model", show_line(status.model)),
         ("up to date", _freshness(status)),
     ]
     rows += [("failed", line) for line in _failures(status.failures)]
     if status.paused:
-        rows.append(("paused", safe(status.paused)))
+        rows.append(("paused", show_line(status.paused)))
+    rows += [("damaged", show_line(sentence)) for sentence in status.damage]
     return "".join(f"{name:<11} {value}\n" for name, value in rows)
 
 
 def _freshness(status: Status) -> str:
+    if status.doubt:
+        return f"not known: {show_line(status.doubt)}; `fathom index` does that, and so does the first search"
     if not status.generation:
         return "no index yet; the first search makes it"
     problems = [f"{status.pending} files changed since"] if status.pending else []
@@ -216,14 +210,14 @@ def checks_text(checks: Iterable[Check], style: Style) -> str:
 
 def _check_lines(check: Check, width: int, style: Style) -> str:
     mark = "ok  " if check.ok else style.alarm("FAIL")
-    hint = f"      {safe(check.hint)}\n" if check.hint and not check.ok else ""
-    return f"{mark}  {check.name:<{width}} {safe(check.detail)}\n{hint}"
+    hint = f"      {show_line(check.hint)}\n" if check.hint and not check.ok else ""
+    return f"{mark}  {show_line(check.name):<{width}} {show_line(check.detail)}\n{hint}"
 
 
 def setting_line(key: str, value: object, origin: str, style: Style, explanation: str) -> str:
     """Return one setting as it stands in a settings file, and where its value comes from."""
     above = style.faint(f"# {explanation}") + "\n" if explanation else ""
-    return f"{above}{key} = {as_toml(value)}  {style.faint(f'# {safe(origin)}')}\n"
+    return f"{above}{key} = {as_toml(value)}  {style.faint(f'# {show_line(origin)}')}\n"
 
 
 def as_toml(value: object) -> str:
@@ -233,7 +227,7 @@ def as_toml(value: object) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(as_toml(part) for part in value)}]"
     if isinstance(value, str):
-        return '"' + safe(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return f'"{escape_toml(value)}"'
     return str(value)
 
 

@@ -20,7 +20,7 @@ def run(options: ServeOptions, face: Face) -> int:
         raise UsageError(
             f"the server needs the package {error.name!r}", hint="pip install 'codefathom[server]'"
         ) from error
-    if options.new_token:
+    if options.new_token is not None:
         if not re.fullmatch(r"[\w.-]+", options.new_token):
             raise UsageError(f"a token cannot be called {options.new_token!r}", hint="use letters, digits, . _ and -")
         token = new_token()
