@@ -26,6 +26,7 @@ import codefathom.server.page as page_module
 from codefathom.engine import Engine
 from codefathom.server.app import create_app
 from codefathom.server.config import ServerConfig
+from codefathom.server.run import options_of
 
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
 # Another build of the page than the one in the package, for those who change it.
@@ -185,9 +186,8 @@ def serving(folder: Path, config: ServerConfig, port: int = 0) -> Iterator[Serve
         (shop / "fathom.toml").touch()
     listener = socket.create_server(("127.0.0.1", port))
     app: Any = create_app(config)
-    settings = uvicorn.Config(
-        late(app) if SLOWER > 1 else app, log_config=None, access_log=False, timeout_graceful_shutdown=2
-    )
+    settings = options_of(app, grace_s=2)
+    settings.app, settings.access_log = late(app) if SLOWER > 1 else app, False
     server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

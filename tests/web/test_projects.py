@@ -19,7 +19,7 @@ from tests.server.test_git import commit, git
 from codefathom import Engine
 from codefathom.server.config import ServerConfig
 
-from .conftest import ServedPage, replied, serving
+from .conftest import SLOWER, ServedPage, replied, serving
 from .test_shell import violations
 
 LONG_MS = 60_000  # a process is started, and the machine may be busy
@@ -94,7 +94,9 @@ def test_a_project_is_added_and_watched_to_the_end(page: Page, served: ServedPag
     shown = page.evaluate("window.seen")
     percents = [step["percent"] for step in shown]
     assert percents == sorted(percents), "progress went back"
-    assert "index" in {step["phase"] for step in shown}
+    # A browser that was slowed down on purpose comes too late for the beginning.
+    phases = {"index"} if SLOWER > 1 else {"starting", "index"}
+    assert phases <= {step["phase"] for step in shown}
     assert any(re.match(r"\d+ of 250 files · [\d,.]+ files?/s", step["numbers"]) for step in shown), shown
     held_now = served.client.get("/projects/parts").json()
     numbers = card(page, "parts").locator("dd").all_inner_texts()
@@ -369,6 +371,25 @@ def test_a_key_is_not_taken(page: Page, served: ServedPage) -> None:
     drawer.get_by_role("button", name="Save").click()
     expect(page.get_by_text("holds a login or a key")).to_be_visible()
     assert served.client.get("/projects/shop").json()["settings"] == {}
+
+
+def test_the_page_says_why_a_setting_is_closed_in_both_languages(page: Page, served: ServedPage) -> None:
+    served.add()
+    page.goto(f"{served.url}/projects?about=shop&tab=settings")
+    drawer = page.get_by_role("dialog")
+    masking = drawer.get_by_label("Secrets are masked")
+    expect(masking).to_be_disabled()
+    expect(masking).to_have_value("yes")
+    expect(drawer.get_by_text("Closed here: it protects secrets that leave the machine")).to_be_visible()
+    expect(drawer.get_by_text("The model may be at: localhost, 127.0.0.1, [::1].").first).to_be_visible()
+    drawer.get_by_label("Language model").fill("openai:gpt@https://evil.example/v1")
+    drawer.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("This setting is closed here")).to_be_visible()
+    assert served.client.get("/projects/shop").json()["settings"] == {}
+    page.evaluate("localStorage.setItem('fathom.language', 'zh')")
+    page.reload()
+    expect(page.get_by_label("屏蔽机密")).to_be_disabled()
+    expect(page.get_by_text("不能在这里更改：它保护离开本机的机密")).to_be_visible()
 
 
 def test_settings_can_be_seen_although_the_file_of_the_project_is_broken(page: Page, served: ServedPage) -> None:

@@ -1309,6 +1309,13 @@ export interface components {
              * @example []
              */
             truncated: string[];
+            /**
+             * Degraded
+             * @description what the search had to do without
+             * @default []
+             * @example []
+             */
+            degraded: string[];
         };
         /**
          * ConversationIn
@@ -1750,6 +1757,13 @@ export interface components {
              * @example the name matches
              */
             reason: string;
+            /**
+             * Stale
+             * @description the file has changed since it was indexed
+             * @default false
+             * @example false
+             */
+            stale: boolean;
         };
         /**
          * IndexIn
@@ -2162,13 +2176,14 @@ export interface components {
             };
             /**
              * Status
+             * @description a damaged index is made again by the next job
              * @example indexed
              * @enum {string}
              */
-            status: "not_indexed" | "queued" | "indexing" | "indexed" | "failed";
+            status: "not_indexed" | "queued" | "indexing" | "indexed" | "damaged" | "failed";
             /**
              * Problem
-             * @description why it is failed
+             * @description why it is failed or damaged
              * @default
              * @example
              */
@@ -2379,6 +2394,13 @@ export interface components {
              * @example
              */
             paused: string;
+            /**
+             * Damage
+             * @description what is known to be damaged; the next job makes it again
+             * @default []
+             * @example []
+             */
+            damage: string[];
             /** Skipped */
             skipped: components["schemas"]["FileReasonOut"][];
             /** Failures */
@@ -2830,6 +2852,23 @@ export interface components {
              * @example true
              */
             changeable: boolean;
+            /**
+             * Closed
+             * @description why it cannot be changed so
+             * @default
+             * @example
+             * @enum {string}
+             */
+            closed: "" | "path" | "server" | "masking";
+            /**
+             * Hosts
+             * @description where its models may be; see server.model_hosts
+             * @default []
+             * @example [
+             *       "localhost"
+             *     ]
+             */
+            hosts: string[];
         };
         /**
          * SignalOut

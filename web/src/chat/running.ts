@@ -22,6 +22,11 @@ export interface Exchange {
   readonly isStopping: boolean;
 }
 
+/** The conversation that an exchange belongs to; none while a question waits for the one it begins. */
+export function conversationOf({ question, answer }: Exchange): string {
+  return answer.conversationId || question.conversationId;
+}
+
 type Listener = () => void;
 
 const STOP_MS = 4_000;
@@ -47,7 +52,7 @@ export class Running {
   };
 
   get conversationId(): string {
-    return this.current.answer.conversationId || this.current.question.conversationId;
+    return conversationOf(this.current);
   }
 
   get isOver(): boolean {

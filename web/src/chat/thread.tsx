@@ -6,7 +6,7 @@ import { useText } from "../i18n";
 import { answerOf } from "./answer";
 import type { Conversation } from "./conversation-menu";
 import { ExchangeView } from "./exchange";
-import { type Exchange, type Question, Running, useExchange } from "./running";
+import { conversationOf, type Exchange, type Question, Running, useExchange } from "./running";
 import { useScrolling } from "./scrolling";
 
 export interface ThreadProps {
@@ -79,8 +79,8 @@ function currentOf(one: Exchange | Running): Exchange {
 
 /** Returns a question as it is asked again: in the conversation that it has begun. */
 function againOf(one: Exchange | Running): Question {
-  const { question, answer } = currentOf(one);
-  return { ...question, conversationId: answer.conversationId || question.conversationId };
+  const exchange = currentOf(one);
+  return { ...exchange.question, conversationId: conversationOf(exchange) };
 }
 
 function exchangesOf(conversation: Conversation | undefined): readonly Exchange[] {

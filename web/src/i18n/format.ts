@@ -1,4 +1,3 @@
-import { useMemo } from "react";
 import { useLanguage } from ".";
 
 /** Numbers, sizes and times as a language writes them. */
@@ -22,24 +21,19 @@ const AGO: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["minute", 60],
 ];
 
+// One for all that is shown: making a number format takes longer than a hundred uses of it.
+const formats = new Map<string, Format>();
+
 export function useFormat(): Format {
   const { language } = useLanguage();
-  return useMemo(() => formatOf(language), [language]);
-}
-
-const percents = new Map<string, Intl.NumberFormat>();
-
-/** Making a number format takes longer than a hundred uses of it, and every hit has a percentage. */
-function percentOf(language: string): Intl.NumberFormat {
-  const known = percents.get(language);
-  if (known) return known;
-  const made = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
-  percents.set(language, made);
-  return made;
+  const format = formats.get(language) ?? formatOf(language);
+  formats.set(language, format);
+  return format;
 }
 
 /** Times are seconds since the epoch, as the server gives them. */
 export function formatOf(language: string): Format {
+  const percent = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
   const unit = (value: number, name: string, digits: number) =>
     new Intl.NumberFormat(language, {
       style: "unit",
@@ -49,7 +43,7 @@ export function formatOf(language: string): Format {
     }).format(value);
   return {
     number: (value, digits = 0) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value),
-    percent: (share) => percentOf(language).format(share),
+    percent: (share) => percent.format(share),
     bytes: (value) => {
       const power = value < 1 ? 0 : Math.min(Math.floor(Math.log10(value) / 3), SIZES.length - 1);
       const shown = value / 1000 ** power;

@@ -134,6 +134,7 @@ function colour(place: number, name: string): string {
 function When({ project }: { readonly project: Project }) {
   const t = useText();
   const format = useFormat();
+  if (project.status === "damaged") return <span className="card-when">{t("projects.damaged")}</span>;
   if (!project.generation) return <span className="card-when">{t("projects.never")}</span>;
   return (
     <time

@@ -10,6 +10,8 @@ const MODEL: Setting = {
   choices: [],
   kind: "text",
   changeable: true,
+  closed: "",
+  hosts: [],
 };
 const IGNORE: Setting = { ...MODEL, key: "source.ignore", value: ["a", "b"], default: [], origin: "default" };
 

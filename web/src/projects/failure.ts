@@ -13,7 +13,9 @@ export function useFailure(): (error: unknown) => void {
       const problem = asProblem(error);
       const [title, description] = problem.isOffline
         ? [t("shell.offline"), t("projects.away")]
-        : [problem.detail || t("projects.failed"), problem.hint];
+        : problem.code === "closed"
+          ? [t("projects.settings.closed"), problem.detail]
+          : [problem.detail || t("projects.failed"), problem.hint];
       notification.error({ title, description, placement: "bottomRight" });
     },
     [notification, t],

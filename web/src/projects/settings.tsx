@@ -13,10 +13,18 @@ type Config = Schemas["ConfigOut"];
 const FIELDS: readonly { readonly key: string; readonly label: Key; readonly hint: Key }[] = [
   { key: "llm.model", label: "projects.settings.model", hint: "projects.settings.model.hint" },
   { key: "embed.model", label: "projects.settings.embed", hint: "projects.settings.embed.hint" },
+  { key: "answer.mask_secrets", label: "projects.settings.masking", hint: "projects.settings.masking.hint" },
   { key: "store.vectors", label: "projects.settings.store", hint: "projects.settings.store.hint" },
   { key: "source.required_exts", label: "projects.settings.extensions", hint: "projects.add.extensions.hint" },
   { key: "source.ignore", label: "projects.settings.ignore", hint: "projects.add.ignore.hint" },
 ];
+
+/** Why the server does not let a page change a setting. */
+const CLOSED: Readonly<Record<Exclude<Setting["closed"], "">, Key>> = {
+  path: "projects.settings.closed.path",
+  server: "projects.settings.closed.server",
+  masking: "projects.settings.closed.masking",
+};
 
 interface SettingsProps {
   readonly project: Project;
@@ -128,6 +136,8 @@ function Field({ label, hint, setting, kept, draft, onChange }: FieldProps) {
             .split("`")
             .map((part, place) => (place % 2 ? <code key={part}>{part}</code> : part))}
         </span>
+        {setting.closed && <span>{t(CLOSED[setting.closed])}</span>}
+        {setting.hosts.length > 0 && <span>{t("projects.settings.hosts", { hosts: setting.hosts.join(", ") })}</span>}
         <span className="field-origin">
           <code>{setting.key}</code> · {originText()}
         </span>
@@ -160,6 +170,12 @@ interface ControlProps {
 }
 
 function Control({ id, hintId, setting, value, onChange }: ControlProps) {
+  const t = useText();
+  if (setting.closed) {
+    const switched = t(value === "true" ? "projects.settings.on" : "projects.settings.off");
+    const shown = setting.kind === "switch" ? switched : [value].flat().join(", ");
+    return <Input id={id} aria-describedby={hintId} disabled value={shown} />;
+  }
   if (typeof value !== "string") {
     return (
       <Select

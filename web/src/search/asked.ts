@@ -38,10 +38,10 @@ export function useAsked(): Asked {
       written.current = next.text;
       setText(next.text);
       const here = window.location; // `useLocation` follows a little later
-      const address = addressOf(next, new URLSearchParams(here.search)).toString();
-      const search = address && `?${address}`;
-      if (search === here.search) return false;
-      void navigate({ pathname: here.pathname, search }, { replace });
+      const parameters = addressOf(next, new URLSearchParams(here.search)).toString();
+      const address = parameters && `?${parameters}`;
+      if (address === here.search) return false;
+      void navigate({ pathname: here.pathname, search: address }, { replace });
       return true;
     },
     [navigate],
