@@ -1,9 +1,7 @@
 """Codefathom: ask a code base questions, get answers you can check line by line."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
+# Imports nothing: with `python -m codefathom` the working directory, which may be anybody's, still comes first here.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from codefathom.engine import Engine
 
@@ -11,7 +9,7 @@ __version__ = "0.1.0"
 __all__ = ["Engine", "__version__"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     # `import codefathom` stays cheap; the engine is loaded at its first use.
     if name == "Engine":
         from codefathom.engine import Engine  # noqa: PLC0415

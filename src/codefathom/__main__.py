@@ -2,6 +2,10 @@
 
 import sys
 
-from codefathom.cli import main
+from codefathom.isolation import leave_working_directory_out
+
+leave_working_directory_out()
+
+from codefathom.cli import main  # noqa: E402 -- no sooner: it would come from the working directory
 
 sys.exit(main())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import NamedTuple, TypeVar, cast
 
 from codefathom.answer.ask import Found, Text, ask
 from codefathom.answer.budget import Shares, shares, sizes
@@ -16,12 +18,17 @@ from codefathom.answer.tokens import counter
 from codefathom.answer.types import Answer, Prices
 from codefathom.errors import UsageError
 from codefathom.opening import Opened
+from codefathom.originals import Lines
 from codefathom.providers.base import Message
+from codefathom.reading import reading
 from codefathom.roles import model_of
+from codefathom.search.query import check_length
 from codefathom.search.related import related
 from codefathom.settings import Settings
 from codefathom.texts import Request, Texts, naming, window, with_symbols
 from codefathom.types import Context, SearchResult
+
+_Step = TypeVar("_Step")
 
 # Hits asked for, for each file of a context: several lie in one file.
 HITS_PER_FILE = 4
@@ -55,15 +62,26 @@ def answer(
         yield with_symbols(event, prepared.project.name_of) if isinstance(event, Answer) else event
 
 
+def with_damage(opened: Opened, events: Iterator[_Step | Answer]) -> Iterator[_Step | Answer]:
+    """Pass on the events of an answer; the answer itself says what of the index is damaged."""
+    with reading(opened), closing(cast("Generator[_Step | Answer]", events)):
+        for event in events:
+            if isinstance(event, Answer):
+                yield replace(event, degraded=tuple(dict.fromkeys((*event.degraded, *opened.damage()))))
+            else:
+                yield event
+
+
 def context(opened: Opened, result: SearchResult, max_files: int, max_tokens: int) -> Context:
     """Return the files of a prompt within a window of tokens."""
     settings = opened.place.settings.context
-    found = materials(result, opened.catalog.text)[:max_files]
+    found = materials(result, Lines(opened).text)[:max_files]
     # Nothing is kept back: the window is all that this context may take.
     full = shares(max_tokens, settings.full_text_ratio, 0.0).full
-    return gather(
+    gathered = gather(
         result.query, found, Shares(full, max_tokens - full, 0), counter(settings.tokenizer_path), naming(opened)
     )
+    return replace(gathered, degraded=result.degraded)
 
 
 def models(opened: Opened) -> Models:
@@ -83,6 +101,7 @@ def _question(request: Request, texts: Texts) -> Question:
     """Return the question within the limits of the settings. Raises UsageError and SourceError."""
     if not request.text.strip():
         raise UsageError("the question is empty", hint='such as fathom ask "where are orders priced"')
+    check_length(request.text)
     settings = texts.opened.place.settings
     most, count = window(settings), counter(settings.context.tokenizer_path)
     max_input_tokens = settings.select.max_input_tokens or most
@@ -111,7 +130,7 @@ def _question(request: Request, texts: Texts) -> Question:
         count=count,
         max_input_tokens=max_input_tokens,
         prices_of=lambda name: Prices(*settings.llm.prices_of(name)),
-        mask=texts.mask,
+        mask=texts.recorded,
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import NamedTuple
 
-from codefathom.errors import IndexingError, SourceError, UsageError
+from codefathom.errors import DamagedError, IndexingError, SourceError, UsageError
+from codefathom.naming import is_text
 from codefathom.stores.catalog import Catalog
+from codefathom.stores.folder import Folder
 from codefathom.stores.records import StoredDocument
 from codefathom.types import FoundSymbol
 
@@ -41,10 +42,15 @@ class TreeEntry(NamedTuple):
 
 
 class Files:
-    """The files of one index. Nothing is read from the tree: what is not indexed cannot be seen."""
+    """The files of one index. What is not indexed cannot be seen.
 
-    def __init__(self, catalog: Catalog) -> None:
+    Raises DamagedError for a file of which the index does not hold what was written.
+    """
+
+    def __init__(self, catalog: Catalog, lines: Callable[[str, int, int], str]) -> None:
+        """`lines` gives lines of a document as they are shown; see `Catalog.lines`."""
         self._catalog = catalog
+        self._lines = lines
 
     def listed(self, folder: str = "") -> tuple[IndexedFile, ...]:
         """Return the files at or below a folder, ordered by path."""
@@ -78,15 +84,23 @@ class Files:
             raise UsageError(
                 f"{path} has no lines {start_line} to {end_line or 'the last'}", hint=f"it has {file.n_lines} lines"
             )
-        return FileLines(file, start_line, last, self._catalog.lines(path, start_line, max(last, 1)))
+        text = self._lines(path, start_line, max(last, 1))
+        self._refuse_damage(path)
+        return FileLines(file, start_line, last, text)
 
     def outline(self, path: str) -> tuple[FoundSymbol, ...]:
         """Return the symbols of a file in line order, outer before inner. Raises SourceError."""
         file = self._find(path)
-        return tuple(FoundSymbol(path, file.language, symbol) for symbol in self._catalog.symbols_of(path))
+        symbols = self._catalog.symbols_of(path)
+        self._refuse_damage(path)
+        return tuple(FoundSymbol(path, file.language, symbol) for symbol in symbols)
+
+    def _refuse_damage(self, path: str) -> None:
+        if path in self._catalog.soundness.left_out:
+            raise self._catalog.soundness.damaged(f"what it holds of {path} differs from what was written")
 
     def _find(self, path: str) -> IndexedFile:
-        document = self._catalog.document(path)
+        document = self._catalog.document(path) if is_text(path) else None
         if document is None:
             raise SourceError(
                 f"no such file in the index: {path!r}",
@@ -116,15 +130,22 @@ class Glance(NamedTuple):
     kinds: Mapping[str, int]  # chunks by kind, most first
 
 
-def glance(index_dir: str) -> Glance | None:
-    """Return how much the index in a folder holds; None where there is none that can be read."""
+def glance(folder: Folder, word: str) -> Glance | None:
+    """Return how much the index in a folder holds; None where there is none that can be read. Raises DamagedError.
+
+    `word` is the one by which the index is known here: of another one nothing is told.
+    """
     try:
-        catalog = Catalog.open(os.path.join(index_dir, "catalog.db"), read_only=True)
+        catalog = Catalog.open(folder.file("catalog.db"), read_only=True)
+    except DamagedError:
+        raise
     except IndexingError:
         return None
     with closing(catalog):
         generation = catalog.generation
-        if not generation:
+        if not generation and (reason := catalog.get_meta("set_aside")):
+            raise DamagedError(f"the index was set aside: {reason}", hint="index again")
+        if not generation or not catalog.is_marked_with(word):
             return None
         n_documents, n_chunks, n_symbols, languages, kinds = catalog.counts()
         indexed_at = int(catalog.get_meta("indexed_at_ns", "0")) / 1e9

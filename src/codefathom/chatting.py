@@ -1,17 +1,21 @@
-"""From a name such as "ollama:qwen2.5-coder:14b" to a chat model, and what leaves the machine on the way."""
+"""From a name such as "ollama:qwen2.5-coder:14b" to a chat model, and what leaves the machine on the way.
+
+A key is bound to its host: see `_key_variables`.
+"""
 
 from __future__ import annotations
 
 import importlib
 import ipaddress
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from codefathom.errors import SettingsError, without_login
-from codefathom.naming import model_and_address, shown_model
+from codefathom.naming import BUNDLED, is_on_disk, model_and_address, shown_model
 from codefathom.providers.base import Ask, ChatModel, Delta, Reply
 from codefathom.providers.http import Hints, Http, Server, Timeouts, is_local
 from codefathom.providers.ollama import OllamaChat
@@ -142,6 +146,65 @@ def _is_any_address(host: str) -> bool:
         return False
 
 
+class HostAndPort(NamedTuple):
+    """The server of an address."""
+
+    scheme: str
+    host: str  # in lower case, without brackets
+    port: int
+
+
+_PLAIN_ADDRESS = re.compile(r"(https?)://(\[[0-9a-f:.]+\]|[a-z0-9_.-]*[a-z0-9_-])(?::(\d{1,5}))?(?:/[!-~]*)?")
+
+
+def host_and_port(address: str) -> HostAndPort | None:
+    """Return the server of an address whose form leaves no doubt: without login, query, fragment and odd signs.
+
+    None for any other, of which two programs could think differently where it leads.
+    """
+    found = _PLAIN_ADDRESS.fullmatch(address.lower())
+    if found is None or {"\\", "@", "?", "#"} & set(address):
+        return None
+    host, port = found[2].strip("[]"), int(found[3] or (443 if found[1] == "https" else 80))
+    if found[2].startswith("["):
+        try:
+            host = str(ipaddress.IPv6Address(host))
+        except ValueError:
+            return None
+    return HostAndPort(found[1], host, port)
+
+
+def addresses(settings: Settings, environ: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return where models are asked under some settings, each address with the setting that leads there.
+
+    A name that cannot be read is left out: nothing is asked by it.
+    """
+    llm, models = settings.llm, ("model", "index", "select", "judge", "excerpt", "answer", "agent")
+    names = [("llm", name, getattr(llm, name)) for name in models]
+    names += [("embed", "model", settings.embed.model), ("rerank", "model", settings.rerank.model)]
+    found = []
+    for section, name, model in names:
+        if model and model != BUNDLED and not is_on_disk(model):
+            with suppress(SettingsError):
+                found.append((f"{section}.{name}", named(model, settings, environ, section=section).base_url))
+    for section, usual in (("llm", None), ("embed", None), ("rerank", _RERANKING)):
+        if base_url := getattr(settings, section).base_url:
+            for provider in [usual] if usual else PROVIDERS.values():
+                with suppress(SettingsError):
+                    found.append((f"{section}.base_url", _address(base_url, provider, f"{section}.base_url")))
+    return found
+
+
+def own_addresses(settings: Settings, environ: Mapping[str, str]) -> frozenset[str]:
+    """Return the addresses that the user's own settings and environment name."""
+    found = {address for _, address in addresses(settings, environ)}
+    for usual in PROVIDERS.values():
+        if named_there := environ.get(usual.address_variable, "").strip():
+            with suppress(SettingsError):
+                found.add(_address(named_there, usual, usual.address_variable))
+    return frozenset(found)
+
+
 class Connections:
     """The ways to the servers of some settings: models on one server share its connections, pace and breaker.
 
@@ -173,14 +236,17 @@ class Connections:
         limits = self._settings.limits
         # A model on this machine has no quota to keep to.
         interval_s = limits.min_interval_ms / 1000 if chosen.is_remote else 0.0
-        key = _key(chosen, self._environ)
+        served = self._settings.served
+        variables = _key_variables(chosen, None if served is None else served.addresses)
+        key = _key(chosen, self._environ, variables)
         server = Server(
             chosen.base_url,
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeouts=timeouts,
             limits=Limits(interval_s, limits.requests_per_minute, limits.tokens_per_minute),
             attempts=min(limits.attempts, most_attempts),
-            hints=_hints(chosen),
+            hints=_hints(chosen, variables),
+            is_quoted=served is None,
         )
         with self._lock:
             if (chosen.base_url, key) not in self._known:
@@ -206,7 +272,7 @@ _REFUSED = {
 }
 
 
-def _hints(chosen: Named) -> Hints:
+def _hints(chosen: Named, key_variables: Sequence[str]) -> Hints:
     section, usual = chosen.section, _usual(chosen)
     own = f"the address in {chosen.name}" if chosen.has_own_address else ""
     common = Hints(
@@ -224,22 +290,35 @@ def _hints(chosen: Named) -> Hints:
     where = own or f"{section}.base_url"
     return common._replace(
         unreachable=f"is the server running? and is {where} right?",
-        key=f"the key is missing or wrong: {_setting_a_key(usual.key_variable)}",
+        key=f"the key is missing or wrong: {_setting_a_key(key_variables[-1])}",
         unknown=f"no model {chosen.model!r}, or no such address: correct {own or f'{section}.model and {where}'}",
     )
 
 
-def _key(chosen: Named, environ: Mapping[str, str]) -> str:
-    """Return the key for a server: its own one, which may be empty, else that of the provider."""
+def _key_variables(chosen: Named, own_addresses: frozenset[str] | None) -> tuple[str, ...]:
+    """Return the variables that may hold the key for a server: its own one, then that of the provider.
+
+    The key of a provider goes to the provider itself and to the addresses that the user has named, which are
+    `own_addresses`, or all where that is None. Any other server gets a key only if there is one for its host.
+    """
     usual = _usual(chosen)
     if not usual.key_variable:
-        return ""
+        return ()
     host = re.sub("[^A-Z0-9]", "_", (urlsplit(chosen.base_url).hostname or "").upper())
-    own, variable = f"{usual.key_variable}_{host}", usual.key_variable
+    own = f"{usual.key_variable}_{host}"
+    is_own = own_addresses is None or _is_one_of(chosen.base_url, {usual.base_url, *own_addresses})
+    return (own, usual.key_variable) if is_own else (own,)
+
+
+def _key(chosen: Named, environ: Mapping[str, str], variables: Sequence[str]) -> str:
+    """Return the key for a server, from its own variable, which may be empty, else from the next."""
+    if not variables:
+        return ""
+    usual, own, variable = _usual(chosen), variables[0], variables[-1]
     if own in environ:
         variable, key = own, environ[own].strip()
     else:
-        key = environ.get(variable, "").strip() or (_kept(own, variable) if chosen.is_remote else "")
+        key = environ.get(variable, "").strip() or (_kept(*variables) if chosen.is_remote else "")
     if not key.isascii() or not key.isprintable():
         raise SettingsError(f"{variable} holds signs that no key has", hint="set it again, without line breaks")
     if not key and chosen.base_url == usual.base_url:
@@ -248,6 +327,12 @@ def _key(chosen: Named, environ: Mapping[str, str]) -> str:
             hint=f"{_setting_a_key(variable)}; or set {chosen.section}.base_url to a server that needs none",
         )
     return key
+
+
+def _is_one_of(address: str, known: Iterable[str]) -> bool:
+    """Whether an address is known, or leads to the server of one that is."""
+    known, server = set(known), host_and_port(address)
+    return address in known or (server is not None and server in set(map(host_and_port, known)))
 
 
 def _kept(*variables: str) -> str:

@@ -43,6 +43,7 @@ class _Source:
     cuts: list[tuple[int, int]]  # (line, depth), ordered by line; a cut lies above its line
     cut_lines: list[int]
     limits: Limits
+    lines_before: int = 0  # these lines are a window of a document, below so many others
 
     def fits(self, start: int, end: int) -> bool:
         return self.size(start, end) <= self.limits.target_chars and end - start < self.limits.max_lines
@@ -61,9 +62,12 @@ class _Source:
         return self.cuts[bisect_right(self.cut_lines, start) : bisect_right(self.cut_lines, end)]
 
 
-def chunk(parsed: ParsedDocument, limits: Limits = Limits()) -> tuple[Chunk, ...]:
-    """Cut a document into chunks, in line order; every line lies in exactly one of them."""
-    source = _source(parsed, limits)
+def chunk(parsed: ParsedDocument, limits: Limits = Limits(), *, lines_before: int = 0) -> tuple[Chunk, ...]:
+    """Cut a document into chunks, in line order; every line lies in exactly one of them.
+
+    Of a document that is read in windows, each is cut by itself: `lines_before` is how many lines stand above it.
+    """
+    source = _source(parsed, limits, lines_before)
     if not source.lines:
         return ()
     spans = _split(1, len(source.lines), source)
@@ -82,7 +86,7 @@ def split_lines(text: str) -> list[str]:
     return ended
 
 
-def _source(parsed: ParsedDocument, limits: Limits) -> _Source:
+def _source(parsed: ParsedDocument, limits: Limits, lines_before: int) -> _Source:
     lines = split_lines(parsed.document.text)
     depth_of: dict[int, int] = dict.fromkeys(_after_blank_lines(lines), _NO_SYNTAX)
     for cut in sorted(parsed.breaks, key=lambda item: -item.depth):
@@ -90,7 +94,7 @@ def _source(parsed: ParsedDocument, limits: Limits) -> _Source:
     for line, depth in _symbol_borders(parsed.symbols):
         depth_of[line] = min(depth, depth_of.get(line, _ANYWHERE))
     cuts = sorted((line, depth) for line, depth in depth_of.items() if 1 < line <= len(lines))
-    return _Source(lines, [0, *accumulate(map(len, lines))], cuts, [line for line, _ in cuts], limits)
+    return _Source(lines, [0, *accumulate(map(len, lines))], cuts, [line for line, _ in cuts], limits, lines_before)
 
 
 def _after_blank_lines(lines: list[str]) -> Iterator[int]:
@@ -203,14 +207,15 @@ def _chunk(
     described = named or ([around] if around else [])
     seen[text] += 1
     return Chunk(
-        id=chunk_id(document.path, text, seen[text]),
+        # With the lines before, no two windows count alike: there are no more chunks in one than lines.
+        id=chunk_id(document.path, text, source.lines_before + seen[text]),
         path=document.path,
         language=document.language,
         kind=_kind(around, named, span),
         symbol=around.qualified_name if around else "",
         names=tuple(symbol.qualified_name for symbol in named),
-        start_line=start,
-        end_line=end,
+        start_line=source.lines_before + start,
+        end_line=source.lines_before + end,
         text=text,
         signature="\n".join(symbol.signature for symbol in described if symbol.signature),
         doc="\n".join(symbol.doc[:_MAX_DOC_CHARS] for symbol in described if symbol.doc),

@@ -23,7 +23,7 @@ from codefathom.providers.http import Timeouts
 from codefathom.providers.prefixes import AUTO, Prefixes, known_prefixes
 from codefathom.providers.reduce import shortened
 from codefathom.settings import EmbedSettings, Settings
-from codefathom.source.secrets import mask
+from codefathom.source.secrets import mask_chunk
 from codefathom.types import Matrix
 
 # Somebody waits for a question: sooner found by words alone than asked again and again.
@@ -89,7 +89,7 @@ class _Masking:
         self.dimensions = embedder.dimensions
 
     def embed(self, texts: Sequence[str], kind: Literal["document", "query"]) -> Matrix:
-        return self._embedder.embed([mask(text).text for text in texts], kind)
+        return self._embedder.embed([mask_chunk(text).text for text in texts], kind)
 
 
 class _Away:

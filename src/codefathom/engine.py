@@ -13,26 +13,32 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
-from codefathom.errors import LockedError, UsageError
+from codefathom.errors import IndexingError, LockedError, UsageError
+from codefathom.naming import is_text
 from codefathom.opening import Opened, Place, fusion, locate
 from codefathom.plan import plan
+from codefathom.reading import again_when_damaged, lines_of, reading
 from codefathom.search.pipeline import Request, search
 from codefathom.search.query import parse_query
 from codefathom.settings import Settings
+from codefathom.source.masks import MASK
 from codefathom.types import (
     LEVELS,
     MODES,
     Context,
     FoundSymbol,
+    Hit,
     IndexReport,
     Level,
     Mode,
     Progress,
     RelatedResult,
     SearchResult,
+    SecretPlace,
     Status,
     Where,
 )
@@ -43,6 +49,7 @@ if TYPE_CHECKING:
     from codefathom.answer.types import Answer
     from codefathom.browsing import Files
     from codefathom.providers.base import Message
+    from codefathom.stores.lock import WriterLock
     from codefathom.types import Check
 
 OnProgress = Callable[[Progress], None]
@@ -51,6 +58,17 @@ OnWait = Callable[[str], None]
 # In one process the tree is compared with the index at most this often; a search in between sees the last state.
 LOOK_AGAIN_AFTER_S = 1.0
 _REST = 20  # times as long as a look took: a look at a large tree takes a second
+
+
+_MENDED = (
+    "the index in {dir} was not made here, and said of {n} files what does not stand in them; "
+    "these parts were made anew from the files"
+)
+_NOT_REMEMBERED = "cannot remember in {dir!r} that the index was checked, so that the next command checks it again"
+
+
+_NOT_WHOLE = "the index is not whole before `fathom index` has ended: only names can be found so far"
+_NOT_TAKEN = "{n} documents were not taken over: no file of this project has just their text"
 
 
 class Engine:
@@ -64,6 +82,7 @@ class Engine:
         self._opened: Opened | None = None
         self._looked_at, self._rest_s = float("-inf"), 0.0
         self._behind = False
+        self._notes: tuple[str, ...] = ()  # for the next search to tell
 
     @classmethod
     def open(
@@ -76,7 +95,8 @@ class Engine:
     ) -> Self:
         """Open the project that `path` lies in: the nearest folder upwards with .fathom, fathom.toml or .git.
 
-        `on_progress` takes each step; `on_wait`, from any thread, a line when a server keeps us waiting.
+        `on_progress` takes each step; `on_wait`, from any thread, a line for the user: what we wait for, and what was
+        wrong with an index that was made elsewhere.
         Nothing is read or written yet. Raises SourceError without such a folder, SettingsError for a bad setting.
         """
         return cls(locate(os.fspath(path), settings), on_progress, on_wait)
@@ -98,48 +118,64 @@ class Engine:
 
     @property
     def generation(self) -> int:
-        """Number of changes of the index, by whatever process; 0 before the first run."""
-        return self._open().catalog.generation
+        """Number of changes of the index, by whatever process; 0 before the first run, or the first check."""
+        opened = self._open()
+        return opened.catalog.generation if opened.is_known else 0
+
+    @property
+    def damage(self) -> tuple[str, ...]:
+        """What is known to be damaged in the index, a sentence each; the next `index` repairs it."""
+        return self._open().damage()
 
     # ---- index
 
-    def index(self, *, full: bool = False) -> IndexReport:
+    def index(self, *, full: bool = False, wait_s: float | None = None) -> IndexReport:
         """Bring the index up to date with the tree; with `full`, from nothing.
 
-        Raises LockedError when another process is writing.
+        Raises LockedError when another process goes on writing for `wait_s`, without one `index.wait_s`.
         """
-        return self._report(self.index_events(full=full))
+        return self._report(self.index_events(full=full, wait_s=wait_s))
 
-    def index_events(self, *, full: bool = False) -> Iterator[Progress | IndexReport]:
+    def index_events(self, *, full: bool = False, wait_s: float | None = None) -> Iterator[Progress | IndexReport]:
         """Like `index`, as a stream of progress with the report as its last item."""
-        yield from self._open().with_models(self._run(full=full, retry=True))
+        wait_s = self.settings.index.wait_s if wait_s is None else wait_s
+        yield from again_when_damaged(
+            lambda: self._open().with_models(self._run(full=full, retry=True, wait_s=wait_s)), self.close
+        )
 
     def refresh(self) -> bool:
         """Bring the index up to date as `search.refresh` says, as each question does; return whether it is behind."""
         with self._lock:
             policy = self.settings.search.refresh
             opened = self._open()
-            fresh = opened.catalog.generation == 0
+            fresh = not opened.is_known or opened.catalog.generation == 0
             if not opened.views.current:
                 opened.views.reload()  # another process may have written
             if not fresh and (policy == "never" or time.monotonic() - self._looked_at < self._rest_s):
                 return self._behind or not opened.views.current
             began = time.monotonic()
-            pending = plan(opened.catalog, opened.recipe).n_pending
+            pending = plan(opened.catalog, opened.recipe).n_pending if opened.is_known else 1
             self._rest_s = max(LOOK_AGAIN_AFTER_S, _REST * (time.monotonic() - began))
             self._behind = bool(pending) or not opened.views.current
             self._looked_at = time.monotonic()
             most = self.settings.search.refresh_max_files
+            if not opened.views.are_made:
+                pending = 0  # there is nothing else to search: waited for, however much it is
             if self._behind and (fresh or policy == "always" or pending <= most):
-                self._try_to_index(fresh)
+                self._try_to_index(opened)
             return self._behind
 
     def plan(self) -> IndexReport:
         """Say what `index` would do, without doing it."""
-        from codefathom.indexing import dry_run
+        from codefathom.forecast import dry_run
 
         opened = self._open()
-        return dry_run(opened.catalog, opened.recipe, opened.without_purpose())
+        return dry_run(
+            opened.catalog,
+            opened.recipe,
+            opened.without_purpose() if opened.is_known else None,
+            is_known=opened.is_known,
+        )
 
     def watch(self, stop: Callable[[], bool], *, interval_s: float = 1.0) -> Iterator[IndexReport]:
         """Index now and after every change, until `stop` returns True; yields the report of each run that did work."""
@@ -170,41 +206,55 @@ class Engine:
         started = time.perf_counter()
         request = self._request(query, limit=limit, level=level, mode=mode, where=where, least=min_score)
         stale = self.refresh()
-        opened = self._open()
-        found = search(request, opened.sources)
-        return SearchResult(
-            query=query,
-            hits=found.hits,
-            level=request.level,
-            mode=found.mode,
-            confidence=found.confidence,
-            generation=opened.catalog.generation,
-            degraded=found.degraded,
-            stale=stale,
-            suggestion=found.suggestion,
-            milliseconds=(time.perf_counter() - started) * 1000,
-            weak=found.is_weak,
-            plan=found.plan,
-        )
+        with reading(self._believed()) as opened:
+            found = search(request, opened.sources)
+            notes, self._notes = self._notes, ()
+            if not opened.views.are_made:
+                notes = (*notes, _NOT_WHOLE)
+            return SearchResult(
+                query=query,
+                hits=opened.marked(_as_in_files(found.hits, opened)),
+                level=request.level,
+                mode=found.mode,
+                confidence=found.confidence,
+                generation=opened.catalog.generation,
+                degraded=(*found.degraded, *notes, *opened.damage()),
+                stale=stale,
+                suggestion=found.suggestion,
+                milliseconds=(time.perf_counter() - started) * 1000,
+                weak=found.is_weak,
+                plan=found.plan,
+            )
+
+    def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        """Return hits of an earlier search with what is true now of their files; see `Hit.stale`."""
+        return self._open().marked(hits)
 
     def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> tuple[FoundSymbol, ...]:
         """Return the symbols whose name is, begins with or contains `query`, in that order."""
+        _check_texts(query, path, kind)
+        _check_count("limit", limit, _MOST_SYMBOLS)
         self.refresh()
-        return tuple(self._open().catalog.symbols(query, path=path, kind=kind, limit=limit))
+        with reading(self._believed(), whole=True) as opened:
+            return tuple(opened.catalog.symbols(query, path=path, kind=kind, limit=limit))
 
     @property
     def files(self) -> Files:
         """What is indexed, file by file: names, lines and outlines."""
         from codefathom.browsing import Files
+        from codefathom.originals import Lines
 
-        return Files(self._open().catalog)
+        opened = self._believed()
+        return Files(opened.catalog, Lines(opened).lines)
 
     def related(self, target: str, *, depth: int = 1) -> RelatedResult:
         """Return what imports, is imported by, calls or uses a file (`path`) or a symbol (`@@name`)."""
         from codefathom.search.related import related
 
+        _check_texts(target)
         self.refresh()
-        return related(self._open().catalog, target, depth=depth)
+        with reading(self._believed(), whole=True) as opened:
+            return related(opened.catalog, target, depth=depth)
 
     def context(
         self, query: str, *, max_files: int | None = None, max_tokens: int | None = None, where: Where | None = None
@@ -213,9 +263,12 @@ class Engine:
         from codefathom import asking
 
         context = self.settings.context
+        if max_files is not None:
+            _check_count("max_files", max_files, _MOST_HITS // asking.HITS_PER_FILE)
         n_files = max_files or context.max_files
         result = self.search(query, limit=asking.HITS_PER_FILE * n_files, level="chunk", where=where)
-        return asking.context(self._open(), result, n_files, max_tokens or context.window)
+        with reading(self._believed(), whole=True) as opened:
+            return asking.context(opened, result, n_files, max_tokens or context.window)
 
     def ask(
         self,
@@ -247,11 +300,14 @@ class Engine:
         """
         from codefathom import asking, texts
 
+        _check_texts(question, *pinned, *(documents or {}), *(documents or {}).values())
         self.refresh()
         request = texts.Request(question, tuple(history), tuple(pinned), documents or {}, where)
-        return asking.answer(
-            request, self._open(), lambda query, limit: self.search(query, limit=limit, level="chunk", where=where)
+        opened = self._believed()
+        events = asking.answer(
+            request, opened, lambda query, limit: self.search(query, limit=limit, level="chunk", where=where)
         )
+        return asking.with_damage(opened, events)
 
     def investigate(
         self,
@@ -266,27 +322,42 @@ class Engine:
 
         As `ask_events`, but SettingsError without a model. `where` keeps the tools to files that have matching lines.
         """
-        from codefathom import investigating, texts
+        from codefathom import asking, investigating, texts
 
+        _check_texts(question, *pinned, *(documents or {}), *(documents or {}).values())
         self.refresh()
         request = texts.Request(question, tuple(history), tuple(pinned), documents or {}, where)
-        return investigating.investigate(
-            request, self._open(), lambda query, level, n: self.search(query, limit=n, level=level, where=where)
+        opened = self._believed()
+        events = investigating.investigate(
+            request, opened, lambda query, level, n: self.search(query, limit=n, level=level, where=where)
         )
+        return asking.with_damage(opened, events)
 
     def status(self) -> Status:
         """Say what the index holds and how far it is from the tree."""
         from codefathom.inspection import status
 
-        return status(self._open())
+        with reading(self._open(), is_old_shown=True) as opened:
+            return status(opened)
 
-    def doctor(self, *, providers: bool = False) -> tuple[Check, ...]:
+    def secrets(self) -> tuple[SecretPlace, ...]:
+        """Say where secrets stand in the indexed files, never their values."""
+        from codefathom.inspection import secret_places
+
+        self.refresh()
+        with reading(self._believed(), whole=True) as opened:
+            return tuple(secret_places(opened))
+
+    def doctor(self, *, providers: bool = False, fix: bool = False) -> tuple[Check, ...]:
         """Check index, views, model, grammars and folders, each with what to do when it is not well.
 
-        With `providers`, every configured language model is asked for one word.
+        With `providers`, every configured language model is asked for one word. With `fix`, what is damaged in the
+        index is made again first, as `index` does; raises LockedError when another process is writing.
         """
         from codefathom.inspection import doctor
 
+        if fix:
+            self.index()
         if not providers:
             return doctor(self._open())
         from codefathom.roles import check_models
@@ -300,20 +371,33 @@ class Engine:
         return leaving(self.place)
 
     def export(self, kind: str) -> Iterator[str]:
-        """Yield the index as lines of text, `index-json` or `jsonl`, with paths relative to the project."""
+        """Yield all documents as lines of text; see `exchange` for the kinds."""
         from codefathom.exchange import export
 
         self.refresh()
-        return export(self._open().catalog, self._open().recipe.root, kind)
+        opened = self._believed()
+        return lines_of(opened, export(opened.catalog, opened.recipe.root, kind))
 
     def import_index(self, lines: Iterator[str], kind: str) -> int:
-        """Take over an export and return its number of documents; the next search compares it with the tree."""
+        """Take over those documents of an export that stand in the tree as they are, and return their number.
+
+        Nothing else of an export is believed: it may come from anywhere.
+        """
         from codefathom.exchange import read_export
         from codefathom.indexing import take_over
 
         texts = read_export(lines, self._open().recipe.root, kind)
-        with self._lock, self._open().writing() as stages:
-            return take_over(stages, texts)
+        if not self._open().is_known:
+            self._report(self._run(full=False, retry=False, wait_s=self.settings.index.wait_s))
+        with self._lock:
+            lock = self._open().lock()
+            for event in _waits(lock, self.settings.index.wait_s):
+                self._on_progress(event)
+            with self._open().writing(lock) as stages:
+                n_taken = take_over(stages, texts)
+        if n_taken < len(texts):
+            self._on_wait(_NOT_TAKEN.format(n=len(texts) - n_taken))
+        return n_taken
 
     def close(self) -> None:
         """Release files. Closing twice is no error."""
@@ -332,16 +416,53 @@ class Engine:
 
     def _open(self) -> Opened:
         with self._lock:
-            if self._opened is None:
+            # One that is replaced stays open: another thread may be reading it.
+            if self._opened is None or self._opened.catalog.is_replaced:
                 self._opened = Opened(self.place, self._on_wait)
             return self._opened
 
-    def _run(self, *, full: bool, retry: bool) -> Generator[Progress | IndexReport, None, None]:
-        with self._lock, self._open().writing() as stages:
-            from codefathom.indexing import run
+    def _believed(self) -> Opened:
+        """Return the opened index. Raises IndexingError for one that was made elsewhere and is not checked yet."""
+        opened = self._open()
+        if not opened.is_known:
+            raise IndexingError(
+                f"the index in {self.index_dir!r} was not made here, and is not compared with the files yet",
+                hint="run `fathom index`: it compares them",
+            )
+        return opened
 
-            yield from run(stages, full=full, retry=retry)
-            self._looked_at, self._behind = time.monotonic(), False
+    def _run(self, *, full: bool, retry: bool, wait_s: float = 0.0) -> Generator[Progress | IndexReport, None, None]:
+        with self._lock:
+            lock = self._open().lock()
+            yield from _waits(lock, wait_s)
+            with self._open().writing(lock) as stages:
+                from codefathom.indexing import run
+
+                for event in run(stages, full=full, retry=retry, check=retry):
+                    if stages.doubt is not None and isinstance(event, IndexReport):
+                        self._checked(event)
+                    yield event
+                self._looked_at, self._behind = time.monotonic(), False
+
+    def _checked(self, report: IndexReport) -> None:
+        """Remember that the index was compared with the tree, and tell of what was wrong in it."""
+        opened = self._open()
+        notes = [_MENDED.format(n=len(report.mended), dir=self.index_dir)] if report.mended else []
+        if not opened.remember():
+            notes.append(_NOT_REMEMBERED.format(dir=self.place.state_dir))
+        for note in notes:
+            self._note(note)
+
+    def _note(self, text: str) -> None:
+        """Tell the user something now, and those who only see the result of the next search with that."""
+        self._on_wait(text)
+        self._notes = (*self._notes, text)
+
+    def _close_damaged(self) -> None:
+        """Close an index that was found to be damaged, to be made anew; tell it of one that was not made here."""
+        if self._opened is not None and not self._opened.is_known:
+            self._note("the index is damaged; it was not made here, and is made anew from the files")
+        self.close()
 
     def _report(self, events: Iterator[Progress | IndexReport]) -> IndexReport:
         report: IndexReport | None = None
@@ -364,8 +485,9 @@ class Engine:
         least: float,
     ) -> Request:
         settings = self.settings.search
-        if limit is not None and limit < 1:
-            raise UsageError(f"limit cannot be {limit}", hint="give a number from 1")
+        _check_texts(query)
+        if limit is not None:
+            _check_count("limit", limit, _MOST_HITS)
         parsed = parse_query(query)
         if parsed.is_empty:
             raise UsageError("the query is empty", hint='ask for something, such as fathom search "retry with backoff"')
@@ -377,18 +499,51 @@ class Engine:
             where=where,
             min_score=least,
             fusion=fusion(self.settings),
+            expression_limit_s=settings.expression_timeout_s,
         )
 
-    def _try_to_index(self, first: bool) -> None:
-        """Index now, unless another process does: then search what there is, which is said to be stale.
+    def _try_to_index(self, opened: Opened) -> None:
+        """Index now. Where that fails, there is what was indexed before, which is said to be stale.
 
-        What a model failed on, and purposes, wait for `index`: no search waits for more of a model than it must.
+        What another process makes for the first time is waited for: there is nothing else to search. What a model
+        failed on, and purposes, wait for `index`: no search waits for more of a model than it must.
         """
+        is_there = opened.is_known and opened.catalog.generation > 0
+        wait_s = 0.0 if is_there and opened.views.are_made else self._patience_s
         try:
-            self._report(self._run(full=False, retry=False))
-        except LockedError:
-            if first:
+            run = partial(self._run, full=False, retry=False, wait_s=wait_s)
+            self._report(again_when_damaged(run, self._close_damaged))
+        except IndexingError as error:
+            if not is_there:
                 raise
+            if not isinstance(error, LockedError):
+                self._notes = (*self._notes, f"the index cannot be brought up to date: {error}")
+
+    @property
+    def _patience_s(self) -> float:
+        """How long a question waits while another process makes the first index."""
+        return self.settings.index.wait_s
+
+
+def _waits(lock: WriterLock, wait_s: float) -> Iterator[Progress]:
+    """Take the lock, and say for whom it is waited. Raises LockedError."""
+    for holder in lock.wait(wait_s):
+        yield Progress("wait", 0, 0, message=f"{holder} is writing the index")
+
+
+_MOST_HITS = 100_000
+_MOST_SYMBOLS = 1_000_000
+
+
+def _check_count(what: str, number: int, most: int) -> None:
+    if not 1 <= number <= most:
+        raise UsageError(f"{what} cannot be {number}", hint=f"give a number from 1 to {most}")
+
+
+def _check_texts(*texts: str) -> None:
+    for text in texts:
+        if not is_text(text.replace("\0", "")):
+            raise UsageError(f"{text[:80]!r} is no text in UTF-8", hint="give text without halves of characters")
 
 
 _Name = TypeVar("_Name", bound=str)
@@ -398,3 +553,12 @@ def _chosen(what: str, value: str, known: tuple[_Name, ...]) -> _Name:
     if value in known:
         return known[known.index(value)]
     raise UsageError(f"{what} cannot be {value!r}", hint=f"choose one of {', '.join(known)}")
+
+
+def _as_in_files(hits: Sequence[Hit], opened: Opened) -> tuple[Hit, ...]:
+    """Return hits with the lines of their files where the index has masks in them."""
+    if not any(MASK in hit.chunk.text for hit in hits):
+        return tuple(hits)
+    from codefathom.originals import Lines
+
+    return Lines(opened).hits(hits)

@@ -2,9 +2,11 @@
 
 FathomError
 ├── UsageError      a question, option, path or filter that cannot be understood   exit 2
+│   └── SlowExpressionError   a regular expression that takes too long
 ├── SettingsError   a setting with a value that cannot be used                     exit 2
 ├── IndexingError   the index cannot be made, read or written                      exit 2
 │   ├── LockedError     another process is writing
+│   ├── DamagedError    a file of the index holds something else than was written
 │   └── MismatchError   index and embedding model differ
 ├── SourceError     a file or folder that cannot be read                           exit 2
 └── ProviderError   an embedding, chat or rerank endpoint failed                   exit 2
@@ -27,6 +29,10 @@ class UsageError(FathomError):
     """The question, option, path or filter cannot be understood."""
 
 
+class SlowExpressionError(UsageError):
+    """A regular expression takes longer than it may."""
+
+
 class SettingsError(FathomError):
     """A setting has a value that cannot be used."""
 
@@ -37,6 +43,10 @@ class IndexingError(FathomError):
 
 class LockedError(IndexingError):
     """Another process is writing this index."""
+
+
+class DamagedError(IndexingError):
+    """A file of the index holds something else than what was written to it."""
 
 
 class MismatchError(IndexingError):

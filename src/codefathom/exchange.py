@@ -2,7 +2,8 @@
 
 `index-json`: one object, path → {module_name, symbols, last_modified, md5}. `jsonl`: one object a line with file_path,
 relative_path, content (a list of {module_name, source_code, tag, tokens, metadata}), modify_time and md5. All paths are
-relative to the project. What is imported is only text: documents are parsed and embedded here, by this version.
+relative to the project. What is imported is only text: documents are parsed and embedded here, by this version, and
+only where a file of the project has just this text: an export may come from anywhere, and is not trusted further.
 `index-json` carries no text, so its files are taken from the project, as far as they are the same by MD5.
 """
 
@@ -10,12 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from typing import Any
 
 from codefathom.errors import UsageError
+from codefathom.naming import is_text
+from codefathom.printable import escape_json
 from codefathom.source.content import decode
+from codefathom.source.origin import Tree, is_inside
+from codefathom.source.scan import MAX_BYTES
 from codefathom.stores.catalog import Catalog
 from codefathom.stores.records import StoredDocument
 
@@ -48,19 +52,24 @@ def read_export(lines: Iterator[str], root: str, kind: str) -> dict[str, str]:
 def _same_files(text: str, root: str) -> dict[str, str]:
     try:
         digests = {str(path): str(item["md5"]) for path, item in json.loads(text).items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"this is no index-json: {error}", hint="give a file of `fathom export`") from error
     texts: dict[str, str] = {}
+    tree = Tree(root, MAX_BYTES)
     for path, digest in digests.items():
-        data = _bytes_of(root, _inside(path, path))
+        data = tree.content(_inside(path, "index-json"))
         if data is not None and _md5(data) == digest:
-            texts[path] = decode(data)
+            texts[path] = decode(data).text
     return texts
 
 
+_RELATIVE = "paths are relative to the project"
+_MOST_SAID = 200  # characters of a path
+
+
 def _inside(path: str, where: str) -> str:
-    if os.path.isabs(path) or ".." in path.split("/"):
-        raise UsageError(f"{where}: {path!r} is outside the project", hint="paths are relative to the project")
+    if not is_inside(path) or not is_text(path):
+        raise UsageError(f"{where}: {path[:_MOST_SAID]!r} is outside the project", hint=_RELATIVE)
     return path
 
 
@@ -69,8 +78,10 @@ def _document(line: str, number: int) -> tuple[str, str]:
         item = json.loads(line)
         path = str(item["relative_path"])
         text = "".join(str(part["source_code"]) for part in item["content"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"line {number} is not a document: {error}", hint="give a file of `fathom export`") from error
+    if not is_text(text.replace("\0", "")):
+        raise UsageError(f"line {number} holds half a character", hint="give a file of `fathom export`")
     return _inside(path, f"line {number}"), text
 
 
@@ -84,7 +95,8 @@ def _index_json(catalog: Catalog, root: str) -> Iterator[str]:
         ]
         item = {"module_name": document.path, "symbols": symbols, **_stamp(document, root)}
         comma = "," if index + 1 < len(documents) else ""
-        yield f"{json.dumps(document.path, ensure_ascii=False)}: {json.dumps(item, ensure_ascii=False)}{comma}"
+        path = json.dumps(document.path, ensure_ascii=False)
+        yield escape_json(f"{path}: {json.dumps(item, ensure_ascii=False)}{comma}")
     yield "}"
 
 
@@ -108,21 +120,13 @@ def _json_lines(catalog: Catalog, root: str) -> Iterator[str]:
             "modify_time": stamp["last_modified"],
             "md5": stamp["md5"],
         }
-        yield json.dumps(item, ensure_ascii=False)
+        yield escape_json(json.dumps(item, ensure_ascii=False))
 
 
 def _stamp(document: StoredDocument, root: str) -> dict[str, Any]:
     """MD5 of the bytes on disk, which is what these formats carry; empty when the file is gone by now."""
-    data = _bytes_of(root, document.path)
+    data = Tree(root, MAX_BYTES).content(document.path)
     return {"last_modified": document.mtime_ns / 1e9, "md5": "" if data is None else _md5(data)}
-
-
-def _bytes_of(root: str, path: str) -> bytes | None:
-    try:
-        with open(os.path.join(root, path), "rb") as file:
-            return file.read()
-    except OSError:
-        return None
 
 
 def _md5(data: bytes) -> str:

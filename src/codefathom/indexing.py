@@ -7,33 +7,44 @@ batch of work, and the next run goes on where it stopped. Views are committed on
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from codefathom.chunk import TARGET_CHARS
-from codefathom.errors import ProviderError
+from codefathom.checking import Checks
+from codefathom.doubt import Doubt
+from codefathom.errors import ProviderError, SourceError
+from codefathom.forecast import parsed_by_model
 from codefathom.memory import give_back
-from codefathom.parse import grammars, is_for_model
-from codefathom.plan import Plan, Recipe, plan
-from codefathom.prepare import Outcome, Prepared, embedded_text, prepare_document, store_parses
+from codefathom.plan import Job, Plan, Recipe, is_assumed, plan, with_found_encoding
+from codefathom.prepare import (
+    Outcome,
+    Prepared,
+    document_of,
+    embedded_text,
+    left_out,
+    look_into,
+    masked,
+    prepare,
+    store_parses,
+    unparsed,
+)
 from codefathom.providers.base import Embedder
-from codefathom.purposes import n_tokens
 from codefathom.reparse import ModelParser, Reparsing
-from codefathom.source.changes import FileStat
-from codefathom.source.documents import fingerprint
-from codefathom.source.languages import language_of
+from codefathom.source.charset import likely_encoding
+from codefathom.source.documents import undecodable_lines_of
+from codefathom.source.large import LARGE_BYTES, Survey, Window, opened, windows
+from codefathom.source.scan import scan
+from codefathom.source.secrets import blank
 from codefathom.stores.base import Row
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog import Catalog
-from codefathom.stores.records import Batch, DocumentRecord, Entry, Rejected, StoredDocument, Touched
+from codefathom.stores.records import Batch, DocumentRecord, Entry, Rejected, Touched
 from codefathom.stores.vectors import quantise
 from codefathom.stores.views import Views
-from codefathom.types import Document, Failure, ForModel, IndexReport, Progress, Skipped
-from codefathom.workers import prepare_all
+from codefathom.types import Document, Failure, IndexReport, Progress, Skipped
+from codefathom.workers import prepare_all, prepare_windows
 
-# Of source with a number before each line.
-_BYTES_PER_TOKEN = 3
-_PROMPT_TOKENS = 400
+_FILES_FOR_ENCODING = 300  # of which some lines are looked at to tell the encoding of all
 _MUCH = 1_000_000  # bytes of text after which memory is worth giving back; takes some milliseconds
 
 
@@ -58,6 +69,7 @@ class Stages:
     embed_batch: int = 1_024
     patience: Patience = field(default_factory=Patience)
     model_parser: ModelParser | None = None  # there when the chain of the recipe asks a model
+    doubt: Doubt | None = None  # there when the index was made elsewhere: nothing in it is believed
 
 
 @dataclass(slots=True)
@@ -69,18 +81,21 @@ class _Tally:
     changed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
+    mended: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     unfinished: list[Failure] = field(default_factory=list)  # indexed, but not by the model; no reason to pause
     sent: list[int] = field(default_factory=list)  # sizes of the files that went to the model
     not_embedded: list[Failure] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     n_touched: int = 0
+    n_assumed: int = 0  # files that are not UTF-8 and declare no encoding
     n_done: int = 0
     n_chunks: int = 0
     n_bytes: int = 0
     n_told: int = 0  # of failures
     n_told_unfinished: int = 0
     paused: str = ""
+    repaired: list[str] = field(default_factory=list)  # parts of the index that were damaged
 
     def not_told(self) -> tuple[Failure, ...]:
         """Return what failed since the last call, but for what was not embedded: that is tried again at the end."""
@@ -89,95 +104,129 @@ class _Tally:
         return new
 
 
-def run(stages: Stages, *, full: bool = False, retry: bool = True) -> Generator[Progress | IndexReport, None, None]:
+def run(
+    stages: Stages, *, full: bool = False, retry: bool = True, check: bool = True
+) -> Generator[Progress | IndexReport, None, None]:
     """Bring the index up to date with the tree, yielding progress; the report comes last. Needs the writer lock.
 
     With `full`, every file is read, parsed and embedded again, and both views are built anew. Without `retry`, a model
-    is not asked again about unchanged files on which it failed.
+    is not asked again about unchanged files on which it failed. With `check`, all of the catalogue is compared with
+    what was written, beside the other work. A damaged view is built again; DamagedError when the catalogue is damaged.
+    An index in doubt is compared with the tree, file by file; what differs is written anew, what is equal stays, and
+    the views are made again.
     """
+    checks = Checks(stages.catalog, stages.views, whole=check)
     reparsing = Reparsing(stages.model_parser, stages.recipe)
     tally = _Tally(time.perf_counter(), unfinished=reparsing.failures, sent=reparsing.sizes)
     yield Progress("scan", 0, 0)
     looked_at_ns = time.time_ns()
-    todo = plan(stages.catalog, stages.recipe, full=full)
+    doubt = stages.doubt
+    if doubt is not None:
+        doubt.begin()
+    todo = plan(stages.catalog, stages.recipe, full=full or doubt is not None)
     jobs = (*todo.jobs, *todo.unfinished) if retry else todo.jobs
-    stages.views.begin(full=full)
+    damage = checks.of_views()
+    tally.repaired += ["catalogue"] if stages.catalog.get_meta("set_aside") else [*damage]
+    if doubt is None:
+        stages.views.begin(full=full, damaged=damage)
     _remove(stages, todo.removed, tally)
-    for outcomes in reparsing.steps(prepare_all(jobs, stages.recipe, stages.n_workers)):
-        _store(stages, outcomes, todo.known, tally)
-        path = outcomes[-1].path if outcomes else ""
-        yield Progress("index", tally.n_done, len(jobs), path, tally.n_chunks, failures=tally.not_told())
-        tally.paused = _reason_to_pause(tally, stages.patience)
-        if tally.paused:
-            yield Progress("paused", tally.n_done, len(jobs), message=tally.paused)
-            break
+    for event in _work_off(stages, jobs, todo.known, reparsing, tally):
+        checks.refuse_damage()
+        yield event
+    if not tally.paused and _has_found_encoding(stages, todo.known, tally.n_assumed):
+        # Some files were read as another encoding than all of them together turn out to have: read those again.
+        again = plan(stages.catalog, stages.recipe)
+        tally.n_done -= len(again.jobs)
+        yield from _work_off(stages, again.jobs, todo.known, reparsing, tally)
     yield Progress("write", tally.n_done, len(jobs), n_chunks=tally.n_chunks)
+    checks.refuse_damage(wait=True)
+    if doubt is not None:
+        doubt.end(set(todo.known) - tally.seen - set(tally.removed))
+    kept_before = not tally.paused and bool(todo.known) and _is_masked_otherwise(stages)
+    if kept_before and doubt is None:  # else they are made anew already
+        stages.views.begin(full=True)
     _finish(stages, todo, tally, looked_at_ns)
+    _forget_values(stages, kept_before)
     yield _report(stages, todo, tally)
 
 
-def dry_run(catalog: Catalog, recipe: Recipe, without_purpose: Collection[StoredDocument] | None = None) -> IndexReport:
-    """Say what a run would do, from names, sizes and time stamps; `n_chunks` is an estimate from the sizes.
+def _work_off(
+    stages: Stages, jobs: Sequence[Job], known: Mapping[str, Entry], reparsing: Reparsing, tally: _Tally
+) -> Iterator[Progress]:
+    """Prepare and store files, batch by batch, until too many of them fail."""
+    n_jobs = tally.n_done + len(jobs)
+    recipe = with_found_encoding(stages.recipe, stages.catalog)
+    small = [job for job in jobs if job.file.size <= LARGE_BYTES]
+    for step in reparsing.steps(prepare_all(small, recipe, stages.n_workers)):
+        outcomes = step if stages.doubt is None else _compared(stages, stages.doubt, step, tally)
+        _store(stages, outcomes, known, tally)
+        path = outcomes[-1].path if outcomes else ""
+        yield Progress("index", tally.n_done, n_jobs, path, tally.n_chunks, failures=tally.not_told())
+        tally.paused = _reason_to_pause(tally, stages.patience)
+        if tally.paused:
+            yield Progress("paused", tally.n_done, n_jobs, message=tally.paused)
+            return
+    for job in jobs:
+        if job.file.size > LARGE_BYTES:
+            for n_chunks in _store_large(replace(stages, recipe=recipe), job, known, tally):
+                yield Progress("index", tally.n_done, n_jobs, job.file.path, n_chunks, failures=tally.not_told())
 
-    `without_purpose` are the documents whose purpose is not known; None when no model is asked for purposes.
+
+def _has_found_encoding(stages: Stages, known: Mapping[str, Entry], n_new: int) -> bool:
+    """Note what the files look like that are not UTF-8 and declare no encoding; return whether that is news.
+
+    `n_new` is how many of them this run has read. A run that was killed may have left some among `known`.
     """
-    started = time.perf_counter()
-    todo = plan(catalog, recipe)
-    jobs = (*todo.jobs, *todo.unfinished)
-    n_bytes = sum(job.file.size for job in jobs)
-    return IndexReport(
-        added=tuple(job.file.path for job in jobs if job.file.path not in todo.known),
-        changed=tuple(job.file.path for job in jobs if job.file.path in todo.known),
-        removed=todo.removed,
-        n_unchanged=todo.n_unchanged,
-        n_touched=0,
-        failures=(),
-        skipped=todo.scan.skipped,
-        n_chunks=n_bytes // TARGET_CHARS + len(jobs),
-        n_bytes=n_bytes,
-        seconds=time.perf_counter() - started,
-        generation=catalog.generation,
-        dry_run=True,
-        for_model=_for_model(todo, recipe, without_purpose),
-    )
+    recipe = with_found_encoding(stages.recipe, stages.catalog)
+    has_more = n_new or (not recipe.found_encoding and any(map(is_assumed, known.values())))
+    if recipe.encoding or not has_more:
+        return False
+    paths = [entry.path for entry in stages.catalog.entries().values() if is_assumed(entry)]
+    paths = sorted(paths)[:: len(paths) // _FILES_FOR_ENCODING + 1]
+    found = likely_encoding(undecodable_lines_of(recipe.root, path) for path in paths)
+    stages.catalog.write(Batch(meta={"encoding": found}))
+    return found != recipe.assumed_encoding
 
 
-def _for_model(todo: Plan, recipe: Recipe, without_purpose: Collection[StoredDocument] | None) -> ForModel:
-    """Count what a model would be asked, at most: what the cache knows is not sent."""
-    answering = dict.fromkeys(grammars.languages(), "treesitter")
-    languages = [(job, language_of(job.file.path)) for job in (*todo.jobs, *todo.unfinished)]
-    parsed = _parsed_by_model(
-        [
-            job.file.size
-            for job, language in languages
-            if is_for_model(language, answering.get(language, "text"), recipe.chain)
-        ]
-    )
-    if without_purpose is None:
-        return parsed
-    new = {job.file.path: job.file.size for job in todo.jobs if job.file.size}
-    gone = {*new, *todo.removed}
-    sizes = [*new.values(), *(document.size for document in without_purpose if document.path not in gone)]
-    return ForModel(parsed.n_files, parsed.n_tokens + n_tokens(sizes), len(sizes))
+_MASKED = "masked"  # what the catalogue remembers of how secrets are masked in it
 
 
-def _parsed_by_model(sizes: Sequence[int]) -> ForModel:
-    return ForModel(len(sizes), sum(sizes) // _BYTES_PER_TOKEN + len(sizes) * _PROMPT_TOKENS)
+def _is_masked_otherwise(stages: Stages) -> bool:
+    """Whether the documents were written with other masks, or with none."""
+    return stages.catalog.get_meta(_MASKED, "") != stages.recipe.secrets
+
+
+def _forget_values(stages: Stages, kept_before: bool) -> None:
+    """Leave no value on the disk that was kept before and is masked now."""
+    is_done = True
+    if kept_before and not stages.recipe.keeps_secrets:
+        stages.catalog.prune(stages.catalog.generation)
+        is_done = stages.catalog.scrub()
+        if stages.cache is not None:
+            stages.cache.scrub(stages.recipe.secrets)
+    if is_done and stages.catalog.get_meta(_MASKED, "") != stages.recipe.secrets:
+        stages.catalog.write(Batch(meta={_MASKED: stages.recipe.secrets}))
 
 
 def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
-    """Index these texts as they are, and return how many; the next run compares them with the tree."""
+    """Index those of these texts that stand in the tree as they are, and return how many."""
     known = stages.catalog.entries()
     tally = _Tally(time.perf_counter())
     reparsing = Reparsing(stages.model_parser, stages.recipe)
-    stages.views.begin()
-    for path, text in texts.items():
-        data = text.encode("utf-8", "replace")
-        document = Document(path, language_of(path), text, fingerprint(data), len(data))
-        prepared = prepare_document(document, FileStat(path, len(data), 0), stages.recipe)
-        _store(stages, reparsing.apply([prepared]), known, tally)
+    stages.views.begin(damaged=stages.views.damage())
+    recipe = with_found_encoding(stages.recipe, stages.catalog)
+    files = [file for file in scan(recipe.root, recipe.rules).files if file.path in texts and file.size <= LARGE_BYTES]
+    for file in files:
+        outcome = prepare(Job(file, ""), recipe)
+        if isinstance(outcome, Prepared) and _is_same(outcome.parsed.document, texts[file.path]):
+            _store(stages, reparsing.apply([outcome]), known, tally)
     stages.views.commit()
-    return len(texts)
+    return tally.n_done
+
+
+def _is_same(document: Document, text: str) -> bool:
+    """Whether a text is that of a document; the one or the other may have masks in the place of secrets."""
+    return document.text == text or masked(document).text == blank(text, document.path)
 
 
 def _remove(stages: Stages, paths: Sequence[str], tally: _Tally) -> None:
@@ -213,13 +262,80 @@ def _store(stages: Stages, outcomes: list[Outcome], known: Mapping[str, Entry], 
     _count(tally, outcomes, known)
 
 
+def _store_large(stages: Stages, job: Job, known: Mapping[str, Entry], tally: _Tally) -> Iterator[int]:
+    """Store a file that is too large to be held; yield how many chunks the run has made so far."""
+    with opened(stages.recipe.root, job.file) as stream:
+        if isinstance(stream, Skipped):
+            return _store(stages, [left_out(stream, job)], known, tally)
+        survey = look_into(stream, job, stages.recipe)
+        if not isinstance(survey, Survey):
+            return _store(stages, [survey], known, tally)
+        n_before = tally.n_chunks
+        try:
+            whole = yield from _store_windows(stages, survey, windows(stream, survey), tally)
+        except SourceError as error:
+            tally.n_chunks = n_before
+            stages.views.begin(full=stages.doubt is not None)
+            _store(stages, [Failure(job.file.path, str(error))], known, tally)
+        else:
+            _count(tally, [whole], known)
+
+
+def _store_windows(
+    stages: Stages, survey: Survey, parts: Iterator[Window], tally: _Tally
+) -> Generator[int, None, Prepared]:
+    """Do for each window what `_store` does for a batch, all in one transaction. Raises SourceError."""
+    whole = Prepared(survey.file, unparsed(document_of(survey)), (), (), (), b"")
+    n_lines = 0
+    try:
+        with stages.catalog.writing(_record(stages, whole, {})) as writing:
+            stages.views.apply((), (), writing.removed)
+            for part in prepare_windows(parts, stages.recipe, stages.n_workers):
+                if isinstance(part, Failure):
+                    raise SourceError(part.reason)
+                vectors = _vectors(stages, [part], tally)
+                added = writing.add(part.chunks, part.text_hashes, vectors)
+                rows = [Row(key, vectors[digest]) for key, _, digest in added if digest in vectors]
+                stages.views.apply(
+                    [(key, fields) for (key, _, _), fields in zip(added, part.fields, strict=True)], rows, ()
+                )
+                n_lines = part.chunks[-1].end_line
+                if part.parsed.document.encoding:
+                    whole = whole._replace(parsed=part.parsed)
+                tally.n_chunks += len(part.chunks)
+                yield tally.n_chunks
+            writing.finish(n_lines, stages.recipe.parser_of(whole.parsed.document))
+    except BaseException:
+        stages.views.abandon()
+        raise
+    return whole
+
+
+def _compared(stages: Stages, doubt: Doubt, outcomes: list[Outcome], tally: _Tally) -> list[Outcome]:
+    """Replace what the index holds just as it would be written now by a new time stamp, and pass it on to the views."""
+    prepared = [item for item in outcomes if isinstance(item, Prepared)]
+    vectors = _vectors(stages, prepared, tally)
+    found = doubt.compare([_record(stages, item, vectors) for item in prepared])
+    tally.mended.extend(found.mended)
+    same = [item for item in prepared if item.path not in found.differing]
+    key_of = found.keys
+    pieces = [row for item in same for row in zip(item.chunks, item.text_hashes, item.fields, strict=True)]
+    stages.views.apply(
+        [(key_of[piece.id], fields) for piece, _, fields in pieces],
+        [Row(key_of[piece.id], vectors[digest]) for piece, digest, _ in pieces if digest in vectors],
+        (),
+    )
+    touched = {item.path: Touched(*item.file) for item in same}
+    return [touched.get(item.path, item) for item in outcomes]
+
+
 def _record(stages: Stages, item: Prepared, vectors: Mapping[str, bytes]) -> DocumentRecord:
     return DocumentRecord(
         parsed=item.parsed,
         chunks=item.chunks,
         text_hashes=item.text_hashes,
         mtime_ns=item.file.mtime_ns,
-        parser=stages.recipe.parser if item.is_finished else stages.recipe.unfinished_parser,
+        parser=stages.recipe.parser_of(item.parsed.document, is_finished=item.is_finished),
         chunker=stages.recipe.chunker,
         vectors={digest: vectors[digest] for digest in item.text_hashes if digest in vectors},
         model=stages.embedder.name,
@@ -258,9 +374,13 @@ def _embed(stages: Stages, texts: Mapping[str, str]) -> dict[str, bytes]:
 
 def _count(tally: _Tally, outcomes: list[Outcome], known: Mapping[str, Entry]) -> None:
     tally.n_done += len(outcomes)
+    counted = tally.seen & {item.path for item in outcomes}
     tally.seen.update(item.path for item in outcomes)
     for item in outcomes:
         if isinstance(item, Prepared):
+            tally.n_assumed += bool(item.parsed.document.encoding)
+            if item.path in counted:
+                continue
             path = item.parsed.document.path
             (tally.changed if path in known else tally.added).append(path)
             tally.n_chunks += len(item.chunks)
@@ -290,7 +410,7 @@ def _finish(stages: Stages, todo: Plan, tally: _Tally, looked_at_ns: int) -> Non
     kept = [item for item in stages.catalog.rejected() if item.path in there - done]
     meta = {"paused": tally.paused, "model": stages.embedder.name}
     if not tally.paused:
-        meta["indexed_at_ns"] = str(looked_at_ns)
+        meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": ""}
     stages.catalog.write(
         Batch(
             failures=_failures(stages, todo, tally),
@@ -300,6 +420,7 @@ def _finish(stages: Stages, todo: Plan, tally: _Tally, looked_at_ns: int) -> Non
         )
     )
     stages.views.commit()
+    stages.catalog.soundness.settle()
     if tally.n_bytes >= _MUCH:
         give_back()
 
@@ -346,5 +467,7 @@ def _report(stages: Stages, todo: Plan, tally: _Tally) -> IndexReport:
         seconds=time.perf_counter() - tally.started,
         generation=stages.catalog.generation,
         paused=tally.paused,
-        for_model=_parsed_by_model(tally.sent),
+        for_model=parsed_by_model(tally.sent),
+        repaired=tuple(tally.repaired),
+        mended=tuple(tally.mended),
     )

@@ -17,6 +17,7 @@ from codefathom.answer.types import Answer, Prices, Source
 from codefathom.errors import FathomError, SettingsError, UsageError
 from codefathom.opening import Opened
 from codefathom.roles import model_of
+from codefathom.search.query import check_length
 from codefathom.search.related import related
 from codefathom.settings import Settings
 from codefathom.texts import Request, Texts, window, with_symbols
@@ -40,6 +41,7 @@ def investigate(request: Request, opened: Opened, search: Search) -> Iterator[Ev
     question = request.text
     if not question.strip():
         raise UsageError("the question is empty", hint='such as fathom ask --agent "where are orders priced"')
+    check_length(question)
     chosen = model_of("agent", opened)
     if chosen is None:
         raise SettingsError("an agent needs a language model", hint="set FATHOM_LLM__MODEL, such as ollama:qwen3:8b")
@@ -83,7 +85,7 @@ def _briefing(texts: Texts, request: Request, known: Sequence[Tool], limits: Lim
         history=request.history,
         given="\n\n".join(parts),
         places=tuple(Place(item.path, item.start_line, item.end_line, item.symbol) for item in sources),
-        mask=texts.mask,
+        mask=texts.recorded,
     )
 
 

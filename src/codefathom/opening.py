@@ -5,41 +5,46 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from codefathom.chunk import Limits
-from codefathom.configuration import find_root, load_settings, user_file
-from codefathom.errors import IndexingError, ProviderError, SettingsError, SourceError
-from codefathom.naming import BUNDLED, is_on_disk, shown_model
+from codefathom.configuration import find_root, home_folder, load_settings, user_file
+from codefathom.errors import ProviderError, SettingsError, SourceError
+from codefathom.naming import BUNDLED, is_on_disk, is_text, shown_model
 from codefathom.plan import Recipe
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.bundled import BundledEmbedder
 from codefathom.search.pipeline import Fusion
 from codefathom.search.retrieve import Sources
 from codefathom.settings import Settings
+from codefathom.source.origin import Originals, Tree
 from codefathom.source.scan import ScanRules
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog import Catalog
+from codefathom.stores.folder import Folder, index_folder, writing_error
 from codefathom.stores.lexical import LexicalView
-from codefathom.stores.lock import writer_lock
+from codefathom.stores.lock import WriterLock, held_lock
+from codefathom.stores.registry import IndexPlace, Registry
 from codefathom.stores.vectors import FlatVectorStore
 from codefathom.stores.views import Views
 
 if TYPE_CHECKING:
     from codefathom.chatting import Connections
+    from codefathom.doubt import Doubt
     from codefathom.indexing import Stages
     from codefathom.purposes import PurposeModel
     from codefathom.reparse import ModelParser
     from codefathom.search.rerank import Reranking
     from codefathom.stores.cache import Cache
     from codefathom.stores.records import StoredDocument
-    from codefathom.types import IndexReport, Progress
+    from codefathom.types import Hit, IndexReport, Progress
     from codefathom.upgrading import Upgrade
 
 INDEX_FOLDER = ".fathom"
+_CATALOGUE = "catalog.db"
 _BATCH_HERE = 32  # texts for a model on this machine, some seconds' work; a server is asked for `embed.batch` at once
 
 
@@ -52,6 +57,12 @@ class Place:
     cache_dir: str
     settings: Settings
     variables: Mapping[str, str]  # of the environment, where the keys of providers are
+    state_dir: str  # where it is remembered which indexes are known
+
+    @property
+    def index_folder(self) -> Folder:
+        """The folder of the index, as all that is in it is opened."""
+        return index_folder(self.index_dir, self.root)
 
 
 def locate(path: str, settings: Settings | None = None) -> Place:
@@ -61,33 +72,76 @@ def locate(path: str, settings: Settings | None = None) -> Place:
     root = find_root(os.path.realpath(path))
     settings = settings or load_settings(root, environ=os.environ, user_file=user_file(os.environ))
     cache_dir = user_cache_dir()
-    return Place(root, _index_dir(root, settings, cache_dir), cache_dir, settings, os.environ)
+    return Place(root, _index_dir(root, settings, cache_dir), cache_dir, settings, os.environ, user_state_dir())
 
 
 def user_cache_dir() -> str:
-    """Return the folder for what all projects of this user share."""
-    home = os.path.expanduser("~")
+    """Return the absolute path of the folder for what all projects of this user share."""
+    home = home_folder()
     if os.environ.get("FATHOM_CACHE_DIR"):
-        return os.environ["FATHOM_CACHE_DIR"]
+        return os.path.abspath(os.environ["FATHOM_CACHE_DIR"])
     if os.name == "nt":
         base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
     else:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.abspath(os.path.join(base, "codefathom"))
+
+
+def user_state_dir() -> str:
+    """Return the folder for what this user's programs remember, such as which indexes were made or checked here."""
+    if os.environ.get("FATHOM_STATE_DIR"):
+        return os.environ["FATHOM_STATE_DIR"]
+    home = home_folder()
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+        return os.path.join(base, "codefathom", "state")
+    base = os.environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
     return os.path.join(base, "codefathom")
+
+
+def word_of(place: Place) -> str:
+    """Return the word by which this user knows the index of a project, "" for an index that is not known."""
+    return Registry(place.state_dir).word(_index_place(place))
+
+
+def _index_place(place: Place) -> IndexPlace:
+    return IndexPlace(place.root, place.index_dir, os.path.join(place.index_dir, _CATALOGUE))
 
 
 def _index_dir(root: str, settings: Settings, cache_dir: str) -> str:
     """`.fathom` in the project; another folder by setting; under the user's cache when the project is read-only."""
-    own = f"{os.path.basename(root)}-{blake2b(root.encode(errors='surrogateescape'), digest_size=6).hexdigest()}"
+    name = os.path.basename(root).encode("utf-8", "replace").decode()
+    own = f"{name}-{blake2b(root.encode(errors='surrogateescape'), digest_size=6).hexdigest()}"
     chosen = settings.index.dir
     if chosen:
+        _refuse_others(os.path.join(root, chosen))
         return os.path.join(root, chosen)
     if os.environ.get("FATHOM_INDEX_DIR"):  # one folder for the indexes of many projects
         return os.path.join(os.environ["FATHOM_INDEX_DIR"], own)
     inside = os.path.join(root, INDEX_FOLDER)
-    if os.access(inside if os.path.isdir(inside) else root, os.W_OK):
+    kind = Folder(root).file(INDEX_FOLDER).kind()
+    # What is neither a folder nor missing is an error of whoever opens the index: not all that it is may be ours.
+    # The library of the lexical view takes only names in UTF-8.
+    if is_text(inside) and (kind not in {"", "folder"} or os.access(inside if kind else root, os.W_OK)):
         return inside
     return os.path.join(cache_dir, "indexes", own)
+
+
+_OURS = ("catalog.", "lexical", "vectors-", "write.lock", ".gitignore")
+_OF_VERSION_CONTROL = {".git", ".hg", ".svn", ".jj", ".bzr", "cvs"}
+
+
+def _refuse_others(index_dir: str) -> None:
+    """Raise SettingsError for a folder in which other files than ours lie: an index empties and ignores its folder."""
+    hint = "set index.dir to a folder that is empty or not there yet"
+    if _OF_VERSION_CONTROL & {part.lower() for part in os.path.normpath(index_dir).split(os.sep)}:
+        raise SettingsError(f"the index cannot lie in {index_dir!r}: that is a folder of version control", hint=hint)
+    # None where it is not there yet, or cannot be read: the attempt to make it will say why.
+    others = sorted(name for name in Folder(index_dir).names() if not name.startswith(_OURS))
+    if others:
+        raise SettingsError(
+            f"the index cannot lie in {index_dir!r}: other files are there, such as {others[0]!r}", hint=hint
+        )
 
 
 class Opened:
@@ -99,16 +153,55 @@ class Opened:
         self._lock = Lock()  # of the two below
         self._connections: Connections | None = None
         self._models: dict[str, ChatModel] = {}
-        _make_folder(place.index_dir)
-        self.catalog = Catalog.open(os.path.join(place.index_dir, "catalog.db"))
+        folder = place.index_folder
+        _make_folder(folder)
+        self._registry = Registry(place.state_dir)
+        self.catalog = Catalog.open(folder.file(_CATALOGUE))
+        self._is_known = self._knows() or self._claims()
+        if not self._is_known and self.catalog.integrity_problem():
+            self.catalog = self.catalog.renewed()
+            self._is_known = self._claims()
         self.embedder = self._embedder()  # of the settings
         # What takes long is made later; see `upgrading.py`.
         self._first = BundledEmbedder() if _is_slow(place.settings) else self.embedder
-        lexical = LexicalView.open(os.path.join(place.index_dir, "lexical"), self.catalog.identity)
+        lexical = LexicalView.open(folder.below("lexical"), self.catalog.identity)
         self.views = self._views(lexical, self._first)
         self._upgrade = self._to_upgrade(lexical) if self._first is not self.embedder else None
         self.recipe = _recipe(place)
+        self._tree = Tree(self.recipe.root, self.recipe.rules.max_bytes)
         self._sources = Sources(self.catalog, lexical, self.views.vectors, self._first, self._reranking())
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the index was made or checked by this user; else nothing in it is to be believed."""
+        if not self._is_known:
+            self._is_known = self._knows()  # another process may have checked it
+        return self._is_known
+
+    def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        """Say of each hit whether its file still is as it was indexed; unchanged files are not read for that."""
+        originals = Originals(self._tree)
+        documents = self.catalog.documents_at({hit.chunk.path for hit in hits})
+        same = {document.path for document in documents if originals.of(document).state == "same"}
+        return tuple(hit if hit.chunk.path in same else replace(hit, stale=True) for hit in hits)
+
+    def remember(self) -> bool:
+        """Mark the index, which was compared with the tree, as known; return whether it stays so after this process."""
+        word = os.urandom(16).hex()
+        self.catalog.mark(word)
+        self._is_known = True
+        return self._registry.add(_index_place(self.place), word)
+
+    def _knows(self) -> bool:
+        return self.catalog.is_marked_with(self._registry.word(_index_place(self.place)))
+
+    def _claims(self) -> bool:
+        """Take an empty index for one that is made here."""
+        word = os.urandom(16).hex()
+        if not self.catalog.claim(word):
+            return False
+        self._registry.add(_index_place(self.place), word)
+        return True
 
     @property
     def sources(self) -> Sources:
@@ -124,15 +217,18 @@ class Opened:
 
         place, wanted = self.place, self.place.settings.embed
         batch = min(wanted.batch, _BATCH_HERE) if is_on_disk(wanted.model) else wanted.batch
-        return Upgrade(self.embedder, self._views(lexical, self.embedder), self.views, place.index_dir, batch)
+        return Upgrade(self.embedder, self._views(lexical, self.embedder), self.views, place.index_folder, batch)
 
     @contextmanager
-    def writing(self, *, wait_s: float = 0.0) -> Iterator[Stages]:
-        """Hold the writer lock and give what an index run needs. Raises LockedError when another process holds it."""
+    def writing(self, lock: WriterLock | None = None) -> Iterator[Stages]:
+        """Hold the writer lock and give what an index run needs. A lock that is given is held already.
+
+        Raises LockedError when another process holds it.
+        """
         from codefathom.indexing import Patience, Stages
 
         settings = self.place.settings
-        with writer_lock(self.place.index_dir, wait_s=wait_s), closing(self._cache()) as cache:
+        with held_lock(lock or self.lock()), self.catalog.soundness.held(), closing(self._cache()) as cache:
             self.views.reload()  # the last writer may have been another process
             yield Stages(
                 catalog=self.catalog,
@@ -140,13 +236,34 @@ class Opened:
                 embedder=self._first,
                 cache=cache,
                 recipe=self.recipe,
-                n_workers=settings.index.workers or os.cpu_count() or 1,
+                n_workers=_n_workers(settings.index.workers),
                 embed_batch=settings.embed.batch,
                 patience=Patience(settings.index.error_share, settings.index.error_minimum),
                 model_parser=self._model_parser(),
+                doubt=self._doubt(cache),
             )
             if self._upgrade is not None:
                 self._upgrade.follow(cache)
+
+    def lock(self) -> WriterLock:
+        """Return the writer lock, which nobody holds by this."""
+        return WriterLock(self.place.index_folder)
+
+    def _doubt(self, cache: Cache) -> Doubt | None:
+        """Return what checks an index that is not known."""
+        if self.is_known:
+            return None
+        from codefathom.doubt import Doubt
+
+        def check_others() -> None:
+            folder, ours = self.place.index_folder, {_vector_folder(self._first), _vector_folder(self.embedder)}
+            for name in folder.names():
+                if name.startswith("vectors-") and name not in ours:
+                    folder.remove(name)
+            if self._upgrade is not None:
+                self._upgrade.check(cache)
+
+        return Doubt(self.catalog, self.views, {self._first.name, self.embedder.name}, check_others)
 
     def with_models(
         self, events: Generator[Progress | IndexReport, None, None]
@@ -264,6 +381,34 @@ class Opened:
         model = self.chat_model(name)
         return PurposeModel(_purpose_key(name), model, lambda text: mask(text).text, settings.judge.workers)
 
+    def damage(self) -> tuple[str, ...]:
+        """Say what is known to be damaged or missing, a sentence each; nothing is read for that.
+
+        All of it is made good by the next `fathom index`.
+        """
+        catalog = self.catalog
+        sentences: list[str] = []
+        if not self.is_known:
+            return ()
+        if catalog.soundness.left_out:
+            first, more = min(catalog.soundness.left_out), len(catalog.soundness.left_out) - 1
+            sentences.append(
+                f"the index is damaged: what it holds of {first}{f' and {more} more files' if more else ''} is left out"
+            )
+        elif reason := catalog.get_meta("set_aside"):
+            sentences.append(f"the index is not whole: {reason}")
+        if self.views.is_ahead:
+            sentences.append("the catalogue is older than what was made from it")
+        if catalog.generation:
+            sentences += [f"the {name} is missing or damaged" for name in self.views.lacking()]
+        return tuple(f"{sentence}; `fathom index` repairs it" for sentence in sentences)
+
+    def damage_of_files(self) -> dict[str, str]:
+        """Compare all files with what was written, and return what is wrong by the part of the index."""
+        problem = self.catalog.soundness.damage()
+        views = self.views.damage() | (self._upgrade.damage() if self._upgrade is not None else {})
+        return {**({"catalogue": problem} if problem else {}), **views}
+
     def close(self) -> None:
         """Release files and connections; the engine cannot be used afterwards."""
         if self._connections is not None:
@@ -274,27 +419,35 @@ class Opened:
         self.catalog.close()
 
 
-def _make_folder(index_dir: str) -> None:
+def _n_workers(wanted: int) -> int:
+    """Return how many processes parse: more than there are processors only take memory."""
+    processors = os.cpu_count() or 1
+    return min(wanted or processors, processors)
+
+
+def _make_folder(folder: Folder) -> None:
     try:
-        os.makedirs(index_dir, exist_ok=True)
-        ignore = os.path.join(index_dir, ".gitignore")
-        if not os.path.exists(ignore):
-            with open(ignore, "w", encoding="utf-8") as file:
-                file.write("# Written by fathom: the index is not part of the project.\n*\n")
+        folder.make()
+        ignore = folder.file(".gitignore")
+        if ignore.kind() != "file":
+            ignore.remove()
+            ignore.make(b"# Written by fathom: the index is not part of the project.\n*\n")
     except OSError as error:
-        raise IndexingError(
-            f"cannot write the index to {index_dir!r}: {error.strerror}",
-            hint="set FATHOM_INDEX_DIR to a folder that can be written",
-        ) from error
+        raise writing_error("cannot write the index", folder, error) from error
 
 
 def _vector_store(place: Place, embedder: Embedder, owner: str) -> VectorStore:
     kind = place.settings.store.vectors
     if kind != "flat":
         raise SettingsError(f"store.vectors = {kind!r} is not a vector store of this version", hint="use 'flat'")
-    # A folder for each model: vectors of two models never meet, and going back to a model costs nothing.
+    name = _vector_folder(embedder)
+    return FlatVectorStore(place.index_folder.below(name), embedder.dimensions, f"{owner} {name}")
+
+
+def _vector_folder(embedder: Embedder) -> str:
+    """Return a name for each model: vectors of two models never meet, and going back to a model costs nothing."""
     name = blake2b(f"{embedder.name}:{embedder.dimensions}".encode(), digest_size=4).hexdigest()
-    return FlatVectorStore(os.path.join(place.index_dir, f"vectors-{name}"), embedder.dimensions, owner)
+    return f"vectors-{name}"
 
 
 def _is_slow(settings: Settings) -> bool:
@@ -368,4 +521,6 @@ def _recipe(place: Place) -> Recipe:
         chain=_chain(settings),
         limits=Limits(settings.chunk.target_chars, settings.chunk.max_lines),
         cache_folder=place.cache_dir,
+        encoding="" if settings.source.encoding == "auto" else settings.source.encoding,
+        keeps_secrets=settings.source.secrets == "keep",
     )

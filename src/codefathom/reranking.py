@@ -10,7 +10,7 @@ from codefathom.providers.base import Reranker
 from codefathom.providers.http import Timeouts
 from codefathom.providers.reranking import RemoteReranker
 from codefathom.settings import Settings
-from codefathom.source.secrets import mask
+from codefathom.source.secrets import mask, mask_chunk
 
 # Somebody waits for a question: sooner without grades than asked again and again.
 _ATTEMPTS = 2
@@ -34,4 +34,4 @@ class _Masking:
         self.name = model.name
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        return self._model.scores(mask(question).text, [mask(text).text for text in texts])
+        return self._model.scores(mask(question).text, [mask_chunk(text).text for text in texts])

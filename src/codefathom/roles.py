@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from codefathom.errors import ProviderError, SettingsError, without_login
 from codefathom.naming import BUNDLED, is_on_disk, shown_model
@@ -21,13 +21,9 @@ def model_of(role: str, opened: Opened) -> ChatModel | None:
     return opened.chat_model(name) if name else None
 
 
-def masking(place: Place) -> Callable[[str], str]:
-    """Return what takes secrets out of a text that may leave the machine, else `str`."""
-    if not place.settings.answer.mask_secrets or not _remote(_names(place).values(), place):
-        return str
-    from codefathom.source.secrets import mask
-
-    return lambda text: mask(text).text
+def masks_secrets(place: Place) -> bool:
+    """Whether secrets are taken out of texts, since they may leave the machine."""
+    return place.settings.answer.mask_secrets and bool(_remote(_names(place).values(), place))
 
 
 def leaving(place: Place) -> str:

@@ -7,7 +7,18 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from codefathom.types import Check, Context, FoundSymbol, Hit, IndexReport, RelatedResult, SearchResult, Status
+from codefathom.printable import escape_json
+from codefathom.types import (
+    Check,
+    Context,
+    FoundSymbol,
+    Hit,
+    IndexReport,
+    RelatedResult,
+    SearchResult,
+    SecretPlace,
+    Status,
+)
 
 if TYPE_CHECKING:
     from codefathom.answer.types import Answer, Source, StageTrace
@@ -15,7 +26,7 @@ if TYPE_CHECKING:
 
 def to_json(value: object) -> str:
     """Return one JSON document that ends with a line end."""
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    return escape_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
 
 
 def search_shape(result: SearchResult) -> dict[str, Any]:
@@ -52,6 +63,7 @@ def hit_shape(hit: Hit) -> dict[str, Any]:
         "module": folders[0] if folders else "",
         "sub_module": folders[1] if len(folders) > 1 else "",
         "reason": hit.reason,
+        "stale": hit.stale,
     }
 
 
@@ -115,6 +127,11 @@ def symbols_shape(query: str, found: Iterable[FoundSymbol]) -> dict[str, Any]:
 def plain_shape(value: RelatedResult | Context | IndexReport | Status) -> dict[str, Any]:
     """Return a result whose fields are the keys: related, context, index and status."""
     return asdict(value)
+
+
+def secrets_shape(places: Iterable[SecretPlace]) -> dict[str, Any]:
+    """Return what `fathom status --secrets --json` prints."""
+    return {"secrets": [asdict(place) for place in places]}
 
 
 def checks_shape(checks: Iterable[Check]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -12,14 +11,18 @@ from typing import NamedTuple
 from codefathom.answer.budget import Material, NameOf, lines_of
 from codefathom.answer.types import Answer, Citation, Source
 from codefathom.errors import SourceError
+from codefathom.expressions import deadline
 from codefathom.opening import Opened
+from codefathom.originals import Lines
+from codefathom.plan import with_found_encoding
 from codefathom.providers.base import Message
-from codefathom.roles import masking
+from codefathom.roles import masks_secrets
 from codefathom.search.filters import to_sql
 from codefathom.settings import Settings
-from codefathom.source.changes import FileStat
-from codefathom.source.documents import read
-from codefathom.types import Chunk, Document, FoundSymbol, SearchResult, Where
+from codefathom.source.content import decode, is_binary
+from codefathom.source.origin import Tree
+from codefathom.source.secrets import blank, mask
+from codefathom.types import Chunk, FoundSymbol, SearchResult, Where
 
 # A model that does not say how much it takes gets no more than small local ones do.
 _SMALL_WINDOW = 24_000
@@ -54,19 +57,28 @@ class Texts:
         self.opened = opened
         self.name_of = naming(opened)
         self.documents = documents
-        self.mask = masking(opened.place)
+        self._masks = masks_secrets(opened.place)
+        self._lines = Lines(opened)
         self._indexed: dict[str, str] = {}
 
     def indexed(self, path: str) -> str:
         """Return the text of a document, "" when there is none."""
         if path not in self._indexed:
-            self._indexed[path] = self.mask(self.documents.get(path) or self.opened.catalog.text(path))
+            self._indexed[path] = self._masked(self.documents.get(path) or self._lines.text(path), path)
         return self._indexed[path]
 
+    def recorded(self, text: str) -> str:
+        """Return a text as a record of an answer may hold it, which may be kept longer than the answer."""
+        return text if self.opened.recipe.keeps_secrets and not self._masks else mask(text).text
+
     def on_disk(self, path: str) -> str | None:
-        """Return the text as it is now, None when it is gone."""
-        text = self.documents[path] if path in self.documents else _on_disk(path, self.opened)
-        return None if text is None else self.mask(text)
+        """Return the text as it is now, None when it is gone; comparable with `indexed`."""
+        if path in self.documents:
+            return self._masked(self.documents[path], path)
+        text = _on_disk(path, self.opened)
+        if text is not None and not self._lines.shown(path).is_whole:
+            text = blank(text, path)
+        return None if text is None else self._masked(text, path)
 
     def given(self, pinned: Sequence[str]) -> tuple[Material, ...]:
         """Return the given documents and the pinned paths. Raises SourceError for a path that is not indexed."""
@@ -83,20 +95,24 @@ class Texts:
         indexed = [document.path for document in catalog.documents()]
         if where is not None:
             condition = to_sql(where)
-            chunks = catalog.chunks(catalog.select(condition.condition, condition.parameters))
+            with deadline(self.opened.place.settings.search.expression_timeout_s):
+                chunks = catalog.chunks(catalog.select(condition.condition, condition.parameters))
             inside = {chunk.path for chunk in chunks.values()}
             indexed = [path for path in indexed if path in inside]
         return [*self.documents, *indexed]
 
     def of_hits(self, result: SearchResult) -> SearchResult:
         """Return hits with the lines of these texts."""
-        if self.mask is str:
+        if not self._masks:
             return result
         return replace(result, hits=tuple(replace(hit, chunk=self._of_chunk(hit.chunk)) for hit in result.hits))
 
     def of_symbol(self, found: FoundSymbol) -> FoundSymbol:
         """Return a symbol whose signature is a part of these texts."""
-        return replace(found, symbol=replace(found.symbol, signature=self.mask(found.symbol.signature)))
+        return replace(found, symbol=replace(found.symbol, signature=self._masked(found.symbol.signature, "")))
+
+    def _masked(self, text: str, path: str) -> str:
+        return mask(text, path).text if self._masks else text
 
     def _of_chunk(self, chunk: Chunk) -> Chunk:
         end = "\n" if chunk.text.endswith("\n") else ""
@@ -133,8 +149,6 @@ def with_symbols(answer: Answer, name_of: NameOf) -> Answer:
 
 def _on_disk(path: str, opened: Opened) -> str | None:
     """Read a file as the index would; None when it is gone, or no longer a text."""
-    recipe = opened.recipe
-    if not os.path.isfile(os.path.join(recipe.root, path)):
-        return None
-    document = read(recipe.root, FileStat(path, 0, 0), include_generated=True)
-    return document.text if isinstance(document, Document) else None
+    recipe = with_found_encoding(opened.recipe, opened.catalog)
+    data = Tree(recipe.root, recipe.rules.max_bytes).content(path)
+    return None if data is None or is_binary(data) else decode(data, recipe.assumed_encoding).text

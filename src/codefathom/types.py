@@ -41,6 +41,9 @@ class FilterGroup:
 Where: TypeAlias = "Filter | FilterGroup"
 
 
+USUAL_ENCODING = "windows-1252"  # of files that are not UTF-8, where nothing speaks for another one
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One version of one file."""
@@ -50,6 +53,7 @@ class Document:
     text: str  # decoded, with its own line ends
     fingerprint: str  # versioned hash of the bytes on disk
     size: int  # bytes on disk
+    encoding: str = ""  # what the project's old files are taken for; empty when the file itself tells its encoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,7 @@ class Hit:
     reason: str = ""  # one short sentence: why it ranks here
     line: int = 0  # the line to look at first, inside the chunk
     name: str = ""  # the symbol that it shows: the one it lies in, or one it holds that the question names
+    stale: bool = False  # its file is gone, or has other bytes than when it was indexed: these lines are those of then
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +161,7 @@ class SearchResult:
 class Progress:
     """One step of a long run; only faces print it."""
 
-    phase: str  # scan index write purposes embed paused
+    phase: str  # wait scan index write purposes embed paused
     n_done: int
     n_total: int
     path: str = ""
@@ -170,7 +175,9 @@ class Skipped:
     """A file that was seen and not indexed, and why."""
 
     path: str
-    reason: str  # "binary", "minified", "generated", "vendored", "oversized", "unreadable", "symlink", …
+    reason: (
+        str  # "binary", "minified", "generated", "vendored", "oversized", "oversized line", "unreadable", "symlink", …
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +215,8 @@ class IndexReport:
     dry_run: bool = False
     paused: str = ""  # why the run stopped early; empty when it ended
     for_model: ForModel = ForModel()
+    repaired: tuple[str, ...] = ()  # parts of the index that were damaged and were made again
+    mended: tuple[str, ...] = ()  # files of which an index that was made elsewhere held something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +249,7 @@ class Context:
     files: tuple[ContextFile, ...]
     n_tokens: int
     truncated: tuple[str, ...] = ()  # paths that did not fit whole
+    degraded: tuple[str, ...] = ()  # what the search had to do without, one sentence each
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +274,15 @@ class FoundSymbol:
 
 
 @dataclass(frozen=True, slots=True)
+class SecretPlace:
+    """Where a secret stands in an indexed file. Its value is not told."""
+
+    path: str
+    line: int
+    kind: str  # "secret" where the file has changed, and nothing more is known of it
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """What the index holds, and how far it is from the tree."""
 
@@ -284,6 +303,8 @@ class Status:
     skipped: tuple[Skipped, ...]
     failures: tuple[Failure, ...]
     paused: str = ""  # why the last run stopped early
+    damage: tuple[str, ...] = ()  # what is known to be damaged, one sentence each
+    doubt: str = ""  # why the index that lies there is not believed; then nothing of it is told
 
 
 @dataclass(frozen=True, slots=True)

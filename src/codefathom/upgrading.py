@@ -18,13 +18,15 @@ from codefathom.providers.base import Embedder
 from codefathom.purposes import passed_on
 from codefathom.search.retrieve import Sources
 from codefathom.stores.cache import Cache
+from codefathom.stores.folder import Folder
 from codefathom.stores.lock import writer_lock
-from codefathom.stores.vectors import quantise
+from codefathom.stores.vectors import are_alike, quantise
 from codefathom.stores.views import Views
 from codefathom.types import Chunk, Failure, IndexReport, Progress
 
 _ENOUGH = 0.9  # share of the chunks that must have a vector; words and names find the others
 _FEW = 16  # chunks for which a search that found them changed may wait: a second or two
+_SAMPLE = 16  # vectors that are made again where the index was made elsewhere
 _SAVE_EVERY_S = 20.0  # a save writes the whole view, and ends what other processes have cached
 _WAIT_S = 60.0  # for another writer
 _SHORT_WAIT_S = 1.0  # when somebody wants the run to end
@@ -35,11 +37,11 @@ Missing = Sequence[tuple[int, str, Chunk]]  # key, text hash, chunk
 class Upgrade:
     """The chosen model beside the bundled one, each with its view of the same catalogue."""
 
-    def __init__(self, embedder: Embedder, views: Views, bundled: Views, index_dir: str, batch: int) -> None:
+    def __init__(self, embedder: Embedder, views: Views, bundled: Views, index_folder: Folder, batch: int) -> None:
         self.embedder = embedder
         self._views = views
         self._bundled = bundled
-        self._index_dir = index_dir
+        self._index_folder = index_folder
         self._batch = batch
         self._counted = (-1, 0)  # generation, chunks without vector then
 
@@ -57,6 +59,21 @@ class Upgrade:
         else:
             note = f"{n_missing} of {n_chunks} chunks have no vector of {self.embedder.name} yet; run `fathom index`"
         return replace(bundled, vectors=self._views.vectors, embedder=self.embedder, note=note)
+
+    def check(self, cache: Cache) -> None:
+        """Have no vectors that nobody has checked, since the index was made elsewhere: make a sample of them again.
+
+        Where one of them is another vector, or the model does not answer, all are dropped.
+        """
+        self._views.vectors.clear()
+        catalog, name = self._bundled.catalog, self.embedder.name
+        sample = catalog.some_vectors(name, _SAMPLE)
+        try:
+            made = self._vectors([(key, digest, chunk) for key, digest, chunk, _ in sample], cache)
+        except ProviderError:
+            made = {}
+        if any(digest not in made or not are_alike(vector, made[digest]) for _, digest, _, vector in sample):
+            catalog.drop_vectors(name)
 
     def follow(self, cache: Cache) -> None:
         """Let the view of the chosen model follow a run, and embed what is new if that is little. Needs the lock."""
@@ -86,6 +103,11 @@ class Upgrade:
                 failures = tuple(Failure(path, f"not embedded: {error}") for path in paths)
         generation = self._bundled.catalog.generation
         yield replace(report, failures=(*report.failures, *failures), generation=generation)
+
+    def damage(self) -> dict[str, str]:
+        """Return what is wrong with the view of the chosen model, by its name, or nothing."""
+        problem = self._views.vectors.damage()
+        return {f"index of vectors of {self.embedder.name}": problem} if problem else {}
 
     def close(self) -> None:
         """Release the view of the chosen model."""
@@ -126,10 +148,11 @@ class Upgrade:
         """Write vectors when no other process writes. Raises LockedError when one does so for longer."""
         if not vectors:
             return
-        with writer_lock(self._index_dir, wait_s=wait_s):
+        with writer_lock(self._index_folder, wait_s=wait_s):
             self._bundled.reload()
             self._views.vectors.reload()
             self._write(vectors)
+            self._bundled.catalog.soundness.settle()
 
     def _write(self, vectors: Mapping[str, bytes]) -> None:
         self._bundled.catalog.add_vectors(self.embedder.name, vectors)

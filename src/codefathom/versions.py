@@ -9,3 +9,5 @@ from __future__ import annotations
 PARSER_VERSION = "2"
 # Grows with every change of where documents are cut.
 CHUNKER_VERSION = "syntax/3"
+# Grows with every change of which secrets are found: what was kept in the index before is masked then.
+SECRETS_VERSION = "1"

@@ -14,7 +14,7 @@ from tests.protocols.server import Served, Turn, serving
 from tests.unit.test_web import PAGES, Page, Site, leading, site
 
 __all__ = ["shop", "site"]  # fixtures
-KEYS = ["query", "files", "n_tokens", "truncated"]
+KEYS = ["query", "files", "n_tokens", "truncated", "degraded"]
 FILE_KEYS = ["path", "text", "score", "reason", "spans", "symbols"]
 
 

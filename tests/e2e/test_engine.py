@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -15,7 +16,7 @@ import pytest
 from codefathom import Engine
 from codefathom.errors import LockedError, SourceError, UsageError
 from codefathom.search.filter_parser import parse_filter
-from codefathom.settings import ParseSettings, Settings
+from codefathom.settings import ParseSettings, SearchSettings, Settings
 from codefathom.stores.lock import writer_lock
 from codefathom.types import SearchResult
 
@@ -314,9 +315,8 @@ def test_an_export_can_be_taken_over(project: Path, tmp_path: Path, engine: Engi
     engine.index()
     lines = list(engine.export("jsonl"))
     copy = tmp_path / "copy"
-    copy.mkdir()
-    (copy / "fathom.toml").write_text("[search]\nrefresh = 'never'\n")
-    with Engine.open(str(copy)) as other:
+    shutil.copytree(project, copy, ignore=shutil.ignore_patterns(".fathom"))
+    with Engine.open(str(copy), settings=Settings(search=SearchSettings(refresh="never"))) as other:
         assert other.import_index(iter(lines), "jsonl") == len(lines)
         assert documents(other) == documents(engine)
         assert paths(other.search("refresh_token"))[0] == "auth/session.py"
@@ -441,7 +441,7 @@ def test_a_search_while_another_process_writes_is_stale(project: Path) -> None:
         assert result.stale
         assert paths(result)[0] == "auth/session.py"
         with Engine.open(str(project)) as engine, pytest.raises(LockedError):
-            engine.index()
+            engine.index(wait_s=0)
         holder.stdin.close()
         holder.wait(timeout=60)
     result = ask(project, "brand_new_thing")
@@ -450,8 +450,10 @@ def test_a_search_while_another_process_writes_is_stale(project: Path) -> None:
 
 def test_a_first_search_while_another_writes_is_an_error(project: Path) -> None:
     (project / ".fathom").mkdir()
-    with writer_lock(str(project / ".fathom")), pytest.raises(LockedError):
-        ask(project, "login")
+    settings = Settings(index=Settings().index._replace(wait_s=0.0))
+    engine = Engine.open(str(project), settings=settings)
+    with writer_lock(str(project / ".fathom")), engine, pytest.raises(LockedError):
+        engine.search("login")
 
 
 @pytest.mark.parametrize("refresh", ["auto", "never"])
@@ -500,3 +502,15 @@ def test_files_that_are_not_indexed_cannot_be_shown(engine: Engine) -> None:
 def test_the_number_of_changes_grows_with_the_index(engine: Engine) -> None:
     assert engine.generation == 0
     assert engine.index().generation == engine.generation > 0
+
+
+def test_a_hit_says_that_its_file_has_changed(project: Path) -> None:
+    with Engine.open(str(project)) as engine:
+        engine.index()
+    age(project)  # a new time stamp alone is no change
+    put(project, {"auth/session.py": "def refresh_token_later():\n    return 1\n"})
+    (project / "auth/routes.py").unlink()
+    with Engine.open(str(project), settings=Settings(search=SearchSettings(refresh="never"))) as engine:
+        hits = engine.search("refresh_token").hits
+    assert {hit.chunk.path for hit in hits if hit.stale} == {"auth/session.py", "auth/routes.py"}
+    assert {hit.chunk.path for hit in hits if not hit.stale} >= {"tests/test_session.py"}

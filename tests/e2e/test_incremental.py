@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -109,7 +110,7 @@ def test_an_export_is_taken_over(project: Path, tmp_path: Path) -> None:
     with Engine.open(str(project)) as engine:
         engine.index()
         lines = list(engine.export("jsonl"))
-    (tmp_path / "other").mkdir()
+    shutil.copytree(project, tmp_path / "other", ignore=shutil.ignore_patterns(".fathom"))
     with Engine.open(str(tmp_path / "other")) as other:
         assert other.import_index(iter(lines), "jsonl") == 2
         assert other.status().n_documents == 2

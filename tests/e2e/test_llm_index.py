@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from tests.protocols.server import Served, Turn, serving
 
+from codefathom.source.masks import MASK
+
 FATHOM = [sys.executable, "-m", "codefathom"]
 KEY = "AKIA" + "Q3EXAMPLE7HBNDCA"  # in two parts, so that it is none here
 LEDGER = f"""\
@@ -170,7 +172,7 @@ def test_the_choosing_model_sees_what_each_file_is_for(described: Path) -> None:
         (asked,) = sent(served)
         assert "File 1: cart.py (python, 3 lines)\nDefines: Cart, Cart.total\n| class Cart:" in asked
         assert KEY not in asked
-        assert "| const aws_key = '«masked" in asked
+        assert f"| const aws_key = '{MASK * len(KEY)}'" in asked
         fathom(described, served, "ask", "where is the total of a cart")
         assert "cart.py: Cart, Cart.total # Purpose 1.\n" in sent(served)[1]
 

@@ -13,7 +13,8 @@ import pytest
 
 from codefathom.configuration import load_settings
 from codefathom.errors import ProviderError, SettingsError
-from codefathom.indexing import Stages, dry_run, run, take_over
+from codefathom.forecast import dry_run
+from codefathom.indexing import Stages, run, take_over
 from codefathom.opening import Opened, Place
 from codefathom.parse import is_for_model
 from codefathom.plan import plan
@@ -43,7 +44,14 @@ class Project:
     @contextmanager
     def opened(self) -> Iterator[Opened]:
         opened = Opened(
-            Place(str(self.root), str(self.root / ".fathom"), str(self.root.parent / "cache"), self.settings, {})
+            Place(
+                str(self.root),
+                str(self.root / ".fathom"),
+                str(self.root.parent / "cache"),
+                self.settings,
+                {},
+                str(self.root.parent / "state"),
+            )
         )
         try:
             yield opened
@@ -237,6 +245,7 @@ def test_a_dry_run_counts_what_would_be_sent(project: Project) -> None:
 
 def test_an_import_is_parsed_by_the_model_too(project: Project) -> None:
     model = chat(GOOD)
+    (project.root / "ledger.pas").write_text(LEDGER)
     with project.stages(model) as stages:
         assert take_over(stages, {"ledger.pas": LEDGER}) == 1
     assert project.symbols() == ["ledger.pas PostEntry"]

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from codefathom import Engine, asking
 from codefathom.errors import ProviderError
-from codefathom.indexing import dry_run, run
+from codefathom.forecast import dry_run
+from codefathom.indexing import run
 from codefathom.opening import Opened, Place
 from codefathom.providers.base import Ask, Reply
 from codefathom.purposes import (
@@ -77,7 +78,16 @@ class Project:
 
     @contextmanager
     def opened(self) -> Iterator[Opened]:
-        opened = Opened(Place(str(self.root), str(self.root / ".fathom"), self.cache_dir, self.settings, {}))
+        opened = Opened(
+            Place(
+                str(self.root),
+                str(self.root / ".fathom"),
+                self.cache_dir,
+                self.settings,
+                {},
+                str(self.root.parent / "state"),
+            )
+        )
         try:
             yield opened
         finally:
@@ -482,7 +492,14 @@ def test_without_purpose_names_no_file_twice(project: Project) -> None:
 )
 def test_it_is_said_what_leaves_the_machine(project: Project, settings: Settings, said: str) -> None:
     variables = {"OPENAI_BASE_URL": "https://far.example", "OPENAI_API_KEY": "k"}
-    place = Place(str(project.root), str(project.root / ".fathom"), project.cache_dir, settings, variables)
+    place = Place(
+        str(project.root),
+        str(project.root / ".fathom"),
+        project.cache_dir,
+        settings,
+        variables,
+        str(project.root.parent / "state"),
+    )
     assert leaving(place) == said
 
 

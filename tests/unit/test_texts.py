@@ -12,6 +12,7 @@ from codefathom.answer.types import Answer, Citation, Source
 from codefathom.opening import Opened
 from codefathom.providers.base import NO_USAGE
 from codefathom.settings import LlmSettings, Settings
+from codefathom.source.masks import MASK
 from codefathom.texts import Texts, with_symbols
 
 KEY = "AKIA" + "Q3EXAMPLE7HBNDCA"  # in two parts, so that it is none here
@@ -52,15 +53,19 @@ def test_secrets_are_seen_by_models_on_this_machine_only(project: Path, base_url
     for index in opened(project, base_url):
         texts = Texts(index, {"note": f"key {KEY}"})
         (symbol,) = index.catalog.symbols("TOKEN")
-        assert KEY in symbol.symbol.signature
-        seen = (
-            texts.indexed("cart.py"),
-            texts.on_disk("cart.py"),
-            texts.indexed("note"),
-            texts.of_symbol(symbol).symbol.signature,
-            texts.mask(f"what is {KEY}?"),
-        )
+        seen = (texts.indexed("cart.py"), texts.on_disk("cart.py"), texts.indexed("note"))
         assert [KEY in (text or "") for text in seen] == [is_there] * len(seen)
+        kept = (texts.of_symbol(symbol).symbol.signature, texts.recorded(f"what is {KEY}?"))
+        assert [KEY in text for text in kept] == [False, False]
+
+
+def test_what_a_model_was_shown_is_compared_with_the_file_as_it_was_shown(project: Path) -> None:
+    for index in opened(project, "http://localhost/v1"):
+        texts = Texts(index)
+        (project / "cart.py").write_text("# new\n" + TEXT)
+        shown, now = texts.indexed("cart.py"), texts.on_disk("cart.py")
+        assert MASK * len(KEY) in shown
+        assert now == "# new\n" + shown
 
 
 @pytest.mark.parametrize(

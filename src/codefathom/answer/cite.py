@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codefathom.answer.types import Checked, Citation, Dropped, Source
+from codefathom.printable import show_name
 
 # Full-width signs, each of one character as its plain one: what is found stands at the same place in the text.
 _PLAIN = str.maketrans("【】［］（）：；，", "[][]():;,")
@@ -112,7 +113,7 @@ def check(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> Check
         for named, place in zip(cited.places, found, strict=True):
             if isinstance(place, Citation) and not missing:
                 kept[place] = None
-                pieces.append(f"[{place.path}:{place.start_line}-{place.end_line}]")
+                pieces.append(f"[{show_name(place.path)}:{place.start_line}-{place.end_line}]")
             else:
                 reason = f"the quoted {missing!r} does not stand there" if isinstance(place, Citation) else place
                 dropped.append(Dropped(named.text, reason))

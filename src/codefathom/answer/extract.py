@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from codefathom.answer.prompting import Language
 from codefathom.answer.types import Source
+from codefathom.printable import show_line, show_name
 from codefathom.types import Hit
 
 _MAX_EXCERPTS = 5
@@ -36,7 +37,9 @@ def answer_of(sources: Sequence[Source]) -> str:
 
 def nearest(sources: Sequence[Source]) -> str:
     """Return a list of places, each cited by number."""
-    return "".join(f"- [{source.number}]{f' {source.symbol}' if source.symbol else ''}\n" for source in sources)
+    return "".join(
+        f"- [{source.number}]{f' {show_name(source.symbol)}' if source.symbol else ''}\n" for source in sources
+    )
 
 
 def _excerpt(number: int, hit: Hit) -> Source:
@@ -58,7 +61,7 @@ def _excerpt(number: int, hit: Hit) -> Source:
 def _shown(source: Source) -> str:
     # A heading is no code: between backticks it would be taken for a quotation.
     mark = "" if " " in source.symbol else "`"
-    name = f"{mark}{source.symbol}{mark} " if source.symbol else ""
-    reason = f": {source.reason}" if source.reason else ""
+    name = f"{mark}{show_name(source.symbol)}{mark} " if source.symbol else ""
+    reason = f": {show_line(source.reason)}" if source.reason else ""
     fence = "```" if "```" not in source.text else "~~~~"
     return f"{source.number}. {name}[{source.number}]{reason}\n\n{fence}\n{source.text}\n{fence}\n"

@@ -9,6 +9,7 @@ from importlib import resources
 from typing import NamedTuple
 
 from semble_grammars import get_language
+from semble_grammars.cache import cache_dir
 from tree_sitter import Language, Query
 
 _QUERIES = resources.files("codefathom.parse") / "queries"
@@ -50,6 +51,8 @@ def load_problem(name: str) -> str:
 @lru_cache(maxsize=64)
 def load(name: str) -> Grammar:
     """Return the grammar of a language that has queries; raises what the grammar package raises."""
+    if not cache_dir().is_absolute():  # it would be a folder of a repository, with machine code of whoever wrote that
+        raise ValueError("the folder for grammars is relative; XDG_CACHE_HOME and HOME must be absolute")
     language = get_language(name)
     patterns = list(_patterns(_source(name)))
     defining = [pattern for pattern in patterns if _DEFINITION.search(pattern)]

@@ -40,6 +40,27 @@ class VectorStoreContract:
                 assert reader.generation == generation
                 self._compare(reader, rows, random)
 
+    def test_abandoned_changes_do_not_come(self, tmp_path: Path) -> None:
+        """What was abandoned does not come with the next commit; what was to be built anew still is."""
+        random = Random(23)
+        store = self.open(tmp_path)
+        first, second, query = self._vector(random), self._vector(random), self._query(random)
+        store.upsert([Row(1, first)])
+        store.commit(1)
+        store.upsert([Row(2, second)])
+        store.delete([1])
+        store.abandon()
+        store.upsert([Row(3, second)])
+        store.commit(2)
+        assert {key for key, _ in store.nearest(query, 5)} == {1, 3}
+        store.clear()
+        store.upsert([Row(4, first)])
+        store.abandon()
+        assert store.generation == -1
+        store.upsert([Row(5, first)])
+        store.commit(3)
+        assert {key for key, _ in store.nearest(query, 5)} == {5}
+
     def test_nearest_equals_brute_force_among_many(self, tmp_path: Path) -> None:
         """Also where a store would take a shorter way: many rows, small and large filters, many ties."""
         random = Random(21)
