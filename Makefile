@@ -7,7 +7,8 @@ PEERS := $(BENCH_VENV)/.installed
 PAGE := src/codefathom/server/static/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
-.PHONY: test test-long test-page-slowly test-llm check format docs demo web screenshots bench bench-scale bench-answers bench-serving model
+.PHONY: test test-long test-page-slowly test-llm test-trust check format docs demo web screenshots model
+.PHONY: bench bench-scale bench-answers bench-serving
 
 test: check $(PAGE)
 	$(BIN)/pytest -n 2 -m "not long and not llm"
@@ -15,9 +16,18 @@ test: check $(PAGE)
 test-long: $(INSTALLED)
 	$(BIN)/pytest -m long
 
-# The page in a browser that is slower, with answers that come late: finds what depends on timing. Half an hour.
+# The page in a browser that is slower, with answers that come late: finds what depends on timing. A quarter of an hour.
 test-page-slowly: $(PAGE)
 	FATHOM_TEST_SLOWER=5 $(BIN)/pytest -n 2 tests/web
+
+# The trials of docs/reliability.md in their long form: some hours.
+test-trust: $(INSTALLED)
+	$(BIN)/python -m evals.trials.repositories
+	$(BIN)/python -m evals.damage --changes 1000
+	$(BIN)/python -m evals.trials.kills --points 500
+	$(BIN)/python -m evals.trials.crowd --processes 12 --minutes 10
+	$(BIN)/python -m evals.secrets
+	$(BIN)/pytest tests/server/test_hostile_requests.py tests/e2e/test_terminal.py
 
 # Also runs the tests that compare token counts with the libraries that give them.
 test-llm: $(INSTALLED)
