@@ -15,6 +15,7 @@ from codefathom.cli.help import explanation, spelling, usage
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
 from codefathom.cli.render import as_toml
 from codefathom.configuration import ALIASES
+from codefathom.project_file import permission_of
 from codefathom.server.app import create_app
 from codefathom.server.config import ServerConfig
 from codefathom.settings import Known, Settings, known_settings
@@ -74,8 +75,14 @@ A value is taken from the last of these places that names it:
 4. the environment: `FATHOM_SEARCH__LIMIT=20` is `search.limit`,
 5. arguments: options such as `--limit`, or `--set search.limit=20` for any setting.
 
-`fathom config show` prints every value and where it comes from. A key or value that cannot be used is an error. A
-project file comes with the repository: its paths must stay inside the project.
+`fathom config show` prints every value and where it comes from. A key or value that cannot be used is an error.
+
+A project file comes with the repository, whoever wrote that. It may say what suits the project, and it may tighten what
+you have set or would have by default, never loosen it: the tables tell what it may do with each setting. A number that
+means "no limit" counts as the largest. What does not count is said on stderr and by `fathom config show`; where text
+would be sent elsewhere, it is an error. The file is read only when it is a regular file of at most 250 kB, never
+through a link. A file that `FATHOM_CONFIG` names is yours. An index lies in a folder of its own: `index.dir` names one
+that is empty or not there yet.
 
 ```toml
 # fathom.toml
@@ -86,8 +93,9 @@ required_exts = [".py", ".md"]
 limit = 20
 ```
 
-Two variables are no settings: `FATHOM_INDEX_DIR` is one folder for the indexes of all projects, `FATHOM_CACHE_DIR` the
-folder for what they share.
+Three variables are no settings: `FATHOM_INDEX_DIR` is one folder for the indexes of all projects, `FATHOM_CACHE_DIR`
+the folder for what they share, and `FATHOM_STATE_DIR` the folder in which fathom remembers which indexes you have made
+or checked. Any other index, such as one that came with a clone, is compared with the files before it is shown.
 """
 
 
@@ -135,15 +143,29 @@ def _section(name: str, settings: list[Known], older: dict[str, list[str]]) -> s
         "",
         summary,
         "",
-        "| setting | default | what it does | also called |",
-        "| --- | --- | --- | --- |",
+        "| setting | default | what it does | in a project's file | also called |",
+        "| --- | --- | --- | --- | --- |",
     ]
     for known in settings:
         names = ", ".join(f"`{alias}`" for alias in older.get(known.key, ()))
         lines.append(
-            f"| `{known.key}` | `{as_toml(known.default)}` | {_cell(known.rule.help)}{_range(known)} | {names} |"
+            f"| `{known.key}` | `{as_toml(known.default)}` | {_cell(known.rule.help)}{_range(known)} | "
+            f"{_of_project(known)} | {names} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def _of_project(known: Known) -> str:
+    permission = permission_of(known)
+    is_switch = isinstance(known.default, bool)
+    text = {
+        "free": "as you like",
+        "lower": "only off" if is_switch else "only lower",
+        "higher": "only higher",
+        "inside": "a place inside",
+        "closed": "no",
+    }[permission.direction]
+    return text + "".join(f", not `{value}`" for value in permission.never)
 
 
 def _range(known: Known) -> str:
