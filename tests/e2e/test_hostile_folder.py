@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from tests.traps import TRAPS, Elsewhere, Trap, deep_folder, journal_that_names,
 from codefathom.browsing import Glance, glance
 from codefathom.cli import main
 from codefathom.engine import Engine
-from codefathom.errors import IndexingError
+from codefathom.errors import DamagedError, IndexingError
 from codefathom.opening import locate, word_of
 from codefathom.server.database import Database
 from codefathom.server.work import Order, Report
@@ -74,7 +74,8 @@ def glanced(project: Path) -> Glance | None:
 
 
 def serve(project: Path) -> None:
-    glanced(project)
+    with suppress(DamagedError):  # as the server's list of projects, which shows it
+        glanced(project)
     assert isinstance(list(messages(Order(str(project))))[-1], Report)
 
 

@@ -347,6 +347,7 @@ def test_search_json_has_the_promised_keys() -> None:
             "module": "net",
             "sub_module": "http",
             "reason": "named retry",
+            "stale": False,
         }
     ]
 

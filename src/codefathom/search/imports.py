@@ -21,7 +21,7 @@ def import_candidates(name: str, language: str, path: str) -> tuple[str, ...]:
     if not written or resolve is None:
         return ()
     every = (candidate for one in written_out(written) for candidate in resolve(one, path))
-    return tuple(dict.fromkeys(candidate for candidate in every if candidate))
+    return tuple(dict.fromkeys(candidate for candidate in every if candidate and ".." not in candidate.split("/")))
 
 
 def written_out(name: str) -> list[str]:
