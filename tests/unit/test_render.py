@@ -8,7 +8,7 @@ from io import StringIO
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codefathom.cli.contexts import context_text
@@ -399,6 +399,7 @@ IN_XML = st.text(st.characters(exclude_categories=("Cs",), exclude_characters=[*
 
 
 @given(st.lists(st.tuples(IN_XML, IN_XML, IN_XML), max_size=3))
+@example([("", "\r", "")])
 def test_xml_format_can_be_read_again(parts: list[tuple[str, str, str]]) -> None:
     files = tuple(ContextFile(path, text, 1.0, reason) for path, text, reason in parts)
     documents = list(ElementTree.fromstring(context_text(Context("q", files, 0), "xml")))

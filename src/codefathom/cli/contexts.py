@@ -40,7 +40,7 @@ def _file(path: str, parts: list[Source]) -> ContextFile:
 
 
 def _files(context: Context) -> str:
-    return "".join(f"##File: {show_name(file.path)}\n{show_text(_ended(file.text))}\n" for file in context.files)
+    return "".join(f"##File: {show_name(file.path)}\n{_ended(show_text(file.text))}\n" for file in context.files)
 
 
 def _markdown(context: Context) -> str:
@@ -53,7 +53,7 @@ def _markdown_file(file: ContextFile) -> str:
     fence = "`" * (longest + 1)
     ending = file.path.rpartition("/")[2].rpartition(".")
     language = ending[2] if ending[1] and fullmatch(r"[\w+#-]+", ending[2]) else ""
-    text = show_text(_ended(file.text))
+    text = _ended(show_text(file.text))
     return f"## {show_name(file.path)}{_lines(file)}\n\n{fence}{language}\n{text}{fence}\n\n"
 
 
@@ -63,7 +63,7 @@ def _xml(context: Context) -> str:
 
 def _xml_file(n: int, file: ContextFile) -> str:
     path, reason = (escape_xml(part).replace("\n", "&#10;").replace("\t", "&#9;") for part in (file.path, file.reason))
-    text = escape_xml(_ended(file.text))
+    text = _ended(escape_xml(file.text))
     lines = ",".join(f"{start}-{end}" for start, end in file.spans)
     attributes = f' index="{n}" path="{path}"' + (f' lines="{lines}"' if lines else "") + f' reason="{reason}"'
     return f"<document{attributes}>\n{text}</document>\n"
