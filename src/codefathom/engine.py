@@ -26,6 +26,7 @@ from codefathom.search.pipeline import Request, search
 from codefathom.search.query import parse_query
 from codefathom.settings import Settings
 from codefathom.source.masks import MASK
+from codefathom.stores.lock import held_lock
 from codefathom.types import (
     LEVELS,
     MODES,
@@ -393,7 +394,7 @@ class Engine:
             lock = self._open().lock()
             for event in _waits(lock, self.settings.index.wait_s):
                 self._on_progress(event)
-            with self._open().writing(lock) as stages:
+            with held_lock(lock), self._open().writing(lock) as stages:
                 n_taken = take_over(stages, texts)
         if n_taken < len(texts):
             self._on_wait(_NOT_TAKEN.format(n=len(texts) - n_taken))
@@ -433,9 +434,11 @@ class Engine:
 
     def _run(self, *, full: bool, retry: bool, wait_s: float = 0.0) -> Generator[Progress | IndexReport, None, None]:
         with self._lock:
+            if self._open().unwritable is not None:
+                self._opened = None  # there may be room again; another thread may be reading the one that was open
             lock = self._open().lock()
             yield from _waits(lock, wait_s)
-            with self._open().writing(lock) as stages:
+            with held_lock(lock), self._open().writing(lock) as stages:
                 from codefathom.indexing import run
 
                 for event in run(stages, full=full, retry=retry, check=retry):

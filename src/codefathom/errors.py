@@ -7,6 +7,7 @@ FathomError
 ├── IndexingError   the index cannot be made, read or written                      exit 2
 │   ├── LockedError     another process is writing
 │   ├── DamagedError    a file of the index holds something else than was written
+│   ├── UnwritableError  where the index lies, nothing can be written: no room, no right
 │   └── MismatchError   index and embedding model differ
 ├── SourceError     a file or folder that cannot be read                           exit 2
 └── ProviderError   an embedding, chat or rerank endpoint failed                   exit 2
@@ -47,6 +48,10 @@ class LockedError(IndexingError):
 
 class DamagedError(IndexingError):
     """A file of the index holds something else than what was written to it."""
+
+
+class UnwritableError(IndexingError):
+    """Nothing can be written where the index lies: the disk is full, or may not be written."""
 
 
 class MismatchError(IndexingError):

@@ -133,7 +133,9 @@ def _version(opened: Opened) -> Check:
 
 
 def _folder(opened: Opened) -> Check:
-    folder = opened.place.index_dir
+    folder, problem = opened.place.index_dir, opened.unwritable
+    if problem is not None:
+        return Check("index folder", False, str(problem), problem.hint)
     ok = os.access(folder, os.W_OK)
     return Check("index folder", ok, folder, "" if ok else "set FATHOM_INDEX_DIR to a folder that can be written")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from threading import Lock
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 from codefathom.chunk import Limits
 from codefathom.configuration import find_root, home_folder, load_settings, user_file
-from codefathom.errors import ProviderError, SettingsError, SourceError
+from codefathom.errors import (
+    DamagedError,
+    IndexingError,
+    ProviderError,
+    SettingsError,
+    SourceError,
+    UnwritableError,
+)
 from codefathom.naming import BUNDLED, is_on_disk, is_text, shown_model
 from codefathom.plan import Recipe
 from codefathom.providers.base import ChatModel, Embedder, Reranker
@@ -154,11 +161,10 @@ class Opened:
         self._connections: Connections | None = None
         self._models: dict[str, ChatModel] = {}
         folder = place.index_folder
-        _make_folder(folder)
         self._registry = Registry(place.state_dir)
-        self.catalog = Catalog.open(folder.file(_CATALOGUE))
-        self._is_known = self._knows() or self._claims()
-        if not self._is_known and self.catalog.integrity_problem():
+        self.catalog, self.unwritable = _catalog(folder)
+        self._is_known = self._knows() or (self.unwritable is None and self._claims())
+        if not self._is_known and self.unwritable is None and self.catalog.integrity_problem():
             self.catalog = self.catalog.renewed()
             self._is_known = self._claims()
         self.embedder = self._embedder()  # of the settings
@@ -223,12 +229,12 @@ class Opened:
     def writing(self, lock: WriterLock | None = None) -> Iterator[Stages]:
         """Hold the writer lock and give what an index run needs. A lock that is given is held already.
 
-        Raises LockedError when another process holds it.
+        Raises LockedError when another process holds it, UnwritableError.
         """
         from codefathom.indexing import Patience, Stages
 
         settings = self.place.settings
-        with held_lock(lock or self.lock()), self.catalog.soundness.held(), closing(self._cache()) as cache:
+        with held_lock(lock or self.lock()), self._written(), closing(self._cache()) as cache:
             self.views.reload()  # the last writer may have been another process
             yield Stages(
                 catalog=self.catalog,
@@ -244,6 +250,11 @@ class Opened:
             )
             if self._upgrade is not None:
                 self._upgrade.follow(cache)
+
+    def _written(self) -> AbstractContextManager[None]:
+        if self.unwritable is not None:
+            raise self.unwritable
+        return self.catalog.soundness.held()
 
     def lock(self) -> WriterLock:
         """Return the writer lock, which nobody holds by this."""
@@ -423,6 +434,21 @@ def _n_workers(wanted: int) -> int:
     """Return how many processes parse: more than there are processors only take memory."""
     processors = os.cpu_count() or 1
     return min(wanted or processors, processors)
+
+
+def _catalog(folder: Folder) -> tuple[Catalog, UnwritableError | None]:
+    """Open the catalogue; where nothing can be written, one that is there only to be read, and return why as well."""
+    file = folder.file(_CATALOGUE)
+    try:
+        _make_folder(folder)
+        return Catalog.open(file), None
+    except UnwritableError as error:
+        try:
+            return Catalog.open(file, read_only=True), error
+        except DamagedError:
+            raise
+        except IndexingError:
+            raise error from None
 
 
 def _make_folder(folder: Folder) -> None:

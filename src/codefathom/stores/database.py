@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from threading import Lock, RLock, get_ident, local
 from typing import Any, BinaryIO
 
-from codefathom.errors import DamagedError, IndexingError, LockedError, UsageError
+from codefathom.errors import DamagedError, IndexingError, LockedError, UnwritableError, UsageError
 from codefathom.expressions import is_match
-from codefathom.stores.folder import File, file_at, no_room, writing_error
+from codefathom.stores.folder import File, file_at, free_bytes, free_text, no_room, writing_error
 from codefathom.stores.lock import writer_lock
 from codefathom.stores.seal import damaged_blocks, logged_blocks, new_seal, read_seal, write_seal
 from codefathom.stores.sqlite import connect
@@ -23,6 +23,8 @@ _WAIT_FOR_READERS_MS = 1_000  # until all of a log can be moved; what is left wa
 _DAMAGED = {11, 26}  # SQLITE_CORRUPT, SQLITE_NOTADB
 _NOT_TEXT = "Could not decode to UTF-8"  # what Python says of bytes in a text; we write UTF-8 only
 _FULL = 13  # SQLITE_FULL
+_UNWRITABLE = {8, 10, 14}  # SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN: also where a full disk takes no file beside
+_NEEDED = 100_000  # bytes that SQLite takes beside a file before anything is written
 _MARK = ".damaged"
 _SEAL = ".seal"
 _LONG_LOG = 40_000_000  # bytes after which a log is moved into the file, in the middle of a run
@@ -244,21 +246,28 @@ class Database:
     def _failure(self, done: str, error: sqlite3.DatabaseError | OSError) -> IndexingError:
         if isinstance(error, OSError):
             return writing_error(f"the catalogue {self.path!r} cannot be {done}", self.file.folder, error)
-        if is_full(error):
-            return no_room(f"the catalogue {self.path!r} cannot be {done}", self.file.folder)
         if is_damage(error):
             return self.damaged(str(error))
-        return IndexingError(f"the catalogue {self.path!r} cannot be {done}: {error}")
+        return failure(f"the catalogue {self.path!r} cannot be {done}", self.file, error)
+
+
+def failure(failed: str, file: File, error: sqlite3.DatabaseError) -> IndexingError:
+    """Return the error for the user when SQLite fails on a file that is not damaged."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    free = free_bytes(file.folder) if code in _UNWRITABLE else None
+    if code == _FULL or (free is not None and free < _NEEDED):
+        return no_room(failed, file.folder)
+    if code in _UNWRITABLE:
+        return UnwritableError(
+            f"{failed}: {error} ({free_text(file.folder)} free on its disk)",
+            hint="make room on this disk, or set FATHOM_INDEX_DIR to a folder that can be written",
+        )
+    return IndexingError(f"{failed}: {error}", hint="end other programs that use this file, then try again")
 
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether the bytes of the file are at fault, not the disk, a lock or a statement."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED or str(error).startswith(_NOT_TEXT)
-
-
-def is_full(error: sqlite3.DatabaseError) -> bool:
-    """Whether the disk has no room."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF == _FULL
 
 
 def is_marked(file: File) -> bool:

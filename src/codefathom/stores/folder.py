@@ -26,7 +26,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
-from codefathom.errors import IndexingError
+from codefathom.errors import IndexingError, UnwritableError
 
 _HAS_OPENAT = {os.open, os.stat, os.unlink, os.mkdir, os.rmdir, os.rename} <= os.supports_dir_fd
 _NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -288,36 +288,45 @@ def writing_error(failed: str, folder: Folder, error: OSError) -> IndexingError:
     """Return an error for the user: what failed and why, of a full disk which one and how much is free on it."""
     if error.errno in _NO_ROOM:
         return no_room(failed, folder)
-    return IndexingError(
+    kind = UnwritableError if error.errno in _NO_RIGHT else IndexingError
+    return kind(
         f"{failed} in {folder.path!r}: {error.strerror or error}",
         hint="give yourself the right to write there, or set FATHOM_INDEX_DIR to a folder that can be written",
     )
 
 
-def no_room(failed: str, folder: Folder) -> IndexingError:
+def no_room(failed: str, folder: Folder) -> UnwritableError:
     """Return the error of a full disk. What was there before is whole: each change is made at once or not at all."""
-    return IndexingError(
+    return UnwritableError(
         f"{failed}: no room on the disk of {folder.path!r}, {free_text(folder)} free; the index is as it was before",
         hint="make room on this disk (or raise your quota), then try again",
     )
 
 
-def free_text(folder: Folder) -> str:
-    """Return how much is free on the disk of a folder, in words."""
+def free_bytes(folder: Folder) -> int | None:
+    """Return how much is free on the disk of a folder; None where the system does not say."""
     place = folder.path
     while not os.path.isdir(place) and os.path.dirname(place) != place:
         place = os.path.dirname(place)
     import shutil  # noqa: PLC0415 -- a search must not pay for it
 
     try:
-        free = shutil.disk_usage(place).free
+        return shutil.disk_usage(place).free
     except OSError:
+        return None
+
+
+def free_text(folder: Folder) -> str:
+    """Return how much is free on the disk of a folder, in words."""
+    free = free_bytes(folder)
+    if free is None:
         return "an unknown amount"
-    return f"{free / 1e6:.1f} MB" if free >= _KILO * _KILO else f"{free // _KILO} kB"
+    return next((f"{free / size:.1f} {unit}" for size, unit in _UNITS if free >= size), f"{free // 1_000} kB")
 
 
-_KILO = 1_000
+_UNITS = ((1e9, "GB"), (1e6, "MB"))
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_NO_RIGHT = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 def kind_of(status: os.stat_result) -> str:

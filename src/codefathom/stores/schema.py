@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from codefathom.errors import DamagedError, IndexingError
-from codefathom.stores.database import Database, is_damage, is_marked, set_aside
+from codefathom.stores.database import Database, failure, is_damage, is_marked, set_aside
 from codefathom.stores.folder import File, UnsafeError, writing_error
 from codefathom.stores.sqlite import use_log
 from codefathom.stores.writing import put_meta
@@ -95,9 +95,7 @@ def prepare(database: Database, notes: Mapping[str, str] = MappingProxyType({}))
     except sqlite3.DatabaseError as error:
         if is_damage(error):
             return f"it was damaged: {error}"
-        raise IndexingError(
-            f"cannot open the catalogue {database.path!r}: {error}", hint="set FATHOM_INDEX_DIR to another folder"
-        ) from error
+        raise failure(f"cannot open the catalogue {database.path!r}", database.file, error) from error
 
 
 def prepared(file: File) -> tuple[Database, str]:
