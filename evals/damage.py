@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -100,6 +101,11 @@ def _part(numbers: Sequence[int], seed: int) -> list[Trial]:
         return [laboratory.trial(number, seed) for number in numbers]
 
 
+def _copied(source: str, target: str) -> None:
+    with suppress(FileNotFoundError):  # a thread of tantivy has renamed a file that it was writing
+        shutil.copy2(source, target)
+
+
 class Laboratory:
     """A project with its index in two states, and the true answers."""
 
@@ -171,7 +177,7 @@ class Laboratory:
             return engine.index(full=full)
 
     def _keep(self, name: str) -> None:
-        shutil.copytree(self._data, self._kept / name)
+        shutil.copytree(self._data, self._kept / name, copy_function=_copied)
 
     def _restore(self, name: str) -> None:
         """Put a state back. It stays known by its word: else each trial would begin with a check against the tree."""

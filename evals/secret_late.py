@@ -1,7 +1,7 @@
 """The parts that were held out: kinds and surroundings that were written after the rules.
 
-The first part showed what was missing, and rules were added then; its first figures are in docs/benchmarks-secrets.md.
-The last part was written after that, and nothing was changed for it.
+The first two parts showed what was missing, and rules were added then; their first figures are in
+docs/benchmarks-secrets.md. The third part was written after that, and nothing was changed for it.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ LATE_SURROUNDINGS = tuple(
     )
 )
 
-LAST_FORMATS = (
+SECOND_FORMATS = (
     _late("Inngest signing key", "format", "signkey-prod-<hex:64>", "INNGEST inngest"),
     _late("Trigger.dev key", "format", "tr_prod_<b62:20>", "TRIGGER trigger"),
     _late("Cloudinary address", "format", "cloudinary://<d:15>:<b64u:27>@acme", "CLOUDINARY_URL cloudinary"),
@@ -147,7 +147,7 @@ LAST_FORMATS = (
     _late("Novu key", "format", "nv-<hex:32>", "NOVU novu"),
     _late("Aiven token", "format", "aivenv1<b64:120>==", "AIVEN aiven"),
 )
-LAST_NAMES = (
+SECOND_NAMES = (
     _late("Loops key", "name", "<hex:32>", "LOOPS_API_KEY loopsApiKey"),
     _late("Nango secret", "name", "<:uuid>", "NANGO_SECRET_KEY nangoSecret"),
     _late("Zendesk token", "name", "<b62:40>", "ZENDESK_API_TOKEN zendesk_token"),
@@ -155,7 +155,7 @@ LAST_NAMES = (
     _late("admin password", "name", "<:password>", "ADMIN_PASSWORD adminPassword"),
     _late("mail password", "name", "<:simple>", "MAIL_PASS mail.smtp.password"),
 )
-LAST_SURROUNDINGS = tuple(
+SECOND_SURROUNDINGS = tuple(
     Surrounding(title, path, text, late=True)
     for title, path, text in (
         ("Haskell", "A.hs", '{name} :: String\n{name} = "{value}"\n'),
@@ -172,4 +172,19 @@ LAST_SURROUNDINGS = tuple(
         ("quotation in mail", "a.txt", "> {value}\n"),
         ("end of a sentence", "a.md", "The value is {value}.\n"),
     )
+)
+
+THIRD_FORMATS = (
+    _late("Modal token", "format", "as-<b62:22>", "MODAL modal"),
+    _late("RunPod key", "format", "rpa_<b62:43>", "RUNPOD runpod"),
+    _late("ngrok token", "format", "2<b62:26>_<b62:21>", "NGROK ngrok"),
+    _late("Bitwarden token", "format", "0.<:uuid>.<b62:30>:<b64:22>==", "BWS bws"),
+    _late("Courier key", "format", "pk_prod_<AZ09:28>", "COURIER courier"),
+    _late("Paddle key", "format", "pdl_live_apikey_<az09:26>_<b62:22>_<b62:3>", "PADDLE paddle"),
+    _late("Honeycomb key", "format", "hcaik_<az09:58>", "HONEY honey"),
+    _late("Liveblocks key", "format", "sk_prod_<b64u:64>", "LIVEBLOCKS liveblocks"),
+    _late("Unkey key", "format", "unkey_<b62:22>", "UNKEY unkey"),
+    _late("Cal.com key", "format", "cal_live_<hex:32>", "CAL cal"),
+    _late("Flagsmith key", "format", "ser.<b62:22>", "FLAGSMITH flagsmith"),
+    _late("ConfigCat key", "format", "configcat-sdk-1/<b62:22>/<b62:22>", "CONFIGCAT configcat"),
 )

@@ -22,13 +22,14 @@ from evals.report import machine, table
 from evals.secret_growth import growth
 from evals.secret_kinds import FORMATS, NAMES, Instance, Kind, fill, fixed
 from evals.secret_late import (
-    LAST_FORMATS,
-    LAST_NAMES,
-    LAST_SURROUNDINGS,
     LATE_FORMATS,
     LATE_NAMES,
     LATE_PLACES,
     LATE_SURROUNDINGS,
+    SECOND_FORMATS,
+    SECOND_NAMES,
+    SECOND_SURROUNDINGS,
+    THIRD_FORMATS,
 )
 from evals.secret_places import PLACES
 from evals.secret_surroundings import SURROUNDINGS, Surrounding
@@ -36,7 +37,8 @@ from evals.text import text_files
 
 KINDS: tuple[Kind, ...] = (*FORMATS, *PLACES, *NAMES)
 LATE: tuple[Kind, ...] = (*LATE_FORMATS, *LATE_PLACES, *LATE_NAMES)
-LAST: tuple[Kind, ...] = (*LAST_FORMATS, *LAST_NAMES)
+SECOND: tuple[Kind, ...] = (*SECOND_FORMATS, *SECOND_NAMES)
+THIRD: tuple[Kind, ...] = THIRD_FORMATS
 SEED = 12
 N_INSTANCES = 3  # of each kind in each surrounding
 _MAX_KNOWN = 5  # signs of a value that may be seen: a prefix such as "ghp_" tells nothing
@@ -136,8 +138,9 @@ PARTS: tuple[tuple[str, Sequence[Kind], Sequence[Surrounding]], ...] = (
     ("what the rules were made with", KINDS, SURROUNDINGS),
     ("held out first: kinds", LATE, SURROUNDINGS),
     ("held out first: surroundings", tuple(kind for kind in KINDS if kind.form), LATE_SURROUNDINGS),
-    ("held out to the end: kinds", LAST, SURROUNDINGS),
-    ("held out to the end: surroundings", _OF_FORM, LAST_SURROUNDINGS),
+    ("held out second: kinds", SECOND, SURROUNDINGS),
+    ("held out second: surroundings", _OF_FORM, SECOND_SURROUNDINGS),
+    ("held out to the end: kinds", THIRD, SURROUNDINGS),
 )
 
 
@@ -213,13 +216,17 @@ def trees() -> Iterator[Tree]:
         yield masked_lines("JavaScript packages of the page", node.resolve(), _CODE)
 
 
-# Measured on the first held-out part before anything was changed for it.
+# Measured on the held-out parts before anything was changed for them.
 FIRST = (
-    ("kinds", "a form of its own", "33", "30.0 %"),
-    ("kinds", "known by its place", "26", "63.5 %"),
-    ("kinds", "known by its name only", "14", "88.4 %"),
-    ("surroundings", "a form of its own", "135", "99.8 %"),
-    ("surroundings", "known by its name only", "58", "76.3 %"),
+    ("first: kinds", "a form of its own", "33", "30.0 %"),
+    ("first: kinds", "known by its place", "26", "63.5 %"),
+    ("first: kinds", "known by its name only", "14", "88.4 %"),
+    ("first: surroundings", "a form of its own", "135", "99.8 %"),
+    ("first: surroundings", "known by its name only", "58", "76.3 %"),
+    ("second: kinds", "a form of its own", "12", "55.6 %"),
+    ("second: kinds", "known by its name only", "6", "100.0 %"),
+    ("second: surroundings", "a form of its own", "168", "98.1 %"),
+    ("second: surroundings", "known by its name only", "72", "90.2 %"),
 )
 HEAD = """\
 # Which secrets are found
@@ -254,8 +261,8 @@ def page() -> str:
         HEAD.format(machine=machine()),
         "## Recall",
         table(("part", "class", "kinds", "texts", "found", "kinds with 95 % or more"), recall_rows()),
-        "What was held out first was found like this when it was measured for the first time, before rules were added:",
-        table(("held out first", "class", "kinds", "found at first"), map(list, FIRST)),
+        "What was held out was found like this when it was measured for the first time, before rules were added:",
+        table(("held out", "class", "kinds", "found at first"), map(list, FIRST)),
         "### Kinds of which less than 95 % are found now",
         table(("kind", "class", "held out", "found"), weak_rows()),
         "## What is masked in ordinary code",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from codefathom.source.secrets.scan import BEGINNING, Scanned, Span, compiled, words_of
-from codefathom.source.secrets.values import entropy, is_cased, is_dense, is_mixed, is_placeholder
+from codefathom.source.secrets.values import entropy, is_cased, is_dense, is_irregular, is_mixed, is_placeholder
 
 
 class _Led(NamedTuple):
@@ -127,6 +127,18 @@ _LED = (
     _led("ClickHouse key", "4b1d", rf"[A-Za-z0-9]{{38}}{_END}"),
     _led("WakaTime key", "waka_", _UUID, bool),
     _led("Neon key", "napi_", r"[a-z0-9]{64}"),
+    _led(
+        "Authress key",
+        "sc_ ext_ authress_",
+        r"[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][\w-]{10,32}\.[\w+/=-]{30,120}",
+    ),
+    _led("Defined Networking key", "dnkey-", r"[A-Z0-9]{26}-[A-Z0-9]{52}"),
+    _led("42 secret", "s-s4t2ud- s-s4t2af-", r"[0-9a-f]{64}", is_mixed),
+    _led("Inngest key", "signkey-", r"(?:[a-z]{1,12}-)?[0-9a-f]{64}", is_mixed),
+    _led("E2B key", "e2b_", r"[0-9a-f]{40}", is_mixed),
+    _led("Novu key", "nv-", r"[0-9a-f]{32}(?![0-9a-f])", is_mixed),
+    _led("Aiven token", "aivenv1", r"[A-Za-z0-9+/]{80,}={0,2}"),
+    _led("Browserbase key", "bb_live_ bb_test_", r"[\w-]{27,}", is_mixed),
     _led("Adobe secret", "p8e-", rf"[A-Za-z0-9_-]{{32}}{_END}", is_mixed),
     # Messages and webhooks
     _led(
@@ -178,11 +190,12 @@ _LED = (
     _led("model provider key", "hf_ api_org_", r"[A-Za-z0-9]{30,}"),
     _led("model provider key", "gsk_", r"[A-Za-z0-9]{40,}"),
     _led("model provider key", "r8_", r"[A-Za-z0-9]{37}"),
-    _led("model provider key", "xai- pplx- nvapi- fw_ csk- tvly- jina_", r"[\w-]{32,}", is_mixed),
+    _led("model provider key", "xai- pplx- nvapi- csk- tvly- jina_", r"[\w-]{32,}", is_mixed),
+    _led("model provider key", "fw_", rf"[A-Za-z0-9]{{22,}}{_END}", is_dense),
     _led("model provider key", "pcsk_", r"[A-Za-z0-9]{4,8}_[A-Za-z0-9]{40,}"),
     _led("model provider key", "lsv2_pt_ lsv2_sk_", r"[0-9a-f]{32}_[0-9a-f]{10}", bool),
     _led("model provider key", "sk_", r"[0-9a-f]{48}(?![0-9a-f])", is_mixed),
-    _led("model provider key", "pa-", r"[\w-]{43}(?![\w-])", is_dense),
+    _led("model provider key", "pa-", r"[\w-]{43}(?![\w-])", is_irregular),
     # Offices and teams
     _led("Linear key", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{32,}"),
     _led("Notion token", "secret_", rf"[A-Za-z0-9]{{43}}{_END}"),
@@ -202,6 +215,7 @@ _LED = (
     _led("Sentry token", "sntrys_eyJ", r"[A-Za-z0-9+/=_-]{80,}"),
     _led("Dynatrace token", "dt0c01. dt0s16.", r"[A-Z0-9]{24}\.[A-Z0-9]{64}", bool),
     _led("LaunchDarkly key", "sdk- api- mob-", _UUID, bool),
+    _led("Axiom token", "xaat- xapt-", _UUID, bool),
     _led("Okta token", "00", r"[\w-]{40}(?![\w-])", is_dense),
     # Of no provider
     _led("JWT", "eyJ", r"[\w-]{8,}\.[\w-]{8,}\.[\w-]{10,}(?:\.[\w-]+)*"),

@@ -87,7 +87,7 @@ _ASSIGNED = re.compile(
     # key="NAME" value="…", {"name": "NAME", "value": "…"}, - name: NAME
     r"(?:[ \t]*,)?\s{1,60}[\"']?[vV]alue[\"']?[ \t]*[:=][ \t]*"
     r"|(?<=\")[ \t]*\{[^{}]{0,400}?\bdefault[ \t]*=[ \t]*"
-    r"|(?:[ \t]*:[ \t]*[\w.\[\]| ?<>&'*]{1,30}(?==[ \t]*[bru]?[\"'`]))?[ \t]*"
+    r"|(?:[ \t]*:[ \t]*[\w.\[\]| ?<>&'*]{1,30}(?==[ \t]*[bru]?[\"'`])|[ \t]As[ \t]\w{1,20}(?=[ \t]=))?[ \t]*"
     r"(?:<-|:=|=>|->|={1,3}|:[ \t]*[>|][+-]?[ \t]*\r?\n|[ \t]\|(?=[ \t])|[:：＝是为]"
     r"|\?\?|\|\||[(,](?=[ \t]*[\"'])|[ \t]?(?=[\"'])"
     r"|(?<=[\"'`])[ \t](?:to|is|as|=)[ \t])[ \t]*(?:\((?=\s)\s{0,100}|\\\r?\n[ \t]*)?"
@@ -159,7 +159,10 @@ def _fits(kind: str, name: str, value: str, may_be_weak: bool) -> bool:
         return looks_random(value) or (len(value) >= 8 and looks_chosen(value)) or is_weak
     if name.lower() == "key":
         return is_dense(value)
-    return looks_random(value) or (len(value) >= 12 and is_mixed(value) and is_irregular(value))
+    if looks_random(value):
+        return True
+    is_broken = is_irregular(value) or (may_be_weak and value.isalnum() and len(_NUMBER.findall(value)) >= 3)
+    return len(value) >= 12 and is_mixed(value) and is_broken
 
 
 _ENDS_AS_PASSWORD = re.compile(r"(?:pass(?:wor[dt]|wd|phrase)?|pwd)$", re.IGNORECASE)
