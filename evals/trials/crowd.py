@@ -24,10 +24,10 @@ from threading import Event, Lock, Thread
 N_FILES = 60
 # As often as people do it: mostly questions.
 _COMMANDS = (
-    *(["search", "--json", "compute the total of orders"], ["search", "--json", "@@handler_7"]),
+    *(["search", "--json", "compute the total of orders"], ["search", "--json", "@@handler_7_0"]),
     *(["search", "--json", "--mode", "lexical", "retry"], ["search", "--json", "--mode", "regex", "handler_1\\d"]),
     *(["index", "-q"], ["index", "-q"], ["ask", "where is the total computed"], ["context", "total of orders"]),
-    *(["symbols", "handler"], ["related", "@@handler_3"], ["status"], ["export", "--as", "jsonl"], ["doctor"]),
+    *(["symbols", "handler"], ["related", "@@handler_3_0"], ["status"], ["export", "--as", "jsonl"], ["doctor"]),
 )
 _LIMIT_S = 600
 
