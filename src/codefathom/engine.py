@@ -245,6 +245,7 @@ class Engine:
         from codefathom.browsing import Files
         from codefathom.originals import Lines
 
+        self._open()
         opened = self._believed()
         return Files(opened.catalog, Lines(opened).lines)
 
@@ -424,7 +425,7 @@ class Engine:
 
     def _believed(self) -> Opened:
         """Return the opened index. Raises IndexingError for one that was made elsewhere and is not checked yet."""
-        opened = self._open()
+        opened = self._opened or self._open()  # `refresh` has looked whether it was replaced
         if not opened.is_known:
             raise IndexingError(
                 f"the index in {self.index_dir!r} was not made here, and is not compared with the files yet",

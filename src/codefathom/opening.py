@@ -186,10 +186,14 @@ class Opened:
 
     def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """Say of each hit whether its file still is as it was indexed; unchanged files are not read for that."""
-        originals = Originals(self._tree)
         documents = self.catalog.documents_at({hit.chunk.path for hit in hits})
-        same = {document.path for document in documents if originals.of(document).state == "same"}
+        same = {document.path for document in documents if self._is_as_indexed(document)}
         return tuple(hit if hit.chunk.path in same else replace(hit, stale=True) for hit in hits)
+
+    def _is_as_indexed(self, document: StoredDocument) -> bool:
+        # The first look is all of it nearly always, and each hit of each search pays for it.
+        is_same = self._tree.stamp(document.path) == (document.size, document.mtime_ns)
+        return is_same or Originals(self._tree).of(document).state == "same"
 
     def remember(self) -> bool:
         """Mark the index, which was compared with the tree, as known; return whether it stays so after this process."""
@@ -397,7 +401,7 @@ class Opened:
 
         All of it is made good by the next `fathom index`.
         """
-        catalog = self.catalog
+        catalog, generation = self.catalog, self.catalog.generation
         sentences: list[str] = []
         if not self.is_known:
             return ()
@@ -408,9 +412,9 @@ class Opened:
             )
         elif reason := catalog.get_meta("set_aside"):
             sentences.append(f"the index is not whole: {reason}")
-        if self.views.is_ahead:
+        if self.views.shown > generation:
             sentences.append("the catalogue is older than what was made from it")
-        if catalog.generation:
+        if generation:
             sentences += [f"the {name} is missing or damaged" for name in self.views.lacking()]
         return tuple(f"{sentence}; `fathom index` repairs it" for sentence in sentences)
 

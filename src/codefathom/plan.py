@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.chunk import Limits
 from codefathom.source.changes import FileStat, Known, compare
 from codefathom.source.scan import Scan, ScanRules, scan
-from codefathom.stores.catalog import Catalog
 from codefathom.stores.records import Entry
 from codefathom.types import USUAL_ENCODING, Document, Skipped
 from codefathom.versions import CHUNKER_VERSION, PARSER_VERSION, SECRETS_VERSION
+
+if TYPE_CHECKING:
+    from codefathom.stores.catalog import Catalog  # which a process that only prepares files does not need
 
 
 @dataclass(frozen=True, slots=True)

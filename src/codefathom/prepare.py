@@ -17,7 +17,7 @@ from codefathom.source.documents import read
 from codefathom.source.large import Survey, Window, look_through
 from codefathom.source.secrets import MASK, blank
 from codefathom.stores.cache import Cache, decode_parsed, encode_parsed
-from codefathom.stores.lexical import Fields, fields_of
+from codefathom.stores.fields import Fields, fields_of
 from codefathom.stores.records import Rejected, Touched
 from codefathom.types import Chunk, Document, Failure, ParsedDocument, Skipped
 

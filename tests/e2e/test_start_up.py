@@ -112,6 +112,7 @@ OURS = {
     "codefathom.stores.catalog",
     "codefathom.stores.checksums",
     "codefathom.stores.database",
+    "codefathom.stores.fields",
     "codefathom.stores.folder",
     "codefathom.stores.foreign",
     "codefathom.stores.lexical",

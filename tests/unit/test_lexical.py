@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codefathom.errors import IndexingError
-from codefathom.stores.lexical import Fields, LexicalView, fields_of
+from codefathom.stores.fields import Fields, fields_of
+from codefathom.stores.lexical import LexicalView
 from codefathom.types import Chunk
 
 BODY = {"body": 1.0}
@@ -259,7 +260,8 @@ def test_a_second_writer_is_an_error_that_says_so(tmp_path: Path) -> None:
 
 KILLED = """
 import random, sys
-from codefathom.stores.lexical import Fields, LexicalView
+from codefathom.stores.fields import Fields
+from codefathom.stores.lexical import LexicalView
 view = LexicalView.open(sys.argv[1])
 print("go", flush=True)
 while True:

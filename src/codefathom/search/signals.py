@@ -140,8 +140,10 @@ class _Files:
         for one, bits in zip(candidates, found, strict=True):
             path = one.chunk.path
             self.words[path] |= bits
-            self.lexical[path] = max(self.lexical[path], one.lexical)
-            self.vector[path] = max(self.vector[path], one.vector)
+            if one.lexical > self.lexical[path]:  # `max` is felt here: each candidate of each search
+                self.lexical[path] = one.lexical
+            if one.vector > self.vector[path]:
+                self.vector[path] = one.vector
             self._sums[path] += fused.get(one.key, 0.0)
         self._largest = max(self._sums.values(), default=0.0) or 1.0
         # In C a function is defined in the source file; its header says little of how it works.
@@ -219,7 +221,9 @@ def _definitions(want: Wanted, candidates: Sequence[Candidate]) -> dict[int, flo
     foreign = [lasts[symbol] for symbol in want.foreign]
     for one in candidates if lasts else ():
         best = _GIVEN_ON if any(_gives_on(last, one.chunk) for last in foreign) else 0.0
-        if shared := by_name.keys() & _names(one.chunk.names).lowered:
+        defined = _names(one.chunk.names).lowered
+        if not defined.isdisjoint(by_name):
+            shared = by_name.keys() & defined
             symbols = {*(symbol for name in shared for symbol in by_name[name]), *(lasts.keys() & one.chunk.names)}
             best = max(best, *(_definition(symbol, lasts[symbol], one.chunk) for symbol in symbols))
         found[one.key] = best

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from codefathom.source.changes import is_unsure
@@ -201,6 +201,7 @@ class Originals:
         return known
 
 
+@lru_cache(maxsize=10_000)  # each search asks it of the same few files
 def is_inside(path: str) -> bool:
     """Whether a path is written as the index writes paths: relative, POSIX, with no step outwards."""
     if not path or path.startswith("/") or "\0" in path:

@@ -178,6 +178,7 @@ class Cache:
                 return
             try:
                 with self._connection:
+                    self._connection.execute("BEGIN IMMEDIATE")  # else each row is a transaction of its own
                     self._connection.executemany(statement, rows)
             except sqlite3.Error as error:
                 self._failed(error)
@@ -260,11 +261,14 @@ def _open(file: File) -> sqlite3.Connection:
     return connection
 
 
-def _checksum(key: tuple[object, ...], value: object) -> int:
+def _checksum(key: tuple[Any, ...], value: object) -> int:
     """Return the checksum of a value and its key: a row that has got the value of another one is not believed."""
     if not isinstance(value, bytes):
         return -1
-    return zlib.crc32(value, zlib.crc32("\n".join(map(str, key)).encode("utf-8", "surrogatepass")))
+    try:
+        return zlib.crc32(value, zlib.crc32("\n".join(key).encode("utf-8", "surrogatepass")))
+    except TypeError:  # a key that is no text, in a damaged file
+        return -1
 
 
 def _is_before(used: object, time_ms: int) -> bool:

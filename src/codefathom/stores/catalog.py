@@ -68,6 +68,8 @@ class Catalog:
         self.soundness = Soundness(database)
         self._kept: dict[int, tuple[Chunk, int]] = {}
         self._kept_of = -1  # generation
+        self._documents: dict[str, StoredDocument] = {}  # by path
+        self._documents_of = -1  # generation
 
     @classmethod
     def open(cls, place: File | str, *, read_only: bool = False) -> Catalog:
@@ -343,10 +345,16 @@ class Catalog:
         return [_document(row) for row in self._read(f"SELECT {_DOCUMENT} FROM documents d ORDER BY d.path")]
 
     def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
-        """Return the documents of these few paths that are there, in no order."""
-        names = tuple(paths)
-        rows = self._read(f"SELECT {_DOCUMENT} FROM documents d WHERE d.path IN ({_marks(names)})", names)
-        return [_document(row) for row in rows]
+        """Return the documents of these few paths that are there, in no order; each is read once a generation."""
+        generation = self.generation
+        if self._documents_of != generation or len(self._documents) > _MAX_KEPT:
+            self._documents, self._documents_of = {}, generation
+        documents = self._documents  # another thread may replace it meanwhile
+        missing = tuple(path for path in paths if path not in documents)
+        if missing:
+            rows = self._read(f"SELECT {_DOCUMENT} FROM documents d WHERE d.path IN ({_marks(missing)})", missing)
+            documents.update((row[1], _document(row)) for row in rows)
+        return [documents[path] for path in paths if path in documents]
 
     def document(self, path: str) -> StoredDocument | None:
         """Return one document, or None when it is not in the catalogue."""

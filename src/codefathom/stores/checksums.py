@@ -6,7 +6,7 @@ microsecond. A row that was exchanged with one of another file does not pass eit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -27,5 +27,16 @@ def of_symbol(row: Sequence[Any]) -> int:
 
 def of_reference(row: Sequence[Any]) -> int:
     """Return the checksum of path, kind, name, line, container and count."""
-    path, kind, name, line, container, count = row
-    return crc32(f"{path}\n{kind}\n{name}\n{line}\n{container}\n{count}".encode("utf-8", "surrogatepass"))
+    return of_references(row[0], [row[1:]])[0]
+
+
+def of_references(path: str, rows: Iterable[Sequence[Any]]) -> list[int]:
+    """Return the checksums of kind, name, line, container and count of the references of one file.
+
+    They are most of the rows of an index, so the path is taken into account once.
+    """
+    start = crc32(f"{path}\n".encode("utf-8", "surrogatepass"))
+    return [
+        crc32(f"{kind}\n{name}\n{line}\n{container}\n{count}".encode("utf-8", "surrogatepass"), start)
+        for kind, name, line, container, count in rows
+    ]

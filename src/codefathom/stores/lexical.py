@@ -13,12 +13,10 @@ from zlib import crc32
 import tantivy
 
 from codefathom.errors import IndexingError
+from codefathom.stores.fields import FIELDS, Fields
 from codefathom.stores.folder import Folder, UnsafeError, folder_at, writing_error
-from codefathom.stores.tokens import joined_terms
-from codefathom.types import Chunk
 
 FORMAT = 4  # 1, 2: before the first release; 4: with checksums of the files
-FIELDS = ("path", "name", "signature", "body")
 ANALYZER = "whitespace"  # the terms are made by tokens.py; stemming them would need the same in `search`
 _STATE = "state"
 _META = "meta.json"  # what tantivy reads first: which files make up the index
@@ -32,31 +30,12 @@ _NAMES = re.compile(rb"\s*\[(?:%b(?:,%b)*|\s*)\]\s*" % (_NAME, _NAME))  # no pat
 _HEAP_BYTES = 60_000_000
 _N_THREADS = 1
 _N_AT_A_TIME = 1_000
+_ANY_KEY = 1 << 64  # larger than any key
 # BM25 goes on counting the words of what was deleted, so a view that was changed ranks a little differently from a new
 # one. A rebuild costs 60 µs a chunk: it is due when 5 % were dropped, and always where it takes a tenth of a second.
 _CHUNKS_FOR_DROPPED = 20
 _REBUILT_AT_ONCE = 2_000
 _MAX_TERM_SET = 3_000  # a filter of more keys is faster outside: 50,000 of 80,000 chunks 68 ms inside, 1 ms outside
-
-
-class Fields(NamedTuple):
-    """What is indexed of a chunk: terms, parted by white space."""
-
-    path: str
-    name: str
-    signature: str
-    body: str
-
-
-def fields_of(chunk: Chunk) -> Fields:
-    """Split a chunk into the terms of each field."""
-    names = chunk.names or ((chunk.symbol,) if chunk.symbol else ())
-    return Fields(
-        joined_terms(chunk.path),
-        joined_terms(" ".join(names)),
-        joined_terms(f"{chunk.signature}\n{chunk.doc}"),
-        joined_terms(chunk.text),
-    )
 
 
 class _File(NamedTuple):
@@ -94,6 +73,7 @@ class LexicalView:
         self._writer: tantivy.IndexWriter | None = None
         self._target = ""  # the folder the writer works in
         self._n_dropped = 0
+        self._top_key = _ANY_KEY  # the largest that the writer has added to a new folder
         self._cleared = False
 
     @classmethod
@@ -145,7 +125,7 @@ class LexicalView:
             _delete(writer, gone)
         while part := list(islice(rows, _N_AT_A_TIME)):
             with self._guarded_writing():
-                _add(writer, part)
+                self._add(writer, part)
 
     def clear(self) -> None:
         """Drop all, to be built again; visible after `commit`."""
@@ -249,6 +229,7 @@ class LexicalView:
         if self._writer is None:
             is_new = self._cleared or self._index is None
             self._n_dropped = 0 if is_new else self._state.n_dropped
+            self._top_key = -1 if is_new else _ANY_KEY
             if not is_new and not self._state.is_open:
                 self._state = self._state._replace(is_open=1)
                 self._write_state(self._state)
@@ -267,6 +248,16 @@ class LexicalView:
                     raise
                 raise self._failure(error) from error
         return self._writer
+
+    def _add(self, writer: tantivy.IndexWriter, rows: list[tuple[int, Fields | tuple[str, str, str, str]]]) -> None:
+        keys = [key for key, _ in rows]
+        if min(keys) <= self._top_key:  # above it there is nothing to replace: keys are never used twice, and grow
+            _delete(writer, keys)
+        self._top_key = max(self._top_key, *keys)
+        for key, fields in rows:
+            document = tantivy.Document(path=fields[0], name=fields[1], signature=fields[2], body=fields[3])
+            document.add_unsigned("key", key)
+            writer.add_document(document)
 
     def _files(self) -> tuple[_File, ...]:
         """Return the files of the target; of those that were there before, what was known of them."""
@@ -393,14 +384,6 @@ def _recover(writer: tantivy.IndexWriter) -> None:
     # The first operation gets the number of the last commit. When a merge that was cut off is begun again, segments
     # that were cleaned in that commit pass over operations of this number: let it be one that does nothing.
     writer.delete_documents_by_query(tantivy.Query.empty_query())
-
-
-def _add(writer: tantivy.IndexWriter, rows: list[tuple[int, Fields | tuple[str, str, str, str]]]) -> None:
-    _delete(writer, [key for key, _ in rows])
-    for key, fields in rows:
-        document = tantivy.Document(path=fields[0], name=fields[1], signature=fields[2], body=fields[3])
-        document.add_unsigned("key", key)
-        writer.add_document(document)
 
 
 def _delete(writer: tantivy.IndexWriter, keys: list[int]) -> None:

@@ -17,7 +17,7 @@ from codefathom.stores.writing import put_meta
 # 1: before the first release. 2: embeddings carry the generation in which they came. 3: rows that are shown carry a
 # checksum, and the file has a seal.
 # A catalogue of an older format is set aside and made again: all of it can be had from the tree and the user's cache.
-FORMAT = 3
+FORMAT = 4
 
 # documents: module and sub_module are the first and second directory of the path, "" when there is none.
 # checksum: of the row and its path, see `checksums.py`.

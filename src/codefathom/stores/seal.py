@@ -28,6 +28,8 @@ _MAGIC = b"fathoms1"
 _HEAD = struct.Struct("<8sQ")  # magic and format, size of the sealed file
 _SUM = struct.Struct("<I")
 _LOG_HEAD = struct.Struct(">IIII8s")  # magic, version, page size, number of the checkpoint, salt
+_FRAMES_AT_ONCE = 256  # a megabyte
+_MAX_PAGE = 1 << 16  # bytes, by the format of SQLite
 _LOG_START, _FRAME_HEAD = 32, 24  # bytes before the first page, and before each
 _FRAME = struct.Struct(">II8s")  # number of the page from 1, size of the database, salt
 
@@ -83,21 +85,23 @@ def damaged_blocks(descriptor: int, seal: Seal, blocks: Iterable[int] | None = N
 
 
 def logged_blocks(log: File) -> set[int]:
-    """Return the blocks that a write-ahead log changes, and perhaps some more. Only the head of each page is read."""
+    """Return the blocks that a write-ahead log changes, and perhaps some more."""
     blocks: set[int] = set()
     with suppress(OSError), log.open() as file:
         head = file.read(_LOG_START)
         if len(head) < _LOG_START:
             return blocks
         _, _, page_size, _, salt = _LOG_HEAD.unpack_from(head)
-        place = _LOG_START
-        while len(head := _read(file.fileno(), place, _FRAME.size)) == _FRAME.size:
-            page, _, frame_salt = _FRAME.unpack(head)
-            if frame_salt != salt:  # what follows is left from an earlier use of the file
-                break
-            if page:  # 0 in a damaged one, at which SQLite stops too
-                blocks.add((page - 1) * page_size // _BLOCK)
-            place += _FRAME_HEAD + max(page_size, 512)
+        if page_size > _MAX_PAGE:  # in a damaged one, which SQLite does not use either
+            return blocks
+        frame_size = _FRAME_HEAD + max(page_size, 512)
+        while frames := file.read(_FRAMES_AT_ONCE * frame_size):
+            for place in range(0, len(frames) - _FRAME.size + 1, frame_size):
+                page, _, frame_salt = _FRAME.unpack_from(frames, place)
+                if frame_salt != salt:  # what follows is left from an earlier use of the file
+                    return blocks
+                if page:  # 0 in a damaged one, at which SQLite stops too
+                    blocks.add((page - 1) * page_size // _BLOCK)
     return blocks
 
 

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from codefathom.stores.base import Row, VectorStore
 from codefathom.stores.catalog import Catalog
-from codefathom.stores.lexical import Fields, LexicalView, fields_of
+from codefathom.stores.fields import Fields, fields_of
+from codefathom.stores.lexical import LexicalView
 
 
 class Views:
@@ -44,8 +45,12 @@ class Views:
     @property
     def is_ahead(self) -> bool:
         """Whether a view shows more than the catalogue holds, as after an old catalogue was put back."""
-        shown = max(self.lexical.generation, self.vectors.generation)
-        return shown > self.catalog.generation  # which is read last: another process may be writing
+        return self.shown > self.catalog.generation  # which is read last: another process may be writing
+
+    @property
+    def shown(self) -> int:
+        """The latest generation that a view shows, -1 when none shows any."""
+        return max(self.lexical.generation, self.vectors.generation)
 
     def begin(self, *, full: bool = False, damaged: Collection[str] = ()) -> None:
         """Prepare for a run of `apply` calls: bring both views to the catalogue's generation, or empty them.

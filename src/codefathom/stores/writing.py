@@ -176,6 +176,7 @@ def _put_outline(db: sqlite3.Connection, document_id: int, parsed: ParsedDocumen
         for s in parsed.symbols
     ]
     references = [(r.kind, r.name, r.line, r.container, r.count) for r in parsed.references]
+    sums = checksums.of_references(path, references)
     db.executemany(
         "INSERT INTO symbols(document_id, kind, name, qualified_name, start_line, end_line, name_line, signature, doc, "
         "checksum) VALUES (?,?,?,?,?,?,?,?,?,?)",
@@ -183,7 +184,7 @@ def _put_outline(db: sqlite3.Connection, document_id: int, parsed: ParsedDocumen
     )
     db.executemany(
         "INSERT INTO refs VALUES (?,?,?,?,?,?,?)",
-        [(document_id, *row, checksums.of_reference((path, *row))) for row in references],
+        [(document_id, *row, checksum) for row, checksum in zip(references, sums, strict=True)],
     )
 
 

@@ -315,7 +315,7 @@ def formats(scanned: Scanned) -> Iterator[Span]:
 def _may_hold(scanned: Scanned, rule: _Free) -> bool:
     if rule.lengths and scanned.lengths.isdisjoint(rule.lengths):
         return False
-    return rule.piece in scanned.joined and rule.inside in scanned.text
+    return rule.inside in scanned.text and (not rule.piece or rule.piece in scanned.joined)
 
 
 def _looked_for(scanned: Scanned) -> Iterator[tuple[str, _Led]]:

@@ -103,6 +103,9 @@ _LEFT_NAME = re.compile(r"[\w.\-]*\Z")
 _REST_OF_NAME = re.compile(r"[\w\-]*")
 
 
+_ENCODED = [(piece, piece.encode()) for piece in _PIECES]
+
+
 def assignments(scanned: Scanned) -> Iterator[Span]:
     """Yield values that stand behind a telling name and look like secrets."""
     lowered = scanned.lowered
@@ -118,7 +121,8 @@ def assignments(scanned: Scanned) -> Iterator[Span]:
 
 def _pieces_in(scanned: Scanned) -> Iterator[str]:
     """Yield the pieces of names that are in a text."""
-    yield from (piece for piece in _PIECES if piece.encode() in scanned.joined)
+    joined = scanned.joined
+    yield from [piece for piece, data in _ENCODED if data in joined]
     yield from (word.decode() for word in scanned.words & _WHOLE_WORDS)
     if not scanned.text.isascii():
         yield from (word for word in _FOREIGN_SCRIPTS if word in scanned.lowered)
