@@ -140,9 +140,10 @@ class _Files:
         for one, bits in zip(candidates, found, strict=True):
             path = one.chunk.path
             self.words[path] |= bits
-            if one.lexical > self.lexical[path]:  # `max` is felt here: each candidate of each search
+            # A call of `max` is felt here: each candidate of each search would make two.
+            if one.lexical > self.lexical[path]:  # noqa: PLR1730
                 self.lexical[path] = one.lexical
-            if one.vector > self.vector[path]:
+            if one.vector > self.vector[path]:  # noqa: PLR1730
                 self.vector[path] = one.vector
             self._sums[path] += fused.get(one.key, 0.0)
         self._largest = max(self._sums.values(), default=0.0) or 1.0
