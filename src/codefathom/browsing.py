@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import NamedTuple
 
 from codefathom.errors import DamagedError, IndexingError, SourceError, UsageError
-from codefathom.naming import is_text
+from codefathom.printable import is_text
 from codefathom.stores.catalog import Catalog
 from codefathom.stores.folder import Folder
 from codefathom.stores.records import StoredDocument

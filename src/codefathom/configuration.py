@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from codefathom import project_file
 from codefathom.errors import SettingsError, SourceError
-from codefathom.naming import is_text, model_and_address
+from codefathom.naming import model_and_address
+from codefathom.printable import is_text
 from codefathom.settings import NOTHING, SECTIONS, Known, Rule, Settings, known_settings
 
 PROJECT_FILE = "fathom.toml"

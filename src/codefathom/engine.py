@@ -18,9 +18,9 @@ from threading import RLock
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from codefathom.errors import IndexingError, LockedError, UsageError
-from codefathom.naming import is_text
 from codefathom.opening import Opened, Place, fusion, locate
 from codefathom.plan import plan
+from codefathom.printable import is_text
 from codefathom.reading import again_when_damaged, lines_of, reading
 from codefathom.search.pipeline import Request, search
 from codefathom.search.query import parse_query

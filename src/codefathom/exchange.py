@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from codefathom.errors import UsageError
-from codefathom.naming import is_text
-from codefathom.printable import escape_json
+from codefathom.printable import escape_json, is_text
 from codefathom.source.content import decode
 from codefathom.source.origin import Tree, is_inside
 from codefathom.source.scan import MAX_BYTES

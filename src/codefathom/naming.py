@@ -36,14 +36,3 @@ def shown_model(name: str) -> str:
 def is_on_disk(name: str) -> bool:
     """Whether a model lies in a folder of this machine, and nothing is sent anywhere."""
     return name.startswith(_ON_DISK)
-
-
-def is_text(text: str) -> bool:
-    """Whether a text can be written as UTF-8 and handed to the system: neither half of a pair nor NUL is in it."""
-    if text.isascii():
-        return "\0" not in text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text

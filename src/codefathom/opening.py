@@ -20,8 +20,9 @@ from codefathom.errors import (
     SourceError,
     UnwritableError,
 )
-from codefathom.naming import BUNDLED, is_on_disk, is_text, shown_model
+from codefathom.naming import BUNDLED, is_on_disk, shown_model
 from codefathom.plan import Recipe
+from codefathom.printable import is_text
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.bundled import BundledEmbedder
 from codefathom.search.pipeline import Fusion

@@ -39,6 +39,17 @@ def is_harmless(text: str) -> bool:
     return _replaced(text, lambda _: "") == text
 
 
+def is_text(text: str) -> bool:
+    """Whether a text can be written as UTF-8 and handed to the system: neither half of a pair nor NUL is in it."""
+    if text.isascii():
+        return "\0" not in text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
 def show_text(text: str) -> str:
     """Return a text of lines as it may be shown: controls as ␛, other harmful characters as <U+202E>.
 

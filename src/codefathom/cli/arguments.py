@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 from codefathom.cli.aliases import LEGACY_OPTIONS, is_legacy, translate
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Common, Option
 from codefathom.errors import UsageError
-from codefathom.naming import is_text
+from codefathom.printable import is_text
 
 _BY_NAME: Mapping[str, Command] = {command.name: command for command in COMMANDS}
 # These may also stand before the command; the number is how many words they take.

@@ -6,7 +6,7 @@ import os
 
 from codefathom.cli.options import AskOptions, ContextOptions, SearchOptions
 from codefathom.errors import UsageError
-from codefathom.naming import is_text
+from codefathom.printable import is_text
 from codefathom.search.filter_options import one_of, split_values
 from codefathom.search.filters import combine
 from codefathom.types import Where

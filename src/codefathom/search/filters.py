@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.errors import UsageError
 from codefathom.expressions import check, is_match
-from codefathom.naming import is_text
+from codefathom.printable import is_text
 from codefathom.types import Filter, FilterGroup, Where
 
 Scalar: TypeAlias = str | int | float
