@@ -84,7 +84,7 @@ model: $(INSTALLED)
 	@echo "model needs DATA (the folder of mined pairs), TEACHER and PYTHON with torch: see training/README.md"
 	@test -n "$(DATA)" -a -n "$(TEACHER)"
 	PYTHONPATH=src $(PYTHON) -m training.train --sources training/sources.json --data "$(DATA)" \
-	  --teacher "$(TEACHER)" --out src/codefathom/providers/model
+	  --teacher "$(TEACHER)" --out src/codefathom/providers/local/model
 	$(BIN)/python -m training.evaluate --sources training/sources.json --data "$(DATA)"
 
 # `pip install --group` needs pip 25.1.

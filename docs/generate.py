@@ -11,14 +11,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from codefathom.cli.aliases import LEGACY_OPTIONS
+from codefathom.cli.display.render import as_toml
 from codefathom.cli.help import explanation, spelling, usage
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
-from codefathom.cli.render import as_toml
-from codefathom.configuration import ALIASES
-from codefathom.project_file import permission_of
+from codefathom.config.configuration import ALIASES
+from codefathom.config.project_file import permission_of
+from codefathom.config.settings import Known, Settings, known_settings
 from codefathom.server.app import create_app
-from codefathom.server.config import ServerConfig
-from codefathom.settings import Known, Settings, known_settings
+from codefathom.server.server_config import ServerConfig
 
 HERE = Path(__file__).parent
 GENERATED = "<!-- Written by `python docs/generate.py`; a test fails when it is stale. -->"

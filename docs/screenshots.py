@@ -23,7 +23,7 @@ from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 from tests.protocols.server import serving as serving_model
 from tests.web.conftest import CHROMIUM_OPTIONS, ServedPage, replied, serving
 
-from codefathom.server.config import ServerConfig
+from codefathom.server.server_config import ServerConfig
 
 ROOT = Path(__file__).parent.parent
 FOLDER = Path(__file__).parent / "screenshots"

@@ -22,7 +22,7 @@ from tests.protocols.server import Turn, serving
 
 from codefathom import Engine
 from codefathom.answer.ask import Found, Text
-from codefathom.configuration import load_settings
+from codefathom.config.configuration import load_settings
 from codefathom.source.secrets import mask
 from evals.report import machine, table
 from evals.run import REPOSITORY

@@ -25,8 +25,8 @@ from typing import Any, cast
 
 from codefathom import Engine
 from codefathom.errors import FathomError
-from codefathom.opening import _index_place, locate, word_of
-from codefathom.prepare import _cache
+from codefathom.index.prepare import _cache
+from codefathom.project.opening import _index_place, locate, word_of
 from codefathom.stores.registry import Registry
 from codefathom.types import Hit, IndexReport, Level, Mode, SearchResult
 from evals.damaging import SHARES, Change, damage

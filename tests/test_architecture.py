@@ -24,8 +24,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 MAX_FILE_LINES = 500  # a file holds one subject; a longer one is looked at, not squeezed
 LOOKED_AT = {
     "engine.py": "all that a face may ask, one method each",
-    "opening.py": "all that is opened for a project, one method each",
-    "stores/catalog.py": "all that is asked of the catalogue, one method each",
+    "project/opening.py": "all that is opened for a project, one method each",
+    "stores/catalog/catalog.py": "all that is asked of the catalogue, one method each",
 }
 MAX_FUNCTION_LINES = 80
 MAX_PARAMETERS = 6
@@ -39,15 +39,15 @@ CLASSES_THAT_SAY_NOTHING = ("Manager", "Helper", "Handler", "Service")
 # Imported where used: a search pays only for what it needs, and a lock only for its platform.
 MAY_IMPORT_INSIDE = {
     "__init__.py",
-    "roles.py",
+    "project/roles.py",
     "engine.py",
-    "opening.py",
-    "plan.py",
+    "project/opening.py",
+    "index/plan.py",
     "source/charset.py",
-    "configuration.py",
+    "config/configuration.py",
     "source/origin.py",
     "stores/lock.py",
-    "stores/vectors.py",
+    "stores/vectors/flat_vectors.py",
 }
 
 # Values in, values out: neither files nor clock nor chance nor network.
@@ -55,24 +55,24 @@ PURE = [
     "source/ignore.py",
     "source/globs.py",
     "source/changes.py",
-    "chunk.py",
-    "search/fuse.py",
-    "search/rank.py",
-    "search/confidence.py",
-    "search/signals.py",
-    "search/words.py",
-    "search/places.py",
-    "search/explain.py",
-    "search/query.py",
-    "search/filters.py",
-    "search/filter_options.py",
-    "search/filter_parser.py",
-    "search/imports.py",
-    "printable.py",
+    "index/chunk.py",
+    "search/ranking/fuse.py",
+    "search/ranking/rank.py",
+    "search/ranking/confidence.py",
+    "search/ranking/signals.py",
+    "search/question/words.py",
+    "search/ranking/places.py",
+    "search/ranking/explain.py",
+    "search/question/query.py",
+    "search/filter/filters.py",
+    "search/filter/filter_options.py",
+    "search/filter/filter_parser.py",
+    "search/graph/imports.py",
+    "text/printable.py",
     "answer/budget.py",
     "answer/cite.py",
-    "answer/extract.py",
-    "answer/gather.py",
+    "answer/stages/extract.py",
+    "answer/stages/gather.py",
     "answer/stream.py",
     "search/levels.py",
     "source/languages.py",
@@ -84,16 +84,16 @@ LIBRARIES = {
     "chardet": {"source/charset.py"},
     "httpx": {"providers/http.py", "source/web.py"},
     "numpy": {
-        "providers/bundled.py",
-        "providers/reduce.py",
-        "providers/static.py",
-        "providers/transformer.py",
-        "stores/vectors.py",
+        "providers/local/bundled.py",
+        "providers/local/reduce.py",
+        "providers/local/static.py",
+        "providers/local/transformer.py",
+        "stores/vectors/flat_vectors.py",
     },
-    "regex": {"expressions.py"},
+    "regex": {"text/expressions.py"},
     "semble_grammars": {"parse/grammars.py"},
-    "simsimd": {"stores/vectors.py"},
-    "tantivy": {"stores/lexical.py"},
+    "simsimd": {"stores/vectors/flat_vectors.py"},
+    "tantivy": {"stores/lexical/lexical_view.py"},
     "tree_sitter": {"parse/grammars.py", "parse/margins.py", "parse/outline.py", "parse/treesitter.py"},
 }
 
@@ -202,11 +202,11 @@ def test_every_dependency_is_used() -> None:
     assert {name.replace("-", "_") for name in names} == LIBRARIES.keys()
 
 
-PASSES_ON = {"opening.py", "children.py", "isolation.py"}
+PASSES_ON = {"project/opening.py", "system/children.py", "system/isolation.py"}
 
 
 def test_nothing_below_the_engine_reads_the_environment() -> None:
-    # configuration.py is handed the variables by opening.py; children.py passes them on to processes.
+    # config/configuration.py is handed the variables by project/opening.py; system/children.py passes them on.
     reads = {
         name_of(path)
         for path in FILES
@@ -216,8 +216,8 @@ def test_nothing_below_the_engine_reads_the_environment() -> None:
     assert {name for name in reads if name not in PASSES_ON and not name.startswith("cli/")} == set()
 
 
-# `children.py` keeps what lies in a repository out of a process; git is another kind of program, started with its help.
-STARTS = {"children.py", "server/git.py"}
+# `system/children.py` keeps what lies in a repository out of a process; git is another kind of program.
+STARTS = {"system/children.py", "server/jobs/git.py"}
 STARTERS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
 
 
@@ -248,12 +248,20 @@ def is_hint(path: Path, node: ast.Attribute) -> bool:
 
 # The folders of the index, of the user's cache and of the server may hold what a stranger has put there: whoever works
 # in them does so through stores/folder.py, and opens SQLite through stores/sqlite.py.
-IN_SUCH_FOLDERS = ("stores/", "server/", "opening.py", "upgrading.py", "exchange.py", "purposes.py", "inspection.py")
+IN_SUCH_FOLDERS = (
+    "stores/",
+    "server/",
+    "project/opening.py",
+    "project/upgrading.py",
+    "project/exchange.py",
+    "index/purposes.py",
+    "project/inspection.py",
+)
 MAY_OPEN_FILES = {
     "stores/folder.py",
     "stores/sqlite.py",
-    "server/page.py",  # the page that came with the package
-    "server/running.py",  # a file without a name, for what a process says
+    "server/http/page.py",  # the page that came with the package
+    "server/jobs/job_process.py",  # a file without a name, for what a process says
 }
 OF_FILES = {
     *("open", "replace", "rename", "renames", "remove", "unlink", "mkdir", "makedirs", "rmdir", "removedirs", "link"),
@@ -313,8 +321,12 @@ def test_one_module_writes_to_the_streams() -> None:
         if isinstance(node, ast.Attribute) and node.attr in {"stdout", "stderr"} and isinstance(node.value, ast.Name)
         if node.value.id == "sys"
     }
-    processes = {"workers.py", "server/searcher.py", "server/worker.py"}  # which speak to their parents
-    assert uses - processes == {"cli/__init__.py", "cli/chat.py", "cli/output.py"}
+    processes = {
+        "index/workers.py",
+        "server/searches/search_child.py",
+        "server/jobs/job_child.py",
+    }  # which speak to their parents
+    assert uses - processes == {"cli/__init__.py", "cli/commands/chat_command.py", "cli/display/output.py"}
 
 
 def test_public_names() -> None:

@@ -1,6 +1,8 @@
 """Learn how sure a search can be that what it found answers the question at all.
 
-    python -m training.confidence --bench BENCH --corpora CORPORA   # writes search/calibration.py, docs/confidence.md
+    python -m training.confidence --bench BENCH --corpora CORPORA
+
+Writes search/ranking/calibration.py and docs/confidence.md.
 
 Nobody annotated questions that have no answer. A repository's own questions are answered in it; those about another
 repository, most of them, are not. Run it after `training.ranking`, whose scores it reads. Needs numpy and scipy.
@@ -20,15 +22,15 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from codefathom import Engine
-from codefathom.providers.bundled import BundledEmbedder
-from codefathom.search.confidence import WEAK, evidence
+from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.search.pipeline import Request, gather
-from codefathom.search.query import parse_query
-from codefathom.search.rank import rank
+from codefathom.search.question.query import parse_query
+from codefathom.search.ranking.confidence import WEAK, evidence
+from codefathom.search.ranking.rank import rank
 from codefathom.search.retrieve import asked
 from training.ranking import ROOT, options
 
-CALIBRATION = ROOT / "src/codefathom/search/calibration.py"
+CALIBRATION = ROOT / "src/codefathom/search/ranking/calibration.py"
 PAGE = ROOT / "docs/confidence.md"
 N_OTHERS = 40  # questions about other repositories, asked of each
 PENALTY = 5.0

@@ -22,9 +22,9 @@ from pathlib import Path
 import jieba
 import polib
 
-from codefathom.search.translate import DICTIONARY
-from codefathom.search.wanted import STOP_WORDS
-from codefathom.stores.tokens import terms
+from codefathom.search.question.ranking_query import STOP_WORDS
+from codefathom.search.question.translate import DICTIONARY
+from codefathom.stores.lexical.terms import terms
 from training.sources import Source, forbidden
 
 HERE = Path(__file__).parent

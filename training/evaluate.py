@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from codefathom.providers.bundled import MODEL_FILE, BundledEmbedder, parts_of, words_of
+from codefathom.providers.local.bundled import MODEL_FILE, BundledEmbedder, parts_of, words_of
 from training.sources import read_sources
 
 CANDIDATES = 2_000

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from codefathom.providers.bundled import MAGIC
+from codefathom.providers.local.bundled import MAGIC
 
 
 def write_model(path: Path, words: Sequence[str], rows: NDArray[np.float32]) -> str:

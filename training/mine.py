@@ -24,7 +24,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from codefathom.chunk import split_lines
+from codefathom.index.chunk import split_lines
 from codefathom.parse import parse
 from codefathom.source.documents import read
 from codefathom.source.scan import scan

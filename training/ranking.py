@@ -1,7 +1,9 @@
 """Learn the weights of the ranking from annotated questions, and show what each signal is worth.
 
-    python -m training.ranking --bench BENCH --corpora CORPORA          # writes search/weights.py and docs/ranking.md
+    python -m training.ranking --bench BENCH --corpora CORPORA
     python -m training.ranking --bench BENCH --corpora CORPORA --check  # cross-validated figures of the signals only
+
+Writes search/ranking/weights.py and docs/ranking.md.
 
 The score of a file is a soft maximum over its candidates; the loss is the cross-entropy of the files that answer among
 all files found. It is convex but for that maximum, so that the start does not matter. Needs numpy and scipy.
@@ -24,13 +26,13 @@ from scipy.optimize import minimize
 
 from codefathom import Engine
 from codefathom.search.pipeline import Request, gather
-from codefathom.search.query import parse_query
-from codefathom.search.rank import by_place, saturated, score_of
+from codefathom.search.question.query import parse_query
+from codefathom.search.ranking.rank import by_place, saturated, score_of
+from codefathom.search.ranking.signals import NAMES, SIGNALS, Candidate, signals
 from codefathom.search.retrieve import asked as wanted_of
-from codefathom.search.signals import NAMES, SIGNALS, Candidate, signals
 
 ROOT = Path(__file__).parent.parent
-WEIGHTS = ROOT / "src/codefathom/search/weights.py"
+WEIGHTS = ROOT / "src/codefathom/search/ranking/weights.py"
 PAGE = ROOT / "docs/ranking.md"
 PENALTY = 20.0  # of the squared weights, signals scaled to unit variance
 SHARPNESS = 4.0  # of the soft maximum over a file's candidates

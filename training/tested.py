@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from codefathom.providers.bundled import parts_of
+from codefathom.providers.local.bundled import parts_of
 
 TEST_PATH = re.compile(r"(?i)(?:^|/)(?:tests?|specs?|__tests__|testing)(?:/|$)|test|[._-]spec\.")
 _MOST_LINES = 25

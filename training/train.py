@@ -1,7 +1,7 @@
 """Train the token vectors on mined pairs and write the model of the package.
 
     python -m training.train --sources training/sources.json --data PAIRS --teacher e5-small-q4.bin \
-        --out src/codefathom/providers/model
+        --out src/codefathom/providers/local/model
 
 Needs torch. The vectors start from what a larger model makes of each token. One table serves both sides; a pair's
 neighbours in the batch are its negatives, a quarter of them from its own source. Everything is seeded.
@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from codefathom.providers.bundled import parts_of, tokens_of, words_of
+from codefathom.providers.local.bundled import parts_of, tokens_of, words_of
 from training.batches import Neighbours, batches
 from training.export import write_model
 from training.sources import read_sources

@@ -32,7 +32,7 @@ _INDEX = """
 import os, signal, sys
 root, point = sys.argv[1], int(sys.argv[2])
 from codefathom import Engine
-import codefathom.indexing, codefathom.stores.cache
+import codefathom.index.indexing, codefathom.stores.cache
 n = 0
 def count(event, arguments):
     global n

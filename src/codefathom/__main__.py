@@ -2,7 +2,7 @@
 
 import sys
 
-from codefathom.isolation import leave_working_directory_out
+from codefathom.system.isolation import leave_working_directory_out
 
 leave_working_directory_out()
 

@@ -17,16 +17,16 @@ from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
+from codefathom.config.settings import Settings
 from codefathom.errors import IndexingError, LockedError, UsageError
-from codefathom.opening import Opened, Place, fusion, locate
-from codefathom.plan import plan
-from codefathom.printable import is_text
-from codefathom.reading import again_when_damaged, lines_of, reading
+from codefathom.index.plan import plan
+from codefathom.project.damage import again_when_damaged, lines_of, reading
+from codefathom.project.opening import Opened, Place, fusion, locate
 from codefathom.search.pipeline import Request, search
-from codefathom.search.query import parse_query
-from codefathom.settings import Settings
+from codefathom.search.question.query import parse_query
 from codefathom.source.masks import MASK
 from codefathom.stores.lock import held_lock
+from codefathom.text.printable import is_text
 from codefathom.types import (
     LEVELS,
     MODES,
@@ -46,9 +46,9 @@ from codefathom.types import (
 
 if TYPE_CHECKING:
     from codefathom.agent.loop import Event
+    from codefathom.answer.answer_types import Answer
     from codefathom.answer.ask import Found, Text
-    from codefathom.answer.types import Answer
-    from codefathom.browsing import Files
+    from codefathom.project.browsing import Files
     from codefathom.providers.base import Message
     from codefathom.stores.lock import WriterLock
     from codefathom.types import Check
@@ -168,7 +168,7 @@ class Engine:
 
     def plan(self) -> IndexReport:
         """Say what `index` would do, without doing it."""
-        from codefathom.forecast import dry_run
+        from codefathom.index.forecast import dry_run
 
         opened = self._open()
         return dry_run(
@@ -201,7 +201,7 @@ class Engine:
         """Return the best places for a question, each with file, lines, symbol and reason.
 
         `level` is what a hit is: "chunk" (default), "symbol" or "file". `where` is a filter, see
-        `codefathom.search.filter_parser.parse_filter`. Scores run from 0 to 1. The first search makes the index.
+        `codefathom.search.filter.filter_parser.parse_filter`. Scores run from 0 to 1. The first search makes the index.
         Raises UsageError for an empty query or one that names a path or symbol that is not there.
         """
         started = time.perf_counter()
@@ -242,8 +242,8 @@ class Engine:
     @property
     def files(self) -> Files:
         """What is indexed, file by file: names, lines and outlines."""
-        from codefathom.browsing import Files
-        from codefathom.originals import Lines
+        from codefathom.project.browsing import Files
+        from codefathom.project.originals import Lines
 
         self._open()
         opened = self._believed()
@@ -251,7 +251,7 @@ class Engine:
 
     def related(self, target: str, *, depth: int = 1) -> RelatedResult:
         """Return what imports, is imported by, calls or uses a file (`path`) or a symbol (`@@name`)."""
-        from codefathom.search.related import related
+        from codefathom.search.graph.related import related
 
         _check_texts(target)
         self.refresh()
@@ -262,7 +262,7 @@ class Engine:
         self, query: str, *, max_files: int | None = None, max_tokens: int | None = None, where: Where | None = None
     ) -> Context:
         """Return the files a prompt about `query` needs, most relevant first, within a budget of tokens."""
-        from codefathom import asking
+        from codefathom.project import answer_setup as asking
 
         context = self.settings.context
         if max_files is not None:
@@ -300,7 +300,8 @@ class Engine:
         `documents` further texts by name, `history` the turns before. Closing the iterator ends the call. Raises
         UsageError for an empty question. A model that fails leaves what it wrote, and excerpts; see `Answer.failure`.
         """
-        from codefathom import asking, texts
+        from codefathom.project import answer_setup as asking
+        from codefathom.project import texts
 
         _check_texts(question, *pinned, *(documents or {}), *(documents or {}).values())
         self.refresh()
@@ -324,7 +325,9 @@ class Engine:
 
         As `ask_events`, but SettingsError without a model. `where` keeps the tools to files that have matching lines.
         """
-        from codefathom import asking, investigating, texts
+        from codefathom.project import agent_setup as investigating
+        from codefathom.project import answer_setup as asking
+        from codefathom.project import texts
 
         _check_texts(question, *pinned, *(documents or {}), *(documents or {}).values())
         self.refresh()
@@ -337,14 +340,14 @@ class Engine:
 
     def status(self) -> Status:
         """Say what the index holds and how far it is from the tree."""
-        from codefathom.inspection import status
+        from codefathom.project.inspection import status
 
         with reading(self._open(), is_old_shown=True) as opened:
             return status(opened)
 
     def secrets(self) -> tuple[SecretPlace, ...]:
         """Say where secrets stand in the indexed files, never their values."""
-        from codefathom.inspection import secret_places
+        from codefathom.project.inspection import secret_places
 
         self.refresh()
         with reading(self._believed(), whole=True) as opened:
@@ -356,25 +359,25 @@ class Engine:
         With `providers`, every configured language model is asked for one word. With `fix`, what is damaged in the
         index is made again first, as `index` does; raises LockedError when another process is writing.
         """
-        from codefathom.inspection import doctor
+        from codefathom.project.inspection import doctor
 
         if fix:
             self.index()
         if not providers:
             return doctor(self._open())
-        from codefathom.roles import check_models
+        from codefathom.project.roles import check_models
 
         return (*doctor(self._open()), *check_models(self._open()))
 
     def leaving(self) -> str:
         """Say what leaves this machine when questions are answered, and to where."""
-        from codefathom.roles import leaving
+        from codefathom.project.roles import leaving
 
         return leaving(self.place)
 
     def export(self, kind: str) -> Iterator[str]:
         """Yield all documents as lines of text; see `exchange` for the kinds."""
-        from codefathom.exchange import export
+        from codefathom.project.exchange import export
 
         self.refresh()
         opened = self._believed()
@@ -385,8 +388,8 @@ class Engine:
 
         Nothing else of an export is believed: it may come from anywhere.
         """
-        from codefathom.exchange import read_export
-        from codefathom.indexing import take_over
+        from codefathom.index.indexing import take_over
+        from codefathom.project.exchange import read_export
 
         texts = read_export(lines, self._open().recipe.root, kind)
         if not self._open().is_known:
@@ -440,7 +443,7 @@ class Engine:
             lock = self._open().lock()
             yield from _waits(lock, wait_s)
             with held_lock(lock), self._open().writing(lock) as stages:
-                from codefathom.indexing import run
+                from codefathom.index.indexing import run
 
                 for event in run(stages, full=full, retry=retry, check=retry):
                     if stages.doubt is not None and isinstance(event, IndexReport):
@@ -563,6 +566,6 @@ def _as_in_files(hits: Sequence[Hit], opened: Opened) -> tuple[Hit, ...]:
     """Return hits with the lines of their files where the index has masks in them."""
     if not any(MASK in hit.chunk.text for hit in hits):
         return tuple(hits)
-    from codefathom.originals import Lines
+    from codefathom.project.originals import Lines
 
     return Lines(opened).hits(hits)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from codefathom.printable import escape_json
+from codefathom.text.printable import escape_json
 from codefathom.types import (
     Check,
     Context,
@@ -21,7 +21,7 @@ from codefathom.types import (
 )
 
 if TYPE_CHECKING:
-    from codefathom.answer.types import Answer, Source, StageTrace
+    from codefathom.answer.answer_types import Answer, Source, StageTrace
 
 
 def to_json(value: object) -> str:

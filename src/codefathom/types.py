@@ -23,7 +23,7 @@ Matrix: TypeAlias = memoryview
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One condition on a field of a chunk or its document; search/filters.py names fields and operators."""
+    """One condition on a field of a chunk or its document; search/filter/filters.py names fields and operators."""
 
     field: str
     operator: str

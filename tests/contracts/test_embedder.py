@@ -12,7 +12,6 @@ from tests.protocols.server import Served, Turn, serving
 
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Embedder
-from codefathom.providers.bundled import BundledEmbedder
 from codefathom.providers.embedding import (
     Batching,
     Calls,
@@ -22,8 +21,9 @@ from codefathom.providers.embedding import (
     RemoteEmbedder,
 )
 from codefathom.providers.http import Http, Server, Timeouts
+from codefathom.providers.local.bundled import BundledEmbedder
+from codefathom.providers.local.reduce import Reduced
 from codefathom.providers.prefixes import Prefixes, known_prefixes
-from codefathom.providers.reduce import Reduced
 from codefathom.testing import EmbedderContract, FakeEmbedder, rows_of
 
 FAKE = FakeEmbedder(64)  # what the servers here think with

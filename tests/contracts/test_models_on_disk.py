@@ -9,10 +9,10 @@ import pytest
 from tests.protocols import tiny
 
 from codefathom.providers.base import Embedder
-from codefathom.providers.onnx import OnnxEmbedder
+from codefathom.providers.local.onnx import OnnxEmbedder
+from codefathom.providers.local.static import StaticEmbedder
+from codefathom.providers.local.transformer import Transformer
 from codefathom.providers.prefixes import Prefixes
-from codefathom.providers.static import StaticEmbedder
-from codefathom.providers.transformer import Transformer
 from codefathom.testing import EmbedderContract
 
 

@@ -14,9 +14,9 @@ from tests.protocols.server import Served, Turn, serving
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Reranker
 from codefathom.providers.http import Http, Server, Timeouts
-from codefathom.providers.onnx import OnnxReranker
+from codefathom.providers.local.onnx import OnnxReranker
+from codefathom.providers.local.transformer import Transformer
 from codefathom.providers.reranking import RemoteReranker
-from codefathom.providers.transformer import Transformer
 from codefathom.testing import FakeReranker, RerankerContract
 
 QUESTION = "parse json text"

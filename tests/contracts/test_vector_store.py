@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from codefathom.errors import IndexingError
 from codefathom.stores.base import Row, VectorStore
-from codefathom.stores.vectors import FlatVectorStore, quantise, quantise_query
+from codefathom.stores.vectors.flat_vectors import FlatVectorStore, quantise, quantise_query
 from codefathom.testing import VectorStoreContract
 
 
@@ -100,7 +100,7 @@ def test_a_folder_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Pat
 KILLED = """
 import sys
 from codefathom.stores.base import Row
-from codefathom.stores.vectors import FlatVectorStore
+from codefathom.stores.vectors.flat_vectors import FlatVectorStore
 generation = FlatVectorStore(sys.argv[1], 64).generation
 print("go", flush=True)
 while True:

@@ -14,9 +14,9 @@ from threading import Thread
 import pytest
 
 from codefathom import Engine
+from codefathom.config.settings import ParseSettings, SearchSettings, Settings
 from codefathom.errors import LockedError, SourceError, UsageError
-from codefathom.search.filter_parser import parse_filter
-from codefathom.settings import ParseSettings, SearchSettings, Settings
+from codefathom.search.filter.filter_parser import parse_filter
 from codefathom.stores.lock import writer_lock
 from codefathom.types import SearchResult
 
@@ -352,7 +352,7 @@ def test_a_binary_file_is_listed_and_not_opened_again(
     assert ("data.dat", "binary") in [(item.path, item.reason) for item in engine.status().skipped]
     opened: list[str] = []
     monkeypatch.setattr(
-        "codefathom.indexing.prepare_all", lambda jobs, *_: opened.extend(j.file.path for j in jobs) or []
+        "codefathom.index.indexing.prepare_all", lambda jobs, *_: opened.extend(j.file.path for j in jobs) or []
     )
     engine.index()
     assert opened == []

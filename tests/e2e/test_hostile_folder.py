@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 from tests.traps import TRAPS, Elsewhere, Trap, deep_folder, journal_that_names, plant
 
-from codefathom.browsing import Glance, glance
 from codefathom.cli import main
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, IndexingError
-from codefathom.opening import locate, word_of
-from codefathom.server.database import Database
-from codefathom.server.work import Order, Report
-from codefathom.server.worker import messages
+from codefathom.project.browsing import Glance, glance
+from codefathom.project.opening import locate, word_of
+from codefathom.server.jobs.job_child import messages
+from codefathom.server.jobs.job_messages import Order, Report
+from codefathom.server.server_database import Database
 from codefathom.stores.cache import FORMAT, Cache
 from codefathom.stores.folder import Folder
 

@@ -11,7 +11,7 @@ import pytest
 from codefathom import Engine
 from codefathom.cli import main
 from codefathom.errors import UsageError
-from codefathom.search.query import MAX_QUESTION
+from codefathom.search.question.query import MAX_QUESTION
 
 SHOP = Path(__file__).parent.parent / "repos" / "shop"
 LIMIT = "at most 100,000 are allowed"

@@ -14,9 +14,9 @@ from tests.protocols import tiny
 from tests.protocols.server import Turn, serving
 
 from codefathom import Engine
-from codefathom.configuration import load_settings
+from codefathom.config.configuration import load_settings
 from codefathom.errors import SettingsError
-from codefathom.roles import check_models
+from codefathom.project.roles import check_models
 from codefathom.testing import FakeReranker
 from codefathom.types import Hit
 
@@ -200,4 +200,6 @@ def test_a_model_on_this_disk_brings_nothing_for_other_machines(project: Path) -
     ran = subprocess.run(command, cwd=project, env=environment, capture_output=True, check=True)
     modules = set(json.loads(ran.stderr.splitlines()[-1]))
     assert "tokenizers" in modules
-    assert modules & {"httpx", "onnxruntime", "codefathom.chatting", "codefathom.search.rerank"} == set()
+    assert (
+        modules & {"httpx", "onnxruntime", "codefathom.remote.chat_models", "codefathom.search.ranking.rerank"} == set()
+    )

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from codefathom import Engine
 from codefathom.cli import main
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
+from codefathom.config.settings import known_settings
 from codefathom.errors import FathomError
-from codefathom.settings import known_settings
 
 FATHOM = [sys.executable, "-m", "codefathom"]
 BYTES = os.fsdecode(b"\xff\xfe")

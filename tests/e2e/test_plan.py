@@ -12,7 +12,7 @@ import pytest
 from codefathom import Engine
 from codefathom.cli import main
 from codefathom.errors import UsageError
-from codefathom.search.filter_parser import parse_filter
+from codefathom.search.filter.filter_parser import parse_filter
 
 SHOP = Path(__file__).parent.parent / "repos" / "shop"
 

@@ -22,9 +22,11 @@ LIMIT_S = 300
 # What the children import, of all kinds: those that parse, those that carry out jobs, those that search.
 CHILDREN = """
 import json, sys
-from codefathom import workers
+from codefathom.index import workers
 from codefathom.engine import Engine
-from codefathom.server import app, run, searcher, worker
+from codefathom.server import app, run
+from codefathom.server.searches import search_child as searcher
+from codefathom.server.jobs import job_child as worker
 with Engine.open(sys.argv[1]) as engine:
     engine.index()
     engine.search("price")

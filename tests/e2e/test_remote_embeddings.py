@@ -12,7 +12,7 @@ import pytest
 from tests.protocols.server import Served, Turn, serving
 
 from codefathom import Engine
-from codefathom.configuration import load_settings
+from codefathom.config.configuration import load_settings
 from codefathom.errors import ProviderError, SettingsError
 from codefathom.testing import FakeEmbedder, rows_of
 

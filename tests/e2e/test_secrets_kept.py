@@ -15,8 +15,8 @@ from tests.e2e.test_llm_index import LISTS
 from tests.protocols.server import serving
 
 from codefathom import Engine
-from codefathom.configuration import load_settings
-from codefathom.settings import Settings
+from codefathom.config.configuration import load_settings
+from codefathom.config.settings import Settings
 from codefathom.source.secrets import MASK
 from codefathom.types import IndexReport, SearchResult
 

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from codefathom import Engine
+from codefathom.config.settings import SearchSettings, Settings
 from codefathom.errors import FathomError, IndexingError
-from codefathom.settings import SearchSettings, Settings
-from codefathom.stores import checksums
-from codefathom.stores.catalog import Catalog
-from codefathom.stores.soundness import (
+from codefathom.stores.catalog import checksums
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.soundness import (
     CHECKED_REFERENCE,
     CHECKED_SYMBOL,
     CHUNK,
@@ -28,7 +28,7 @@ from codefathom.stores.soundness import (
     FROM_REFERENCES,
     FROM_SYMBOLS,
 )
-from codefathom.stores.vectors import FlatVectorStore
+from codefathom.stores.vectors.flat_vectors import FlatVectorStore
 from codefathom.types import Hit
 
 EVIL = "evil"

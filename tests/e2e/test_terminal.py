@@ -245,7 +245,7 @@ def test_no_conversation_steers_the_terminal(hostile: Path, tmp_path: Path, word
 
 @pytest.mark.parametrize("kind", ["text", "json"])
 def test_no_line_of_the_servers_log_steers_the_terminal(capsys: pytest.CaptureFixture[str], kind: str) -> None:
-    from codefathom.server.logs import LOGGERS, start_log
+    from codefathom.server.metrics.logs import LOGGERS, start_log
 
     kept = [
         (logging.getLogger(name), logging.getLogger(name).handlers, logging.getLogger(name).propagate)

@@ -17,7 +17,7 @@ from tests.protocols import tiny
 from tests.protocols.server import Served, Turn, serving
 
 from codefathom import Engine
-from codefathom.configuration import load_settings
+from codefathom.config.configuration import load_settings
 from codefathom.testing import FakeEmbedder, rows_of
 from codefathom.types import IndexReport, Progress
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from codefathom import Engine
-from codefathom.search.filter_parser import parse_filter
+from codefathom.search.filter.filter_parser import parse_filter
 from codefathom.types import Hit
 
 from .conftest import copy_shop

@@ -16,8 +16,8 @@ import pytest
 
 from codefathom import Engine
 from codefathom.agent.loop import Call, Final, Observed
-from codefathom.answer.types import Answer
-from codefathom.configuration import load_settings
+from codefathom.answer.answer_types import Answer
+from codefathom.config.configuration import load_settings
 from codefathom.providers.base import Ask, ChatModel, Delta, Message, Reply
 from codefathom.providers.http import Http, Server
 from codefathom.providers.openai import OpenAIChat

@@ -14,10 +14,10 @@ import pytest
 from tests.protocols import tiny
 
 from codefathom import Engine
-from codefathom.configuration import load_settings
+from codefathom.config.configuration import load_settings
 from codefathom.providers.base import Embedder
-from codefathom.providers.onnx import OnnxEmbedder, prompts
-from codefathom.providers.transformer import Transformer
+from codefathom.providers.local.onnx import OnnxEmbedder, prompts
+from codefathom.providers.local.transformer import Transformer
 from codefathom.testing import EmbedderContract, rows_of
 
 pytestmark = pytest.mark.llm

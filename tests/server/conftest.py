@@ -15,8 +15,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from codefathom.server.app import create_app
-from codefathom.server.config import ServerConfig
 from codefathom.server.run import options_of
+from codefathom.server.server_config import ServerConfig
 
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
 

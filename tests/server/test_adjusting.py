@@ -10,8 +10,8 @@ import httpx
 import pytest
 from tests.protocols.server import serving as model_server
 
-from codefathom.server.adjusting import check_changes, shown
-from codefathom.server.problems import RequestError
+from codefathom.server.http.problem_json import RequestError
+from codefathom.server.projects.project_settings import check_changes, shown
 
 from .test_projects import add
 from .test_routes_ask import spoken

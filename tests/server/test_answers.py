@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from codefathom.agent.loop import Observed, Thought
+from codefathom.answer.answer_types import Answer, Source
 from codefathom.answer.ask import Found, Text
-from codefathom.answer.types import Answer, Source
 from codefathom.errors import UsageError
 from codefathom.providers.base import NO_USAGE
-from codefathom.server.answer_events import Happening, source_of
-from codefathom.server.answers import PATIENCE_S, Answers, Asker, Asking, BusyError
-from codefathom.server.conversations import Conversations
-from codefathom.server.problems import NotFoundError
+from codefathom.server.answers.answer_events import Happening, source_of
+from codefathom.server.answers.answer_runs import PATIENCE_S, Answers, Asker, Asking, BusyError
+from codefathom.server.answers.conversations import Conversations
+from codefathom.server.http.problem_json import NotFoundError
 
 SOURCE = Source(1, "shop/cart.py", 3, 9, "…", "Cart.total", 0.91234, "defines it")
 ANSWER = Answer("where?", "Here.", (), (), 0.0, 0.5, "medium", "m", NO_USAGE, (SOURCE,), 3)

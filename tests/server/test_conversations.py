@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from codefathom.providers.base import Message
-from codefathom.server.conversations import Conversations, Turn, history, markdown
-from codefathom.server.problems import NotFoundError, RequestError
+from codefathom.server.answers.conversations import Conversations, Turn, history, markdown
+from codefathom.server.http.problem_json import NotFoundError, RequestError
 
 SOURCE = {"number": 1, "path": "shop/cart.py", "start_line": 3, "end_line": 9, "symbol": "Cart.total"}
 

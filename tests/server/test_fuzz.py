@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.server.conftest import Serve
 from tests.server.test_projects import index
 
-from codefathom.server.config import ServerConfig
+from codefathom.server.server_config import ServerConfig
 
 N_REQUESTS = 5  # of each route and kind
 MODES = [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE]

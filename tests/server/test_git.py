@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codefathom.errors import SourceError, UsageError
-from codefathom.server.config import ServerConfig
-from codefathom.server.git import bring, checked_branch, checked_url, name_of
-from codefathom.server.work import Origin, Step
+from codefathom.server.jobs.git import bring, checked_branch, checked_url, name_of
+from codefathom.server.jobs.job_messages import Origin, Step
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
 from .test_routes_jobs import messages

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.conftest import Serve
 
+from codefathom.config.settings import ServerSettings
 from codefathom.errors import SettingsError
-from codefathom.server.auth import (
+from codefathom.server.http.auth import (
     ANYONE,
     Caller,
     RateLimit,
@@ -27,8 +28,7 @@ from codefathom.server.auth import (
     new_token,
     token_of,
 )
-from codefathom.server.config import ServerConfig, config_of
-from codefathom.settings import ServerSettings
+from codefathom.server.server_config import ServerConfig, config_of
 
 TOKENS = (Token("all", hash_of("one")), Token("some", hash_of("two"), frozenset({"shop"})))
 AS_JSON = {"content-type": "application/json"}

@@ -18,10 +18,10 @@ import httpx
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from codefathom.server.wire import SearchIn
-from codefathom.server.wire_ask import AskIn
-from codefathom.server.wire_openai import CompletionIn
-from codefathom.server.wire_projects import TrialIn
+from codefathom.server.schemas.ask_schemas import AskIn
+from codefathom.server.schemas.openai_schemas import CompletionIn
+from codefathom.server.schemas.project_schemas import TrialIn
+from codefathom.server.schemas.search_schemas import SearchIn
 
 from . import hostile
 from .hostile_table import WILD_TEXT, Case, table

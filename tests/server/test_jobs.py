@@ -15,11 +15,11 @@ import pytest
 
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
-from codefathom.server.job import Job, JobTable
-from codefathom.server.jobs import MOST_ATTEMPTS, Jobs
-from codefathom.server.running import Process
-from codefathom.server.sse import Channel
-from codefathom.server.work import FileError, Message, Order, Report, Step, Trouble
+from codefathom.server.http.sse import Channel
+from codefathom.server.jobs.job_messages import FileError, Message, Order, Report, Step, Trouble
+from codefathom.server.jobs.job_process import Process
+from codefathom.server.jobs.job_queue import MOST_ATTEMPTS, Jobs
+from codefathom.server.jobs.job_table import Job, JobTable
 
 REPORT = Report(2, 0, 0, 0, 0, {}, 2, 5, 3, {"function": 3}, 90, 0.1, 1, "index")
 
@@ -388,8 +388,9 @@ def holder() -> str:
 @pytest.mark.skipif(sys.platform == "win32", reason="kills with a signal")
 def test_a_server_that_is_killed_leaves_no_process_behind(tmp_path: Path, project: Path) -> None:
     program = (
-        "import sys; from codefathom.engine import Engine; from codefathom.server.running import Process; "
-        "from codefathom.server.work import Order; engine = Engine.open(sys.argv[1]); events = engine.index_events(); "
+        "import sys; from codefathom.engine import Engine; from codefathom.server.jobs.job_process import Process; "
+        "from codefathom.server.jobs.job_messages import Order; engine = Engine.open(sys.argv[1]); "
+        "events = engine.index_events(); "
         "next(events); process = Process(Order(sys.argv[1])); messages = process.messages(); next(messages); "
         "print(process.pid, flush=True); sys.stdin.read()"
     )

@@ -7,7 +7,7 @@ import json
 import httpx
 import pytest
 
-from codefathom.server.config import ServerConfig
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
 from .test_routes_ask import CITED, QUESTION, asked_of, plain, spoken  # noqa: F401  plain is a fixture

@@ -11,12 +11,12 @@ import pytest
 from tests.server.conftest import Serve, serving
 from tests.server.test_projects import add, index
 
-from codefathom.configuration import load_settings
+from codefathom.config.configuration import load_settings
 from codefathom.errors import SettingsError
 from codefathom.server.app import create_app
-from codefathom.server.auth import hash_of
-from codefathom.server.config import ServerConfig, config_of
+from codefathom.server.http.auth import hash_of
 from codefathom.server.live import Live, stamp_of
+from codefathom.server.server_config import ServerConfig, config_of
 
 
 class Clock:

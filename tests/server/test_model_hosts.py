@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tests.protocols.server import Served, Turn
 from tests.protocols.server import serving as model_server
 
-from codefathom.server.config import ServerConfig
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
 from .test_adjusting import of, tried
@@ -173,7 +173,7 @@ WORDS = st.text("abz.-_@:/\\[]%#?0127\t ⓛ", max_size=12)
 @example("http://LOCALHOST:80/v1")
 @example("http://[0:0:0:0:0:0:0:1]:8000")
 def test_an_address_leads_to_the_host_that_was_read_in_it(address: str) -> None:
-    from codefathom.chatting import host_and_port
+    from codefathom.remote.chat_models import host_and_port
 
     server = host_and_port(address)
     if server is not None:

@@ -14,10 +14,10 @@ from tests.server.conftest import Serve
 from tests.server.test_projects import add, index
 
 from codefathom import Engine, __version__
-from codefathom.server.auth import Token, hash_of
-from codefathom.server.config import ServerConfig
-from codefathom.server.measures import BUCKETS_S, Measures, Request
-from codefathom.settings import known_settings
+from codefathom.config.settings import known_settings
+from codefathom.server.http.auth import Token, hash_of
+from codefathom.server.metrics.counters import BUCKETS_S, Measures, Request
+from codefathom.server.server_config import ServerConfig
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codefathom import Engine
-from codefathom.server.cache import ResultCache
-from codefathom.server.opened import OpenedEngines
+from codefathom.server.projects.opened_engines import OpenedEngines
+from codefathom.server.searches.search_cache import ResultCache
 
 
 class Recorded(Engine):

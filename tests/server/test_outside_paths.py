@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from codefathom.server.config import ServerConfig
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
 from .test_git import commit, git

@@ -9,9 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from codefathom.server import page
-from codefathom.server.auth import Token, hash_of
-from codefathom.server.config import ServerConfig
+from codefathom.server.http import page
+from codefathom.server.http.auth import Token, hash_of
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
 

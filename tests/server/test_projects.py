@@ -11,8 +11,8 @@ import pytest
 from tests.server.conftest import Serve
 
 from codefathom import Engine
-from codefathom.server.auth import Token, hash_of
-from codefathom.server.config import ServerConfig
+from codefathom.server.http.auth import Token, hash_of
+from codefathom.server.server_config import ServerConfig
 
 
 def add(server: httpx.Client, folder: Path, **more: object) -> dict:

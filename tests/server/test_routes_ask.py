@@ -17,8 +17,8 @@ import pytest
 from tests.protocols.server import Served, Turn
 from tests.protocols.server import serving as model_server
 
-from codefathom.server.answers import MOST_AT_ONCE
-from codefathom.server.config import ServerConfig
+from codefathom.server.answers.answer_runs import MOST_AT_ONCE
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
 from .test_routes_jobs import ids, messages

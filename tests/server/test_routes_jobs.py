@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from codefathom.engine import Engine
-from codefathom.server.config import ServerConfig
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
 

@@ -11,7 +11,7 @@ import pytest
 from codefathom.providers.base import Ask, Delta, Message, Reply
 from codefathom.providers.http import Http, Server
 from codefathom.providers.openai import OpenAIChat
-from codefathom.server.config import ServerConfig
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
 from .test_routes_ask import CITED, QUESTION, asked_of, spoken

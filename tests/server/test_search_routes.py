@@ -11,7 +11,7 @@ from tests.server.conftest import SHOP
 from tests.server.test_projects import add, index
 
 from codefathom import Engine
-from codefathom.search.weights import WEIGHTS
+from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.shapes import search_shape
 
 QUESTION = "where are orders priced"

@@ -15,12 +15,12 @@ from tests.server.conftest import Serve
 from tests.server.test_projects import add, index
 
 from codefathom import Engine
+from codefathom.config.settings import Settings
 from codefathom.errors import IndexingError, UsageError
-from codefathom.server.config import ServerConfig
-from codefathom.server.problems import SlowError
-from codefathom.server.searcher import Wanted
-from codefathom.server.searchers import Searchers
-from codefathom.settings import Settings
+from codefathom.server.http.problem_json import SlowError
+from codefathom.server.searches.search_child import Wanted
+from codefathom.server.searches.search_pool import Searchers
+from codefathom.server.server_config import ServerConfig
 
 QUESTION = "where are orders priced"
 LONG_S = 60.0

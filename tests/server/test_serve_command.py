@@ -17,10 +17,10 @@ import httpx
 import pytest
 
 from codefathom.cli import main
-from codefathom.server.auth import hash_of
-from codefathom.server.config import ServerConfig
-from codefathom.server.logs import LOGGERS
+from codefathom.server.http.auth import hash_of
+from codefathom.server.metrics.logs import LOGGERS
 from codefathom.server.run import _listening
+from codefathom.server.server_config import ServerConfig
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from codefathom.server.config import ServerConfig
 from codefathom.server.connections import Places
-from codefathom.server.problems import BusyError
+from codefathom.server.http.problem_json import BusyError
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
 

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from tests.protocols.server import serving as model_server
 
-from codefathom.server.config import ServerConfig
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
 from .test_routes_ask import CITED, QUESTION, spoken

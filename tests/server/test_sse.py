@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.server.sse import FORMS, HEARTBEAT, Channel, Event, Form, encoded, follow
+from codefathom.server.http.sse import FORMS, HEARTBEAT, Channel, Event, Form, encoded, follow
 
 
 class Reader:

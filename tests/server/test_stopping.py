@@ -9,7 +9,7 @@ import pytest
 
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply
-from codefathom.server.stopping import Stoppable, StoppedError, stopping
+from codefathom.server.projects.served_engine import Stoppable, StoppedError, stopping
 
 ASK = Ask([Message("user", "hello")])
 

@@ -16,8 +16,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from codefathom import telemetry
-from codefathom.server import tracing
-from codefathom.server.config import ServerConfig
+from codefathom.server.metrics import tracing
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
 from .test_projects import add, index

@@ -16,9 +16,9 @@ import pytest
 from evals.load import request_of
 
 from codefathom.server.app import create_app
-from codefathom.server.config import ServerConfig
-from codefathom.server.problems import BusyError, SlowError
-from codefathom.server.turns import Turns
+from codefathom.server.http.problem_json import BusyError, SlowError
+from codefathom.server.searches.search_queue import Turns
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import serving
 from .test_projects import add, index

@@ -8,8 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.server.work import FileError, Message, Order, Pace, Report, Step, Trouble, line_of, message_of
-from codefathom.server.worker import messages
+from codefathom.server.jobs.job_child import messages
+from codefathom.server.jobs.job_messages import (
+    FileError,
+    Message,
+    Order,
+    Pace,
+    Report,
+    Step,
+    Trouble,
+    line_of,
+    message_of,
+)
 from codefathom.types import Progress
 
 REPORT = Report(2, 0, 0, 0, 0, {"binary": 1}, 2, 5, 3, {"function": 3}, 90, 0.1, 1, "index", "why")

@@ -18,8 +18,8 @@ from codefathom.agent.final import (
     stream_final,
 )
 from codefathom.agent.tools import Place
+from codefathom.answer.answer_types import Citation, Dropped
 from codefathom.answer.loose_json import objects_in
-from codefathom.answer.types import Citation, Dropped
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply
 

@@ -14,7 +14,7 @@ import pytest
 from codefathom import Engine
 from codefathom.agent.loop import Briefing, Call, Event, Final, Limits, Observed, Thought, run
 from codefathom.agent.tools import Place, Project, Tool, tools
-from codefathom.answer.types import Citation, Prices
+from codefathom.answer.answer_types import Citation, Prices
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply, ToolCall, Usage
 from codefathom.providers.http import StatusError

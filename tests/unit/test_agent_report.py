@@ -10,7 +10,7 @@ from codefathom.agent.final import FinalAnswer
 from codefathom.agent.loop import Final, StoppedBy
 from codefathom.agent.report import report
 from codefathom.agent.tools import Place
-from codefathom.answer.types import Answer, Citation, Dropped, Label, Source
+from codefathom.answer.answer_types import Answer, Citation, Dropped, Label, Source
 from codefathom.providers.base import Usage
 
 FILES = {"a.py": "one\ntwo\nthree\nfour\n", "b.py": "five\nsix\n"}

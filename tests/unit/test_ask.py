@@ -9,16 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from codefathom import Engine, asking, texts
+from codefathom import Engine
+from codefathom.answer.answer_types import Answer, Prices, traced
 from codefathom.answer.ask import NOT_FOUND, Found, Text, ask
-from codefathom.answer.course import Models
+from codefathom.answer.stages.course import Models
 from codefathom.answer.tokens import estimate
-from codefathom.answer.types import Answer, Prices, traced
+from codefathom.config.settings import (
+    AnswerSettings,
+    ContextSettings,
+    LlmSettings,
+    RerankSettings,
+    SelectSettings,
+    Settings,
+)
 from codefathom.errors import ProviderError, SourceError, UsageError
+from codefathom.project import answer_setup as asking
+from codefathom.project import texts
+from codefathom.project.texts import Request
 from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
-from codefathom.settings import AnswerSettings, ContextSettings, LlmSettings, RerankSettings, SelectSettings, Settings
 from codefathom.testing import ScriptedChat
-from codefathom.texts import Request
 from codefathom.types import SearchResult
 
 SHOP = Path(__file__).parent.parent / "repos" / "shop"

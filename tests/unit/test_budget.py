@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codefathom.answer.answer_types import Source
 from codefathom.answer.budget import CountTokens, Material, Shares, lines_of, merged, pack, shares, shown, too_large
 from codefathom.answer.tokens import estimate
-from codefathom.answer.types import Source
 
 
 def words(text: str) -> int:

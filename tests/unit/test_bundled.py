@@ -14,7 +14,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codefathom.errors import ProviderError
-from codefathom.providers.bundled import MODEL_FILE, BundledEmbedder, load, parts_of, pieces_of, tokens_of, words_of
+from codefathom.providers.local.bundled import (
+    MODEL_FILE,
+    BundledEmbedder,
+    load,
+    parts_of,
+    pieces_of,
+    tokens_of,
+    words_of,
+)
 from codefathom.testing import rows_of
 
 ROOT = Path(__file__).parents[2]
@@ -141,7 +149,7 @@ def test_a_missing_model_is_named(tmp_path: Path) -> None:
 
 
 def test_the_memory_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codefathom.providers.bundled._MAX_MEMO", 3)
+    monkeypatch.setattr("codefathom.providers.local.bundled._MAX_MEMO", 3)
     embedder = BundledEmbedder()
     before = embedder.embed(["read the cache file"], "query").tobytes()
     embedder.embed(["one two three four five"], "query")
@@ -176,7 +184,7 @@ def test_meaning_is_found_without_a_word_in_common(question: str, right: str, wr
 
 def test_a_query_imports_no_numpy() -> None:
     program = (
-        "import sys; from codefathom.providers.bundled import BundledEmbedder;"
+        "import sys; from codefathom.providers.local.bundled import BundledEmbedder;"
         "BundledEmbedder().embed(['how are files read'], 'query'); print('numpy' in sys.modules)"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from codefathom.errors import UsageError
 from codefathom.stores.base import Row
-from codefathom.stores.catalog import Batch, Catalog, DocumentRecord, Rejected, Touched
+from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord, Rejected, Touched
 from codefathom.types import Chunk, Document, Failure, FoundSymbol, ParsedDocument, Reference, Skipped, Symbol
 
 MODEL = "m/1"

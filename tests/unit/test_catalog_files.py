@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from codefathom.errors import IndexingError
-from codefathom.stores.catalog import Batch, Catalog, DocumentRecord
-from codefathom.stores.schema import FORMAT
+from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
+from codefathom.stores.catalog.schema import FORMAT
 from codefathom.types import Chunk, Document, ParsedDocument
 
 WRITE = """
 import sys
-from codefathom.stores.catalog import Batch, Catalog, DocumentRecord
+from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
 from codefathom.types import Chunk, Document, ParsedDocument
 
 

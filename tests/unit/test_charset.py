@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.settings import known_settings
+from codefathom.config.settings import known_settings
 from codefathom.source.charset import decode, known_encoding, likely_encoding, undecodable_lines
 from codefathom.types import USUAL_ENCODING
 

@@ -11,11 +11,11 @@ from keyring.backend import KeyringBackend
 from keyring.errors import InitError
 from tests.protocols.server import Turn, serving
 
-from codefathom.chatting import Connections, named
+from codefathom.config.settings import LimitsSettings, LlmSettings, Settings
 from codefathom.errors import ProviderError, SettingsError
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.providers.http import Timeouts
-from codefathom.settings import LimitsSettings, LlmSettings, Settings
+from codefathom.remote.chat_models import Connections, named
 
 HERE = "http://127.0.0.1:11434"
 ASK = Ask([Message("user", "hello")])

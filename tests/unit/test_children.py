@@ -14,7 +14,7 @@ import pytest
 LIMIT_S = 120
 AT_WORK = """
 import sys, time
-from codefathom.children import received
+from codefathom.system.children import received
 for task in received(sys.stdin.buffer):
     sys.stdout.write("at work\\n")
     sys.stdout.flush()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.chunk import Limits, chunk, chunk_id, split_lines
+from codefathom.index.chunk import Limits, chunk, chunk_id, split_lines
 from codefathom.types import Break, Document, ParsedDocument, Symbol
 
 

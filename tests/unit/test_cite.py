@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codefathom.answer.answer_types import Checked, Citation, Source
 from codefathom.answer.cite import check
-from codefathom.answer.types import Checked, Citation, Source
 
 APP = "import os\n\n\ndef main():\n    print(os.getcwd())\n    return 0\n\n\nmain()\n"
 SHOP = "def price(order):\n    return sum(order) * 2\n\n\ndef tax(order):\n    return price(order) / 5\n"

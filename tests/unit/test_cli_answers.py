@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from codefathom.answer.types import Answer, Citation, Source, StageTrace
-from codefathom.cli.answers import sources_text, stages_text, trust_text
-from codefathom.cli.output import Style
+from codefathom.answer.answer_types import Answer, Citation, Source, StageTrace
+from codefathom.cli.display.answer_notes import sources_text, stages_text, trust_text
+from codefathom.cli.display.output import Style
 from codefathom.providers.base import Usage
 
 PLAIN = Style()

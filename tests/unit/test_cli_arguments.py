@@ -8,8 +8,8 @@ import pytest
 
 from codefathom.cli import aliases
 from codefathom.cli.arguments import parse
-from codefathom.cli.ask import unwrapped
-from codefathom.cli.commands import RUN
+from codefathom.cli.commands.ask_command import unwrapped
+from codefathom.cli.commands.short_commands import RUN
 from codefathom.cli.help import command_help, overview
 from codefathom.cli.options import (
     COMMANDS,
@@ -27,7 +27,7 @@ from codefathom.cli.options import (
     StatusOptions,
     SymbolsOptions,
 )
-from codefathom.configuration import load_settings
+from codefathom.config.configuration import load_settings
 from codefathom.errors import UsageError
 
 NOTHING = Common()

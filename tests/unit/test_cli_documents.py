@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from codefathom.cli.documents import _MAX_BYTES, documents
+from codefathom.cli.extra_documents import _MAX_BYTES, documents
 from codefathom.cli.face import Face
 from codefathom.cli.options import Common
 from codefathom.errors import SourceError

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from codefathom.cli.filters import inside_project, where
+from codefathom.cli.filter_arguments import inside_project, where
 from codefathom.cli.options import Common, ContextOptions, SearchOptions
 from codefathom.errors import UsageError
-from codefathom.search.filter_options import of_options
+from codefathom.search.filter.filter_options import of_options
 from codefathom.types import Filter, FilterGroup, Where
 
 

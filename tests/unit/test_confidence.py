@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from codefathom.search.calibration import MODEL, WITH_MEANING, WITHOUT
-from codefathom.search.confidence import WEAK, confidence, evidence
-from codefathom.search.rank import Ranked
-from codefathom.search.signals import Candidate
-from codefathom.search.wanted import Wanted
-from codefathom.search.weights import WEIGHTS
+from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.ranking.calibration import MODEL, WITH_MEANING, WITHOUT
+from codefathom.search.ranking.confidence import WEAK, confidence, evidence
+from codefathom.search.ranking.rank import Ranked
+from codefathom.search.ranking.signals import Candidate
+from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.types import Chunk
 
 WANTED = Wanted(("token", "parser"), rarity={"token": 3.0, "parser": 1.0})

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from codefathom.search.explain import best_line, best_name, named, reason
-from codefathom.search.rank import Wanted
+from codefathom.search.ranking.explain import best_line, best_name, named, reason
+from codefathom.search.ranking.rank import Wanted
 from codefathom.types import Chunk
 
 TEXT = """\

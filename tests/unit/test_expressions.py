@@ -11,8 +11,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from codefathom.errors import SlowExpressionError, UsageError
-from codefathom.expression_syntax import MAX_CHARACTERS
-from codefathom.expressions import check, compiled, deadline, is_match
+from codefathom.text.expression_syntax import MAX_CHARACTERS
+from codefathom.text.expressions import check, compiled, deadline, is_match
 
 # Python warns of `[[`, which may mean something else one day; nobody sees that who searches.
 pytestmark = pytest.mark.filterwarnings("error", "ignore:Possible:FutureWarning:tests")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from codefathom.answer.cite import check
-from codefathom.answer.extract import answer_of, excerpts, nearest
+from codefathom.answer.stages.extract import answer_of, excerpts, nearest
 from codefathom.types import Chunk, Hit
 
 LINES = [f"line {n}" for n in range(1, 41)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.federation import merge
+from codefathom.search.federation import merge
 from codefathom.types import Chunk, Hit, SearchResult
 
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.chunk import chunk
 from codefathom.errors import UsageError
-from codefathom.search.filter_options import glob_expression, of_options
-from codefathom.search.filter_parser import filter_of, parse_filter
-from codefathom.search.filters import FIELDS, OPERATORS, Field, combine, matches, normalise, to_sql
-from codefathom.stores.catalog import Batch, Catalog, DocumentRecord
+from codefathom.index.chunk import chunk
+from codefathom.search.filter.filter_options import glob_expression, of_options
+from codefathom.search.filter.filter_parser import filter_of, parse_filter
+from codefathom.search.filter.filters import FIELDS, OPERATORS, Field, combine, matches, normalise, to_sql
+from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
 from codefathom.stores.database import add_functions
 from codefathom.types import Document, Filter, FilterGroup, ParsedDocument, Symbol, Where
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from codefathom.search.frames import MAX_FRAMES, Frame, frames, same_place
+from codefathom.search.question.frames import MAX_FRAMES, Frame, frames, same_place
 
 PYTHON = """Traceback (most recent call last):
   File "/home/me/app/main.py", line 12, in <module>

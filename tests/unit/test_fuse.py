@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.search.fuse import cut, reciprocal_rank, scaled, weighted_sum
+from codefathom.search.ranking.fuse import cut, reciprocal_rank, scaled, weighted_sum
 
 SIDES = st.lists(st.dictionaries(st.integers(0, 9), st.floats(-5, 5), max_size=6), max_size=3)
 

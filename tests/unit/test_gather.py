@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codefathom.answer.budget import Material, Shares
-from codefathom.answer.gather import gather, materials
+from codefathom.answer.stages.gather import gather, materials
 from codefathom.types import Chunk, Hit, SearchResult
 
 

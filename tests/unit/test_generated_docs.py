@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from codefathom.cli.options import COMMANDS
-from codefathom.configuration import ALIASES
-from codefathom.settings import known_settings
+from codefathom.config.configuration import ALIASES
+from codefathom.config.settings import known_settings
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codefathom.search.imports import import_candidates
+from codefathom.search.graph.imports import import_candidates
 
 LANGUAGES = tuple(
     """bash c cpp csharp elixir go groovy haskell java javascript kotlin lua markdown php python ruby rust scala

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import codefathom
-from codefathom.children import environment, find_program, neutral_folder
-from codefathom.isolation import trusted_path
+from codefathom.system.children import environment, find_program, neutral_folder
+from codefathom.system.isolation import trusted_path
 
 PACKAGE_PARENT = str(Path(codefathom.__file__).parents[1])
 LIBRARY = os.path.dirname(os.__file__)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.search.issue import Issue, read_issue, weights_of
-from codefathom.stores.tokens import terms
+from codefathom.search.question.issue import Issue, read_issue, weights_of
+from codefathom.stores.lexical.terms import terms
 
 ISSUE = """\
 Rounding of negative totals is wrong

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codefathom.answer.budget import Material
-from codefathom.answer.grades import Grade, read_grade, read_grades
-from codefathom.answer.judge import JudgeOptions, judge
+from codefathom.answer.stages.grades import Grade, read_grade, read_grades
+from codefathom.answer.stages.judge import JudgeOptions, judge
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply

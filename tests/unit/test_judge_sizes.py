@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codefathom.answer.budget import CountTokens, Material, Sizes, pieces, sizes
-from codefathom.answer.judge import JudgeOptions, judge
+from codefathom.answer.stages.judge import JudgeOptions, judge
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Reply

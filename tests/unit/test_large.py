@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.chunk import chunk
 from codefathom.errors import SourceError
+from codefathom.index.chunk import chunk
 from codefathom.parse.text import parse
 from codefathom.source import large
 from codefathom.source.changes import FileStat

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from codefathom.search.levels import Cut, hits
-from codefathom.search.rank import Candidate, Ranked, Wanted
+from codefathom.search.ranking.rank import Candidate, Ranked, Wanted
 from codefathom.types import Chunk, Symbol
 
 WANTED = Wanted(("save",), symbols=("save",))

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codefathom.errors import IndexingError
-from codefathom.stores.fields import Fields, fields_of
-from codefathom.stores.lexical import LexicalView
+from codefathom.stores.lexical.fields import Fields, fields_of
+from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.types import Chunk
 
 BODY = {"body": 1.0}
@@ -260,8 +260,8 @@ def test_a_second_writer_is_an_error_that_says_so(tmp_path: Path) -> None:
 
 KILLED = """
 import random, sys
-from codefathom.stores.fields import Fields
-from codefathom.stores.lexical import LexicalView
+from codefathom.stores.lexical.fields import Fields
+from codefathom.stores.lexical.lexical_view import LexicalView
 view = LexicalView.open(sys.argv[1])
 print("go", flush=True)
 while True:

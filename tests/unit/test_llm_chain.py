@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from codefathom.configuration import load_settings
+from codefathom.config.configuration import load_settings
+from codefathom.config.settings import LlmSettings, ParseSettings, Settings
 from codefathom.errors import ProviderError, SettingsError
-from codefathom.forecast import dry_run
-from codefathom.indexing import Stages, run, take_over
-from codefathom.opening import Opened, Place
+from codefathom.index.forecast import dry_run
+from codefathom.index.indexing import Stages, run, take_over
+from codefathom.index.plan import plan
+from codefathom.index.reparse import GIVE_UP_AFTER, model_parser
 from codefathom.parse import is_for_model
-from codefathom.plan import plan
+from codefathom.project.opening import Opened, Place
 from codefathom.providers.base import Ask, Reply
-from codefathom.reparse import GIVE_UP_AFTER, model_parser
-from codefathom.settings import LlmSettings, ParseSettings, Settings
 from codefathom.testing import ScriptedChat
 from codefathom.types import IndexReport
 

@@ -7,10 +7,10 @@ import time
 import pytest
 
 from codefathom.errors import UsageError
-from codefathom.search.frames import MAX_FRAMES, Frame, frames
-from codefathom.search.planner import overruled, plan
-from codefathom.search.query import MAX_QUESTION, check_length, parse_query
-from codefathom.search.wanted import wanted
+from codefathom.search.question.frames import MAX_FRAMES, Frame, frames
+from codefathom.search.question.planner import overruled, plan
+from codefathom.search.question.query import MAX_QUESTION, check_length, parse_query
+from codefathom.search.question.ranking_query import wanted
 
 # A hundred times what it takes; one that is read again from each of its characters takes minutes.
 LIMIT_S = 60.0

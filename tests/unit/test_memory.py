@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codefathom.memory import Allowance, free_bytes, give_back
+from codefathom.system.memory import Allowance, free_bytes, give_back
 
 STATUS = Path("/proc/self/statm")
 MEMINFO = "MemTotal:       8000000 kB\nMemFree:          100000 kB\nMemAvailable:    2000000 kB\n"

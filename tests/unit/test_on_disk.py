@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from tests.protocols import tiny
 
-from codefathom import on_disk
+from codefathom.config.settings import EmbedSettings, RerankSettings, Settings
 from codefathom.errors import ProviderError, SettingsError
 from codefathom.providers.base import Embedder
-from codefathom.providers.folder import Folder
-from codefathom.providers.onnx import OnnxEmbedder, prompts
+from codefathom.providers.local.model_folder import Folder
+from codefathom.providers.local.onnx import OnnxEmbedder, prompts
+from codefathom.providers.local.static import StaticEmbedder
+from codefathom.providers.local.transformer import Transformer
 from codefathom.providers.prefixes import Prefixes
-from codefathom.providers.static import StaticEmbedder
-from codefathom.providers.transformer import Transformer
-from codefathom.settings import EmbedSettings, RerankSettings, Settings
+from codefathom.remote import on_disk
 from codefathom.testing import rows_of
 
 TEXT = "read a file"

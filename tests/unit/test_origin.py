@@ -11,7 +11,7 @@ from codefathom.source.changes import FileStat
 from codefathom.source.documents import fingerprint
 from codefathom.source.origin import Given, Original, Originals, Tree, is_inside
 from codefathom.source.scan import scan
-from codefathom.stores.records import StoredDocument
+from codefathom.stores.catalog.records import StoredDocument
 
 TEXT = "first = 1\nsecond = 2\nthird = 3\n"
 

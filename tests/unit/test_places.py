@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from codefathom.search.places import place_of
+from codefathom.search.ranking.places import place_of
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.search.planner import Asked, asked_connection, is_expression, overruled, plan, route_of
-from codefathom.search.query import parse_query
+from codefathom.search.question.planner import Asked, asked_connection, is_expression, overruled, plan, route_of
+from codefathom.search.question.query import parse_query
 
 
 def everything(_: str) -> bool:

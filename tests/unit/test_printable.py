@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.hostile import BIDI, CONTROLS, EVERYTHING, FORBIDDEN
 
-from codefathom.printable import escape_json, escape_xml, is_harmless, show_line, show_name, show_text
+from codefathom.text.printable import escape_json, escape_xml, is_harmless, show_line, show_name, show_text
 
 # More of what matters than chance would give.
 TEXTS = st.text(

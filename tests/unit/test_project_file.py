@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom import project_file
 from codefathom.cli import main
-from codefathom.configuration import load_settings
+from codefathom.config import project_file
+from codefathom.config.configuration import load_settings
+from codefathom.config.project_file import PERMISSIONS, permission_of
+from codefathom.config.settings import Known, Settings, known_settings
 from codefathom.errors import FathomError, SettingsError
-from codefathom.opening import locate
-from codefathom.project_file import PERMISSIONS, permission_of
-from codefathom.settings import Known, Settings, known_settings
+from codefathom.project.opening import locate
 
 KNOWN = {known.key: known for known in known_settings()}
 NUMBERS = [known for known in KNOWN.values() if permission_of(known).direction in ("lower", "higher")]

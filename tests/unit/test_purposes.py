@@ -15,13 +15,19 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from codefathom import Engine, asking
+from codefathom import Engine
+from codefathom.config.settings import (
+    AnswerSettings,
+    EmbedSettings,
+    IndexSettings,
+    LlmSettings,
+    ParseSettings,
+    Settings,
+)
 from codefathom.errors import ProviderError
-from codefathom.forecast import dry_run
-from codefathom.indexing import run
-from codefathom.opening import Opened, Place
-from codefathom.providers.base import Ask, Reply
-from codefathom.purposes import (
+from codefathom.index.forecast import dry_run
+from codefathom.index.indexing import run
+from codefathom.index.purposes import (
     GIVE_UP_AFTER,
     MAX_CHARS,
     PurposeModel,
@@ -32,12 +38,14 @@ from codefathom.purposes import (
     sketch,
     without_purpose,
 )
-from codefathom.roles import leaving
-from codefathom.settings import AnswerSettings, EmbedSettings, IndexSettings, LlmSettings, ParseSettings, Settings
+from codefathom.project import answer_setup as asking
+from codefathom.project.opening import Opened, Place
+from codefathom.project.roles import leaving
+from codefathom.project.texts import Request
+from codefathom.providers.base import Ask, Reply
 from codefathom.stores.cache import Cache
-from codefathom.stores.records import StoredDocument
+from codefathom.stores.catalog.records import StoredDocument
 from codefathom.testing import ScriptedChat
-from codefathom.texts import Request
 from codefathom.types import ForModel, IndexReport, Progress, Symbol
 
 Script = Reply | ProviderError | Callable[[Ask], Reply]
@@ -281,7 +289,7 @@ def test_the_same_file_elsewhere_is_known(project: Project) -> None:
 def test_another_model_or_prompt_is_asked_anew(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.index(describes)
     project.index(describes, key=purpose_key("other"))
-    monkeypatch.setattr("codefathom.purposes.PROMPT", "Say more.")
+    monkeypatch.setattr("codefathom.index.purposes.PROMPT", "Say more.")
     assert purpose_key("scripted:model") != KEY
     model, _ = project.index(describes, key=purpose_key("scripted:model"))
     assert model.asks[0].messages[0].content == "Say more."

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import re
 
-from codefathom.search.rank import REPEAT, Ranked, rank
-from codefathom.search.signals import NAMES, Candidate
-from codefathom.search.wanted import Wanted
-from codefathom.search.weights import WEIGHTS
+from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.ranking.rank import REPEAT, Ranked, rank
+from codefathom.search.ranking.signals import NAMES, Candidate
+from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.types import Chunk
 
 
@@ -87,6 +87,6 @@ def test_without_evidence_the_score_is_low() -> None:
 
 
 def test_the_weights_say_where_they_come_from() -> None:
-    import codefathom.search.weights as module
+    import codefathom.search.ranking.weights as module
 
     assert re.search(r"python -m training\.ranking", module.__doc__ or "")

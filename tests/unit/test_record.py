@@ -6,8 +6,8 @@ from contextlib import closing
 
 import pytest
 
+from codefathom.answer.answer_types import NO_PRICES, Prices, Said
 from codefathom.answer.record import Record, Recorded
-from codefathom.answer.types import NO_PRICES, Prices, Said
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Message, Reply, ToolCall, Usage, whole
 from codefathom.providers.parallel import in_parallel

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from codefathom.chunk import chunk
 from codefathom.errors import UsageError
-from codefathom.search.related import related
-from codefathom.stores.catalog import Batch, Catalog, DocumentRecord
+from codefathom.index.chunk import chunk
+from codefathom.search.graph.related import related
+from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
 from codefathom.types import Document, ParsedDocument, Reference, Related, RelatedResult, Symbol
 
 

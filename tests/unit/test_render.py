@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codefathom.cli.contexts import context_text
-from codefathom.cli.output import Output, Style, complain
-from codefathom.cli.progress import ProgressLine, describe, duration
-from codefathom.cli.render import (
+from codefathom.cli.display.context_formats import context_text
+from codefathom.cli.display.output import Output, Style, complain
+from codefathom.cli.display.progress import ProgressLine, describe, duration
+from codefathom.cli.display.render import (
     checks_text,
     related_text,
     report_text,

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from codefathom.errors import ProviderError, SettingsError
 from codefathom.providers.base import Reranker
-from codefathom.search.rank import Ranked
-from codefathom.search.rerank import Reranking, Unusable
-from codefathom.search.signals import Candidate
+from codefathom.search.ranking.rank import Ranked
+from codefathom.search.ranking.rerank import Reranking, Unusable
+from codefathom.search.ranking.signals import Candidate
 from codefathom.types import Chunk
 
 

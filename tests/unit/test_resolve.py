@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codefathom.search.resolve import Resolver, family
+from codefathom.search.graph.resolve import Resolver, family
 
 PROJECT = {
     "src/shop/__init__.py": "python",

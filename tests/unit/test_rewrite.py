@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.answer.rewrite import Rewritten, rewrite
+from codefathom.answer.stages.rewrite import Rewritten, rewrite
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Message, Reply
 from codefathom.testing import ScriptedChat

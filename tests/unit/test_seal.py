@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codefathom.errors import DamagedError
-from codefathom.stores.catalog import Batch, Catalog, DocumentRecord
+from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
 from codefathom.stores.folder import file_at
 from codefathom.stores.lock import writer_lock
 from codefathom.stores.seal import new_seal, read_seal
@@ -134,7 +134,7 @@ def test_damage_is_not_sealed_by_a_write(tmp_path: Path) -> None:
 
 KILLED = """
 import os, signal, sys
-from codefathom.stores.catalog import Batch, Catalog
+from codefathom.stores.catalog.catalog import Batch, Catalog
 catalog = Catalog.open(sys.argv[1])
 catalog.write(Batch(removed=("d1.py", "d2.py"), meta={"mark": "x" * 10_000}))
 os.kill(os.getpid(), signal.SIGKILL)
@@ -193,7 +193,7 @@ def test_a_check_beside_a_writer_finds_nothing(tmp_path: Path) -> None:
     path = tmp_path / "c.db"
     filled(path).close()
     script = (
-        "import sys\nfrom codefathom.stores.catalog import Catalog\n"
+        "import sys\nfrom codefathom.stores.catalog.catalog import Catalog\n"
         "print('go', flush=True)\nfound = set()\n"
         "for _ in range(200):\n"
         "    catalog = Catalog.open(sys.argv[1], read_only=True)\n"

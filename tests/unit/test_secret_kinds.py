@@ -98,7 +98,7 @@ def test_what_is_kept_has_the_same_lines_and_columns(text: str, path: str) -> No
 @settings(max_examples=100, deadline=None)
 @given(text=TEXTS, path=PATHS)
 def test_a_mask_hides_what_is_not_kept(text: str, path: str) -> None:
-    spans = find(text, path)
+    spans = find(text, path, is_piece=not path)
 
     assert mask(text, path).n_masked == len(spans)
     assert (blank(text, path) == text) == all(not text[s.start : s.end].replace(MASK, "").strip() for s in spans)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from codefathom.answer.budget import Material
 from codefathom.answer.loose_json import items
-from codefathom.answer.select import Listed, excerpts, select
+from codefathom.answer.stages.select import Listed, excerpts, select
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom import chunk
-from codefathom.configuration import ALIASES, find_root, load_settings, user_file
+from codefathom.config.configuration import ALIASES, find_root, load_settings, user_file
+from codefathom.config.model_names import model_and_address, shown_model
+from codefathom.config.settings import EmbedSettings, IndexSettings, LlmSettings, Settings, known_settings
 from codefathom.errors import SettingsError
-from codefathom.naming import model_and_address, shown_model
-from codefathom.settings import EmbedSettings, IndexSettings, LlmSettings, Settings, known_settings
+from codefathom.index import chunk
 from codefathom.types import LEVELS, MODES
 
 

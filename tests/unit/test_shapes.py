@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from codefathom.answer.types import Answer, Citation, ModelCall, Said, Source, StageTrace
+from codefathom.answer.answer_types import Answer, Citation, ModelCall, Said, Source, StageTrace
 from codefathom.providers.base import Usage
 from codefathom.shapes import answer_shape, to_json, trace_shape
 

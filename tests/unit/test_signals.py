@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from codefathom.search.query import parse_query
-from codefathom.search.signals import NAMES, SIGNALS, Candidate, signals
-from codefathom.search.wanted import Wanted, wanted
+from codefathom.search.question.query import parse_query
+from codefathom.search.question.ranking_query import Wanted, wanted
+from codefathom.search.ranking.signals import NAMES, SIGNALS, Candidate, signals
 from codefathom.types import Chunk
 
 

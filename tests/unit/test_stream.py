@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codefathom.answer.answer_types import Citation, Source
 from codefathom.answer.stream import CheckedStream, ending
-from codefathom.answer.types import Citation, Source
 
 TEXT = "one\ntwo\nthree\n"
 SOURCES = (Source(1, "a.txt", 1, 3, "one\ntwo\nthree"),)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from codefathom import Engine
-from codefathom.answer.types import Answer, Citation, Source
-from codefathom.opening import Opened
+from codefathom.answer.answer_types import Answer, Citation, Source
+from codefathom.config.settings import LlmSettings, Settings
+from codefathom.project.opening import Opened
+from codefathom.project.texts import Texts, with_symbols
 from codefathom.providers.base import NO_USAGE
-from codefathom.settings import LlmSettings, Settings
 from codefathom.source.masks import MASK
-from codefathom.texts import Texts, with_symbols
 
 KEY = "AKIA" + "Q3EXAMPLE7HBNDCA"  # in two parts, so that it is none here
 TEXT = f'''TOKEN = "{KEY}"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.stores import tokens
-from codefathom.stores.tokens import joined_terms, parts, query_terms, terms
+from codefathom.stores.lexical import terms as tokens
+from codefathom.stores.lexical.terms import joined_terms, parts, query_terms, terms
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from codefathom.search.translate import DICTIONARY, to_chinese, to_english
-from codefathom.stores.tokens import terms
+from codefathom.search.question.translate import DICTIONARY, to_chinese, to_english
+from codefathom.stores.lexical.terms import terms
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from codefathom.search.query import parse_query
-from codefathom.search.wanted import LONG, Wanted, focused, wanted
+from codefathom.search.question.query import parse_query
+from codefathom.search.question.ranking_query import LONG, Wanted, focused, wanted
 
 ISSUE = """Router drops the trailing slash
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.word_runs import word_runs
+from codefathom.text.word_runs import word_runs
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.search.words import Cover, Forms, Telling, same_word, stem_of
+from codefathom.search.question.words import Cover, Forms, Telling, same_word, stem_of
 
 WORDS = st.text(alphabet="abcdeingsty", min_size=1, max_size=12)
 

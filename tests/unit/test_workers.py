@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from codefathom import workers
-from codefathom.memory import Allowance
-from codefathom.plan import Job, Recipe
-from codefathom.prepare import Prepared
+from codefathom.index import workers
+from codefathom.index.plan import Job, Recipe
+from codefathom.index.prepare import Prepared
+from codefathom.index.workers import prepare_all, prepare_windows
 from codefathom.source.changes import FileStat
 from codefathom.source.large import Survey, opened, survey, windows
+from codefathom.system.memory import Allowance
 from codefathom.types import Failure, Skipped
-from codefathom.workers import prepare_all, prepare_windows
 
 N_FILES = 12
 

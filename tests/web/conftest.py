@@ -22,11 +22,11 @@ from tests.protocols.server import Served as ServedModel
 from tests.protocols.server import Turn
 from tests.protocols.server import serving as serving_model
 
-import codefathom.server.page as page_module
+import codefathom.server.http.page as page_module
 from codefathom.engine import Engine
 from codefathom.server.app import create_app
-from codefathom.server.config import ServerConfig
 from codefathom.server.run import options_of
+from codefathom.server.server_config import ServerConfig
 
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
 # Another build of the page than the one in the package, for those who change it.

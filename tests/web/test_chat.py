@@ -330,7 +330,7 @@ class TestWhileItIsWritten:
 def test_a_page_that_is_closed_ends_the_call_of_the_model_at_last(
     browser: BrowserContext, answering: ServedPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("codefathom.server.answers.PATIENCE_S", 0.3)
+    monkeypatch.setattr("codefathom.server.answers.answer_runs.PATIENCE_S", 0.3)
     model_of(answering).turns[:] = [endless()]
     tab = opened(browser.new_page(), answering)
     ask(tab)

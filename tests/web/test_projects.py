@@ -17,7 +17,7 @@ from tests.protocols.server import serving as serving_model
 from tests.server.test_git import commit, git
 
 from codefathom import Engine
-from codefathom.server.config import ServerConfig
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import SLOWER, ServedPage, replied, serving
 from .test_shell import violations

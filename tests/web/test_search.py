@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
-from codefathom.search.explain import MEANING
-from codefathom.search.weights import WEIGHTS
+from codefathom.search.ranking.explain import MEANING
+from codefathom.search.ranking.weights import WEIGHTS
 
 from .conftest import ServedPage, slow_down
 from .test_shell import violations

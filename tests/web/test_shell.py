@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from codefathom.server.auth import Token, hash_of
-from codefathom.server.config import ServerConfig
+from codefathom.server.http.auth import Token, hash_of
+from codefathom.server.server_config import ServerConfig
 
 from .conftest import STATIC, ServedPage, missing, serving
 

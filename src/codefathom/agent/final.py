@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from codefathom.agent.tools import Place
+from codefathom.answer.answer_types import Citation, Dropped, Label
 from codefathom.answer.budget import merged
 from codefathom.answer.loose_json import objects_in
-from codefathom.answer.types import Citation, Dropped, Label
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Message, Reply
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from codefathom.agent.final import FinalAnswer
 from codefathom.agent.loop import Final
 from codefathom.agent.tools import Place
+from codefathom.answer.answer_types import Answer, Checked, Citation, Dropped, Label, Source, label_of
 from codefathom.answer.budget import lines_of
 from codefathom.answer.cite import check, texts_now
-from codefathom.answer.extract import nearest, stand_in
 from codefathom.answer.prompting import language_of_question
-from codefathom.answer.types import Answer, Checked, Citation, Dropped, Label, Source, label_of
+from codefathom.answer.stages.extract import nearest, stand_in
 
 _CONFIDENCE: dict[Label, float] = {"high": 0.9, "medium": 0.6, "low": 0.2}
 # No citation by number has as many digits: what the answer does not list cannot be meant by one.

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from codefathom.answer.answer_types import Answer, Source
 from codefathom.answer.budget import Material, Packed, pack, too_large
-from codefathom.answer.course import Course, Models, Project, Question
-from codefathom.answer.gather import materials
-from codefathom.answer.judge import judge
 from codefathom.answer.problems import told_once
 from codefathom.answer.prompting import language_of_question
 from codefathom.answer.record import Record
-from codefathom.answer.rewrite import rewrite
-from codefathom.answer.select import excerpts_of, select
-from codefathom.answer.types import Answer, Source
-from codefathom.answer.write import NO_MODEL, NOT_FOUND, Text, from_excerpts, not_found, places, write
+from codefathom.answer.stages.course import Course, Models, Project, Question
+from codefathom.answer.stages.gather import materials
+from codefathom.answer.stages.judge import judge
+from codefathom.answer.stages.rewrite import rewrite
+from codefathom.answer.stages.select import excerpts_of, select
+from codefathom.answer.stages.write import NO_MODEL, NOT_FOUND, Text, from_excerpts, not_found, places, write
 from codefathom.errors import UsageError
-from codefathom.search.query import parse_query
+from codefathom.search.question.query import parse_query
 from codefathom.types import SearchResult
 
 # What a caller of `ask` meets.

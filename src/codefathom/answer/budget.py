@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from codefathom.answer.types import Source
+from codefathom.answer.answer_types import Source
 
 CountTokens = Callable[[str], int]
 NameOf = Callable[[str, int, int], str]  # path, first and last line → the definition they lie in, "" when in none

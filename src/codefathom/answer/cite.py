@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from codefathom.answer.types import Checked, Citation, Dropped, Source
-from codefathom.printable import show_name
+from codefathom.answer.answer_types import Checked, Citation, Dropped, Source
+from codefathom.text.printable import show_name
 
 # Full-width signs, each of one character as its plain one: what is found stands at the same place in the text.
 _PLAIN = str.maketrans("【】［］（）：；，", "[][]():;,")

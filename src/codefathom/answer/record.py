@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from codefathom.answer.types import NO_PRICES, ModelCall, Prices, Said, StageTrace, traced, with_hint
+from codefathom.answer.answer_types import NO_PRICES, ModelCall, Prices, Said, StageTrace, traced, with_hint
 from codefathom.errors import FathomError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
 from codefathom.telemetry import span

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
+from codefathom.answer.answer_types import Checked, Citation, Dropped, Source
 from codefathom.answer.cite import check
-from codefathom.answer.types import Checked, Citation, Dropped, Source
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 _BLANK = re.compile(r"\n[ \t]*\n")

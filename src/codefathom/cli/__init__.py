@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from codefathom.errors import FathomError
-from codefathom.isolation import leave_relative_places_out, leave_working_directory_out
+from codefathom.system.isolation import leave_relative_places_out, leave_working_directory_out
 
 _ERROR = 2
 _INTERRUPTED = 130
@@ -18,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         leave_working_directory_out()
         leave_relative_places_out()
-    from codefathom.cli.output import Output, complain
+    from codefathom.cli.display.output import Output, complain
 
     words = list(sys.argv[1:] if argv is None else argv)
     _open_streams()
@@ -46,15 +46,15 @@ def _run(words: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):  # not when a program has put its own stream there
             stream.reconfigure(errors="backslashreplace")
     if parsed.wants_help:
+        from codefathom.cli.display.output import Output
+        from codefathom.cli.display.terminal import columns
         from codefathom.cli.help import WIDTH, command_help, overview
-        from codefathom.cli.output import Output
-        from codefathom.cli.terminal import columns
 
         width = min(WIDTH, columns(sys.stdout)) if sys.stdout.isatty() else WIDTH
         text = command_help(parsed.command, width) if parsed.command else overview(width)
         Output(sys.stdout, os.environ).write(text)
         return 0
-    from codefathom.cli.commands import RUN
+    from codefathom.cli.commands.short_commands import RUN
     from codefathom.cli.face import Face
 
     return RUN[parsed.command](parsed.options, Face(parsed.options.common, sys.stdout, sys.stderr, os.environ))

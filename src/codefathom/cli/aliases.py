@@ -64,7 +64,7 @@ def translate(common: Common, values: Mapping[str, Any]) -> tuple[str, Any]:
         return "index", IndexOptions(common)
     if "rag" not in values:
         raise UsageError(f"say what to do: one of {', '.join(_MODES)}", hint="fathom --help lists the commands too")
-    from codefathom.search.query import unwrap  # what it imports is not needed before
+    from codefathom.search.question.query import unwrap  # what it imports is not needed before
 
     query, only_contexts = unwrap(prompt)
     if not query.strip():

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 from codefathom.cli.aliases import LEGACY_OPTIONS, is_legacy, translate
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Common, Option
 from codefathom.errors import UsageError
-from codefathom.printable import is_text
+from codefathom.text.printable import is_text
 
 _BY_NAME: Mapping[str, Command] = {command.name: command for command in COMMANDS}
 # These may also stand before the command; the number is how many words they take.
@@ -46,7 +46,7 @@ def parse(words: Sequence[str]) -> Parsed:
 
 def _command_for(question: str) -> str:
     """Return the command for a question that was given without one."""
-    from codefathom.search.planner import route_of  # only for such a question
+    from codefathom.search.question.planner import route_of  # only for such a question
 
     return "ask" if route_of(question) == "answer" else "search"
 

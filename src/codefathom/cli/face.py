@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TextIO
 
+from codefathom.cli.display.output import Output, shown_message
+from codefathom.cli.display.progress import ProgressLine
 from codefathom.cli.options import Common
-from codefathom.cli.output import Output, shown_message
-from codefathom.cli.progress import ProgressLine
-from codefathom.configuration import find_root, load_settings, user_file
+from codefathom.config.configuration import find_root, load_settings, user_file
+from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
-from codefathom.printable import show_text
-from codefathom.settings import Settings
+from codefathom.text.printable import show_text
 
 
 class Face:

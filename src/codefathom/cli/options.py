@@ -1,6 +1,6 @@
 """What each command takes, as data: the parser, the help texts and docs/cli.md are all made from these tables."""
 
-# Without `from __future__ import annotations`: see settings.py.
+# Without `from __future__ import annotations`: see config/settings.py.
 
 from collections.abc import Mapping
 from typing import NamedTuple

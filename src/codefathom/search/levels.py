@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from codefathom.search.explain import best_line, best_name, named, reason
-from codefathom.search.filters import matches
-from codefathom.search.rank import Ranked
-from codefathom.search.wanted import Wanted
-from codefathom.search.words import forms_of
-from codefathom.stores.catalog import Catalog
-from codefathom.stores.tokens import terms
+from codefathom.search.filter.filters import matches
+from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.question.words import forms_of
+from codefathom.search.ranking.explain import best_line, best_name, named, reason
+from codefathom.search.ranking.rank import Ranked
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.lexical.terms import terms
 from codefathom.types import Chunk, FilterGroup, Hit, Level, Symbol, Where
 
 

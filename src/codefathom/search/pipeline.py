@@ -6,16 +6,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from codefathom.expressions import USUAL_LIMIT_S, deadline
-from codefathom.search import fuse
-from codefathom.search.confidence import WEAK, confidence
-from codefathom.search.connected import connected, is_known, is_module
-from codefathom.search.filters import combine, to_sql
+from codefathom.search.filter.filters import combine, to_sql
+from codefathom.search.graph.connected import connected, is_known, is_module
 from codefathom.search.levels import Cut
 from codefathom.search.levels import hits as to_hits
-from codefathom.search.planner import Planned, overruled, plan
-from codefathom.search.query import Query
-from codefathom.search.rank import Ranked, by_score_and_place, rank
+from codefathom.search.question.planner import Planned, overruled, plan
+from codefathom.search.question.query import Query
+from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.question.scope import scope
+from codefathom.search.ranking import fuse
+from codefathom.search.ranking.confidence import WEAK, confidence
+from codefathom.search.ranking.rank import Ranked, by_score_and_place, rank
+from codefathom.search.ranking.signals import Candidate
 from codefathom.search.retrieve import (
     Evidence,
     Sources,
@@ -27,10 +29,8 @@ from codefathom.search.retrieve import (
     regex_matches,
     vector_ranking,
 )
-from codefathom.search.scope import scope
-from codefathom.search.signals import Candidate
-from codefathom.search.wanted import Wanted
 from codefathom.telemetry import span
+from codefathom.text.expressions import USUAL_LIMIT_S, deadline
 from codefathom.types import Hit, Level, Mode, Plan, Where
 
 _BY_MEANING = Plan()

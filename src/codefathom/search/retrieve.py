@@ -9,23 +9,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.errors import ProviderError, SlowExpressionError
-from codefathom.expressions import SETTING, USUAL_LIMIT_S, Expression, check, compiled, deadline, shown
 from codefathom.providers.base import Embedder
-from codefathom.search.frames import Framed, frames, same_place
-from codefathom.search.fuse import cut
-from codefathom.search.query import Query
-from codefathom.search.signals import Candidate
-from codefathom.search.translate import COMMON
-from codefathom.search.wanted import Wanted, focused, last_of, wanted
+from codefathom.search.question.frames import Framed, frames, same_place
+from codefathom.search.question.query import Query
+from codefathom.search.question.ranking_query import Wanted, focused, last_of, wanted
+from codefathom.search.question.translate import COMMON
+from codefathom.search.ranking.fuse import cut
+from codefathom.search.ranking.signals import Candidate
 from codefathom.stores.base import VectorStore
-from codefathom.stores.catalog import Catalog
-from codefathom.stores.lexical import LexicalView
-from codefathom.stores.vectors import quantise_query
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.lexical.lexical_view import LexicalView
+from codefathom.stores.vectors.flat_vectors import quantise_query
 from codefathom.telemetry import span
+from codefathom.text.expressions import SETTING, USUAL_LIMIT_S, Expression, check, compiled, deadline, shown
 from codefathom.types import Chunk
 
 if TYPE_CHECKING:
-    from codefathom.search.rerank import Reranking
+    from codefathom.search.ranking.rerank import Reranking
 
 # Field weights of the lexical view.
 FIELD_WEIGHTS = {"path": 0.5, "name": 1.0, "signature": 0.5, "body": 1.0}

@@ -11,9 +11,19 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from codefathom import __version__
-from codefathom.server import (
-    errors,
-    page,
+from codefathom.server.answers.answer_runs import Answers
+from codefathom.server.answers.conversations import Conversations
+from codefathom.server.guard import Guard, UnderApi
+from codefathom.server.http import error_responses as errors
+from codefathom.server.http import page
+from codefathom.server.http.problem_json import MEDIA_TYPE
+from codefathom.server.jobs.job_queue import Jobs
+from codefathom.server.live import Live
+from codefathom.server.metrics.counters import Measures
+from codefathom.server.metrics.metrics_middleware import Measuring
+from codefathom.server.metrics.tracing import connect
+from codefathom.server.projects.project_table import Projects
+from codefathom.server.routes import (
     routes_ask,
     routes_conversations,
     routes_files,
@@ -24,21 +34,11 @@ from codefathom.server import (
     routes_search,
     routes_service,
 )
-from codefathom.server.answers import Answers
-from codefathom.server.cache import ResultCache
-from codefathom.server.config import ServerConfig
-from codefathom.server.conversations import Conversations
-from codefathom.server.guard import Guard, UnderApi
-from codefathom.server.jobs import Jobs
-from codefathom.server.live import Live
-from codefathom.server.measures import Measures
-from codefathom.server.measuring import Measuring
-from codefathom.server.problems import MEDIA_TYPE
-from codefathom.server.projects import Projects
-from codefathom.server.searchers import Searchers
+from codefathom.server.searches.search_cache import ResultCache
+from codefathom.server.searches.search_pool import Searchers
+from codefathom.server.searches.search_queue import Turns
+from codefathom.server.server_config import ServerConfig
 from codefathom.server.state import ServerState
-from codefathom.server.tracing import connect
-from codefathom.server.turns import Turns
 
 ROUTERS = (
     routes_service.router,

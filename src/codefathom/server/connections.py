@@ -28,8 +28,8 @@ from typing import ClassVar, Protocol
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from codefathom.server.config import ServerConfig
-from codefathom.server.problems import MEDIA_TYPE, BusyError, LateError, RequestError, problem_of
+from codefathom.server.http.problem_json import MEDIA_TYPE, BusyError, LateError, RequestError, problem_of
+from codefathom.server.server_config import ServerConfig
 
 _LEAST_TAKEN = 16_384  # bytes that a slow reader takes within `write_timeout_s`: 0.5 KB a second by default
 _AT_ONCE = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)  # to linger for 0 seconds

@@ -13,10 +13,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from codefathom.server.auth import ANYONE, Caller, RateLimit, caller_of, is_known_host, is_loopback, is_own_page
-from codefathom.server.config import ServerConfig
-from codefathom.server.errors import response_of
-from codefathom.server.problems import (
+from codefathom.server.http.auth import ANYONE, Caller, RateLimit, caller_of, is_known_host, is_loopback, is_own_page
+from codefathom.server.http.error_responses import response_of
+from codefathom.server.http.problem_json import (
     ForbiddenError,
     LateError,
     RequestError,
@@ -25,6 +24,7 @@ from codefathom.server.problems import (
     UnauthorizedError,
     problem_of,
 )
+from codefathom.server.server_config import ServerConfig
 from codefathom.server.state import ServerState
 
 _log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from threading import Lock
 
 from codefathom.errors import FathomError
-from codefathom.server.config import ServerConfig
+from codefathom.server.server_config import ServerConfig
 
 _log = logging.getLogger(__name__)
 

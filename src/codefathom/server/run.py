@@ -12,10 +12,10 @@ from fastapi import FastAPI
 
 from codefathom.errors import UsageError
 from codefathom.server.app import create_app
-from codefathom.server.auth import is_loopback
-from codefathom.server.config import ServerConfig
 from codefathom.server.connections import connection_class
-from codefathom.server.logs import start_log
+from codefathom.server.http.auth import is_loopback
+from codefathom.server.metrics.logs import start_log
+from codefathom.server.server_config import ServerConfig
 from codefathom.server.state import ServerState
 
 _GRACE_S = 10  # for requests that are under way when the server is told to stop

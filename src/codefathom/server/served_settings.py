@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from codefathom.chatting import HostAndPort, addresses, host_and_port, own_addresses
-from codefathom.configuration import load_settings
+from codefathom.config.configuration import load_settings
+from codefathom.config.model_names import is_on_disk
+from codefathom.config.settings import Served, Settings
 from codefathom.errors import SettingsError, without_login
-from codefathom.naming import is_on_disk
-from codefathom.settings import Served, Settings
+from codefathom.remote.chat_models import HostAndPort, addresses, host_and_port, own_addresses
 
 _ELSEWHERE = "set it in the settings of the server"
 

@@ -7,18 +7,18 @@ from typing import Annotated, TypeAlias
 
 from fastapi import Depends, Request
 
-from codefathom.server.answers import Answers
-from codefathom.server.auth import ANYONE, Caller
-from codefathom.server.cache import ResultCache
-from codefathom.server.config import ServerConfig
-from codefathom.server.conversations import Conversations
-from codefathom.server.jobs import Jobs
+from codefathom.server.answers.answer_runs import Answers
+from codefathom.server.answers.conversations import Conversations
+from codefathom.server.http.auth import ANYONE, Caller
+from codefathom.server.http.problem_json import ForbiddenError
+from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.live import Live
-from codefathom.server.measures import Measures
-from codefathom.server.problems import ForbiddenError
-from codefathom.server.projects import Projects
-from codefathom.server.searchers import Searchers
-from codefathom.server.turns import Turns
+from codefathom.server.metrics.counters import Measures
+from codefathom.server.projects.project_table import Projects
+from codefathom.server.searches.search_cache import ResultCache
+from codefathom.server.searches.search_pool import Searchers
+from codefathom.server.searches.search_queue import Turns
+from codefathom.server.server_config import ServerConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from codefathom.stores.base import Row, VectorStore
-from codefathom.stores.catalog import Catalog
-from codefathom.stores.fields import Fields, fields_of
-from codefathom.stores.lexical import LexicalView
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.lexical.fields import Fields, fields_of
+from codefathom.stores.lexical.lexical_view import LexicalView
 
 
 class Views:

@@ -15,8 +15,8 @@ from codefathom.source.secrets.files import files
 from codefathom.source.secrets.formats import formats
 from codefathom.source.secrets.keys import PRIVATE_KEY, private_keys
 from codefathom.source.secrets.names import PASSWORD, SECRET, assignments
-from codefathom.source.secrets.places import AUTHORIZATION, COOKIE, places
-from codefathom.source.secrets.scan import Scanned, Span
+from codefathom.source.secrets.scanned import Scanned, Span
+from codefathom.source.secrets.usages import AUTHORIZATION, COOKIE, places
 from codefathom.source.secrets.values import is_mixed
 
 __all__ = ["MASK", "Masked", "Span", "blank", "find", "mask", "mask_chunk"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from codefathom.source.secrets.names import PASSWORD, SECRET
-from codefathom.source.secrets.scan import Scanned, Span, compiled
+from codefathom.source.secrets.scanned import Scanned, Span, compiled
 from codefathom.source.secrets.values import is_mixed, is_placeholder, is_reference
 
 ENVIRONMENT = "value of an environment file"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
-from codefathom.source.secrets.scan import BEGINNING, Scanned, Span, compiled, words_of
+from codefathom.source.secrets.scanned import BEGINNING, Scanned, Span, compiled, words_of
 from codefathom.source.secrets.values import entropy, is_cased, is_dense, is_irregular, is_mixed, is_placeholder
 
 

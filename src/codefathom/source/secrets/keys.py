@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codefathom.source.secrets.scan import Scanned, Span
+from codefathom.source.secrets.scanned import Scanned, Span
 from codefathom.source.secrets.values import entropy, is_mixed
 
 PRIVATE_KEY = "private key"

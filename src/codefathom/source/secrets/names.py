@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from codefathom.source.secrets.scan import Scanned, Span
+from codefathom.source.secrets.scanned import Scanned, Span
 from codefathom.source.secrets.values import (
     is_dense,
     is_irregular,

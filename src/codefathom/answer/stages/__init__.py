@@ -1,0 +1,1 @@
+"""The stages between a question and its answer."""

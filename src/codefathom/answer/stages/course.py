@@ -1,0 +1,74 @@
+"""What an answer is made from, and the course of one question: its stages and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from codefathom.answer.answer_types import NO_PRICES
+from codefathom.answer.budget import CountTokens, Material, NameOf, Shares
+from codefathom.answer.record import PricesOf, Record
+from codefathom.answer.stages.judge import JudgeOptions
+from codefathom.answer.stages.select import Listed
+from codefathom.answer.tokens import estimate
+from codefathom.providers.base import ChatModel, Message
+from codefathom.types import RelatedResult, SearchResult
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What an answer asks of a project."""
+
+    search: Callable[[str, int], SearchResult]  # question, most hits → hits that are chunks
+    text: Callable[[str], str]  # path → the indexed text, "" when there is none
+    on_disk: Callable[[str], str | None]  # path → the text as it is now, None when the file is gone
+    name_of: NameOf
+    related: Callable[[str], RelatedResult]  # path → what it imports and what imports it
+    outline: Callable[[Sequence[str]], Sequence[Listed]]  # candidates → these, or all files of a small project
+
+
+class Models(NamedTuple):
+    """The model of each role; None: that stage is left out."""
+
+    answer: ChatModel | None = None
+    select: ChatModel | None = None
+    judge: ChatModel | None = None
+    excerpt: ChatModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked and within which limits."""
+
+    text: str
+    budget: Shares
+    judging: JudgeOptions
+    history: tuple[Message, ...] = ()
+    pinned: tuple[Material, ...] = ()  # never judged away, only budgeted
+    filter_level: int = 0  # 0: as found; 1: selected and judged by a model; 2: with related files
+    n_sources: int = 8
+    max_tokens: int = 2_048
+    least_confidence: float = 0.02
+    in_line_order: bool = True
+    count: CountTokens = estimate
+    max_input_tokens: int = 32_000  # of one call of the selecting or excerpting model
+    prices_of: PricesOf = lambda _: NO_PRICES
+    mask: Callable[[str], str] = str  # takes out of a trace what is taken out of what leaves the machine
+
+
+@dataclass(slots=True)
+class Course:
+    """One question on its way: what happened so far."""
+
+    question: Question
+    project: Project
+    models: Models
+    record: Record
+    support: float = 0.0  # how much a judge, or the asker, thinks of the sources; 0 to 1
+    by_itself: str = ""  # the question without its conversation, as a model writes it
+    degraded: list[str] = field(default_factory=list)
+
+    def lack(self, *problems: str) -> None:
+        """Keep what the answer has to say about itself."""
+        self.degraded += filter(None, problems)

@@ -1,0 +1,190 @@
+"""Sources → the answer: a model's, checked block by block, or the best excerpts.
+
+Where the model breaks off, excerpts stand in for what it did not write. Where nothing found is likely to answer, no
+model is asked, and the nearest places are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from codefathom.answer.answer_types import NOTHING_WRITTEN, Answer, Checked, Source, label_of
+from codefathom.answer.budget import shown
+from codefathom.answer.cite import texts_now
+from codefathom.answer.problems import model_failed, told_of, told_once
+from codefathom.answer.prompting import fenced, language_of_question, prompt
+from codefathom.answer.stages import extract
+from codefathom.answer.stages.course import Course, Project, Question
+from codefathom.answer.stream import CheckedStream, ending
+from codefathom.errors import ProviderError
+from codefathom.providers.base import Ask, ChatModel, Delta, Message
+from codefathom.types import SearchResult
+
+NOT_FOUND = "not found: nothing here seems to answer this, and no model was asked to"
+NO_MODEL = "no language model is configured: the answer consists of excerpts"
+GIVEN_TO_NONE = "what was given beside the question is for language models: this answer does not rest on it"
+_NOT_FOUND = {
+    "en": "This was not found here. The nearest places:\n\n{places}",
+    "zh": "这里没有找到答案。最接近的位置：\n\n{places}",
+}
+_ROLE = "answering"
+_MOST_UNFINISHED = 0.3  # confidence of an answer that is not whole: low, whatever its sources are
+
+
+class Text(NamedTuple):
+    """A piece of the answer, its citations checked."""
+
+    text: str
+
+
+def write(
+    course: Course, sources: tuple[Source, ...], result: SearchResult, model: ChatModel
+) -> Iterator[Text | Answer]:
+    """Stream the model's answer, the whole last; where it breaks off, the best excerpts follow."""
+    course.lack(*_cut(course.question, sources))
+    written = yield from _streamed(course, sources, model)
+    if written.error:
+        yield from _broken_off(course, written, sources, result, model.name)
+    else:
+        course.lack(written.checked.problem)
+        answer = _answer(course, written.checked, sources, result, model.name)
+        yield answer if written.is_whole else _unfinished(answer)
+
+
+def from_excerpts(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
+    """Answer with the best excerpts."""
+    sources = extract.excerpts(result.hits)[: course.question.n_sources]
+    course.lack(NO_MODEL, GIVEN_TO_NONE if course.question.pinned else "")
+    with course.record.stage("answer", places(sources)) as stage:
+        checked = _checked(extract.answer_of(sources), sources, course.project)
+        stage.n_out, stage.output = len(checked.citations), (checked.text,)
+    yield Text(checked.text)
+    yield _answer(course, checked, sources, result)
+
+
+def not_found(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
+    """Say so instead of letting a model guess."""
+    sources = extract.excerpts(result.hits)
+    course.lack(NOT_FOUND)
+    text = _NOT_FOUND[language_of_question(course.question.text)].format(places=extract.nearest(sources))
+    checked = _checked(text, sources, course.project)
+    yield Text(checked.text)
+    yield _answer(course, checked, sources, result)
+
+
+def places(sources: Iterable[Source]) -> list[str]:
+    """Return where sources lie, as a trace has it."""
+    return [f"{source.path}:{source.start_line}-{source.end_line}" for source in sources]
+
+
+def _cut(question: Question, sources: Sequence[Source]) -> Iterator[str]:
+    """Say which of the texts that the asker gave are not shown whole."""
+    for path in dict.fromkeys(item.path for item in question.pinned):
+        parts = [source for source in sources if source.path == path]
+        if not any(part.is_whole for part in parts):
+            shown_of = "only parts of it" if parts else "nothing of it"
+            yield f"{path} does not fit into the context: the model was shown {shown_of}"
+
+
+class _Written(NamedTuple):
+    """What became of the model's answer."""
+
+    checked: Checked
+    error: ProviderError | None = None  # why it broke off
+    is_whole: bool = True
+
+
+def _streamed(course: Course, sources: tuple[Source, ...], model: ChatModel) -> Generator[Text, None, _Written]:
+    """Yield the model's answer, checked block by block, and return it whole. Never raises ProviderError."""
+    question = course.question
+    stream = CheckedStream(sources, lambda: texts_now(sources, course.project.on_disk))
+    finish, failed = "", None
+    with course.record.stage("answer", places(sources)) as stage:
+        try:
+            for item in stage.recorded(model).stream(Ask(_messages(question, sources), max_tokens=question.max_tokens)):
+                if isinstance(item, Delta):
+                    yield from (Text(text) for text in stream.feed(item.text))
+                else:
+                    finish = item.finish
+        except ProviderError as error:
+            failed = error
+        yield from (Text(text) for text in stream.finish())
+        checked = stream.result
+        if failed is None and not checked.text.strip():
+            failed = ProviderError(f"{model.name} gave an empty answer", hint="ask again, or use another model")
+        stage.n_out = len(checked.citations)
+        stage.detail = str(failed or f"{len(checked.dropped)} citations dropped")
+        stage.output = [call.reply for call in stage.calls if call.reply]
+    if finish == "length":
+        course.lack(f"the answer was cut at {question.max_tokens} tokens")
+    if finish == "refused":
+        course.lack("the model refused to answer")
+    return _Written(checked, failed, finish not in {"length", "refused"})
+
+
+def _broken_off(
+    course: Course, written: _Written, sources: tuple[Source, ...], result: SearchResult, model: str
+) -> Iterator[Text | Answer]:
+    """Let the best excerpts of what the model was shown follow on what it wrote."""
+    assert written.error is not None  # else it would not have broken off
+    paths = {source.path for source in sources}
+    excerpts = extract.excerpts([hit for hit in result.hits if hit.chunk.path in paths] or result.hits)
+    begun = written.checked if written.checked.text.strip() else NOTHING_WRITTEN
+    language = language_of_question(course.question.text)
+    added = _checked(extract.stand_in(excerpts, language), excerpts, course.project)
+    added = replace(added, text=f"{ending(begun.text) if added.text else ''}{added.text}")
+    yield Text(added.text)
+    checked = begun.followed_by(added)
+    is_unused = bool(course.question.pinned) and not begun.text
+    course.lack(model_failed(_ROLE, written.error), checked.problem, GIVEN_TO_NONE if is_unused else "")
+    known = (*sources, *(replace(source, number=number) for number, source in enumerate(excerpts, len(sources) + 1)))
+    answer = _unfinished(_answer(course, checked, known, result, model if begun.text else ""))
+    yield replace(answer, failure=told_of(_ROLE, answer.degraded), hint=written.error.hint)
+
+
+def _messages(question: Question, sources: Sequence[Source]) -> list[Message]:
+    language = language_of_question(question.text)
+    documents = fenced("\n".join(shown(source) for source in sources), "sources")
+    return [
+        Message("system", prompt("answer", language)),
+        *question.history,
+        Message("user", f"{documents}\n\n{question.text}"),
+    ]
+
+
+def _checked(text: str, sources: Sequence[Source], project: Project) -> Checked:
+    stream = CheckedStream(sources, lambda: texts_now(sources, project.on_disk))
+    for _ in (*stream.feed(text), *stream.finish()):
+        pass
+    return stream.result
+
+
+def _unfinished(answer: Answer) -> Answer:
+    confidence = min(answer.confidence, _MOST_UNFINISHED)
+    return replace(answer, confidence=confidence, label=label_of(confidence))
+
+
+def _answer(
+    course: Course, checked: Checked, sources: tuple[Source, ...], result: SearchResult, model: str = ""
+) -> Answer:
+    of_model = checked.confidence(max(result.confidence, course.support))
+    confidence = round(of_model if model else result.confidence, 3)
+    return Answer(
+        question=course.question.text,
+        text=checked.text,
+        citations=checked.citations,
+        dropped=checked.dropped,
+        verified_share=round(checked.verified_share, 3),
+        confidence=confidence,
+        label=label_of(confidence),
+        model=model,
+        usage=course.record.usage,
+        sources=sources,
+        generation=result.generation,
+        degraded=told_once(course.degraded),
+        stale=result.stale,
+        trace=tuple(course.record.stages),
+        cost=course.record.cost,
+    )

@@ -1,0 +1,1 @@
+"""The commands: each asks the engine one thing and shows the answer."""

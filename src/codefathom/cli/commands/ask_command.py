@@ -1,0 +1,167 @@
+"""`fathom ask`: the answer as it is written, then what it rests on; or only what it would rest on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import NamedTuple, TypeAlias, cast
+
+from codefathom.agent.loop import Call, Event, Observed
+from codefathom.answer.answer_types import Answer
+from codefathom.answer.ask import NO_MODEL, NOT_FOUND, Found, Text
+from codefathom.answer.tokens import counter
+from codefathom.cli.aliases import NO_MODEL as NOT_JUDGED
+from codefathom.cli.display.answer_notes import sources_text, stages_text, trust_text
+from codefathom.cli.display.context_formats import context_of
+from codefathom.cli.display.output import complain
+from codefathom.cli.extra_documents import documents
+from codefathom.cli.face import Face
+from codefathom.cli.filter_arguments import inside_project, where
+from codefathom.cli.options import AskOptions
+from codefathom.engine import Engine
+from codefathom.errors import SourceError, UsageError
+from codefathom.providers.base import Message
+from codefathom.search.question.query import unwrap
+from codefathom.shapes import answer_shape, to_json, trace_shape
+from codefathom.text.printable import show_text
+from codefathom.types import Context, Where
+
+Events: TypeAlias = Iterator[Found | Text | Event | Answer]
+FOUND, NOTHING, ERROR = 0, 1, 2
+_NOT_FOR_AGENTS = ("contexts_only",)
+_OF_ANSWERS = ("explain", "trace")
+_WHY = {"agent": "an agent looks for itself", "contexts_only": "stages are told with an answer"}
+
+
+class Given(NamedTuple):
+    """What the options give to a question, or to every question of a conversation."""
+
+    where: Where | None
+    pinned: tuple[str, ...]
+    documents: Mapping[str, str]
+    agent: bool
+
+
+def unwrapped(options: AskOptions) -> AskOptions:
+    """Return the options with the question that a JSON query holds. Raises UsageError for what does not go together."""
+    question, only_contexts = unwrap(options.query)
+    options = options._replace(query=question, contexts_only=options.contexts_only or only_contexts)
+    refuse_contradictions(options)
+    return options
+
+
+def refuse_contradictions(options: AskOptions) -> None:
+    """Raise UsageError for options that do not go together."""
+    _refuse(options, "agent", _NOT_FOR_AGENTS)
+    _refuse(options, "contexts_only", _OF_ANSWERS)
+
+
+def _refuse(options: AskOptions, chosen: str, others: Iterable[str]) -> None:
+    given = next((name for name in others if getattr(options, name)), "") if getattr(options, chosen) else ""
+    if given:
+        one, other = (f"--{name.replace('_', '-')}" for name in (chosen, given))
+        raise UsageError(f"{one} and {other} do not go together", hint=f"leave one of them out: {_WHY[chosen]}")
+
+
+def contexts(options: AskOptions, face: Face) -> Context:
+    """Return the sources of an answer that is not written: the answering model is not asked."""
+    with face.open() as engine, closing(ask_events(options.query, given_by(options, engine, face), engine)) as events:
+        face.note_indexing()
+        found = next(events)
+        assert isinstance(found, Found)  # the protocol of ask_events
+        settings = engine.settings
+    llm = settings.llm
+    if settings.select.filter_level >= 1 and not (llm.of("select") or llm.of("judge")):
+        face.note(NOT_JUDGED)
+    return context_of(options.query, found, counter(settings.context.tokenizer_path))
+
+
+def run(options: AskOptions, face: Face) -> int:
+    """Answer one question. 1 when nothing was found, 2 when the model failed."""
+    check_trace(options.trace)
+    with face.open() as engine:
+        given = given_by(options, engine, face)
+        answer = show(ask_events(options.query, given, engine), face)
+    if face.common.json:
+        face.write(to_json(answer_shape(answer)))
+    conclude(answer, options, face)
+    if options.trace:
+        write_trace(json.dumps(trace_shape(answer.trace), indent=2), options.trace, "w")
+    if answer.failure:
+        return ERROR
+    return FOUND if answer.sources and NOT_FOUND not in answer.degraded else NOTHING
+
+
+def given_by(options: AskOptions, engine: Engine, face: Face) -> Given:
+    """Read what the options name. Raises UsageError and SourceError."""
+    return Given(
+        where(options, engine.root),
+        tuple(inside_project(path, engine.root) for path in options.pin),
+        dict(documents(options.doc, options.url, face)),
+        options.agent,
+    )
+
+
+def ask_events(
+    question: str, given: Given, engine: Engine, history: Sequence[Message] = ()
+) -> Generator[Found | Text | Event | Answer, None, None]:
+    """Yield the events of an answer, the answer last; closing it ends the call of the model."""
+    ask: Callable[..., Events] = engine.investigate if given.agent else engine.ask_events
+    events = ask(question, where=given.where, pinned=given.pinned, documents=given.documents, history=history)
+    return cast("Generator[Found | Text | Event | Answer, None, None]", events)
+
+
+def show(events: Events, face: Face) -> Answer:
+    """Write the pieces of a text as they come, and return the answer. What an agent does is said on stderr."""
+    face.note_indexing()  # done when the first event is asked for
+    is_streamed = False
+    for event in events:
+        if isinstance(event, Text) and not face.common.json:
+            is_streamed = True
+            face.write(show_text(event.text))
+            face.flush()
+        elif isinstance(event, Call):
+            face.note(f"{event.name} {event.arguments}")
+        elif isinstance(event, Observed) and event.is_error:
+            face.note(event.text)
+        elif isinstance(event, Answer):
+            if not (is_streamed or face.common.json):
+                face.write(show_text(event.text))
+            return event
+    raise AssertionError("an answer ended without its last event")  # against the protocol of ask_events
+
+
+def conclude(answer: Answer, options: AskOptions, face: Face, told: Collection[str] = ()) -> None:
+    """List the sources after the text; say on stderr what the answer lacks, unless `told`, and how far to trust it."""
+    if not face.common.json:
+        face.write("" if not answer.text or answer.text.endswith("\n") else "\n")
+        face.write(sources_text(answer, face.style) if answer.model else "")
+    known = {*told, answer.failure}  # a failure is said last, as an error
+    face.notes(problem for problem in answer.degraded if problem not in known)
+    if answer.model:
+        face.note(trust_text(answer))
+    elif NO_MODEL in answer.degraded and NO_MODEL not in told:
+        face.note("for answers in words: set FATHOM_LLM__MODEL, such as ollama:qwen2.5-coder:14b or openai:gpt-5-mini")
+    if not answer.sources:
+        face.note(f"nothing found for {answer.question!r}")
+    if options.explain:
+        face.note("the stages of this answer", f"{stages_text(answer.trace)}\n")
+    if answer.failure:
+        complain(answer.failure, answer.hint)
+
+
+def check_trace(path: str) -> None:
+    """Raise SourceError when a trace cannot be written: better before the answer than after it."""
+    if path:
+        write_trace("", path, "a")
+
+
+def write_trace(text: str, path: str, mode: str) -> None:
+    """Write or append a text and a line end; nothing for an empty one. Raises SourceError."""
+    try:
+        with open(path, mode, encoding="utf-8") as file:
+            file.write(f"{text}\n" if text else "")
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise SourceError(f"cannot write {path!r}: {reason}", hint="give a file that can be written") from error

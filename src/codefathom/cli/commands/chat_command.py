@@ -1,0 +1,184 @@
+"""`fathom chat`: one question a line, each with the turns before it in mind."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from io import TextIOWrapper
+
+from codefathom.answer.answer_types import Answer
+from codefathom.answer.ask import Text
+from codefathom.cli.commands.ask_command import (
+    Events,
+    ask_events,
+    check_trace,
+    conclude,
+    given_by,
+    refuse_contradictions,
+    show,
+    write_trace,
+)
+from codefathom.cli.display.output import complain
+from codefathom.cli.extra_documents import STDIN
+from codefathom.cli.face import Face
+from codefathom.cli.options import AskOptions
+from codefathom.engine import Engine
+from codefathom.errors import FathomError, UsageError
+from codefathom.project.answer_setup import recent
+from codefathom.providers.base import Message
+from codefathom.shapes import answer_shape, trace_shape
+from codefathom.text.printable import escape_json
+
+FOUND, ERROR = 0, 2
+_CLEAR, _QUIT = "/clear", ("/quit", "/exit")
+_PROMPT = "> "
+
+
+def run(options: AskOptions, face: Face) -> int:
+    """Answer until the input ends. 2 when every question failed."""
+    refuse_contradictions(options)
+    if STDIN in options.doc:
+        raise UsageError("the questions come from stdin, a document cannot", hint="give a file with --doc")
+    check_trace(options.trace)
+    with face.open() as engine:
+        conversation = _Conversation(engine, face, options)
+        for line in _typed(face) if sys.stdin.isatty() else _piped():
+            if line in _QUIT:
+                break
+            if line == _CLEAR:
+                conversation.clear()
+            else:
+                conversation.ask(line)
+    return ERROR if conversation.all_failed else FOUND
+
+
+class _Conversation:
+    """What was said so far, and how the questions went."""
+
+    def __init__(self, engine: Engine, face: Face, options: AskOptions) -> None:
+        self._engine = engine
+        self._face = face
+        self._options = options
+        self._given = given_by(options, engine, face)
+        self._history: tuple[Message, ...] = ()
+        self._said = ""  # of the answer under way
+        self._has_model = bool(engine.settings.llm.of("agent" if options.agent else "answer"))
+        self._told: set[str] = set()  # what need not be told with every answer
+        self._n_asked = 0
+        self._n_failed = 0
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether there were questions and none of them went well."""
+        return 0 < self._n_asked == self._n_failed
+
+    def clear(self) -> None:
+        """Forget what was said."""
+        self._history = ()
+        self._face.note("the conversation is forgotten")
+
+    def ask(self, question: str) -> None:
+        """Answer one question. Neither an error nor an interruption ends the conversation."""
+        self._n_asked += 1
+        self._said = ""
+        try:
+            # Closing the events ends the call of the model.
+            with closing(ask_events(question, self._given, self._engine, self._history)) as events:
+                self._answer(question, self._kept(events))
+        except KeyboardInterrupt:
+            self._end_line()
+            self._face.note("stopped")
+        except FathomError as error:
+            self._n_failed += 1
+            self._end_line()
+            complain(str(error), error.hint)
+            return
+        finally:
+            self._face.flush()
+        self._remember(question)
+
+    def _kept(self, events: Events) -> Events:
+        """Yield the events of an answer and keep its text, of which an interruption leaves a part."""
+        for event in events:
+            if isinstance(event, Text):
+                self._said += event.text
+            elif isinstance(event, Answer):
+                self._said = event.text
+            yield event
+
+    def _answer(self, question: str, events: Events) -> None:
+        answer = show(events, self._face)
+        if self._face.common.json:
+            self._face.write(escape_json(json.dumps(answer_shape(answer), ensure_ascii=False)) + "\n")
+        conclude(answer, self._options, self._face, self._told)
+        if self._options.trace:
+            line = json.dumps({"question": question, "stages": trace_shape(answer.trace)})
+            write_trace(line, self._options.trace, "a")
+        if answer.failure:
+            self._n_failed += 1
+            self._said = ""
+        if not self._has_model:
+            self._told.update(answer.degraded)  # that there is no model is no news the second time
+
+    def _end_line(self) -> None:
+        if self._said and not self._face.common.json and not self._said.endswith("\n"):
+            self._face.write("\n")
+
+    def _remember(self, question: str) -> None:
+        if self._said.strip():
+            turns = (*self._history, Message("user", question), Message("assistant", self._said))
+            self._history = recent(turns, self._engine.settings)
+
+
+def _piped() -> Iterator[str]:
+    """Yield the lines of stdin, without empty ones."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # a wrong byte must not end the conversation
+    for line in sys.stdin:
+        if line.strip():
+            yield line.strip()
+
+
+def _typed(face: Face) -> Iterator[str]:
+    """Yield what is typed at a terminal, without empty lines, until it ends or is interrupted twice in a row."""
+    face.note(f"{_CLEAR} forgets what was said, {_QUIT[0]} or Ctrl-D ends")
+    read = _reader(face)
+    was_interrupted = False
+    while True:
+        try:
+            line = read()
+        except (EOFError, KeyboardInterrupt) as reason:
+            face.ask("\n")
+            if was_interrupted or isinstance(reason, EOFError):
+                return
+            was_interrupted = True
+            face.note("Ctrl-C again, or Ctrl-D, ends the conversation")
+            continue
+        was_interrupted = False
+        if line.strip():
+            yield line.strip()
+
+
+def _reader(face: Face) -> Callable[[], str]:
+    """Return what asks for a line: with editing and a history of this conversation where the terminal can do that."""
+    try:
+        import readline  # noqa: F401  (`input` uses it once it is imported; not every Python has it)
+    except ImportError:
+        can_edit = False
+    else:
+        can_edit = sys.stdout.isatty()  # readline writes the prompt there, which is data when it is no terminal
+
+    def edited() -> str:
+        face.ask("")
+        return input(_PROMPT)
+
+    def plain() -> str:
+        face.ask(_PROMPT)
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        return line
+
+    return edited if can_edit else plain

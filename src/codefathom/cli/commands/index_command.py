@@ -1,0 +1,64 @@
+"""`fathom index` in its four ways: once, dry, watching, asking."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from codefathom.cli.display.render import report_text
+from codefathom.cli.face import Face
+from codefathom.cli.options import IndexOptions
+from codefathom.engine import Engine
+from codefathom.errors import UsageError
+from codefathom.types import IndexReport
+
+_IGNORE_FILE = ".fathomignore"
+
+
+def run(options: IndexOptions, face: Face) -> int:
+    """Index, and say what was done. 2 when the run paused because too many files failed."""
+    with face.open() as engine:
+        if options.dry_run:
+            return _say(engine.plan(), face)
+        if options.interactive and not _agreed(engine, face):
+            face.note("nothing was indexed")
+            return 0
+        if not options.watch:
+            return _say(engine.index(full=options.full), face)
+        if options.full:
+            engine.index(full=True)
+        for report in engine.watch(lambda: False):
+            _say(report, face)
+    return 0
+
+
+def _say(report: IndexReport, face: Face) -> int:
+    if face.common.json:
+        from codefathom.shapes import plain_shape, to_json
+
+        face.write(to_json(plain_shape(report)))
+    elif not face.common.quiet or report.dry_run:
+        face.write(report_text(report, whole=face.common.verbose))
+    face.flush()
+    return 2 if report.paused else 0
+
+
+def _agreed(engine: Engine, face: Face) -> bool:
+    """Show the plan, take patterns to leave out until there are no more, and ask whether to go on."""
+    if not sys.stdin.isatty():
+        raise UsageError("--interactive needs a terminal", hint="use --dry-run, then fathom index")
+    while True:
+        face.write(report_text(engine.plan(), whole=face.common.verbose))
+        patterns = _ask(f"leave out (patterns, kept in {_IGNORE_FILE}; Enter for none): ", face).split()
+        if not patterns:
+            return _ask("index now? [Y/n] ", face).strip().lower() in {"", "y", "yes"}
+        with open(os.path.join(engine.root, _IGNORE_FILE), "a", encoding="utf-8") as file:
+            file.writelines(f"{pattern}\n" for pattern in patterns)
+
+
+def _ask(question: str, face: Face) -> str:
+    face.ask(question)
+    answer = sys.stdin.readline()
+    if not answer:
+        raise KeyboardInterrupt  # the terminal was closed: as if interrupted
+    return answer

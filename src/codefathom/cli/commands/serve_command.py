@@ -1,0 +1,32 @@
+"""`fathom serve`: the server, until it is interrupted."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from codefathom.cli.face import Face
+from codefathom.cli.options import ServeOptions
+from codefathom.errors import UsageError
+
+
+def run(options: ServeOptions, face: Face) -> int:
+    """Serve until interrupted; or print a new token and what to write into the settings for it."""
+    try:
+        from codefathom.server.http.auth import hash_of, new_token
+        from codefathom.server.run import serve
+        from codefathom.server.server_config import config_of
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"the server needs the package {error.name!r}", hint="pip install 'codefathom[server]'"
+        ) from error
+    if options.new_token is not None:
+        if not re.fullmatch(r"[\w.-]+", options.new_token):
+            raise UsageError(f"a token cannot be called {options.new_token!r}", hint="use letters, digits, . _ and -")
+        token = new_token()
+        face.write(f"{token}\n")
+        face.note(f"keep it, it is not shown again; add {options.new_token}:{hash_of(token)} to server.tokens")
+        return 0
+    folders = (options.folder,) if options.folder else ()
+    serve(lambda: config_of(face.settings().server, os.environ).with_roots(folders), folders, face.note)
+    return 0

@@ -1,0 +1,241 @@
+"""Results as text for people. Pure: values in, text out; nothing here prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from codefathom.cli.display.output import Style
+from codefathom.cli.display.progress import duration
+from codefathom.text.printable import escape_toml, show_line, show_name, show_text
+from codefathom.types import (
+    Check,
+    Failure,
+    FoundSymbol,
+    Hit,
+    IndexReport,
+    RelatedResult,
+    SearchResult,
+    SecretPlace,
+    Status,
+)
+
+_EXCERPT_LINES = 6
+_LINES_BEFORE_BEST = 2
+_MAX_LINE_CHARS = 200
+_MAX_LISTED = 20
+_MAX_CHECK_NAME = 20  # longer ones do not push all others aside
+_MAX_ALIKE = 3  # files that failed for one reason and are still named one by one
+
+
+def search_text(
+    result: SearchResult, style: Style, *, whole: bool, explain: Callable[[Mapping[str, float]], Iterable[str]]
+) -> str:
+    """Return all hits: place, kind, name and score, the reason, what `explain` says about the signals, an excerpt."""
+    blocks = []
+    for hit in result.hits:
+        lines = [_header(hit, style)]
+        if hit.reason:
+            lines.append(style.faint(f"  {show_line(hit.reason)}"))
+        lines += [style.faint(f"    {line}") for line in explain(hit.signals)]
+        lines += _excerpt(hit, style, whole=whole)
+        blocks.append("\n".join(lines) + "\n")
+    return "\n".join(blocks)
+
+
+def _header(hit: Hit, style: Style) -> str:
+    chunk = hit.chunk
+    place = style.strong(f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}")
+    # The kind is that of the first symbol; of another one that is shown instead it is not known.
+    kind = chunk.kind if hit.name in (chunk.symbol, *chunk.names[:1], "") else ""
+    return f"{place}  {' '.join(part for part in (show_line(kind), show_name(hit.name)) if part)}  {hit.score:.2f}"
+
+
+def _excerpt(hit: Hit, style: Style, *, whole: bool) -> list[str]:
+    first = hit.chunk.start_line
+    lines = hit.chunk.text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    start, end = 0, len(lines)
+    if not whole and end > _EXCERPT_LINES:
+        best = max(0, hit.line - first)
+        start = max(0, min(best - _LINES_BEFORE_BEST, end - _EXCERPT_LINES))
+        end = start + _EXCERPT_LINES
+    while end - start > 1 and not lines[end - 1].strip():
+        end -= 1
+    while end - start > 1 and not lines[start].strip():
+        start += 1
+    width = len(str(first + end - 1))
+    shown = (show_text(line.rstrip("\r"))[:_MAX_LINE_CHARS] for line in lines[start:end])
+    return [f"  {style.faint(f'{first + start + n:>{width}}')}  {line}".rstrip() for n, line in enumerate(shown)]
+
+
+def symbols_text(found: Iterable[FoundSymbol], style: Style) -> str:
+    """Return one line for each symbol: place, kind, qualified name, signature."""
+    return "".join(_symbol_line(item, style) for item in found)
+
+
+def _symbol_line(item: FoundSymbol, style: Style) -> str:
+    symbol = item.symbol
+    place = style.strong(f"{show_name(item.path)}:{symbol.name_line}")
+    signature = style.faint(show_line(symbol.signature)[:_MAX_LINE_CHARS])
+    return f"{place}  {show_line(symbol.kind)} {show_name(symbol.qualified_name)}  {signature}".rstrip() + "\n"
+
+
+def related_text(result: RelatedResult, style: Style) -> str:
+    """Return the edges grouped by kind, in the order in which they were found."""
+    lines: list[str] = []
+    for kind in dict.fromkeys(edge.kind for edge in result.edges):
+        lines.append(f"{kind}:")
+        for edge in (edge for edge in result.edges if edge.kind == kind):
+            place = style.strong(f"{show_name(edge.path)}:{edge.line}")
+            inside = f" in {show_name(edge.symbol)}" if edge.symbol else ""
+            step = f"  (step {edge.depth})" if edge.depth > 1 else ""
+            lines.append(f"  {place}  {show_name(edge.name)}{inside}{step}")
+    return "".join(line + "\n" for line in lines)
+
+
+def report_text(report: IndexReport, *, whole: bool) -> str:
+    """Return what an index run did, or would do: lists of paths for a dry run or when `whole`, then a summary."""
+    lines: list[str] = []
+    if report.dry_run or whole:
+        for mark, paths in (("+", report.added), ("~", report.changed), ("-", report.removed)):
+            shown = paths if whole else paths[:_MAX_LISTED]
+            lines += [f"{mark} {show_name(path)}" for path in shown]
+            if len(paths) > len(shown):
+                lines.append(f"{mark} … and {len(paths) - len(shown)} more (-v lists all)")
+    each = [_failed(failure) for failure in report.failures]
+    failed = each if whole else _failures(report.failures)
+    lines += [f"failed: {line}" for line in failed]
+    if failed != each:
+        lines.append("failed: … (-v lists all)")
+    lines += [f"repaired: the {part} was damaged and was made again" for part in report.repaired]
+    lines.append(_summary(report))
+    lines += _for_model(report)
+    if report.paused:
+        lines.append(f"paused: {show_line(report.paused)}")
+    return "".join(line + "\n" for line in lines)
+
+
+def _failed(failure: Failure) -> str:
+    return f"{show_name(failure.path)}: {show_line(failure.reason)}"
+
+
+def _failures(failures: Sequence[Failure]) -> list[str]:
+    """Return a line for each file, but one for all that share a reason when they are many; not too many lines."""
+    by_reason: dict[str, list[Failure]] = {}
+    for failure in failures:
+        by_reason.setdefault(failure.reason, []).append(failure)
+    lines: list[str] = []
+    for reason, alike in by_reason.items():
+        if len(alike) <= _MAX_ALIKE:
+            lines += map(_failed, alike)
+        else:
+            lines.append(f"{len(alike)} files, {show_name(alike[0].path)} the first: {show_line(reason)}")
+    n_more = len(lines) - _MAX_LISTED
+    return lines if n_more <= 0 else [*lines[:_MAX_LISTED], f"… and {n_more} more"]
+
+
+def _summary(report: IndexReport) -> str:
+    counts = [(len(report.added), "added"), (len(report.changed), "changed"), (len(report.removed), "removed")]
+    counts += [(report.n_unchanged + report.n_touched, "unchanged")]
+    counts += [(len(report.skipped), "skipped"), (len(report.failures), "failed")]
+    done = ", ".join(f"{n} {word}" for n, word in counts if n) or "nothing to do"
+    if report.dry_run:
+        return f"would index {size(report.n_bytes)}, about {report.n_chunks} new chunks: {done}"
+    return f"{report.n_chunks} chunks in the index after {duration(report.seconds)}: {done}"
+
+
+def _for_model(report: IndexReport) -> list[str]:
+    """Say what goes to a language model, if something does."""
+    sent = report.for_model
+    parts = [f"{_files(sent.n_files)} to parse"] if sent.n_files else []
+    parts += [f"the heads of {_files(sent.n_purposes)} for their purpose"] if sent.n_purposes else []
+    verb = "would send to the language model, at most" if report.dry_run else "sent to the language model"
+    return [f"{verb}: {' and '.join(parts)}, about {sent.n_tokens} tokens"] if parts else []
+
+
+def _files(n: int) -> str:
+    return "1 file" if n == 1 else f"{n} files"
+
+
+def secrets_text(places: Iterable[SecretPlace], style: Style) -> str:
+    """Return one line for each secret: where it stands and what it is."""
+    return "".join(f"{style.strong(f'{show_name(item.path)}:{item.line}')}  {item.kind}\n" for item in places)
+
+
+def status_text(status: Status, style: Style, *, skipped: bool) -> str:
+    """Return what the index holds; with `skipped` the list of files that are left out, and why."""
+    if skipped:
+        return "".join(f"{style.strong(show_name(item.path))}  {show_line(item.reason)}\n" for item in status.skipped)
+    rows = [
+        ("project", show_name(status.root)),
+        ("index", f"{show_name(status.index_dir)} ({size(status.n_bytes)}, generation {status.generation})"),
+        ("files", f"{status.n_documents} indexed, {len(status.skipped)} skipped, {len(status.failures)} failed"),
+        ("chunks", f"{status.n_chunks} ({status.n_without_vector} without vector)"),
+        ("symbols", str(status.n_symbols)),
+        ("languages", _counts(status.languages)),
+        ("kinds", _counts(status.kinds)),
+        ("model", show_line(status.model)),
+        ("up to date", _freshness(status)),
+    ]
+    rows += [("failed", line) for line in _failures(status.failures)]
+    if status.paused:
+        rows.append(("paused", show_line(status.paused)))
+    rows += [("damaged", show_line(sentence)) for sentence in status.damage]
+    return "".join(f"{name:<11} {value}\n" for name, value in rows)
+
+
+def _freshness(status: Status) -> str:
+    if status.doubt:
+        return f"not known: {show_line(status.doubt)}; `fathom index` does that, and so does the first search"
+    if not status.generation:
+        return "no index yet; the first search makes it"
+    problems = [f"{status.pending} files changed since"] if status.pending else []
+    if not status.views_current:
+        problems.append("views are behind the catalogue and will be rebuilt")
+    return "; ".join(problems) or "yes"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{name} {n}" for name, n in ordered) or "none"
+
+
+def checks_text(checks: Iterable[Check], style: Style) -> str:
+    """Return one line for each check, and what to do about those that failed."""
+    listed = list(checks)
+    width = max((len(check.name) for check in listed if len(check.name) <= _MAX_CHECK_NAME), default=0)
+    return "".join(_check_lines(check, width, style) for check in listed)
+
+
+def _check_lines(check: Check, width: int, style: Style) -> str:
+    mark = "ok  " if check.ok else style.alarm("FAIL")
+    hint = f"      {show_line(check.hint)}\n" if check.hint and not check.ok else ""
+    return f"{mark}  {show_line(check.name):<{width}} {show_line(check.detail)}\n{hint}"
+
+
+def setting_line(key: str, value: object, origin: str, style: Style, explanation: str) -> str:
+    """Return one setting as it stands in a settings file, and where its value comes from."""
+    above = style.faint(f"# {explanation}") + "\n" if explanation else ""
+    return f"{above}{key} = {as_toml(value)}  {style.faint(f'# {show_line(origin)}')}\n"
+
+
+def as_toml(value: object) -> str:
+    """Return a value as it is written in a settings file."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(as_toml(part) for part in value)}]"
+    if isinstance(value, str):
+        return f'"{escape_toml(value)}"'
+    return str(value)
+
+
+def size(n_bytes: int) -> str:
+    """Return a number of bytes in words: 812 B, 3.4 kB, 12 MB."""
+    amount = float(n_bytes)
+    for unit in ("B", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"

@@ -1,0 +1,54 @@
+"""--dir, --lang, --kind and --filter → one condition; paths as typed here → paths of the project."""
+
+from __future__ import annotations
+
+import os
+
+from codefathom.cli.options import AskOptions, ContextOptions, SearchOptions
+from codefathom.errors import UsageError
+from codefathom.search.filter.filter_options import one_of, split_values
+from codefathom.search.filter.filters import combine
+from codefathom.text.printable import is_text
+from codefathom.types import Where
+
+
+def where(options: SearchOptions | ContextOptions | AskOptions, root: str) -> Where | None:
+    """Return the condition that the options mean: repeated ones are alternatives, different ones must all hold."""
+    folders = tuple(_folder(folder, root) for folder in _values(options.dir))
+    conditions = [one_of("dir", folders)] if folders else []
+    conditions += [one_of("language", _values(options.lang))] if options.lang else []
+    conditions += [one_of("kind", _values(options.kind))] if options.kind else []
+    if options.filter:
+        from codefathom.search.filter.filter_parser import parse_filter
+
+        conditions += [parse_filter(text) for text in options.filter]
+    return combine(*conditions)
+
+
+def _values(given: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(value for text in given for value in split_values(text))
+
+
+def _folder(folder: str, root: str) -> str:
+    is_pattern = any(char in folder for char in "*?[{")
+    return folder if is_pattern else inside_project(folder, root) or "."
+
+
+def _here() -> tuple[str, ...]:
+    try:
+        return (os.getcwd(),)
+    except OSError:  # it was removed
+        return ()
+
+
+def inside_project(path: str, root: str) -> str:
+    """Return a path relative to the project. As typed it is looked for below the current folder, then in the project.
+
+    Raises UsageError when it is in neither or outside the project.
+    """
+    for base in (*_here(), root) if is_text(path) else ():
+        place = os.path.realpath(os.path.join(base, path))
+        if os.path.exists(place) and (place == root or place.startswith(os.path.join(root, ""))):
+            relative = os.path.relpath(place, root).replace(os.sep, "/")
+            return "" if relative == "." else relative
+    raise UsageError(f"no such path in the project: {path!r}", hint=f"give a path below {root}")

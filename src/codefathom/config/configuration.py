@@ -1,0 +1,328 @@
+"""Where settings come from: defaults < user file < project file < environment < arguments.
+
+The value of a setting is known together with the place it comes from (`Settings.origins`), and a wrong key or value is
+an error that names both.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from codefathom.config import project_file
+from codefathom.config.model_names import model_and_address
+from codefathom.config.settings import NOTHING, SECTIONS, Known, Rule, Settings, known_settings
+from codefathom.errors import SettingsError, SourceError
+from codefathom.text.printable import is_text
+
+PROJECT_FILE = "fathom.toml"
+ROOT_MARKS = (".fathom", PROJECT_FILE, ".git")
+
+# The names of the first document, accepted in settings files and as arguments.
+ALIASES: Mapping[str, str] = {
+    "source_dir": "source.dir",
+    "required_exts": "source.required_exts",
+    "index_filter_level": "select.filter_level",
+    "index_filter_file_num": "context.max_files",
+    "verify_file_relevance_score": "judge.relevance_threshold",
+    "model_max_input_length": "select.max_input_tokens",
+    "skip_build_index": "search.refresh",
+    "skip_filter_index": "select.filter_level",
+    "enable_hybrid_index": "search.mode",
+    "duckdb_vector_dim": "embed.dimensions",
+    "duckdb_query_top_k": "search.candidates",
+    "duckdb_query_similarity": "search.min_similarity",
+    "anti_quota_limit_ms": "limits.min_interval_ms",
+    "rag_context_window_limit": "context.window",
+    "full_text_ratio": "context.full_text_ratio",
+    "segment_ratio": "context.segment_ratio",
+    "disable_auto_window": "context.disable_auto_window",
+    "disable_segment_reorder": "context.disable_segment_reorder",
+    "index_filter_workers": "judge.workers",
+    "rag_doc_filter_relevance": "judge.doc_relevance",
+    "tokenizer_path": "context.tokenizer_path",
+}
+# Those of them that were switches, and what on and off mean now.
+SWITCHES: Mapping[str, tuple[object, object]] = {
+    "skip_build_index": ("never", "auto"),
+    "skip_filter_index": (0, -1),
+    "enable_hybrid_index": ("hybrid", "lexical"),
+}
+
+
+# Numbers beyond these overflow somewhere below, in a database or a clock.
+_LARGEST_INT, _LARGEST_FLOAT = 10**15, 1e9
+
+
+class _Given(NamedTuple):
+    key: str  # as written
+    value: object
+    origin: str
+    of_project: bool = False  # from the file that comes with the repository
+
+
+def find_root(path: str) -> str:
+    """Return the nearest folder at or above `path` that holds .fathom, fathom.toml or .git, else `path` itself."""
+    try:
+        start = folder = os.path.realpath(path)
+    except OSError as error:
+        raise SourceError("the current folder is not there any more", hint="go to another folder") from error
+    while True:
+        if any(os.path.exists(os.path.join(folder, mark)) for mark in ROOT_MARKS):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return start
+        folder = parent
+
+
+def home_folder() -> str:
+    """Return the user's home; where none is known, a place at which nothing can be: never the current folder."""
+    home = os.path.expanduser("~")
+    return home if os.path.isabs(home) and home != os.sep else os.path.join(os.devnull, "home")
+
+
+def user_file(environ: Mapping[str, str]) -> str:
+    """Return the path of the user's settings file, which need not exist."""
+    if environ.get("FATHOM_CONFIG"):
+        return environ["FATHOM_CONFIG"]
+    home = home_folder()
+    if os.name == "nt":
+        base = environ.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
+    else:
+        base = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    return os.path.join(base, "codefathom", PROJECT_FILE)
+
+
+def user_data_dir(environ: Mapping[str, str]) -> str:
+    """Return the folder for what the server keeps, which need not exist."""
+    home = home_folder()
+    if os.name == "nt":
+        base = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    else:
+        base = environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
+    return os.path.join(base, "codefathom", "server")
+
+
+def load_settings(
+    root: str,
+    *,
+    overrides: Mapping[str, object] = NOTHING,
+    environ: Mapping[str, str] = NOTHING,
+    user_file: str = "",
+) -> Settings:
+    """Return the settings of the project at `root`; later layers win over earlier ones.
+
+    What the project's file may not say does not count, and `Settings.refused` tells it. Raises SettingsError.
+    """
+    refused: dict[str, str] = {}
+    given = [*_from_user(user_file), *_from_project(root, user_file, refused), *_from_environment(environ)]
+    given += [_Given(key, value, "argument") for key, value in overrides.items()]
+    if not given:
+        return Settings(refused=MappingProxyType(refused)) if refused else Settings()
+    known = {item.key: item for item in known_settings()}
+    settings = Settings()
+    origins: dict[str, str] = {}
+    for item in given:
+        key, value = _resolve(item, known)
+        section, _, name = key.partition(".")
+        if item.of_project:
+            _check_project(item, known[key], value, root)
+            current = getattr(getattr(settings, section), name)
+            if problem := project_file.refusal(known[key], value, current):
+                refused[key] = f"{PROJECT_FILE} sets {item.key}, which does not count: {problem}"
+                continue
+        settings = settings._replace(**{section: getattr(settings, section)._replace(**{name: value})})
+        origins[key] = item.origin
+    settings = settings._replace(origins=MappingProxyType(origins), refused=MappingProxyType(refused))
+    _check_together(settings)
+    return settings
+
+
+def _check_project(given: _Given, known: Known, value: Any, root: str) -> None:
+    """Raise SettingsError for what a file in a repository must not even ask for."""
+    if known.rule.local:
+        _check_inside(given, known, value, root)
+    if known.rule.remote and value != known.default:
+        raise _wrong(given, known, "a repository must not say what is sent where: set it in your own file")
+
+
+def _from_user(path: str) -> Iterator[_Given]:
+    if not path or path == os.devnull:
+        return
+    content = _read(path, follow=True)
+    if content.problem:
+        raise SettingsError(f"cannot read {path}: {content.problem}", hint="name a file with settings, or none")
+    yield from _parsed(content.data, path)
+
+
+def _from_project(root: str, user_file: str, refused: dict[str, str]) -> Iterator[_Given]:
+    path = os.path.join(root, PROJECT_FILE)
+    if user_file and os.path.realpath(user_file) == os.path.realpath(path):  # the user has named it as his own
+        return
+    content = _read(path, follow=False)
+    if content.problem:
+        refused[PROJECT_FILE] = f"{PROJECT_FILE} is not read: {content.problem}"
+        return
+    for item in _parsed(content.data, path):
+        if project_file.is_too_long(item.value):
+            raise SettingsError(f"{path}: {item.key} is too long", hint="write a shorter value")
+        yield item._replace(of_project=True)
+
+
+def _read(path: str, *, follow: bool) -> project_file.Content:
+    try:
+        return project_file.read(path, follow=follow)
+    except OSError as error:
+        raise SettingsError(
+            f"cannot read {path}: {error.strerror or error}", hint="correct the file or move it away"
+        ) from error
+
+
+def _parsed(data: bytes, path: str) -> Iterator[_Given]:
+    if not data:
+        return
+    import tomllib  # noqa: PLC0415  12 ms, and most projects have no such file
+
+    try:
+        content = tomllib.loads(data.decode())
+    except ValueError as error:  # not TOML, or not UTF-8
+        raise SettingsError(f"cannot read {path}: {error}", hint="correct the file or move it away") from error
+    except RecursionError as error:
+        raise SettingsError(
+            f"cannot read {path}: it nests too deeply", hint="correct the file or move it away"
+        ) from error
+    for name, value in content.items():
+        if isinstance(value, dict):
+            yield from (_Given(f"{name}.{key}", inner, path) for key, inner in value.items())
+        else:
+            yield _Given(name, value, path)
+
+
+def _from_environment(environ: Mapping[str, str]) -> Iterator[_Given]:
+    for name, value in environ.items():
+        if not name.startswith("FATHOM_"):
+            continue
+        section, mark, key = name.removeprefix("FATHOM_").lower().partition("__")
+        if mark:
+            yield _Given(f"{section}.{key}", value, f"environment {name}")
+        elif (
+            section.partition("_")[0] in SECTIONS and name != "FATHOM_INDEX_DIR"
+        ):  # that one is a place for all projects
+            right = name.replace("_", "__", 2).replace("__", "_", 1)
+            raise SettingsError(f"environment {name} is not a setting", hint=f"with two underscores: {right}?")
+
+
+def _resolve(given: _Given, known: Mapping[str, Known]) -> tuple[str, Any]:
+    key = ALIASES.get(given.key, given.key)
+    if key not in known:
+        nearest = _nearest(key, [*known, *ALIASES])
+        raise SettingsError(f"{given.origin}: {given.key} is not a setting", hint=nearest)
+    if given.key in SWITCHES:
+        on, off = SWITCHES[given.key]
+        return key, on if _convert(given, Known(key, True, Rule(""))) else off
+    return key, _convert(given, known[key])
+
+
+def _nearest(key: str, names: Iterable[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  only for a wrong key
+
+    near = get_close_matches(key, list(names), n=1, cutoff=0.6)
+    remedy = f"did you mean {near[0]}? " if near else ""
+    return f"{remedy}`fathom config show` lists all settings"
+
+
+_TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list of texts"}
+_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+def _convert(given: _Given, known: Known) -> Any:
+    wanted = type(known.default)
+    if not _is_unicode(given.value):
+        raise SettingsError(f"{given.origin}: the value of {given.key} is no text in UTF-8", hint="write it in UTF-8")
+    value: Any = _parse_text(given.value, wanted) if isinstance(given.value, str) else given.value
+    if isinstance(value, list):
+        value = tuple(value)
+    if wanted is float and type(value) is int:
+        value = float(value)
+    # type() and not isinstance(): a bool is an int, but `limit = true` is a mistake.
+    if type(value) is not wanted or (wanted is tuple and not all(isinstance(part, str) for part in value)):
+        raise _wrong(given, known, f"give {_TYPES[wanted]}")
+    choices, low, high = known.rule.choices, known.rule.low, known.rule.high
+    if choices and not set(value if wanted is tuple else (value,)) <= set(choices):
+        raise _wrong(given, known, f"choose one of {', '.join(choices)}")
+    form, example = known.rule.form, known.rule.example
+    if form and not all(re.fullmatch(form, part) for part in value):
+        raise _wrong(given, known, f"write each as {example}")
+    # Written so that NaN is outside.
+    if (low is not None and not value >= low) or (high is not None and not value <= high):
+        raise _wrong(given, known, f"give a number from {low}" + ("" if high is None else f" to {high}"))
+    if wanted in (int, float) and not abs(value) <= (_LARGEST_INT if wanted is int else _LARGEST_FLOAT):
+        raise _wrong(given, known, "give a smaller number")
+    return value
+
+
+def _parse_text(text: str, wanted: type) -> object:
+    if wanted is bool:
+        return _WORDS.get(text.strip().lower(), text)
+    if wanted is tuple:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    try:
+        return wanted(text)
+    except ValueError:
+        return text
+
+
+def _is_unicode(value: object) -> bool:
+    """Whether each text can be written: a byte that is not UTF-8 comes from the system as half a pair."""
+    parts = value if isinstance(value, list | tuple) else (value,)
+    return is_text("".join(part for part in parts if isinstance(part, str)))
+
+
+def _wrong(given: _Given, known: Known, remedy: str) -> SettingsError:
+    name = given.key if given.key == known.key else f"{given.key} ({known.key})"
+    return SettingsError(f"{given.origin}: {name} cannot be {_said(given.value, known)}", hint=remedy)
+
+
+_MOST_SAID = 80  # characters of a value
+# What may be a key: nobody writes so long a word with a digit in it.
+_LONG_WORD = re.compile(r"(?=[\w+=~-]*\d)[\w+=~-]{16,}")
+
+
+def _said(value: object, known: Known) -> str:
+    """Return a value as an error may repeat it: errors are sent to others, and a key may stand in the wrong place."""
+    if known.key == "server.tokens":
+        return "what is written there"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_said(part, known) for part in value[:10])}{', …' if len(value) > 10 else ''}]"
+    if not isinstance(value, str):
+        return repr(value) if isinstance(value, bool | int | float) else f"this {type(value).__name__}"
+    from codefathom.source.secrets import mask  # noqa: PLC0415  only for a wrong value
+
+    name, address = model_and_address(value)
+    shown = known.shown(value) if known.rule.remote else value
+    shown = shown.partition("?")[0] if address or "://" in name else shown
+    masked = _LONG_WORD.sub("…", mask(shown[: 2 * _MOST_SAID]).text)
+    return repr(masked if len(masked) <= _MOST_SAID else f"{masked[:_MOST_SAID]}…")
+
+
+def _check_inside(given: _Given, known: Known, value: str, root: str) -> None:
+    """A project file comes with the repository: it must not point the program at other places of the machine."""
+    top = os.path.join(os.path.realpath(root), "")
+    place = os.path.join(os.path.realpath(os.path.join(top, value)), "")
+    if not place.startswith(top):
+        raise _wrong(given, known, "name a place inside the project, or set it in your own file or environment")
+
+
+def _check_together(settings: Settings) -> None:
+    full, segment = settings.context.full_text_ratio, settings.context.segment_ratio
+    # In thousandths: 0.9 + 0.1 is more than 1 in binary fractions.
+    if round(full * 1000) + round(segment * 1000) > 1000:
+        places = {settings.origins.get(f"context.{name}", "default") for name in ("full_text_ratio", "segment_ratio")}
+        raise SettingsError(
+            f"{', '.join(sorted(places))}: context.full_text_ratio {full} + context.segment_ratio {segment} is above 1",
+            hint="make them add up to at most 1",
+        )

@@ -1,0 +1,28 @@
+"""Whether an index is damaged, looked at in threads beside the work of a run."""
+
+from __future__ import annotations
+
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.views import Views
+from codefathom.system.background import Background
+
+
+class Checks:
+    """What a run finds out in threads while it does other things; the files are read once, and nothing is written."""
+
+    def __init__(self, catalog: Catalog, views: Views, *, whole: bool) -> None:
+        """Compare both views and, with `whole` or where it has no seal, the catalogue. Needs the writer lock."""
+        self._soundness = catalog.soundness
+        self._soundness.settle()
+        self._views = Background(views.damage)
+        self._catalog = Background(self._soundness.check if whole or not self._soundness.is_sealed else str)
+
+    def of_views(self) -> dict[str, str]:
+        """Wait, and return what is wrong with each view, by its name."""
+        return self._views.result()
+
+    def refuse_damage(self, *, wait: bool = False) -> None:
+        """Raise DamagedError when it is known by now, or after all was read, that the catalogue is damaged."""
+        problem = self._catalog.result() if wait else self._catalog.result_so_far("")
+        if problem:
+            raise self._soundness.damaged(problem)

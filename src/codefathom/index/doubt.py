@@ -1,0 +1,87 @@
+"""An index that was not made here, or is not known any more: nothing in it is believed before it was compared.
+
+Every document is read and prepared again and compared with its rows, so that a check takes as long as indexing. What
+is equal stays, and so does the identity of the index: another user, or a container, that shares the folder goes on
+with it. Vectors of the bundled model are all made again; of another one a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from codefathom.source.charset import known_encoding
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import Batch, DocumentRecord, Entry
+from codefathom.stores.vectors.flat_vectors import are_near
+from codefathom.stores.views import Views
+
+
+class Compared(NamedTuple):
+    """What became of some documents."""
+
+    differing: frozenset[str]  # paths of those that are to be written
+    mended: tuple[str, ...]  # those that the index said to hold just as they are, and held otherwise
+    keys: Mapping[str, int]  # of the chunks that stay as they are, by id
+
+
+class Doubt:
+    """One check of one index, along with a run that reads all files. Needs the writer lock."""
+
+    def __init__(
+        self, catalog: Catalog, views: Views, models: Collection[str], check_others: Callable[[], None]
+    ) -> None:
+        """`models` are the embedding models of the settings: vectors of others cannot be checked, and are dropped.
+
+        `check_others` checks those that are not made in this run, and removes views of other models.
+        """
+        self._catalog = catalog
+        self._views = views
+        self._models = frozenset(models)
+        self._check_others = check_others
+        self._entries: Mapping[str, Entry] = {}
+        self._comparison = catalog.comparison()
+
+    def begin(self) -> None:
+        """Take out what cannot be compared, and empty the views."""
+        # Two values that save work where they are true; this run finds out both again, and corrects them.
+        encoding, masks = known_encoding(self._catalog.get_meta("encoding")), self._catalog.get_meta("masked")
+        self._catalog.cleanse(self._models)
+        kept = {name: value for name, value in (("encoding", encoding), ("masked", masks)) if value}
+        self._catalog.write(Batch(meta=kept))
+        self._entries = self._catalog.entries()
+        self._views.clear()
+        self._check_others()
+
+    def compare(self, records: Sequence[DocumentRecord]) -> Compared:
+        """Compare documents as they would be written now with what is there; take out what differs, mend vectors."""
+        differing, keys = self._comparison.held(records)
+        there = tuple(path for path in differing if path in self._entries)
+        if there:
+            written = self._catalog.write(Batch(removed=there))
+            self._views.apply((), (), written.removed)
+        mended = [record.parsed.document.path for record in records if self._claims(record)]
+        same = [record for record in records if record.parsed.document.path not in differing]
+        wrong = self._wrong_vectors(records)
+        if wrong:
+            self._catalog.add_vectors(records[0].model, wrong)
+        named = {record.parsed.document.path for record in same if not wrong.keys().isdisjoint(record.text_hashes)}
+        return Compared(differing, tuple(path for path in mended if path in differing or path in named), keys)
+
+    def end(self, left_over: Collection[str]) -> None:
+        """Take out what was not compared, since the run stopped early."""
+        if left_over:
+            self._catalog.write(Batch(removed=tuple(left_over)))
+        self._comparison.close()
+
+    def _claims(self, record: DocumentRecord) -> bool:
+        """Whether the index says that it holds this version of a document, made in the same way."""
+        entry = self._entries.get(record.parsed.document.path)
+        now = (record.parsed.document.fingerprint, record.parser, record.chunker)
+        return entry is not None and (entry.fingerprint, entry.parser, entry.chunker) == now
+
+    def _wrong_vectors(self, records: Sequence[DocumentRecord]) -> dict[str, bytes]:
+        """Return the right vectors of texts for which another one is there; none for what has none yet."""
+        made = {digest: vector for record in records for digest, vector in record.vectors.items()}
+        there = self._catalog.vectors_of(records[0].model, list(made)) if made else {}
+        return {digest: made[digest] for digest, vector in there.items() if not are_near(vector, made[digest])}

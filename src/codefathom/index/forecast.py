@@ -1,0 +1,77 @@
+"""What an index run would do, told from names, sizes and time stamps alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+
+from codefathom.index.chunk import TARGET_CHARS
+from codefathom.index.plan import Plan, Recipe, plan
+from codefathom.index.purposes import n_tokens
+from codefathom.parse import grammars, is_for_model
+from codefathom.source.languages import language_of
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import StoredDocument
+from codefathom.types import ForModel, IndexReport
+
+# Of source with a number before each line.
+_BYTES_PER_TOKEN = 3
+_PROMPT_TOKENS = 400
+
+
+def dry_run(
+    catalog: Catalog,
+    recipe: Recipe,
+    without_purpose: Collection[StoredDocument] | None = None,
+    *,
+    is_known: bool = True,
+) -> IndexReport:
+    """Say what a run would do, from names, sizes and time stamps; `n_chunks` is an estimate from the sizes.
+
+    Of an index that is not known nothing is told: all files would be read.
+
+    `without_purpose` are the documents whose purpose is not known; None when no model is asked for purposes.
+    """
+    started = time.perf_counter()
+    todo = plan(catalog, recipe, is_known=is_known)
+    jobs = (*todo.jobs, *todo.unfinished)
+    n_bytes = sum(job.file.size for job in jobs)
+    return IndexReport(
+        added=tuple(job.file.path for job in jobs if job.file.path not in todo.known),
+        changed=tuple(job.file.path for job in jobs if job.file.path in todo.known),
+        removed=todo.removed,
+        n_unchanged=todo.n_unchanged,
+        n_touched=0,
+        failures=(),
+        skipped=todo.scan.skipped,
+        n_chunks=n_bytes // TARGET_CHARS + len(jobs),
+        n_bytes=n_bytes,
+        seconds=time.perf_counter() - started,
+        generation=catalog.generation,
+        dry_run=True,
+        for_model=_for_model(todo, recipe, without_purpose),
+    )
+
+
+def _for_model(todo: Plan, recipe: Recipe, without_purpose: Collection[StoredDocument] | None) -> ForModel:
+    """Count what a model would be asked, at most: what the cache knows is not sent."""
+    answering = dict.fromkeys(grammars.languages(), "treesitter")
+    languages = [(job, language_of(job.file.path)) for job in (*todo.jobs, *todo.unfinished)]
+    parsed = parsed_by_model(
+        [
+            job.file.size
+            for job, language in languages
+            if is_for_model(language, answering.get(language, "text"), recipe.chain)
+        ]
+    )
+    if without_purpose is None:
+        return parsed
+    new = {job.file.path: job.file.size for job in todo.jobs if job.file.size}
+    gone = {*new, *todo.removed}
+    sizes = [*new.values(), *(document.size for document in without_purpose if document.path not in gone)]
+    return ForModel(parsed.n_files, parsed.n_tokens + n_tokens(sizes), len(sizes))
+
+
+def parsed_by_model(sizes: Sequence[int]) -> ForModel:
+    """Return what a model that parses files of these sizes, in bytes, is sent."""
+    return ForModel(len(sizes), sum(sizes) // _BYTES_PER_TOKEN + len(sizes) * _PROMPT_TOKENS)

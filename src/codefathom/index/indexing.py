@@ -1,0 +1,473 @@
+"""Stages 4 and 5: what changed → prepare → embed → catalogue → views. Reads in the order in which it happens.
+
+The catalogue is written in one transaction per batch and decides what exists; a run that is killed loses at most a
+batch of work, and the next run goes on where it stopped. Views are committed once, at the end of a run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from codefathom.errors import ProviderError, SourceError
+from codefathom.index.damage_check import Checks
+from codefathom.index.doubt import Doubt
+from codefathom.index.forecast import parsed_by_model
+from codefathom.index.plan import Job, Plan, Recipe, is_assumed, plan, with_found_encoding
+from codefathom.index.prepare import (
+    Outcome,
+    Prepared,
+    document_of,
+    embedded_text,
+    left_out,
+    look_into,
+    masked,
+    prepare,
+    store_parses,
+    unparsed,
+)
+from codefathom.index.reparse import ModelParser, Reparsing
+from codefathom.index.workers import prepare_all, prepare_windows
+from codefathom.providers.base import Embedder
+from codefathom.source.charset import likely_encoding
+from codefathom.source.documents import undecodable_lines_of
+from codefathom.source.large import LARGE_BYTES, Survey, Window, opened, windows
+from codefathom.source.scan import scan
+from codefathom.source.secrets import blank
+from codefathom.stores.base import Row
+from codefathom.stores.cache import Cache
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import Batch, DocumentRecord, Entry, Rejected, Touched
+from codefathom.stores.vectors.flat_vectors import quantise
+from codefathom.stores.views import Views
+from codefathom.system.memory import give_back
+from codefathom.types import Document, Failure, IndexReport, Progress, Skipped
+
+_FILES_FOR_ENCODING = 300  # of which some lines are looked at to tell the encoding of all
+_MUCH = 1_000_000  # bytes of text after which memory is worth giving back; takes some milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """When a run stops early: more than `error_share` of at least `error_minimum` files failed."""
+
+    error_share: float = 0.30
+    error_minimum: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """Everything an index run works with; chosen by the engine."""
+
+    catalog: Catalog
+    views: Views
+    embedder: Embedder
+    cache: Cache | None
+    recipe: Recipe
+    n_workers: int = 0
+    embed_batch: int = 1_024
+    patience: Patience = field(default_factory=Patience)
+    model_parser: ModelParser | None = None  # there when the chain of the recipe asks a model
+    doubt: Doubt | None = None  # there when the index was made elsewhere: nothing in it is believed
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What happened so far in one run."""
+
+    started: float
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    mended: list[str] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    unfinished: list[Failure] = field(default_factory=list)  # indexed, but not by the model; no reason to pause
+    sent: list[int] = field(default_factory=list)  # sizes of the files that went to the model
+    not_embedded: list[Failure] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    n_touched: int = 0
+    n_assumed: int = 0  # files that are not UTF-8 and declare no encoding
+    n_done: int = 0
+    n_chunks: int = 0
+    n_bytes: int = 0
+    n_told: int = 0  # of failures
+    n_told_unfinished: int = 0
+    paused: str = ""
+    repaired: list[str] = field(default_factory=list)  # parts of the index that were damaged
+
+    def not_told(self) -> tuple[Failure, ...]:
+        """Return what failed since the last call, but for what was not embedded: that is tried again at the end."""
+        new = (*self.failures[self.n_told :], *self.unfinished[self.n_told_unfinished :])
+        self.n_told, self.n_told_unfinished = len(self.failures), len(self.unfinished)
+        return new
+
+
+def run(
+    stages: Stages, *, full: bool = False, retry: bool = True, check: bool = True
+) -> Generator[Progress | IndexReport, None, None]:
+    """Bring the index up to date with the tree, yielding progress; the report comes last. Needs the writer lock.
+
+    With `full`, every file is read, parsed and embedded again, and both views are built anew. Without `retry`, a model
+    is not asked again about unchanged files on which it failed. With `check`, all of the catalogue is compared with
+    what was written, beside the other work. A damaged view is built again; DamagedError when the catalogue is damaged.
+    An index in doubt is compared with the tree, file by file; what differs is written anew, what is equal stays, and
+    the views are made again.
+    """
+    checks = Checks(stages.catalog, stages.views, whole=check)
+    reparsing = Reparsing(stages.model_parser, stages.recipe)
+    tally = _Tally(time.perf_counter(), unfinished=reparsing.failures, sent=reparsing.sizes)
+    yield Progress("scan", 0, 0)
+    looked_at_ns = time.time_ns()
+    doubt = stages.doubt
+    if doubt is not None:
+        doubt.begin()
+    todo = plan(stages.catalog, stages.recipe, full=full or doubt is not None)
+    jobs = (*todo.jobs, *todo.unfinished) if retry else todo.jobs
+    damage = checks.of_views()
+    tally.repaired += ["catalogue"] if stages.catalog.get_meta("set_aside") else [*damage]
+    if doubt is None:
+        stages.views.begin(full=full, damaged=damage)
+    _remove(stages, todo.removed, tally)
+    for event in _work_off(stages, jobs, todo.known, reparsing, tally):
+        checks.refuse_damage()
+        yield event
+    if not tally.paused and _has_found_encoding(stages, todo.known, tally.n_assumed):
+        # Some files were read as another encoding than all of them together turn out to have: read those again.
+        again = plan(stages.catalog, stages.recipe)
+        tally.n_done -= len(again.jobs)
+        yield from _work_off(stages, again.jobs, todo.known, reparsing, tally)
+    yield Progress("write", tally.n_done, len(jobs), n_chunks=tally.n_chunks)
+    checks.refuse_damage(wait=True)
+    if doubt is not None:
+        doubt.end(set(todo.known) - tally.seen - set(tally.removed))
+    kept_before = not tally.paused and bool(todo.known) and _is_masked_otherwise(stages)
+    if kept_before and doubt is None:  # else they are made anew already
+        stages.views.begin(full=True)
+    _finish(stages, todo, tally, looked_at_ns)
+    _forget_values(stages, kept_before)
+    yield _report(stages, todo, tally)
+
+
+def _work_off(
+    stages: Stages, jobs: Sequence[Job], known: Mapping[str, Entry], reparsing: Reparsing, tally: _Tally
+) -> Iterator[Progress]:
+    """Prepare and store files, batch by batch, until too many of them fail."""
+    n_jobs = tally.n_done + len(jobs)
+    recipe = with_found_encoding(stages.recipe, stages.catalog)
+    small = [job for job in jobs if job.file.size <= LARGE_BYTES]
+    for step in reparsing.steps(prepare_all(small, recipe, stages.n_workers)):
+        outcomes = step if stages.doubt is None else _compared(stages, stages.doubt, step, tally)
+        _store(stages, outcomes, known, tally)
+        path = outcomes[-1].path if outcomes else ""
+        yield Progress("index", tally.n_done, n_jobs, path, tally.n_chunks, failures=tally.not_told())
+        tally.paused = _reason_to_pause(tally, stages.patience)
+        if tally.paused:
+            yield Progress("paused", tally.n_done, n_jobs, message=tally.paused)
+            return
+    for job in jobs:
+        if job.file.size > LARGE_BYTES:
+            for n_chunks in _store_large(replace(stages, recipe=recipe), job, known, tally):
+                yield Progress("index", tally.n_done, n_jobs, job.file.path, n_chunks, failures=tally.not_told())
+
+
+def _has_found_encoding(stages: Stages, known: Mapping[str, Entry], n_new: int) -> bool:
+    """Note what the files look like that are not UTF-8 and declare no encoding; return whether that is news.
+
+    `n_new` is how many of them this run has read. A run that was killed may have left some among `known`.
+    """
+    recipe = with_found_encoding(stages.recipe, stages.catalog)
+    has_more = n_new or (not recipe.found_encoding and any(map(is_assumed, known.values())))
+    if recipe.encoding or not has_more:
+        return False
+    paths = [entry.path for entry in stages.catalog.entries().values() if is_assumed(entry)]
+    paths = sorted(paths)[:: len(paths) // _FILES_FOR_ENCODING + 1]
+    found = likely_encoding(undecodable_lines_of(recipe.root, path) for path in paths)
+    stages.catalog.write(Batch(meta={"encoding": found}))
+    return found != recipe.assumed_encoding
+
+
+_MASKED = "masked"  # what the catalogue remembers of how secrets are masked in it
+
+
+def _is_masked_otherwise(stages: Stages) -> bool:
+    """Whether the documents were written with other masks, or with none."""
+    return stages.catalog.get_meta(_MASKED, "") != stages.recipe.secrets
+
+
+def _forget_values(stages: Stages, kept_before: bool) -> None:
+    """Leave no value on the disk that was kept before and is masked now."""
+    is_done = True
+    if kept_before and not stages.recipe.keeps_secrets:
+        stages.catalog.prune(stages.catalog.generation)
+        is_done = stages.catalog.scrub()
+        if stages.cache is not None:
+            stages.cache.scrub(stages.recipe.secrets)
+    if is_done and stages.catalog.get_meta(_MASKED, "") != stages.recipe.secrets:
+        stages.catalog.write(Batch(meta={_MASKED: stages.recipe.secrets}))
+
+
+def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
+    """Index those of these texts that stand in the tree as they are, and return how many."""
+    known = stages.catalog.entries()
+    tally = _Tally(time.perf_counter())
+    reparsing = Reparsing(stages.model_parser, stages.recipe)
+    stages.views.begin(damaged=stages.views.damage())
+    recipe = with_found_encoding(stages.recipe, stages.catalog)
+    files = [file for file in scan(recipe.root, recipe.rules).files if file.path in texts and file.size <= LARGE_BYTES]
+    for file in files:
+        outcome = prepare(Job(file, ""), recipe)
+        if isinstance(outcome, Prepared) and _is_same(outcome.parsed.document, texts[file.path]):
+            _store(stages, reparsing.apply([outcome]), known, tally)
+    stages.views.commit()
+    return tally.n_done
+
+
+def _is_same(document: Document, text: str) -> bool:
+    """Whether a text is that of a document; the one or the other may have masks in the place of secrets."""
+    return document.text == text or masked(document).text == blank(text, document.path)
+
+
+def _remove(stages: Stages, paths: Sequence[str], tally: _Tally) -> None:
+    if paths:
+        written = stages.catalog.write(Batch(removed=tuple(paths)))
+        stages.views.apply((), (), written.removed)
+        tally.removed.extend(paths)
+
+
+def _store(stages: Stages, outcomes: list[Outcome], known: Mapping[str, Entry], tally: _Tally) -> None:
+    """Embed one batch, write it to the catalogue in one transaction, and pass the change on to the views."""
+    prepared = [item for item in outcomes if isinstance(item, Prepared)]
+    vectors = _vectors(stages, prepared, tally)
+    fields = {piece.id: row for item in prepared for piece, row in zip(item.chunks, item.fields, strict=True)}
+    rejected = [item for item in outcomes if isinstance(item, Rejected)]
+    failures = [item for item in outcomes if isinstance(item, Failure)]
+    written = stages.catalog.write(
+        Batch(
+            records=tuple(_record(stages, item, vectors) for item in prepared),
+            removed=tuple(
+                path for path in [item.path for item in rejected] + [item.path for item in failures] if path in known
+            ),
+            touched=tuple(item for item in outcomes if isinstance(item, Touched)),
+        )
+    )
+    stages.views.apply(
+        [(key, fields[piece.id]) for key, piece, _ in written.added],
+        [Row(key, vectors[digest]) for key, _, digest in written.added if digest in vectors],
+        written.removed,
+    )
+    if stages.cache is not None:
+        store_parses(outcomes, stages.recipe, stages.cache)
+    _count(tally, outcomes, known)
+
+
+def _store_large(stages: Stages, job: Job, known: Mapping[str, Entry], tally: _Tally) -> Iterator[int]:
+    """Store a file that is too large to be held; yield how many chunks the run has made so far."""
+    with opened(stages.recipe.root, job.file) as stream:
+        if isinstance(stream, Skipped):
+            return _store(stages, [left_out(stream, job)], known, tally)
+        survey = look_into(stream, job, stages.recipe)
+        if not isinstance(survey, Survey):
+            return _store(stages, [survey], known, tally)
+        n_before = tally.n_chunks
+        try:
+            whole = yield from _store_windows(stages, survey, windows(stream, survey), tally)
+        except SourceError as error:
+            tally.n_chunks = n_before
+            stages.views.begin(full=stages.doubt is not None)
+            _store(stages, [Failure(job.file.path, str(error))], known, tally)
+        else:
+            _count(tally, [whole], known)
+
+
+def _store_windows(
+    stages: Stages, survey: Survey, parts: Iterator[Window], tally: _Tally
+) -> Generator[int, None, Prepared]:
+    """Do for each window what `_store` does for a batch, all in one transaction. Raises SourceError."""
+    whole = Prepared(survey.file, unparsed(document_of(survey)), (), (), (), b"")
+    n_lines = 0
+    try:
+        with stages.catalog.writing(_record(stages, whole, {})) as writing:
+            stages.views.apply((), (), writing.removed)
+            for part in prepare_windows(parts, stages.recipe, stages.n_workers):
+                if isinstance(part, Failure):
+                    raise SourceError(part.reason)
+                vectors = _vectors(stages, [part], tally)
+                added = writing.add(part.chunks, part.text_hashes, vectors)
+                rows = [Row(key, vectors[digest]) for key, _, digest in added if digest in vectors]
+                stages.views.apply(
+                    [(key, fields) for (key, _, _), fields in zip(added, part.fields, strict=True)], rows, ()
+                )
+                n_lines = part.chunks[-1].end_line
+                if part.parsed.document.encoding:
+                    whole = whole._replace(parsed=part.parsed)
+                tally.n_chunks += len(part.chunks)
+                yield tally.n_chunks
+            writing.finish(n_lines, stages.recipe.parser_of(whole.parsed.document))
+    except BaseException:
+        stages.views.abandon()
+        raise
+    return whole
+
+
+def _compared(stages: Stages, doubt: Doubt, outcomes: list[Outcome], tally: _Tally) -> list[Outcome]:
+    """Replace what the index holds just as it would be written now by a new time stamp, and pass it on to the views."""
+    prepared = [item for item in outcomes if isinstance(item, Prepared)]
+    vectors = _vectors(stages, prepared, tally)
+    found = doubt.compare([_record(stages, item, vectors) for item in prepared])
+    tally.mended.extend(found.mended)
+    same = [item for item in prepared if item.path not in found.differing]
+    key_of = found.keys
+    pieces = [row for item in same for row in zip(item.chunks, item.text_hashes, item.fields, strict=True)]
+    stages.views.apply(
+        [(key_of[piece.id], fields) for piece, _, fields in pieces],
+        [Row(key_of[piece.id], vectors[digest]) for piece, digest, _ in pieces if digest in vectors],
+        (),
+    )
+    touched = {item.path: Touched(*item.file) for item in same}
+    return [touched.get(item.path, item) for item in outcomes]
+
+
+def _record(stages: Stages, item: Prepared, vectors: Mapping[str, bytes]) -> DocumentRecord:
+    return DocumentRecord(
+        parsed=item.parsed,
+        chunks=item.chunks,
+        text_hashes=item.text_hashes,
+        mtime_ns=item.file.mtime_ns,
+        parser=stages.recipe.parser_of(item.parsed.document, is_finished=item.is_finished),
+        chunker=stages.recipe.chunker,
+        vectors={digest: vectors[digest] for digest in item.text_hashes if digest in vectors},
+        model=stages.embedder.name,
+    )
+
+
+def _vectors(stages: Stages, prepared: Sequence[Prepared], tally: _Tally) -> dict[str, bytes]:
+    """Return the quantised vector of every text in the batch, from the user's cache where it is known."""
+    texts = {
+        digest: embedded_text(piece)
+        for item in prepared
+        for digest, piece in zip(item.text_hashes, item.chunks, strict=True)
+    }
+    known = stages.cache.get_vectors(stages.embedder.name, list(texts)) if stages.cache else {}
+    missing = [digest for digest in texts if digest not in known]
+    try:
+        fresh = _embed(stages, {digest: texts[digest] for digest in missing})
+    except ProviderError as error:
+        # Words and names still find these files, so that this is no reason to pause; the next run embeds them.
+        tally.not_embedded.extend(Failure(item.parsed.document.path, f"not embedded: {error}") for item in prepared)
+        return dict(known)
+    if stages.cache is not None and fresh:
+        stages.cache.put_vectors(stages.embedder.name, fresh)
+    return {**known, **fresh}
+
+
+def _embed(stages: Stages, texts: Mapping[str, str]) -> dict[str, bytes]:
+    digests = list(texts)
+    vectors: dict[str, bytes] = {}
+    for start in range(0, len(digests), stages.embed_batch):
+        batch = digests[start : start + stages.embed_batch]
+        matrix = stages.embedder.embed([texts[digest] for digest in batch], "document")
+        vectors.update(zip(batch, quantise(matrix), strict=True))
+    return vectors
+
+
+def _count(tally: _Tally, outcomes: list[Outcome], known: Mapping[str, Entry]) -> None:
+    tally.n_done += len(outcomes)
+    counted = tally.seen & {item.path for item in outcomes}
+    tally.seen.update(item.path for item in outcomes)
+    for item in outcomes:
+        if isinstance(item, Prepared):
+            tally.n_assumed += bool(item.parsed.document.encoding)
+            if item.path in counted:
+                continue
+            path = item.parsed.document.path
+            (tally.changed if path in known else tally.added).append(path)
+            tally.n_chunks += len(item.chunks)
+            tally.n_bytes += item.parsed.document.size
+        elif isinstance(item, Touched):
+            tally.n_touched += 1
+        elif isinstance(item, Rejected):
+            tally.rejected.append(item)
+        else:
+            tally.failures.append(item)
+
+
+def _reason_to_pause(tally: _Tally, patience: Patience) -> str:
+    failed = len({failure.path for failure in tally.failures})
+    if tally.n_done < patience.error_minimum or failed <= patience.error_share * tally.n_done:
+        return ""
+    reasons = sorted({failure.reason for failure in tally.failures})
+    return f"{failed} of {tally.n_done} files failed ({'; '.join(reasons[:3])})"
+
+
+def _finish(stages: Stages, todo: Plan, tally: _Tally, looked_at_ns: int) -> None:
+    """Embed what earlier runs could not, note what was seen, and make everything visible."""
+    if not tally.paused:
+        _embed_missing(stages, tally)
+    done = {job.file.path for job in todo.jobs}
+    there = {file.path for file in todo.scan.files}
+    kept = [item for item in stages.catalog.rejected() if item.path in there - done]
+    meta = {"paused": tally.paused, "model": stages.embedder.name}
+    if not tally.paused:
+        meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": ""}
+    stages.catalog.write(
+        Batch(
+            failures=_failures(stages, todo, tally),
+            skipped=todo.scan.skipped,
+            rejected=(*kept, *tally.rejected),
+            meta=meta,
+        )
+    )
+    stages.views.commit()
+    stages.catalog.soundness.settle()
+    if tally.n_bytes >= _MUCH:
+        give_back()
+
+
+def _failures(stages: Stages, todo: Plan, tally: _Tally) -> tuple[Failure, ...]:
+    """Return what failed now, and what failed before of the unfinished files that this run left alone."""
+    waiting = _waiting(todo, tally)
+    before = (failure for failure in stages.catalog.failures() if failure.path in waiting)
+    return (*before, *tally.failures, *tally.not_embedded, *tally.unfinished)
+
+
+def _waiting(todo: Plan, tally: _Tally) -> set[str]:
+    return {job.file.path for job in todo.unfinished} - tally.seen
+
+
+def _embed_missing(stages: Stages, tally: _Tally) -> None:
+    """Embed chunks that have no vector of this model: after a change of model, or a provider that was away."""
+    missing = stages.catalog.without_vector(stages.embedder.name)
+    for start in range(0, len(missing), stages.embed_batch):
+        batch = missing[start : start + stages.embed_batch]
+        try:
+            vectors = _embed(stages, {digest: embedded_text(piece) for _, digest, piece in batch})
+        except ProviderError as error:
+            paths = dict.fromkeys(piece.path for _, _, piece in missing)
+            tally.not_embedded = [Failure(path, f"not embedded: {error}") for path in paths]
+            return
+        stages.catalog.add_vectors(stages.embedder.name, vectors)
+        stages.views.vectors.upsert([Row(key, vectors[digest]) for key, digest, _ in batch])
+    tally.not_embedded.clear()
+
+
+def _report(stages: Stages, todo: Plan, tally: _Tally) -> IndexReport:
+    rejected = tuple(Skipped(item.path, item.reason) for item in tally.rejected)
+    return IndexReport(
+        added=tuple(tally.added),
+        changed=tuple(tally.changed),
+        removed=tuple(tally.removed),
+        n_unchanged=todo.n_unchanged + len(_waiting(todo, tally)),
+        n_touched=tally.n_touched,
+        failures=(*tally.failures, *tally.not_embedded, *tally.unfinished),
+        skipped=(*todo.scan.skipped, *rejected),
+        n_chunks=stages.catalog.counts().chunks,
+        n_bytes=tally.n_bytes,
+        seconds=time.perf_counter() - tally.started,
+        generation=stages.catalog.generation,
+        paused=tally.paused,
+        for_model=parsed_by_model(tally.sent),
+        repaired=tuple(tally.repaired),
+        mended=tuple(tally.mended),
+    )

@@ -1,0 +1,161 @@
+"""What has to be done: the tree as it is against the catalogue as it is. Imports no parser.
+
+Every search looks here first, so this stays cheap: one walk over the tree, by size and time stamp. Only files that were
+stamped while the index was made are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from codefathom.index.chunk import Limits
+from codefathom.source.changes import FileStat, Known, compare
+from codefathom.source.scan import Scan, ScanRules, scan
+from codefathom.stores.catalog.records import Entry
+from codefathom.types import USUAL_ENCODING, Document, Skipped
+from codefathom.versions import CHUNKER_VERSION, PARSER_VERSION, SECRETS_VERSION
+
+if TYPE_CHECKING:
+    from codefathom.stores.catalog.catalog import Catalog  # which a process that only prepares files does not need
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """All that decides which files are read and what becomes of their bytes."""
+
+    root: str
+    rules: ScanRules = field(default_factory=ScanRules)
+    chain: tuple[str, ...] = ("treesitter", "text")
+    limits: Limits = field(default_factory=Limits)
+    cache_folder: str = ""  # user-wide cache of parse results; empty: none
+    encoding: str = ""  # of files that are not UTF-8 and declare none; empty: what all of them together look like
+    found_encoding: str = ""  # what that was in the last run
+    keeps_secrets: bool = False  # else their values are masked before anything is made of a text
+
+    @property
+    def parser(self) -> str:
+        """Version of the parse stage, and of the masks on what it reads, as stored with each document."""
+        return f"{PARSER_VERSION}:{','.join(self.chain)} {self.secrets}"
+
+    @property
+    def secrets(self) -> str:
+        """What becomes of secrets, and the version of the rules that find them."""
+        return "secrets kept" if self.keeps_secrets else f"secrets masked/{SECRETS_VERSION}"
+
+    @property
+    def unfinished_parser(self) -> str:
+        """The same, of a document that the model of the chain did not parse."""
+        return f"{self.parser} unfinished"
+
+    @property
+    def assumed_encoding(self) -> str:
+        """What files are read as that are not UTF-8 and declare no encoding."""
+        return self.encoding or self.found_encoding or USUAL_ENCODING
+
+    def parser_of(self, document: Document, *, is_finished: bool = True) -> str:
+        """Version of the parse stage for one document: it is read anew when another encoding is assumed."""
+        parser = self.parser if is_finished else self.unfinished_parser
+        return f"{parser}{_READ_AS}{document.encoding}" if document.encoding else parser
+
+    @property
+    def chunker(self) -> str:
+        """Version of the chunk stage, as stored with each document."""
+        return f"{CHUNKER_VERSION}:{self.limits.target_chars}:{self.limits.max_lines}"
+
+
+_READ_AS = " read as "
+
+
+def with_found_encoding(recipe: Recipe, catalog: Catalog) -> Recipe:
+    """Return the recipe with the encoding that the last run found for old files."""
+    return replace(recipe, found_encoding=catalog.get_meta("encoding"))
+
+
+def is_assumed(entry: Entry) -> bool:
+    """Whether the encoding of a document was assumed."""
+    return _READ_AS in entry.parser
+
+
+class Job(NamedTuple):
+    """A file to look into; `fingerprint` is what the catalogue has, when its stages are current, else empty."""
+
+    file: FileStat
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the tree holds, and what of it the catalogue does not show yet."""
+
+    scan: Scan
+    jobs: tuple[Job, ...]
+    removed: tuple[str, ...]
+    n_unchanged: int
+    known: Mapping[str, Entry]
+    unfinished: tuple[Job, ...] = ()  # unchanged files that a model is to be asked about once more
+
+    @property
+    def n_pending(self) -> int:
+        """Files that are new, changed or gone. No search waits for a model: unfinished ones do not count."""
+        return len(self.jobs) + len(self.removed)
+
+
+def plan(catalog: Catalog, recipe: Recipe, *, full: bool = False, is_known: bool = True) -> Plan:
+    """Compare the tree with the catalogue. A changed parser or chunker makes every file suspect; so does `full`.
+
+    Nothing is believed of a catalogue that is not known.
+    """
+    recipe = with_found_encoding(recipe, catalog)
+    found = scan(recipe.root, recipe.rules)
+    if not is_known:
+        return Plan(found, tuple(Job(file, "") for file in found.files), (), 0, {})
+    entries = catalog.entries()
+    seen = {path: Known(entry.size, entry.mtime_ns, entry.fingerprint) for path, entry in entries.items()}
+    # Files that were left out for what is in them are not opened again until their stamp changes.
+    seen.update({item.path: Known(item.size, item.mtime_ns, "") for item in catalog.rejected()})
+    changes = compare(seen, found, indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")))
+    suspects = {file.path for file in changes.suspect}
+    suspects.update(file.path for file in changes.unsure if _differs(file, seen[file.path], recipe))
+    jobs = tuple(
+        Job(file, "" if full else _fingerprint(entries.get(file.path), recipe))
+        for file in found.files
+        if full or file.path in suspects or _is_outdated(entries.get(file.path), recipe)
+    )
+    removed = tuple(path for path in changes.removed if path in entries)
+    due = {job.file.path for job in jobs}
+    unfinished = tuple(
+        Job(file, "") for file in found.files if file.path not in due and _is_unfinished(entries.get(file.path), recipe)
+    )
+    return Plan(found, jobs, removed, len(found.files) - len(jobs) - len(unfinished), entries, unfinished)
+
+
+def _differs(file: FileStat, before: Known, recipe: Recipe) -> bool:
+    """Whether a file has other bytes than the index remembers; one that was left out and still is, has not."""
+    from codefathom.source.documents import read
+    from codefathom.source.large import LARGE_BYTES, survey
+
+    look = survey if file.size > LARGE_BYTES else read
+    found = look(recipe.root, file, include_generated=recipe.rules.include_generated)
+    return ("" if isinstance(found, Skipped) else found.fingerprint) != before.fingerprint
+
+
+def _is_outdated(entry: Entry | None, recipe: Recipe) -> bool:
+    if entry is None:
+        return False
+    is_current = _parser(entry, recipe) in (recipe.parser, recipe.unfinished_parser)
+    return not is_current or entry.chunker != recipe.chunker
+
+
+def _is_unfinished(entry: Entry | None, recipe: Recipe) -> bool:
+    return entry is not None and _parser(entry, recipe) == recipe.unfinished_parser
+
+
+def _parser(entry: Entry, recipe: Recipe) -> str:
+    return entry.parser.removesuffix(f"{_READ_AS}{recipe.assumed_encoding}")
+
+
+def _fingerprint(entry: Entry | None, recipe: Recipe) -> str:
+    is_done = entry is not None and not _is_outdated(entry, recipe) and not _is_unfinished(entry, recipe)
+    return entry.fingerprint if entry is not None and is_done else ""

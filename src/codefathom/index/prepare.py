@@ -1,0 +1,168 @@
+"""Stages 1 to 3 for one file: read, parse, chunk, split into terms. No state; runs here or in a worker process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from hashlib import blake2b
+from typing import BinaryIO, NamedTuple
+
+from codefathom.index.chunk import chunk
+from codefathom.index.plan import Job, Recipe
+from codefathom.parse import parse
+from codefathom.parse.text import PARSER
+from codefathom.parse.text import parse as parse_text
+from codefathom.source.changes import FileStat
+from codefathom.source.documents import read
+from codefathom.source.large import Survey, Window, look_through
+from codefathom.source.secrets import MASK, blank
+from codefathom.stores.cache import Cache, decode_parsed, encode_parsed
+from codefathom.stores.catalog.records import Rejected, Touched
+from codefathom.stores.lexical.fields import Fields, fields_of
+from codefathom.types import Chunk, Document, Failure, ParsedDocument, Skipped
+
+# What is embedded of a chunk: enough for its topic; a static model gains nothing from more.
+MAX_EMBEDDED_CHARS = 2_000
+
+
+class Prepared(NamedTuple):
+    """A document, ready to be embedded and stored."""
+
+    file: FileStat
+    parsed: ParsedDocument
+    chunks: tuple[Chunk, ...]
+    text_hashes: tuple[str, ...]  # of `embedded_text`, parallel to chunks
+    fields: tuple[Fields, ...]  # for the lexical view, parallel to chunks
+    fresh_parse: bytes  # to be put into the cache; empty when it came from there
+    is_finished: bool = True  # False: a model should have parsed it and did not
+
+    @property
+    def path(self) -> str:
+        """Path of the document."""
+        return self.file.path
+
+
+Outcome = Prepared | Touched | Rejected | Failure
+
+# Reasons that may pass by themselves: such a file is tried again in each run.
+_PASSING = frozenset({"unreadable"})
+
+
+def prepare(job: Job, recipe: Recipe) -> Outcome:
+    """Turn one file into chunks. Never raises for what a file contains."""
+    document = read(
+        recipe.root, job.file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
+    )
+    if isinstance(document, Skipped):
+        return left_out(document, job)
+    if document.fingerprint == job.fingerprint:
+        return Touched(*job.file)
+    return prepare_document(document, job.file, recipe)
+
+
+def look_into(stream: BinaryIO, job: Job, recipe: Recipe) -> Survey | Touched | Rejected | Failure:
+    """Do what comes before parsing for a large file; what is wanted of it is a Survey."""
+    found = look_through(
+        stream, job.file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
+    )
+    if isinstance(found, Skipped):
+        return left_out(found, job)
+    return Touched(*job.file) if found.fingerprint == job.fingerprint else found
+
+
+def left_out(skipped: Skipped, job: Job) -> Rejected | Failure:
+    """Return what becomes of a file that is no document; what may pass by itself is a failure."""
+    if skipped.reason in _PASSING:
+        return Failure(skipped.path, skipped.reason)
+    return Rejected(skipped.path, skipped.reason, job.file.size, job.file.mtime_ns)
+
+
+def prepare_document(document: Document, file: FileStat, recipe: Recipe) -> Prepared:
+    """Parse, chunk and split a document that was read already.
+
+    Secrets are masked before: nothing that is made of a document, and nothing that is kept, knows their values.
+    """
+    if not recipe.keeps_secrets:
+        document = masked(document)
+    parsed, fresh = _parsed(document, recipe)
+    return prepare_parsed(parsed, file, recipe)._replace(fresh_parse=fresh)
+
+
+def prepare_window(window: Window, recipe: Recipe) -> Prepared:
+    """Chunk and split a window of a large file; the document that comes with it has no text."""
+    text, is_assumed = window.text(recipe.assumed_encoding)
+    encoding = recipe.assumed_encoding if is_assumed else ""
+    document = document_of(window.survey, text=text, encoding=encoding)
+    if not recipe.keeps_secrets:
+        document = masked(document)
+    prepared = prepare_parsed(parse_text(document), window.file, recipe, lines_before=window.lines_before)
+    return prepared._replace(parsed=unparsed(document_of(window.survey, encoding=encoding)))
+
+
+def document_of(survey: Survey, *, text: str = "", encoding: str = "") -> Document:
+    """Return a large file as a document, whole or a window of it."""
+    return Document(survey.file.path, survey.language, text, survey.fingerprint, survey.size, encoding)
+
+
+def unparsed(document: Document) -> ParsedDocument:
+    """Return what is known of a large file beside its chunks."""
+    return ParsedDocument(document, (), (), (), PARSER, (f"{document.size} bytes are too many to parse",))
+
+
+def masked(document: Document) -> Document:
+    """Return a document with a mask in the place of each secret. Lines, columns and the fingerprint stay."""
+    text = blank(document.text, document.path)
+    return document if text is document.text else replace(document, text=text)
+
+
+def prepare_parsed(parsed: ParsedDocument, file: FileStat, recipe: Recipe, *, lines_before: int = 0) -> Prepared:
+    """Chunk and split a document that was parsed already."""
+    chunks = chunk(parsed, recipe.limits, lines_before=lines_before)
+    hashes = tuple(text_hash(embedded_text(piece)) for piece in chunks)
+    return Prepared(file, parsed, chunks, hashes, tuple(map(fields_of, chunks)), b"")
+
+
+def embedded_text(piece: Chunk) -> str:
+    """Return the text that is embedded for a chunk: where it stands, what it defines, then its lines."""
+    module = piece.path.rpartition("/")[0]
+    names = " ".join(piece.names) or piece.symbol
+    return f"{piece.path}\n{module}\n{names}\n{piece.signature}\n{piece.text[:MAX_EMBEDDED_CHARS]}"
+
+
+def text_hash(text: str) -> str:
+    """Return the key under which the embedding of a text is kept."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def cache_key(document: Document, recipe: Recipe) -> str:
+    """Return the key of a parse result: the bytes, how they are read, and by which version."""
+    # What is masked depends on the path as well, and what was parsed then is of that text.
+    text = f"|{text_hash(document.text)}" if MASK in document.text else ""
+    return f"{document.fingerprint}|{document.language}|{recipe.parser_of(document)}{text}"
+
+
+def store_parses(outcomes: list[Outcome], recipe: Recipe, cache: Cache) -> None:
+    """Keep fresh parse results for other worktrees, clones and branches."""
+    fresh = {
+        cache_key(item.parsed.document, recipe): item.fresh_parse
+        for item in outcomes
+        if isinstance(item, Prepared) and item.fresh_parse
+    }
+    if fresh:
+        cache.put_parsed(fresh)
+
+
+def _parsed(document: Document, recipe: Recipe) -> tuple[ParsedDocument, bytes]:
+    if not recipe.cache_folder:
+        return parse(document, recipe.chain), b""
+    key = cache_key(document, recipe)
+    known = _cache(recipe.cache_folder).get_parsed([key])
+    if key in known:
+        return decode_parsed(known[key], document), b""
+    parsed = parse(document, recipe.chain)
+    return parsed, encode_parsed(parsed)
+
+
+@lru_cache(maxsize=4)
+def _cache(folder: str) -> Cache:
+    return Cache.open(folder)

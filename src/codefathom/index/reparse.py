@@ -1,0 +1,124 @@
+"""Stage 2 by a language model: what the other parsers leave to it is parsed again and cut anew.
+
+It is asked in the main process, after the workers, which have no network and know no keys. A file on which it fails
+keeps what the other parsers found, so that a search finds it, and is marked to be tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from codefathom.index.plan import Recipe
+from codefathom.index.prepare import Outcome, Prepared, prepare_parsed
+from codefathom.parse import is_for_model
+from codefathom.parse.llm import parser
+from codefathom.providers.base import ChatModel
+from codefathom.providers.parallel import in_parallel
+from codefathom.stores.cache import encode_parsed
+from codefathom.types import Document, Failure, ParsedDocument
+
+# A model that fails on so many files in a row is away: the run goes on without it.
+GIVE_UP_AFTER = 8
+# Files for each call at a time that are asked about before all is stored: what an interrupted run loses.
+_FILES_PER_WORKER = 4
+
+
+class ModelParser(NamedTuple):
+    """A model as parser."""
+
+    model: ChatModel
+    parse: Callable[[Document, ChatModel], ParsedDocument | None]
+    workers: int  # calls at the same time
+
+
+def model_parser(model: ChatModel, workers: int, *, mask: Callable[[str], str]) -> ModelParser:
+    """Return a parser that asks `model`, which never sees what `mask` takes out of a text."""
+    return ModelParser(model, lambda document, asked: parser(asked, mask=mask)(document), workers)
+
+
+class Reparsing:
+    """The model's part in one run; remembers what failed."""
+
+    def __init__(self, model: ModelParser | None, recipe: Recipe) -> None:
+        self.failures: list[Failure] = []
+        self.sizes: list[int] = []  # of the files that were sent
+        self._model = model
+        self._recipe = recipe
+        self._n_failed_in_a_row = 0
+
+    def steps(self, batches: Iterable[list[Outcome]]) -> Iterator[list[Outcome]]:
+        """Yield all outcomes, in their order and in no larger batches."""
+        for batch in batches:
+            for step in self._steps(batch):
+                yield self.apply(step)
+
+    def apply(self, outcomes: list[Outcome]) -> list[Outcome]:
+        """Ask the model about those documents that are for it."""
+        asked = [item for item in outcomes if isinstance(item, Prepared) and self._is_for_model(item)]
+        if self._model is None or not asked:
+            return outcomes
+        model = self._model
+        documents = [item.parsed.document for item in asked]
+        answers = in_parallel(partial(self._ask, model), documents, model.model, model.workers)
+        name = model.model.name
+        new = {item.path: self._finished(item, answer, name) for item, answer in zip(asked, answers, strict=True)}
+        return [new.get(item.path, item) for item in outcomes]
+
+    # ---- inside
+
+    def _steps(self, batch: list[Outcome]) -> Iterator[list[Outcome]]:
+        """Cut a batch so that no step takes long."""
+        most = _FILES_PER_WORKER * self._model.workers if self._model else 0
+        step: list[Outcome] = []
+        n_asked = 0
+        for item in batch:
+            if n_asked and n_asked == most:
+                yield step
+                step, n_asked = [], 0
+            step.append(item)
+            n_asked += isinstance(item, Prepared) and self._is_for_model(item)
+        yield step
+
+    def _is_for_model(self, item: Prepared) -> bool:
+        return is_for_model(item.parsed.document.language, item.parsed.parser, self._recipe.chain)
+
+    def _ask(self, parsing: ModelParser, document: Document, model: ChatModel) -> ParsedDocument | None:
+        if self._n_failed_in_a_row >= GIVE_UP_AFTER:
+            return None
+        self.sizes.append(document.size)
+        parsed = parsing.parse(document, model)
+        # Several threads count here; that one of them is late by one does not matter.
+        failed = parsed is None or bool(_unanswered(parsed, model.name))
+        self._n_failed_in_a_row = self._n_failed_in_a_row + 1 if failed else 0
+        return parsed
+
+    def _finished(self, item: Prepared, answer: ParsedDocument | None, model: str) -> Prepared:
+        """Put what the model found in the place of what was found before, if it found something."""
+        if answer is None:
+            reason = f"not asked after it failed on {GIVE_UP_AFTER} files in a row"
+            return self._failed(item, reason)._replace(fresh_parse=b"", is_finished=False)
+        parsed = _joined(item.parsed, answer)
+        prepared = prepare_parsed(parsed, item.file, self._recipe)
+        if unanswered := _unanswered(answer, model):
+            return self._failed(prepared, unanswered[0])._replace(is_finished=False)
+        return prepared._replace(fresh_parse=encode_parsed(parsed) if item.fresh_parse else b"")
+
+    def _failed(self, item: Prepared, reason: str) -> Prepared:
+        self.failures.append(Failure(item.path, f"not parsed by the model: {reason}"))
+        return item
+
+
+def _joined(before: ParsedDocument, answer: ParsedDocument) -> ParsedDocument:
+    """Return the answer; when the model gave up, what was found before. The problems of both stay."""
+    gave_up = answer.problems and not answer.symbols
+    problems = (*before.problems, *answer.problems)
+    return replace(before if gave_up else answer, parser=answer.parser, problems=problems)
+
+
+def _unanswered(parsed: ParsedDocument, model: str) -> list[str]:
+    """Return why the model said nothing about the document, or about a part of it."""
+    sign = f"could not be parsed by {model}: "
+    return [problem.removeprefix(sign) for problem in parsed.problems if problem.startswith(sign)]

@@ -1,0 +1,139 @@
+"""From an opened index and its settings to an agent: what it may use, its tools, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from codefathom.agent.loop import Briefing, Event, Final, Limits, Observed, run
+from codefathom.agent.report import report
+from codefathom.agent.tools import Place, Project, Tool, tools, usage
+from codefathom.answer.answer_types import Answer, Prices, Source
+from codefathom.answer.budget import Material, merged, pack, shares, shown
+from codefathom.answer.prompting import fenced, language_of_question, prompt
+from codefathom.answer.stages import extract
+from codefathom.answer.tokens import counter
+from codefathom.config.settings import Settings
+from codefathom.errors import FathomError, SettingsError, UsageError
+from codefathom.project.opening import Opened
+from codefathom.project.roles import model_of
+from codefathom.project.texts import Request, Texts, window, with_symbols
+from codefathom.search.graph.related import related
+from codefathom.search.question.query import check_length
+from codefathom.types import FoundSymbol, Level, RelatedResult, SearchResult
+
+Search = Callable[[str, Level, int], SearchResult]  # question, what a hit is, most hits
+_MAX_EXCERPTS = 5
+
+
+# Of the window, for what is given with the question: the rest is for what the tools show.
+_GIVEN_PARTS = 2
+_PART = "The tools show only a part of the project that was chosen for this question, {n_files} files."
+
+
+def investigate(request: Request, opened: Opened, search: Search) -> Iterator[Event | Answer]:
+    """Let a model look for itself; yield what happens, the answer last; closing it ends the model's call.
+
+    Raises UsageError for an empty question, SourceError for a path that is not indexed and SettingsError without a
+    model. A model that fails is told in `Answer.failure`.
+    """
+    question = request.text
+    if not question.strip():
+        raise UsageError("the question is empty", hint='such as fathom ask --agent "where are orders priced"')
+    check_length(question)
+    chosen = model_of("agent", opened)
+    if chosen is None:
+        raise SettingsError("an agent needs a language model", hint="set FATHOM_LLM__MODEL, such as ollama:qwen3:8b")
+    limits = _limits(opened.place.settings, chosen.name)
+    texts = Texts(opened, request.documents)
+    project = _project(texts, search, request)
+    known = tools(project)
+    briefing = _briefing(texts, request, known, limits, len(project.paths()))
+    seen = list(briefing.places)
+    for event in run(question, chosen, known, limits, briefing):
+        if isinstance(event, Observed):
+            seen += event.places
+        yield event
+        if isinstance(event, Final):
+            excerpts = partial(_excerpts, question, project)
+            found = report(question, event, seen, texts.indexed, texts.on_disk, excerpts=excerpts)
+            yield replace(
+                with_symbols(found, texts.name_of),
+                model="" if found.failure else chosen.name,
+                generation=opened.catalog.generation,
+                trace=event.stages,
+                cost=limits.prices.cost(event.usage),
+                degraded=(*found.degraded, *_unread(texts.given(request.pinned), seen)),
+            )
+
+
+def _briefing(texts: Texts, request: Request, known: Sequence[Tool], limits: Limits, n_files: int) -> Briefing:
+    """Return what the model is told besides the question: its task, the turns before, and what is given."""
+    listed = "\n".join(f"- {usage(tool.spec)}" for tool in known)
+    system = prompt("agent", language_of_question(request.text), tools=listed, rounds=str(limits.rounds))
+    settings = texts.opened.place.settings
+    context = settings.context
+    budget = shares(window(settings) // _GIVEN_PARTS, context.full_text_ratio, context.segment_ratio)
+    sources = pack(texts.given(request.pinned), budget, counter(context.tokenizer_path), texts.name_of).sources
+    # Without their numbers: those of an agent's answer count what it lists itself.
+    given = "\n".join(shown(source).removeprefix(f"[{source.number}] ") for source in sources)
+    parts = [_PART.format(n_files=n_files)] if request.where is not None else []
+    parts += [fenced(given, "what is given with the question")] if sources else []
+    return Briefing(
+        system,
+        history=request.history,
+        given="\n\n".join(parts),
+        places=tuple(Place(item.path, item.start_line, item.end_line, item.symbol) for item in sources),
+        mask=texts.recorded,
+    )
+
+
+def _unread(given: Sequence[Material], seen: Sequence[Place]) -> Iterator[str]:
+    """Say of which given texts the model has not seen every line."""
+    for item in given:
+        n_lines = item.text.removesuffix("\n").count("\n") + 1
+        spans = [(place.start_line, place.end_line) for place in seen if place.path == item.path]
+        if merged(spans, n_lines) != [(1, n_lines)]:
+            yield f"{item.path} was not read whole: the model was shown {'only parts' if spans else 'nothing'} of it"
+
+
+def _excerpts(question: str, project: Project) -> Sequence[Source]:
+    """Return what an answer without a model consists of."""
+    try:
+        return extract.excerpts(project.search(question, "chunk", _MAX_EXCERPTS).hits)
+    except FathomError:  # that the model failed is what is to be said
+        return ()
+
+
+def _limits(settings: Settings, name: str) -> Limits:
+    """Return what an agent may use. Raises SettingsError for a limit on a cost that cannot be known."""
+    agent, prices = settings.agent, Prices(*settings.llm.prices_of(name))
+    if agent.max_cost and not any(prices):
+        raise SettingsError(
+            f"agent.max_cost = {agent.max_cost} needs the prices of the model",
+            hint=f"add {name}=SENT/RECEIVED to llm.prices, the prices of a million tokens",
+        )
+    return Limits(agent.rounds, agent.max_tokens, agent.max_seconds, settings.answer.max_tokens, agent.max_cost, prices)
+
+
+def _project(texts: Texts, search: Search, request: Request) -> Project:
+    """Return what the tools see: what was given, and of the index no more than the question is kept to."""
+    catalog = texts.opened.catalog
+    paths = list(dict.fromkeys([*request.pinned, *texts.paths(request.where)]))
+    known = frozenset(paths)
+
+    def of_symbols(name: str) -> list[FoundSymbol]:
+        return [texts.of_symbol(found) for found in catalog.symbols(name) if found.path in known]
+
+    def near(target: str) -> RelatedResult:
+        found = related(catalog, target)
+        return replace(found, edges=tuple(edge for edge in found.edges if edge.path in known))
+
+    return Project(
+        search=lambda question, level, limit: texts.of_hits(search(question, level, limit)),
+        text=lambda path: (texts.indexed(path) or None) if path in known else None,
+        symbols=of_symbols,
+        related=near,
+        paths=lambda: paths,
+    )

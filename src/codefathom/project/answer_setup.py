@@ -1,0 +1,162 @@
+"""From an opened index and its settings to what `answer` takes: plain values and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import NamedTuple, TypeVar, cast
+
+from codefathom.answer.answer_types import Answer, Prices
+from codefathom.answer.ask import Found, Text, ask
+from codefathom.answer.budget import Shares, shares, sizes
+from codefathom.answer.prompting import latest
+from codefathom.answer.stages.course import Models, Project, Question
+from codefathom.answer.stages.gather import gather, materials
+from codefathom.answer.stages.judge import JudgeOptions
+from codefathom.answer.stages.select import Listed
+from codefathom.answer.tokens import counter
+from codefathom.config.settings import Settings
+from codefathom.errors import UsageError
+from codefathom.project.damage import reading
+from codefathom.project.opening import Opened
+from codefathom.project.originals import Lines
+from codefathom.project.roles import model_of
+from codefathom.project.texts import Request, Texts, naming, window, with_symbols
+from codefathom.providers.base import Message
+from codefathom.search.graph.related import related
+from codefathom.search.question.query import check_length
+from codefathom.types import Context, SearchResult
+
+_Step = TypeVar("_Step")
+
+# Hits asked for, for each file of a context: several lie in one file.
+HITS_PER_FILE = 4
+# A project of no more files is shown to the selecting model as a whole.
+_SMALL_PROJECT = 400
+
+
+class Prepared(NamedTuple):
+    """What `answer.ask.ask` takes."""
+
+    question: Question
+    project: Project
+    models: Models
+
+
+def prepare(request: Request, opened: Opened, search: Callable[[str, int], SearchResult]) -> Prepared:
+    """Return what `answer.ask.ask` takes. Raises UsageError, SourceError and SettingsError."""
+    texts = Texts(opened, request.documents)
+    return Prepared(_question(request, texts), _project(texts, search), models(opened))
+
+
+def answer(
+    request: Request, opened: Opened, search: Callable[[str, int], SearchResult]
+) -> Iterator[Found | Text | Answer]:
+    """Yield the sources, the answer in checked pieces, and the whole answer last; closing it ends the model's call.
+
+    Raises UsageError, SourceError and SettingsError. A model that fails is told in `Answer.failure`.
+    """
+    prepared = prepare(request, opened, search)
+    for event in ask(*prepared):
+        yield with_symbols(event, prepared.project.name_of) if isinstance(event, Answer) else event
+
+
+def with_damage(opened: Opened, events: Iterator[_Step | Answer]) -> Iterator[_Step | Answer]:
+    """Pass on the events of an answer; the answer itself says what of the index is damaged."""
+    with reading(opened), closing(cast("Generator[_Step | Answer]", events)):
+        for event in events:
+            if isinstance(event, Answer):
+                yield replace(event, degraded=tuple(dict.fromkeys((*event.degraded, *opened.damage()))))
+            else:
+                yield event
+
+
+def context(opened: Opened, result: SearchResult, max_files: int, max_tokens: int) -> Context:
+    """Return the files of a prompt within a window of tokens."""
+    settings = opened.place.settings.context
+    found = materials(result, Lines(opened).text)[:max_files]
+    # Nothing is kept back: the window is all that this context may take.
+    full = shares(max_tokens, settings.full_text_ratio, 0.0).full
+    gathered = gather(
+        result.query, found, Shares(full, max_tokens - full, 0), counter(settings.tokenizer_path), naming(opened)
+    )
+    return replace(gathered, degraded=result.degraded)
+
+
+def models(opened: Opened) -> Models:
+    """Return the models of the answering roles; none where none is configured."""
+    return Models(*(model_of(role, opened) for role in Models._fields))
+
+
+def recent(history: Sequence[Message], settings: Settings) -> tuple[Message, ...]:
+    """Return the latest turns that half of the window takes; the first of them is a question."""
+    kept = latest(history, window(settings) // 2, counter(settings.context.tokenizer_path))
+    while kept and kept[0].role != "user":
+        del kept[0]
+    return tuple(kept)
+
+
+def _question(request: Request, texts: Texts) -> Question:
+    """Return the question within the limits of the settings. Raises UsageError and SourceError."""
+    if not request.text.strip():
+        raise UsageError("the question is empty", hint='such as fathom ask "where are orders priced"')
+    check_length(request.text)
+    settings = texts.opened.place.settings
+    most, count = window(settings), counter(settings.context.tokenizer_path)
+    max_input_tokens = settings.select.max_input_tokens or most
+    # What was said takes its part of the window, but never so much that no source fits.
+    room = max(most - sum(count(message.content) for message in request.history), most // 2)
+    budget = shares(room, settings.context.full_text_ratio, settings.context.segment_ratio)
+    return Question(
+        text=request.text,
+        budget=budget,
+        judging=JudgeOptions(
+            threshold=settings.judge.relevance_threshold,
+            doc_threshold=settings.judge.doc_relevance,
+            workers=settings.judge.workers,
+            hint=settings.answer.filter_hint,
+            max_input_tokens=max_input_tokens,
+            count=count,
+            sizes=sizes(budget.full),
+        ),
+        history=request.history,
+        pinned=texts.given(request.pinned),
+        filter_level=_filter_level(settings),
+        n_sources=settings.rerank.top_n,
+        max_tokens=settings.answer.max_tokens,
+        least_confidence=settings.answer.least_confidence,
+        in_line_order=not settings.context.disable_segment_reorder,
+        count=count,
+        max_input_tokens=max_input_tokens,
+        prices_of=lambda name: Prices(*settings.llm.prices_of(name)),
+        mask=texts.recorded,
+    )
+
+
+def _filter_level(settings: Settings) -> int:
+    """Return the level as set; what decides by itself lets a model select and judge where there is one."""
+    level, llm = settings.select.filter_level, settings.llm
+    return level if level >= 0 else int(bool(llm.of("select") or llm.of("judge")))
+
+
+def _project(texts: Texts, search: Callable[[str, int], SearchResult]) -> Project:
+    """Return what an answer asks of this project."""
+    return Project(
+        search=lambda question, limit: texts.of_hits(search(question, limit)),
+        text=texts.indexed,
+        on_disk=texts.on_disk,
+        name_of=texts.name_of,
+        related=lambda path: related(texts.opened.catalog, path),
+        outline=lambda candidates: _outline(candidates, texts.opened),
+    )
+
+
+def _outline(candidates: Sequence[str], opened: Opened) -> list[Listed]:
+    documents = [document.path for document in opened.catalog.documents()]
+    paths = documents if len(documents) <= _SMALL_PROJECT else list(candidates)
+    purposes = opened.purposes(paths)
+    return [
+        Listed(path, tuple(symbol.qualified_name for symbol in opened.catalog.symbols_of(path)), purposes.get(path, ""))
+        for path in paths
+    ]

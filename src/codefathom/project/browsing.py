@@ -1,0 +1,152 @@
+"""What is indexed, file by file: for those who look around instead of asking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from typing import NamedTuple
+
+from codefathom.errors import DamagedError, IndexingError, SourceError, UsageError
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import StoredDocument
+from codefathom.stores.folder import Folder
+from codefathom.text.printable import is_text
+from codefathom.types import FoundSymbol
+
+
+class IndexedFile(NamedTuple):
+    """One file of the index."""
+
+    path: str
+    language: str
+    size: int  # bytes
+    n_lines: int
+
+
+class FileLines(NamedTuple):
+    """Lines of a file, as they were when it was indexed."""
+
+    file: IndexedFile
+    start_line: int
+    end_line: int
+    text: str
+
+
+class TreeEntry(NamedTuple):
+    """A file or folder in a folder."""
+
+    name: str
+    path: str
+    file: IndexedFile | None  # None for a folder
+    n_files: int  # below a folder; 1 for a file
+
+
+class Files:
+    """The files of one index. What is not indexed cannot be seen.
+
+    Raises DamagedError for a file of which the index does not hold what was written.
+    """
+
+    def __init__(self, catalog: Catalog, lines: Callable[[str, int, int], str]) -> None:
+        """`lines` gives lines of a document as they are shown; see `Catalog.lines`."""
+        self._catalog = catalog
+        self._lines = lines
+
+    def listed(self, folder: str = "") -> tuple[IndexedFile, ...]:
+        """Return the files at or below a folder, ordered by path."""
+        below = _below(folder)
+        return tuple(_file(item) for item in self._catalog.documents() if item.path.startswith(below))
+
+    def entries(self, folder: str = "") -> tuple[TreeEntry, ...]:
+        """Return what lies directly in a folder, folders first. Raises SourceError for an unknown folder."""
+        below = _below(folder)
+        listed = self.listed(folder)
+        if not listed and below:
+            raise SourceError(f"no such folder in the index: {folder!r}", hint='the folder "" has all others in it')
+        folders: dict[str, int] = {}
+        files = []
+        for file in listed:
+            name, mark, _ = file.path.removeprefix(below).partition("/")
+            if mark:
+                folders[name] = folders.get(name, 0) + 1
+            else:
+                files.append(TreeEntry(name, file.path, file, 1))
+        return (*(TreeEntry(name, below + name, None, count) for name, count in sorted(folders.items())), *files)
+
+    def lines(self, path: str, start_line: int = 1, end_line: int = 0) -> FileLines:
+        """Return lines of a file; without `end_line`, up to the last; lines behind the last are left out.
+
+        Raises SourceError for a file that is not indexed, and UsageError for a range that has none of its lines.
+        """
+        file = self._find(path)
+        last = min(end_line or file.n_lines, file.n_lines)
+        if not (1 <= start_line <= max(last, 1)):
+            raise UsageError(
+                f"{path} has no lines {start_line} to {end_line or 'the last'}", hint=f"it has {file.n_lines} lines"
+            )
+        text = self._lines(path, start_line, max(last, 1))
+        self._refuse_damage(path)
+        return FileLines(file, start_line, last, text)
+
+    def outline(self, path: str) -> tuple[FoundSymbol, ...]:
+        """Return the symbols of a file in line order, outer before inner. Raises SourceError."""
+        file = self._find(path)
+        symbols = self._catalog.symbols_of(path)
+        self._refuse_damage(path)
+        return tuple(FoundSymbol(path, file.language, symbol) for symbol in symbols)
+
+    def _refuse_damage(self, path: str) -> None:
+        if path in self._catalog.soundness.left_out:
+            raise self._catalog.soundness.damaged(f"what it holds of {path} differs from what was written")
+
+    def _find(self, path: str) -> IndexedFile:
+        document = self._catalog.document(path) if is_text(path) else None
+        if document is None:
+            raise SourceError(
+                f"no such file in the index: {path!r}",
+                hint="give a path relative to the project; `fathom status --skipped` lists what is left out",
+            )
+        return _file(document)
+
+
+def _below(folder: str) -> str:
+    trimmed = folder.strip("/")
+    return f"{trimmed}/" if trimmed not in {"", "."} else ""
+
+
+def _file(document: StoredDocument) -> IndexedFile:
+    return IndexedFile(document.path, document.language, document.size, document.n_lines)
+
+
+class Glance(NamedTuple):
+    """How much an index holds, seen without opening its views."""
+
+    generation: int
+    n_documents: int
+    n_chunks: int
+    n_symbols: int
+    indexed_at: float  # seconds since the epoch
+    languages: Mapping[str, int]  # documents by language, most first
+    kinds: Mapping[str, int]  # chunks by kind, most first
+
+
+def glance(folder: Folder, word: str) -> Glance | None:
+    """Return how much the index in a folder holds; None where there is none that can be read. Raises DamagedError.
+
+    `word` is the one by which the index is known here: of another one nothing is told.
+    """
+    try:
+        catalog = Catalog.open(folder.file("catalog.db"), read_only=True)
+    except DamagedError:
+        raise
+    except IndexingError:
+        return None
+    with closing(catalog):
+        generation = catalog.generation
+        if not generation and (reason := catalog.get_meta("set_aside")):
+            raise DamagedError(f"the index was set aside: {reason}", hint="index again")
+        if not generation or not catalog.is_marked_with(word):
+            return None
+        n_documents, n_chunks, n_symbols, languages, kinds = catalog.counts()
+        indexed_at = int(catalog.get_meta("indexed_at_ns", "0")) / 1e9
+        return Glance(generation, n_documents, n_chunks, n_symbols, indexed_at, languages, kinds)

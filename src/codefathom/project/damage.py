@@ -1,0 +1,56 @@
+"""Questions and runs over an index whose files may be damaged: an answer or an error says so, a run repairs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from codefathom.errors import DamagedError, FathomError
+from codefathom.project.opening import Opened
+from codefathom.types import Progress
+
+_Event = TypeVar("_Event")
+
+
+@contextmanager
+def reading(opened: Opened, *, whole: bool = False, is_old_shown: bool = False) -> Iterator[Opened]:
+    """Give an index to a question. What breaks because files are damaged raises DamagedError that says so.
+
+    So does, with `whole`, an answer that had to leave something out and has no place to say it, and, unless
+    `is_old_shown`, a catalogue that is older than its views.
+    """
+    soundness = opened.catalog.soundness
+    try:
+        if not is_old_shown and opened.views.is_ahead:
+            raise soundness.damaged("it is older than what was made from it")
+        yield opened
+        if whole and soundness.left_out:
+            raise soundness.damaged(f"what it holds of {min(soundness.left_out)} is wrong")
+    except FathomError:
+        raise
+    except Exception as error:
+        # Whatever a library makes of bytes that are not what was written; anything else is a fault of ours.
+        problem = opened.damage_of_files()
+        if not problem:
+            raise
+        if "catalogue" in problem:
+            raise soundness.damaged(problem["catalogue"]) from error
+        part, how = next(iter(problem.items()))
+        raise DamagedError(f"the {part} is damaged: {how}", hint="run `fathom index`: it is built again") from error
+
+
+def lines_of(opened: Opened, lines: Iterator[str]) -> Iterator[str]:
+    """Pass on what is read of the index piece by piece. Raises DamagedError, at the end too."""
+    with reading(opened, whole=True):
+        yield from lines
+
+
+def again_when_damaged(run: Callable[[], Iterator[_Event]], close: Callable[[], None]) -> Iterator[_Event | Progress]:
+    """Pass on the events of an index run; one that finds the index damaged begins again, with one made anew."""
+    try:
+        yield from run()
+    except DamagedError as error:
+        yield Progress("scan", 0, 0, message=f"{error}; it is made again")
+        close()
+        yield from run()

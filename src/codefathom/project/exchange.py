@@ -1,0 +1,132 @@
+"""The index as text, to be read elsewhere and taken over again, in the shapes of the documents we come from.
+
+`index-json`: one object, path → {module_name, symbols, last_modified, md5}. `jsonl`: one object a line with file_path,
+relative_path, content (a list of {module_name, source_code, tag, tokens, metadata}), modify_time and md5. All paths are
+relative to the project. What is imported is only text: documents are parsed and embedded here, by this version, and
+only where a file of the project has just this text: an export may come from anywhere, and is not trusted further.
+`index-json` carries no text, so its files are taken from the project, as far as they are the same by MD5.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from codefathom.errors import UsageError
+from codefathom.source.content import decode
+from codefathom.source.origin import Tree, is_inside
+from codefathom.source.scan import MAX_BYTES
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import StoredDocument
+from codefathom.text.printable import escape_json, is_text
+
+KINDS = ("index-json", "jsonl")
+
+
+def export(catalog: Catalog, root: str, kind: str) -> Iterator[str]:
+    """Yield the index line by line. Raises UsageError for an unknown kind."""
+    if kind == "index-json":
+        return _index_json(catalog, root)
+    if kind == "jsonl":
+        return _json_lines(catalog, root)
+    raise UsageError(f"no export is called {kind!r}", hint=f"choose one of {', '.join(KINDS)}")
+
+
+def read_export(lines: Iterator[str], root: str, kind: str) -> dict[str, str]:
+    """Return the text of each document of an export, by path. Raises UsageError for what is no export."""
+    if kind == "index-json":
+        return _same_files("".join(lines), root)
+    if kind != "jsonl":
+        raise UsageError(f"no import is called {kind!r}", hint=f"choose one of {', '.join(KINDS)}")
+    texts: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            path, text = _document(line, number)
+            texts[path] = text
+    return texts
+
+
+def _same_files(text: str, root: str) -> dict[str, str]:
+    try:
+        digests = {str(path): str(item["md5"]) for path, item in json.loads(text).items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise UsageError(f"this is no index-json: {error}", hint="give a file of `fathom export`") from error
+    texts: dict[str, str] = {}
+    tree = Tree(root, MAX_BYTES)
+    for path, digest in digests.items():
+        data = tree.content(_inside(path, "index-json"))
+        if data is not None and _md5(data) == digest:
+            texts[path] = decode(data).text
+    return texts
+
+
+_RELATIVE = "paths are relative to the project"
+_MOST_SAID = 200  # characters of a path
+
+
+def _inside(path: str, where: str) -> str:
+    if not is_inside(path) or not is_text(path):
+        raise UsageError(f"{where}: {path[:_MOST_SAID]!r} is outside the project", hint=_RELATIVE)
+    return path
+
+
+def _document(line: str, number: int) -> tuple[str, str]:
+    try:
+        item = json.loads(line)
+        path = str(item["relative_path"])
+        text = "".join(str(part["source_code"]) for part in item["content"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UsageError(f"line {number} is not a document: {error}", hint="give a file of `fathom export`") from error
+    if not is_text(text.replace("\0", "")):
+        raise UsageError(f"line {number} holds half a character", hint="give a file of `fathom export`")
+    return _inside(path, f"line {number}"), text
+
+
+def _index_json(catalog: Catalog, root: str) -> Iterator[str]:
+    yield "{"
+    documents = catalog.documents()
+    for index, document in enumerate(documents):
+        symbols = [
+            {"kind": s.kind, "name": s.qualified_name, "start_line": s.start_line, "end_line": s.end_line}
+            for s in catalog.symbols_of(document.path)
+        ]
+        item = {"module_name": document.path, "symbols": symbols, **_stamp(document, root)}
+        comma = "," if index + 1 < len(documents) else ""
+        path = json.dumps(document.path, ensure_ascii=False)
+        yield escape_json(f"{path}: {json.dumps(item, ensure_ascii=False)}{comma}")
+    yield "}"
+
+
+def _json_lines(catalog: Catalog, root: str) -> Iterator[str]:
+    for document in catalog.documents():
+        content = [
+            {
+                "module_name": document.path,
+                "source_code": piece.text,
+                "tag": "",
+                "tokens": len(piece.text) // 4,
+                "metadata": {"start_line": piece.start_line, "end_line": piece.end_line, "kind": piece.kind},
+            }
+            for _, piece in catalog.chunks_of(document.path)
+        ]
+        stamp = _stamp(document, root)
+        item: dict[str, Any] = {
+            "file_path": document.path,
+            "relative_path": document.path,
+            "content": content,
+            "modify_time": stamp["last_modified"],
+            "md5": stamp["md5"],
+        }
+        yield escape_json(json.dumps(item, ensure_ascii=False))
+
+
+def _stamp(document: StoredDocument, root: str) -> dict[str, Any]:
+    """MD5 of the bytes on disk, which is what these formats carry; empty when the file is gone by now."""
+    data = Tree(root, MAX_BYTES).content(document.path)
+    return {"last_modified": document.mtime_ns / 1e9, "md5": "" if data is None else _md5(data)}
+
+
+def _md5(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()

@@ -1,0 +1,202 @@
+"""What the index holds and whether all parts of the installation work: `status` and `doctor`."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+from codefathom import __version__
+from codefathom.errors import FathomError
+from codefathom.index.plan import plan
+from codefathom.parse import available_languages
+from codefathom.project.opening import Opened
+from codefathom.project.originals import Lines
+from codefathom.source.masks import MASK
+from codefathom.source.secrets import find
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.types import Check, SecretPlace, Skipped, Status
+
+
+def status(opened: Opened) -> Status:
+    """Say what the index holds and how far it is from the tree; looks at the tree, writes nothing."""
+    catalog = opened.catalog
+    if not opened.is_known:
+        return _unknown(opened)
+    counts = catalog.counts()
+    found = plan(catalog, opened.recipe)
+    rejected = tuple(Skipped(item.path, item.reason) for item in catalog.rejected())
+    return Status(
+        root=opened.place.root,
+        index_dir=opened.place.index_dir,
+        generation=catalog.generation,
+        n_documents=counts.documents,
+        n_chunks=counts.chunks,
+        n_symbols=counts.symbols,
+        n_bytes=opened.place.index_folder.n_bytes(),
+        languages=counts.languages,
+        kinds=counts.kinds,
+        model=opened.embedder.name,
+        n_without_vector=catalog.n_without_vector(opened.embedder.name),
+        indexed_at=int(catalog.get_meta("indexed_at_ns", "0")) / 1e9,
+        pending=found.n_pending,
+        views_current=opened.views.current,
+        skipped=tuple(sorted({*found.scan.skipped, *rejected}, key=lambda item: (item.path, item.reason))),
+        failures=tuple(catalog.failures()),
+        paused=catalog.get_meta("paused", ""),
+        damage=opened.damage(),
+    )
+
+
+def _unknown(opened: Opened) -> Status:
+    """Say what there is to do; nothing that stands in the index is believed."""
+    found = plan(opened.catalog, opened.recipe, is_known=False)
+    return Status(
+        root=opened.place.root,
+        index_dir=opened.place.index_dir,
+        generation=0,
+        n_documents=0,
+        n_chunks=0,
+        n_symbols=0,
+        n_bytes=opened.place.index_folder.n_bytes(),
+        languages={},
+        kinds={},
+        model=opened.embedder.name,
+        n_without_vector=0,
+        indexed_at=0.0,
+        pending=found.n_pending,
+        views_current=False,
+        skipped=found.scan.skipped,
+        failures=(),
+        doubt=_DOUBT,
+    )
+
+
+_DOUBT = "it was not made here, and is not compared with the files yet"
+
+
+def secret_places(opened: Opened) -> Iterator[SecretPlace]:
+    """Yield where secrets stand in the indexed versions of the files, by path and line.
+
+    The kind is told by the file; where that has changed, it is only "secret".
+    """
+    lines = Lines(opened)
+    for path in _paths(opened.catalog, with_masks=not opened.recipe.keeps_secrets):
+        shown = lines.shown(path)
+        if shown.is_whole:
+            yield from (SecretPlace(path, *place) for place in _by_line(shown.text, find(shown.text, path)))
+        else:
+            found = (number for number, line in enumerate(shown.text.split("\n"), 1) if MASK in line)
+            yield from (SecretPlace(path, number, "secret") for number in found)
+
+
+def _paths(catalog: Catalog, *, with_masks: bool) -> list[str]:
+    if not with_masks:
+        return [document.path for document in catalog.documents()]
+    chunks = catalog.chunks(catalog.select("instr(c.text, ?) > 0", (MASK,)))
+    return sorted({chunk.path for chunk in chunks.values()})
+
+
+def _by_line(text: str, spans: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield (line, kind) of places in order."""
+    line, counted = 1, 0
+    for start, _, kind in spans:
+        line += text.count("\n", counted, start)
+        counted = start
+        yield line, kind
+
+
+def doctor(opened: Opened) -> tuple[Check, ...]:
+    """Run every check; a check that breaks is a finding, not an error. Of an unknown index nothing is told."""
+    checks = _CHECKS
+    if not opened.is_known:
+        checks = {name: check for name, check in _CHECKS.items() if check not in (_catalog, _views, _failures)}
+        checks["catalogue"] = _not_compared
+    return tuple(_guarded(name, check, opened) for name, check in checks.items())
+
+
+def check_embedding(opened: Opened) -> Check:
+    """Ask the embedding model for one vector."""
+    return _guarded("embedding model", _model, opened)
+
+
+def _guarded(name: str, check: Callable[[Opened], Check], opened: Opened) -> Check:
+    try:
+        return check(opened)
+    except (FathomError, OSError, sqlite3.Error, ValueError) as error:
+        return Check(name, False, str(error), getattr(error, "hint", "") or "see the message")
+
+
+def _version(opened: Opened) -> Check:
+    return Check("version", True, f"codefathom {__version__}, SQLite {sqlite3.sqlite_version}")
+
+
+def _folder(opened: Opened) -> Check:
+    folder, problem = opened.place.index_dir, opened.unwritable
+    if problem is not None:
+        return Check("index folder", False, str(problem), problem.hint)
+    ok = os.access(folder, os.W_OK)
+    return Check("index folder", ok, folder, "" if ok else "set FATHOM_INDEX_DIR to a folder that can be written")
+
+
+def _catalog(opened: Opened) -> Check:
+    catalog = opened.catalog
+    problem = catalog.integrity_problem() or catalog.soundness.damage() or catalog.get_meta("set_aside")
+    if problem:
+        return Check("catalogue", False, problem, _REPAIR)
+    return Check("catalogue", True, f"generation {catalog.generation}, sound")
+
+
+def _not_compared(opened: Opened) -> Check:
+    return Check("catalogue", False, _DOUBT, "run `fathom index`: it compares them, and mends what is wrong")
+
+
+def _views(opened: Opened) -> Check:
+    damage = {name: problem for name, problem in opened.damage_of_files().items() if name != "catalogue"}
+    if damage:
+        return Check("views", False, "; ".join(f"{name}: {problem}" for name, problem in damage.items()), _REPAIR)
+    ok = opened.views.current
+    detail = f"lexical {opened.views.lexical.generation}, vectors {opened.views.vectors.generation}"
+    return Check("views", ok, detail, "" if ok else "the next search or `fathom index` brings them up to date")
+
+
+_REPAIR = "run `fathom doctor --fix` or `fathom index`: what is damaged is made again"
+
+
+def _model(opened: Opened) -> Check:
+    started = time.perf_counter()
+    matrix = opened.embedder.embed(["read a file"], "query")
+    took_ms = (time.perf_counter() - started) * 1000
+    ok = matrix.shape == (1, opened.embedder.dimensions)
+    detail = f"{opened.embedder.name}, {opened.embedder.dimensions} dimensions, {took_ms:.0f} ms for one query"
+    return Check("embedding model", ok, detail, "" if ok else "install the package again")
+
+
+def _grammars(opened: Opened) -> Check:
+    languages, missing = available_languages()
+    detail = f"{len(languages)} languages: {', '.join(languages)}"
+    if missing:
+        return Check("grammars", False, f"no grammar for {', '.join(missing)}", "these files are indexed as text")
+    return Check("grammars", True, detail)
+
+
+def _failures(opened: Opened) -> Check:
+    failures = opened.catalog.failures()
+    if not failures:
+        return Check("failed files", True, "none")
+    first = failures[0]
+    return Check(
+        "failed files", False, f"{len(failures)}; {first.path}: {first.reason}", "they are tried again each run"
+    )
+
+
+_CHECKS: dict[str, Callable[[Opened], Check]] = {
+    "version": _version,
+    "index folder": _folder,
+    "catalogue": _catalog,
+    "views": _views,
+    "embedding model": _model,
+    "grammars": _grammars,
+    "failed files": _failures,
+}

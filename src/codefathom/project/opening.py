@@ -1,0 +1,557 @@
+"""From a path and its settings to opened back ends: the only place that chooses them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from codefathom.config.configuration import find_root, home_folder, load_settings, user_file
+from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
+from codefathom.config.settings import Settings
+from codefathom.errors import (
+    DamagedError,
+    IndexingError,
+    ProviderError,
+    SettingsError,
+    SourceError,
+    UnwritableError,
+)
+from codefathom.index.chunk import Limits
+from codefathom.index.plan import Recipe
+from codefathom.providers.base import ChatModel, Embedder, Reranker
+from codefathom.providers.local.bundled import BundledEmbedder
+from codefathom.search.pipeline import Fusion
+from codefathom.search.retrieve import Sources
+from codefathom.source.origin import Originals, Tree
+from codefathom.source.scan import ScanRules
+from codefathom.stores.base import VectorStore
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.folder import Folder, index_folder, writing_error
+from codefathom.stores.lexical.lexical_view import LexicalView
+from codefathom.stores.lock import WriterLock, held_lock
+from codefathom.stores.registry import IndexPlace, Registry
+from codefathom.stores.vectors.flat_vectors import FlatVectorStore
+from codefathom.stores.views import Views
+from codefathom.text.printable import is_text
+
+if TYPE_CHECKING:
+    from codefathom.index.doubt import Doubt
+    from codefathom.index.indexing import Stages
+    from codefathom.index.purposes import PurposeModel
+    from codefathom.index.reparse import ModelParser
+    from codefathom.project.upgrading import Upgrade
+    from codefathom.remote.chat_models import Connections
+    from codefathom.search.ranking.rerank import Reranking
+    from codefathom.stores.cache import Cache
+    from codefathom.stores.catalog.records import StoredDocument
+    from codefathom.types import Hit, IndexReport, Progress
+
+INDEX_FOLDER = ".fathom"
+_CATALOGUE = "catalog.db"
+_BATCH_HERE = 32  # texts for a model on this machine, some seconds' work; a server is asked for `embed.batch` at once
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a project, its index and the user's caches lie, and the settings in force."""
+
+    root: str
+    index_dir: str
+    cache_dir: str
+    settings: Settings
+    variables: Mapping[str, str]  # of the environment, where the keys of providers are
+    state_dir: str  # where it is remembered which indexes are known
+
+    @property
+    def index_folder(self) -> Folder:
+        """The folder of the index, as all that is in it is opened."""
+        return index_folder(self.index_dir, self.root)
+
+
+def locate(path: str, settings: Settings | None = None) -> Place:
+    """Find the project of a path. Raises SourceError when there is no such folder."""
+    if not os.path.isdir(path):
+        raise SourceError(f"no such folder: {path!r}", hint="give the path of a project's folder")
+    root = find_root(os.path.realpath(path))
+    settings = settings or load_settings(root, environ=os.environ, user_file=user_file(os.environ))
+    cache_dir = user_cache_dir()
+    return Place(root, _index_dir(root, settings, cache_dir), cache_dir, settings, os.environ, user_state_dir())
+
+
+def user_cache_dir() -> str:
+    """Return the absolute path of the folder for what all projects of this user share."""
+    home = home_folder()
+    if os.environ.get("FATHOM_CACHE_DIR"):
+        return os.path.abspath(os.environ["FATHOM_CACHE_DIR"])
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.abspath(os.path.join(base, "codefathom"))
+
+
+def user_state_dir() -> str:
+    """Return the folder for what this user's programs remember, such as which indexes were made or checked here."""
+    if os.environ.get("FATHOM_STATE_DIR"):
+        return os.environ["FATHOM_STATE_DIR"]
+    home = home_folder()
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+        return os.path.join(base, "codefathom", "state")
+    base = os.environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
+    return os.path.join(base, "codefathom")
+
+
+def word_of(place: Place) -> str:
+    """Return the word by which this user knows the index of a project, "" for an index that is not known."""
+    return Registry(place.state_dir).word(_index_place(place))
+
+
+def _index_place(place: Place) -> IndexPlace:
+    return IndexPlace(place.root, place.index_dir, os.path.join(place.index_dir, _CATALOGUE))
+
+
+def _index_dir(root: str, settings: Settings, cache_dir: str) -> str:
+    """`.fathom` in the project; another folder by setting; under the user's cache when the project is read-only."""
+    name = os.path.basename(root).encode("utf-8", "replace").decode()
+    own = f"{name}-{blake2b(root.encode(errors='surrogateescape'), digest_size=6).hexdigest()}"
+    chosen = settings.index.dir
+    if chosen:
+        _refuse_others(os.path.join(root, chosen))
+        return os.path.join(root, chosen)
+    if os.environ.get("FATHOM_INDEX_DIR"):  # one folder for the indexes of many projects
+        return os.path.join(os.environ["FATHOM_INDEX_DIR"], own)
+    inside = os.path.join(root, INDEX_FOLDER)
+    kind = Folder(root).file(INDEX_FOLDER).kind()
+    # What is neither a folder nor missing is an error of whoever opens the index: not all that it is may be ours.
+    # The library of the lexical view takes only names in UTF-8.
+    if is_text(inside) and (kind not in {"", "folder"} or os.access(inside if kind else root, os.W_OK)):
+        return inside
+    return os.path.join(cache_dir, "indexes", own)
+
+
+_OURS = ("catalog.", "lexical", "vectors-", "write.lock", ".gitignore")
+_OF_VERSION_CONTROL = {".git", ".hg", ".svn", ".jj", ".bzr", "cvs"}
+
+
+def _refuse_others(index_dir: str) -> None:
+    """Raise SettingsError for a folder in which other files than ours lie: an index empties and ignores its folder."""
+    hint = "set index.dir to a folder that is empty or not there yet"
+    if _OF_VERSION_CONTROL & {part.lower() for part in os.path.normpath(index_dir).split(os.sep)}:
+        raise SettingsError(f"the index cannot lie in {index_dir!r}: that is a folder of version control", hint=hint)
+    # None where it is not there yet, or cannot be read: the attempt to make it will say why.
+    others = sorted(name for name in Folder(index_dir).names() if not name.startswith(_OURS))
+    if others:
+        raise SettingsError(
+            f"the index cannot lie in {index_dir!r}: other files are there, such as {others[0]!r}", hint=hint
+        )
+
+
+class Opened:
+    """The opened index of one project: catalogue, views and embedder. Safe to read from several threads."""
+
+    def __init__(self, place: Place, on_wait: Callable[[str], None] = lambda _: None) -> None:
+        self.place = place
+        self._on_wait = on_wait
+        self._lock = Lock()  # of the two below
+        self._connections: Connections | None = None
+        self._models: dict[str, ChatModel] = {}
+        folder = place.index_folder
+        self._registry = Registry(place.state_dir)
+        self.catalog, self.unwritable = _catalog(folder)
+        self._is_known = self._knows() or (self.unwritable is None and self._claims())
+        if not self._is_known and self.unwritable is None and self.catalog.integrity_problem():
+            self.catalog = self.catalog.renewed()
+            self._is_known = self._claims()
+        self.embedder = self._embedder()  # of the settings
+        # What takes long is made later; see `project/upgrading.py`.
+        self._first = BundledEmbedder() if _is_slow(place.settings) else self.embedder
+        lexical = LexicalView.open(folder.below("lexical"), self.catalog.identity)
+        self.views = self._views(lexical, self._first)
+        self._upgrade = self._to_upgrade(lexical) if self._first is not self.embedder else None
+        self.recipe = _recipe(place)
+        self._tree = Tree(self.recipe.root, self.recipe.rules.max_bytes)
+        self._sources = Sources(self.catalog, lexical, self.views.vectors, self._first, self._reranking())
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the index was made or checked by this user; else nothing in it is to be believed."""
+        if not self._is_known:
+            self._is_known = self._knows()  # another process may have checked it
+        return self._is_known
+
+    def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        """Say of each hit whether its file still is as it was indexed; unchanged files are not read for that."""
+        documents = self.catalog.documents_at({hit.chunk.path for hit in hits})
+        same = {document.path for document in documents if self._is_as_indexed(document)}
+        return tuple(hit if hit.chunk.path in same else replace(hit, stale=True) for hit in hits)
+
+    def _is_as_indexed(self, document: StoredDocument) -> bool:
+        # The first look is all of it nearly always, and each hit of each search pays for it.
+        is_same = self._tree.stamp(document.path) == (document.size, document.mtime_ns)
+        return is_same or Originals(self._tree).of(document).state == "same"
+
+    def remember(self) -> bool:
+        """Mark the index, which was compared with the tree, as known; return whether it stays so after this process."""
+        word = os.urandom(16).hex()
+        self.catalog.mark(word)
+        self._is_known = True
+        return self._registry.add(_index_place(self.place), word)
+
+    def _knows(self) -> bool:
+        return self.catalog.is_marked_with(self._registry.word(_index_place(self.place)))
+
+    def _claims(self) -> bool:
+        """Take an empty index for one that is made here."""
+        word = os.urandom(16).hex()
+        if not self.catalog.claim(word):
+            return False
+        self._registry.add(_index_place(self.place), word)
+        return True
+
+    @property
+    def sources(self) -> Sources:
+        """What a search looks in."""
+        return self._sources if self._upgrade is None else self._upgrade.sources(self._sources)
+
+    def _views(self, lexical: LexicalView, embedder: Embedder) -> Views:
+        store = _vector_store(self.place, embedder, self.catalog.identity)
+        return Views(self.catalog, lexical, store, embedder.name)
+
+    def _to_upgrade(self, lexical: LexicalView) -> Upgrade:
+        from codefathom.project.upgrading import Upgrade
+
+        place, wanted = self.place, self.place.settings.embed
+        batch = min(wanted.batch, _BATCH_HERE) if is_on_disk(wanted.model) else wanted.batch
+        return Upgrade(self.embedder, self._views(lexical, self.embedder), self.views, place.index_folder, batch)
+
+    @contextmanager
+    def writing(self, lock: WriterLock | None = None) -> Iterator[Stages]:
+        """Hold the writer lock and give what an index run needs. A lock that is given is held already.
+
+        Raises LockedError when another process holds it, UnwritableError.
+        """
+        from codefathom.index.indexing import Patience, Stages
+
+        settings = self.place.settings
+        with held_lock(lock or self.lock()), self._written(), closing(self._cache()) as cache:
+            self.views.reload()  # the last writer may have been another process
+            yield Stages(
+                catalog=self.catalog,
+                views=self.views,
+                embedder=self._first,
+                cache=cache,
+                recipe=self.recipe,
+                n_workers=_n_workers(settings.index.workers),
+                embed_batch=settings.embed.batch,
+                patience=Patience(settings.index.error_share, settings.index.error_minimum),
+                model_parser=self._model_parser(),
+                doubt=self._doubt(cache),
+            )
+            if self._upgrade is not None:
+                self._upgrade.follow(cache)
+
+    def _written(self) -> AbstractContextManager[None]:
+        if self.unwritable is not None:
+            raise self.unwritable
+        return self.catalog.soundness.held()
+
+    def lock(self) -> WriterLock:
+        """Return the writer lock, which nobody holds by this."""
+        return WriterLock(self.place.index_folder)
+
+    def _doubt(self, cache: Cache) -> Doubt | None:
+        """Return what checks an index that is not known."""
+        if self.is_known:
+            return None
+        from codefathom.index.doubt import Doubt
+
+        def check_others() -> None:
+            folder, ours = self.place.index_folder, {_vector_folder(self._first), _vector_folder(self.embedder)}
+            for name in folder.names():
+                if name.startswith("vectors-") and name not in ours:
+                    folder.remove(name)
+            if self._upgrade is not None:
+                self._upgrade.check(cache)
+
+        return Doubt(self.catalog, self.views, {self._first.name, self.embedder.name}, check_others)
+
+    def with_models(
+        self, events: Generator[Progress | IndexReport, None, None]
+    ) -> Generator[Progress | IndexReport, None, None]:
+        """Pass on the events of an index run; before its report comes, what takes long is made: vectors and purposes.
+
+        Nobody waits for these models: not a search, and not another writer.
+        """
+        with closing(self._cache()) as cache:
+            if self._upgrade is not None:
+                events = self._upgrade.complete(events, cache)
+            model = self._purpose_model()
+            if model is not None:
+                from codefathom.index.purposes import add_purposes
+
+                events = add_purposes(events, model, self.catalog, cache)
+            yield from events
+
+    def without_purpose(self) -> list[StoredDocument] | None:
+        """Return the documents whose purpose is not known; None when no model is asked for purposes."""
+        name = _describing_model(self.place.settings)
+        if not name:
+            return None
+        from codefathom.index.purposes import without_purpose
+
+        with closing(self._cache()) as cache:
+            return without_purpose(self.catalog, cache, _purpose_key(name))
+
+    def purposes(self, paths: Collection[str]) -> dict[str, str]:
+        """Return the purposes of these files that are known."""
+        name = _describing_model(self.place.settings)
+        if not name:
+            return {}
+        wanted = set(paths)
+        prints = {item.path: item.fingerprint for item in self.catalog.documents() if item.path in wanted}
+        with closing(self._cache()) as cache:
+            known = cache.get_purposes(_purpose_key(name), set(prints.values()))
+        return {path: known[fingerprint] for path, fingerprint in prints.items() if fingerprint in known}
+
+    def _cache(self) -> Cache:
+        from codefathom.stores.cache import Cache
+
+        return Cache.open(self.place.cache_dir)
+
+    def chat_model(self, name: str) -> ChatModel:
+        """Return a language model, the same each time: roles and questions share what is known of its server."""
+        with self._lock:
+            if name not in self._models:
+                self._models[name] = self._to_servers().chat_model(name)
+            return self._models[name]
+
+    def _embedder(self) -> Embedder:
+        """Return the embedding model. Raises SettingsError."""
+        wanted = self.place.settings.embed
+        if wanted.model == BUNDLED and not wanted.dimensions:
+            return BundledEmbedder()
+        if is_on_disk(wanted.model):
+            from codefathom.remote import on_disk
+
+            return on_disk.embedder(self.place.settings)
+        from codefathom.remote.embedding_model import embedder  # with all that speaks to other machines
+
+        return embedder(self.place.settings, self._to_servers(), self.catalog.dimensions_of)
+
+    def _reranking(self) -> Reranking | None:
+        """Return the reranking model, None without one. One that cannot be used is told of by each search."""
+        wanted = self.place.settings.rerank
+        if not wanted.model:
+            return None
+        from codefathom.search.ranking.rerank import Reranking, Unusable
+
+        try:
+            model = self.reranker()
+        except (SettingsError, ProviderError) as error:
+            model = Unusable(shown_model(wanted.model), error)
+        return Reranking(model, wanted.depth, wanted.weight)
+
+    def reranker(self) -> Reranker:
+        """Return the reranking model of the settings. Raises SettingsError."""
+        if is_on_disk(self.place.settings.rerank.model):
+            from codefathom.remote import on_disk
+
+            return on_disk.reranker(self.place.settings)
+        from codefathom.remote import reranking_model as reranking  # with all that speaks to other machines
+
+        return reranking.reranker(self.place.settings, self._to_servers())
+
+    def _to_servers(self) -> Connections:
+        if self._connections is None:
+            from codefathom.remote.chat_models import Connections  # with all that speaks to other machines
+
+            self._connections = Connections(self.place.settings, self.place.variables, self._on_wait)
+        return self._connections
+
+    def _model_parser(self) -> ModelParser | None:
+        """Return the model that parses; None when the chain asks none. Raises SettingsError."""
+        settings = self.place.settings
+        if "llm" not in settings.parse.chain:
+            return None
+        from codefathom.index.reparse import model_parser
+        from codefathom.source.secrets import mask
+
+        model = self.chat_model(_parsing_model(settings))
+        return model_parser(model, settings.judge.workers, mask=lambda text: mask(text).text)
+
+    def _purpose_model(self) -> PurposeModel | None:
+        """Return the model that says what files are for; None when it is not to be asked. Raises SettingsError."""
+        settings = self.place.settings
+        name = _describing_model(settings)
+        if not name:
+            return None
+        from codefathom.index.purposes import PurposeModel
+        from codefathom.source.secrets import mask
+
+        model = self.chat_model(name)
+        return PurposeModel(_purpose_key(name), model, lambda text: mask(text).text, settings.judge.workers)
+
+    def damage(self) -> tuple[str, ...]:
+        """Say what is known to be damaged or missing, a sentence each; nothing is read for that.
+
+        All of it is made good by the next `fathom index`.
+        """
+        catalog, generation = self.catalog, self.catalog.generation
+        sentences: list[str] = []
+        if not self.is_known:
+            return ()
+        if catalog.soundness.left_out:
+            first, more = min(catalog.soundness.left_out), len(catalog.soundness.left_out) - 1
+            sentences.append(
+                f"the index is damaged: what it holds of {first}{f' and {more} more files' if more else ''} is left out"
+            )
+        elif reason := catalog.get_meta("set_aside"):
+            sentences.append(f"the index is not whole: {reason}")
+        if self.views.shown > generation:
+            sentences.append("the catalogue is older than what was made from it")
+        if generation:
+            sentences += [f"the {name} is missing or damaged" for name in self.views.lacking()]
+        return tuple(f"{sentence}; `fathom index` repairs it" for sentence in sentences)
+
+    def damage_of_files(self) -> dict[str, str]:
+        """Compare all files with what was written, and return what is wrong by the part of the index."""
+        problem = self.catalog.soundness.damage()
+        views = self.views.damage() | (self._upgrade.damage() if self._upgrade is not None else {})
+        return {**({"catalogue": problem} if problem else {}), **views}
+
+    def close(self) -> None:
+        """Release files and connections; the engine cannot be used afterwards."""
+        if self._connections is not None:
+            self._connections.close()
+        if self._upgrade is not None:
+            self._upgrade.close()
+        self.views.close()
+        self.catalog.close()
+
+
+def _n_workers(wanted: int) -> int:
+    """Return how many processes parse: more than there are processors only take memory."""
+    processors = os.cpu_count() or 1
+    return min(wanted or processors, processors)
+
+
+def _catalog(folder: Folder) -> tuple[Catalog, UnwritableError | None]:
+    """Open the catalogue; where nothing can be written, one that is there only to be read, and return why as well."""
+    file = folder.file(_CATALOGUE)
+    try:
+        _make_folder(folder)
+        return Catalog.open(file), None
+    except UnwritableError as error:
+        try:
+            return Catalog.open(file, read_only=True), error
+        except DamagedError:
+            raise
+        except IndexingError:
+            raise error from None
+
+
+def _make_folder(folder: Folder) -> None:
+    try:
+        folder.make()
+        ignore = folder.file(".gitignore")
+        if ignore.kind() != "file":
+            ignore.remove()
+            ignore.make(b"# Written by fathom: the index is not part of the project.\n*\n")
+    except OSError as error:
+        raise writing_error("cannot write the index", folder, error) from error
+
+
+def _vector_store(place: Place, embedder: Embedder, owner: str) -> VectorStore:
+    kind = place.settings.store.vectors
+    if kind != "flat":
+        raise SettingsError(f"store.vectors = {kind!r} is not a vector store of this version", hint="use 'flat'")
+    name = _vector_folder(embedder)
+    return FlatVectorStore(place.index_folder.below(name), embedder.dimensions, f"{owner} {name}")
+
+
+def _vector_folder(embedder: Embedder) -> str:
+    """Return a name for each model: vectors of two models never meet, and going back to a model costs nothing."""
+    name = blake2b(f"{embedder.name}:{embedder.dimensions}".encode(), digest_size=4).hexdigest()
+    return f"vectors-{name}"
+
+
+def _is_slow(settings: Settings) -> bool:
+    """Whether the embedding model takes so long that another one answers meanwhile."""
+    return not settings.embed.model.startswith((BUNDLED, "model2vec:"))
+
+
+def _describing_model(settings: Settings) -> str:
+    return settings.llm.of("index") if settings.index.purposes else ""
+
+
+def _purpose_key(name: str) -> str:
+    from codefathom.index.purposes import purpose_key
+
+    return purpose_key(shown_model(name))
+
+
+def fusion(settings: Settings) -> Fusion:
+    """Return how a search joins its rankings."""
+    search = settings.search
+    return Fusion(
+        search.fusion,
+        search.rrf_k,
+        search.lexical_weight,
+        search.vector_weight,
+        search.candidates,
+        settings.rerank.candidates,
+        search.min_similarity,
+    )
+
+
+def index_model(settings: Settings) -> str:
+    """Return the name of the model that an index run sends text to, "" when there is none."""
+    reads = "llm" in settings.parse.chain or settings.index.purposes
+    return settings.llm.of("index") if reads else ""
+
+
+def _parsing_model(settings: Settings) -> str:
+    name = settings.llm.of("index")
+    if not name:
+        raise SettingsError(
+            "parse.chain holds llm, and no language model is set",
+            hint="set FATHOM_LLM__MODEL, such as ollama:qwen2.5-coder:14b, or take llm out of parse.chain",
+        )
+    return name
+
+
+def _chain(settings: Settings) -> tuple[str, ...]:
+    """Return the chain with the model's name and a hash of what it is told: another one parses anew."""
+    chain = settings.parse.chain
+    if "llm" not in chain:
+        return chain
+    from codefathom.parse import llm
+
+    told = blake2b(f"{llm.VERSION}\n{llm.PROMPT}\n{llm.SCHEMA}".encode(), digest_size=4).hexdigest()
+    own = f"llm:{shown_model(_parsing_model(settings))}:{told}"
+    return tuple(own if name == "llm" else name for name in chain)
+
+
+def _recipe(place: Place) -> Recipe:
+    settings = place.settings
+    return Recipe(
+        root=os.path.normpath(os.path.join(place.root, settings.source.dir)),
+        rules=ScanRules(
+            required_exts=settings.source.required_exts,
+            ignore=settings.source.ignore,
+            follow_symlinks=settings.source.follow_symlinks,
+            max_bytes=settings.source.max_file_bytes,
+            include_generated=settings.source.include_generated,
+        ),
+        chain=_chain(settings),
+        limits=Limits(settings.chunk.target_chars, settings.chunk.max_lines),
+        cache_folder=place.cache_dir,
+        encoding="" if settings.source.encoding == "auto" else settings.source.encoding,
+        keeps_secrets=settings.source.secrets == "keep",
+    )

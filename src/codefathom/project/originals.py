@@ -1,0 +1,61 @@
+"""The lines of a project as they are shown: those of the index, and where it has masks, those of the unchanged file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from codefathom.index.plan import with_found_encoding
+from codefathom.project.opening import Opened
+from codefathom.source.masks import MASK, agrees
+from codefathom.source.origin import Originals, Tree
+from codefathom.types import Chunk, Hit
+
+
+class Shown(NamedTuple):
+    """A text, and whether all of it is what stands in the file."""
+
+    text: str
+    is_whole: bool
+
+
+class Lines:
+    """The lines that one question shows; each file is looked at once."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._catalog = opened.catalog
+        recipe = with_found_encoding(opened.recipe, opened.catalog)
+        indexed_at_ns = int(opened.catalog.get_meta("indexed_at_ns", "0"))
+        self._originals = Originals(Tree(recipe.root, recipe.rules.max_bytes), indexed_at_ns, recipe.assumed_encoding)
+
+    def text(self, path: str) -> str:
+        """Return the text of a document, "" when there is none."""
+        return self.shown(path).text
+
+    def shown(self, path: str) -> Shown:
+        """Return the text of a document, with masks where the file has changed or is gone."""
+        return self._shown(path, 1, self._catalog.text(path))
+
+    def lines(self, path: str, start_line: int, end_line: int) -> str:
+        """Return some lines of a document, as `Catalog.lines` does."""
+        return self._shown(path, start_line, self._catalog.lines(path, start_line, end_line)).text
+
+    def hits(self, hits: Iterable[Hit]) -> tuple[Hit, ...]:
+        """Return hits with the lines of their files."""
+        return tuple(replace(hit, chunk=self._chunk(hit.chunk)) if MASK in hit.chunk.text else hit for hit in hits)
+
+    def _chunk(self, chunk: Chunk) -> Chunk:
+        return replace(chunk, text=self._shown(chunk.path, chunk.start_line, chunk.text).text)
+
+    def _shown(self, path: str, start_line: int, kept: str) -> Shown:
+        """Return what stands in the file instead of what was kept of some lines, if it is the same but for masks."""
+        if MASK not in kept:
+            return Shown(kept, True)
+        document = self._catalog.document(path)
+        original = None if document is None else self._originals.of(document)
+        if original is None or original.state != "same":
+            return Shown(kept, False)
+        n_lines = kept.count("\n") + (not kept.endswith("\n"))
+        text = original.lines(start_line, start_line + n_lines - 1)
+        return Shown(text, True) if text is not None and agrees(kept, text) else Shown(kept, False)

@@ -1,0 +1,102 @@
+"""Which language model is asked in which role, whether it answers, and what leaves this machine on the way to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+
+from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
+from codefathom.errors import ProviderError, SettingsError, without_login
+from codefathom.project.opening import Opened, Place, index_model
+from codefathom.providers.base import Ask, ChatModel, Message, whole
+from codefathom.types import Check
+
+# Each may have a model of its own.
+ROLES = ("answer", "select", "judge", "excerpt", "agent")
+
+
+def model_of(role: str, opened: Opened) -> ChatModel | None:
+    """Return the model of a role, None when none is configured. Raises SettingsError."""
+    name = opened.place.settings.llm.of(role)
+    return opened.chat_model(name) if name else None
+
+
+def masks_secrets(place: Place) -> bool:
+    """Whether secrets are taken out of texts, since they may leave the machine."""
+    return place.settings.answer.mask_secrets and bool(_remote(_names(place).values(), place))
+
+
+def leaving(place: Place) -> str:
+    """Say in one sentence what leaves this machine, and to where."""
+    names = _names(place)
+    embed = place.settings.embed.model
+    asked = _remote((name for role, name in names.items() if role != "index"), place)
+    indexing = _remote((names.get("index", ""),), place)
+    embedding = "" if embed == BUNDLED or is_on_disk(embed) else _remote((embed,), place, section="embed")
+    secrets = "secrets masked" if place.settings.answer.mask_secrets else "secrets included"
+    parts = [f"questions and the excerpts they need go to {asked}, {secrets}"] if asked else []
+    parts += [f"text of indexed files goes to {indexing}, secrets masked"] if indexing else []
+    rerank = place.settings.rerank.model
+    reranking = "" if is_on_disk(rerank) else _remote((rerank,), place, section="rerank")
+    parts += [f"every query and the best excerpts go to {reranking}, {secrets}"] if reranking else []
+    parts += [f"all indexed text and every query go to {embedding}, {secrets}"] if embedding else []
+    nothing = "the language models run on it" if names else "no language model is configured"
+    return "; ".join(parts) or f"nothing leaves this machine: {nothing}"
+
+
+def _names(place: Place) -> dict[str, str]:
+    """Return the models that are asked, by role."""
+    names = {role: place.settings.llm.of(role) for role in ROLES} | {"index": index_model(place.settings)}
+    return {role: name for role, name in names.items() if name}
+
+
+def _remote(names: Iterable[str], place: Place, *, section: str = "llm") -> str:
+    """Return those of the models that are on other machines, and where."""
+    if not any(names := list(names)):
+        return ""
+    from codefathom.remote.chat_models import named  # with all that speaks to other machines
+
+    chosen = {named(name, place.settings, place.variables, section=section) for name in names if name}
+    places = {
+        f"{f'{one.provider}:{one.model}' if one.model else 'the server'} at {without_login(one.base_url)}"
+        for one in chosen
+        if one.is_remote
+    }
+    return ", ".join(sorted(places))
+
+
+def check_models(opened: Opened) -> tuple[Check, ...]:
+    """Ask the model of each role for one word."""
+    by_name: dict[str, list[str]] = {}
+    for role, name in _names(opened.place).items():
+        by_name.setdefault(name, []).append(role)
+    reranking = (_check_reranker(opened),) if opened.place.settings.rerank.model else ()
+    if not by_name:
+        return (Check("language models", True, "none is configured; answers consist of excerpts"), *reranking)
+    checks = [_check_model(opened, name, roles) for name, roles in by_name.items()]
+    return (*checks, *reranking, Check("what leaves", True, leaving(opened.place)))
+
+
+def _check_model(opened: Opened, name: str, roles: Sequence[str]) -> Check:
+    started = time.perf_counter()
+    label, said = f"model for {', '.join(roles)}", shown_model(name)
+    try:
+        reply = whole(opened.chat_model(name), Ask([Message("user", "Say OK.")], max_tokens=16))
+    except (ProviderError, SettingsError) as error:
+        return Check(label, False, f"{said}: {error}", error.hint)
+    took_s = time.perf_counter() - started
+    return Check(label, True, f"{said} answered in {took_s:.1f} s" + (f" as {reply.model}" if reply.model else ""))
+
+
+def _check_reranker(opened: Opened) -> Check:
+    started = time.perf_counter()
+    said = shown_model(opened.place.settings.rerank.model)
+    try:
+        near, far = opened.reranker().scores(
+            "read a file", ["def read(path): return open(path).read()", "class Colour:"]
+        )
+    except (ProviderError, SettingsError) as error:
+        return Check("reranking model", False, f"{said}: {error}", error.hint)
+    took_s = time.perf_counter() - started
+    hint = "" if near > far else "it grades what fits no better than what does not; is it a reranking model?"
+    return Check("reranking model", near > far, f"{said} graded two texts in {took_s:.1f} s", hint)

@@ -1,0 +1,154 @@
+"""What is asked, and the texts of an opened project as a language model may see them, with the names in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from types import MappingProxyType
+from typing import NamedTuple
+
+from codefathom.answer.answer_types import Answer, Citation, Source
+from codefathom.answer.budget import Material, NameOf, lines_of
+from codefathom.config.settings import Settings
+from codefathom.errors import SourceError
+from codefathom.index.plan import with_found_encoding
+from codefathom.project.opening import Opened
+from codefathom.project.originals import Lines
+from codefathom.project.roles import masks_secrets
+from codefathom.providers.base import Message
+from codefathom.search.filter.filters import to_sql
+from codefathom.source.content import decode, is_binary
+from codefathom.source.origin import Tree
+from codefathom.source.secrets import blank, mask
+from codefathom.text.expressions import deadline
+from codefathom.types import Chunk, FoundSymbol, SearchResult, Where
+
+# A model that does not say how much it takes gets no more than small local ones do.
+_SMALL_WINDOW = 24_000
+
+
+class Request(NamedTuple):
+    """A question as a face puts it."""
+
+    text: str
+    history: tuple[Message, ...] = ()
+    pinned: tuple[str, ...] = ()  # paths in the project
+    documents: Mapping[str, str] = {}  # further texts by name, such as a file outside the project
+    where: Where | None = None  # what the question is kept to
+
+
+def window(settings: Settings) -> int:
+    """Return the tokens of a context: as set, but no more than the model takes unless that is switched off."""
+    if settings.context.disable_auto_window:
+        return settings.context.window
+    room = settings.llm.window - settings.answer.max_tokens if settings.llm.window else _SMALL_WINDOW
+    return max(min(settings.context.window, room), 1)
+
+
+class Texts:
+    """The texts of a project and of given documents as models may see them.
+
+    Secrets are taken out of whole documents before anything is cut: half a key may not look like one. Where nothing
+    leaves the machine, texts stay as they are.
+    """
+
+    def __init__(self, opened: Opened, documents: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.opened = opened
+        self.name_of = naming(opened)
+        self.documents = documents
+        self._masks = masks_secrets(opened.place)
+        self._lines = Lines(opened)
+        self._indexed: dict[str, str] = {}
+
+    def indexed(self, path: str) -> str:
+        """Return the text of a document, "" when there is none."""
+        if path not in self._indexed:
+            self._indexed[path] = self._masked(self.documents.get(path) or self._lines.text(path), path)
+        return self._indexed[path]
+
+    def recorded(self, text: str) -> str:
+        """Return a text as a record of an answer may hold it, which may be kept longer than the answer."""
+        return text if self.opened.recipe.keeps_secrets and not self._masks else mask(text).text
+
+    def on_disk(self, path: str) -> str | None:
+        """Return the text as it is now, None when it is gone; comparable with `indexed`."""
+        if path in self.documents:
+            return self._masked(self.documents[path], path)
+        text = _on_disk(path, self.opened)
+        if text is not None and not self._lines.shown(path).is_whole:
+            text = blank(text, path)
+        return None if text is None else self._masked(text, path)
+
+    def given(self, pinned: Sequence[str]) -> tuple[Material, ...]:
+        """Return the given documents and the pinned paths. Raises SourceError for a path that is not indexed."""
+        found = [Material(name, self.indexed(name), reason="given") for name in self.documents]
+        for path in pinned:
+            if not self.opened.catalog.text(path):
+                raise SourceError(f"{path!r} is not in the index", hint="`fathom status --skipped` tells why")
+            found.append(Material(path, self.indexed(path), reason="pinned"))
+        return tuple(found)
+
+    def paths(self, where: Where | None) -> list[str]:
+        """Return the documents that were given, then the indexed ones with lines that fulfil a condition."""
+        catalog = self.opened.catalog
+        indexed = [document.path for document in catalog.documents()]
+        if where is not None:
+            condition = to_sql(where)
+            with deadline(self.opened.place.settings.search.expression_timeout_s):
+                chunks = catalog.chunks(catalog.select(condition.condition, condition.parameters))
+            inside = {chunk.path for chunk in chunks.values()}
+            indexed = [path for path in indexed if path in inside]
+        return [*self.documents, *indexed]
+
+    def of_hits(self, result: SearchResult) -> SearchResult:
+        """Return hits with the lines of these texts."""
+        if not self._masks:
+            return result
+        return replace(result, hits=tuple(replace(hit, chunk=self._of_chunk(hit.chunk)) for hit in result.hits))
+
+    def of_symbol(self, found: FoundSymbol) -> FoundSymbol:
+        """Return a symbol whose signature is a part of these texts."""
+        return replace(found, symbol=replace(found.symbol, signature=self._masked(found.symbol.signature, "")))
+
+    def _masked(self, text: str, path: str) -> str:
+        return mask(text, path).text if self._masks else text
+
+    def _of_chunk(self, chunk: Chunk) -> Chunk:
+        end = "\n" if chunk.text.endswith("\n") else ""
+        return replace(chunk, text=lines_of(self.indexed(chunk.path), chunk.start_line, chunk.end_line) + end)
+
+
+def naming(opened: Opened) -> NameOf:
+    """Return what names the definition that lines lie in, else the first that begins in them."""
+    symbols_of = cache(opened.catalog.symbols_of)  # outer before inner
+
+    def name_of(path: str, start_line: int, end_line: int) -> str:
+        symbols = symbols_of(path)
+        around = [item for item in symbols if item.start_line <= start_line and end_line <= item.end_line]
+        inside = [item for item in symbols if start_line <= item.start_line <= end_line]
+        return next((item.qualified_name for item in (*around[::-1], *inside)), "")
+
+    return name_of
+
+
+def with_symbols(answer: Answer, name_of: NameOf) -> Answer:
+    """Name the definition of each citation and of each source that is no whole file."""
+
+    def named(place: Citation | Source) -> str:
+        return name_of(place.path, place.start_line, place.end_line)
+
+    return replace(
+        answer,
+        citations=tuple(replace(item, symbol=named(item)) for item in answer.citations),
+        sources=tuple(
+            item if item.symbol or item.is_whole else replace(item, symbol=named(item)) for item in answer.sources
+        ),
+    )
+
+
+def _on_disk(path: str, opened: Opened) -> str | None:
+    """Read a file as the index would; None when it is gone, or no longer a text."""
+    recipe = with_found_encoding(opened.recipe, opened.catalog)
+    data = Tree(recipe.root, recipe.rules.max_bytes).content(path)
+    return None if data is None or is_binary(data) else decode(data, recipe.assumed_encoding).text

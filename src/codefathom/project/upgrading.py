@@ -1,0 +1,169 @@
+"""Vectors of a slow model, made while those of the bundled one answer.
+
+An index run embeds everything with the bundled model, in seconds, and all can be found. Then `fathom index` makes the
+vectors of the chosen model, a batch after the other: each is kept, so that a run that is killed costs one batch, and
+other processes search and write in between. Once nearly all are there, questions are embedded with the chosen model.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from codefathom.errors import LockedError, ProviderError
+from codefathom.index.prepare import embedded_text
+from codefathom.index.purposes import passed_on
+from codefathom.providers.base import Embedder
+from codefathom.search.retrieve import Sources
+from codefathom.stores.cache import Cache
+from codefathom.stores.folder import Folder
+from codefathom.stores.lock import writer_lock
+from codefathom.stores.vectors.flat_vectors import are_alike, quantise
+from codefathom.stores.views import Views
+from codefathom.types import Chunk, Failure, IndexReport, Progress
+
+_ENOUGH = 0.9  # share of the chunks that must have a vector; words and names find the others
+_FEW = 16  # chunks for which a search that found them changed may wait: a second or two
+_SAMPLE = 16  # vectors that are made again where the index was made elsewhere
+_SAVE_EVERY_S = 20.0  # a save writes the whole view, and ends what other processes have cached
+_WAIT_S = 60.0  # for another writer
+_SHORT_WAIT_S = 1.0  # when somebody wants the run to end
+
+Missing = Sequence[tuple[int, str, Chunk]]  # key, text hash, chunk
+
+
+class Upgrade:
+    """The chosen model beside the bundled one, each with its view of the same catalogue."""
+
+    def __init__(self, embedder: Embedder, views: Views, bundled: Views, index_folder: Folder, batch: int) -> None:
+        self.embedder = embedder
+        self._views = views
+        self._bundled = bundled
+        self._index_folder = index_folder
+        self._batch = batch
+        self._counted = (-1, 0)  # generation, chunks without vector then
+
+    def sources(self, bundled: Sources) -> Sources:
+        """Return what a search looks in, and what it has to say about that."""
+        self._views.vectors.reload()
+        n_chunks, n_missing = self._bundled.lexical.n_chunks, self._n_missing()
+        if self._views.vectors.generation < 0:  # not made yet, or lost
+            n_missing = n_chunks
+        if not n_missing:
+            note = ""
+        elif n_missing > (1 - _ENOUGH) * n_chunks:
+            made = f"{max(n_chunks - n_missing, 0)} of {n_chunks} chunks have a vector of {self.embedder.name}"
+            return replace(bundled, note=f"{made}; the bundled model answers until `fathom index` has made the others")
+        else:
+            note = f"{n_missing} of {n_chunks} chunks have no vector of {self.embedder.name} yet; run `fathom index`"
+        return replace(bundled, vectors=self._views.vectors, embedder=self.embedder, note=note)
+
+    def check(self, cache: Cache) -> None:
+        """Have no vectors that nobody has checked, since the index was made elsewhere: make a sample of them again.
+
+        Where one of them is another vector, or the model does not answer, all are dropped.
+        """
+        self._views.vectors.clear()
+        catalog, name = self._bundled.catalog, self.embedder.name
+        sample = catalog.some_vectors(name, _SAMPLE)
+        try:
+            made = self._vectors([(key, digest, chunk) for key, digest, chunk, _ in sample], cache)
+        except ProviderError:
+            made = {}
+        if any(digest not in made or not are_alike(vector, made[digest]) for _, digest, _, vector in sample):
+            catalog.drop_vectors(name)
+
+    def follow(self, cache: Cache) -> None:
+        """Let the view of the chosen model follow a run, and embed what is new if that is little. Needs the lock."""
+        vectors: dict[str, bytes] = {}
+        if self._n_missing() <= _FEW:
+            with suppress(ProviderError):  # a search says so, and the next `fathom index` tries again
+                vectors = self._vectors(self._missing(), cache)
+        elif self._views.vectors.generation < 0:
+            return
+        self._write(vectors)
+
+    def complete(
+        self, events: Generator[Progress | IndexReport, None, None], cache: Cache
+    ) -> Generator[Progress | IndexReport, None, None]:
+        """Pass on the events of an index run; when it has ended, make what is missing, and complete its report."""
+        report = yield from passed_on(events)
+        if report is None:
+            return
+        failures: tuple[Failure, ...] = ()
+        if not report.paused:
+            missing = self._missing()
+            try:
+                for n_done in self._steps(missing, cache):
+                    yield Progress("embed", 0, 0, message=f"{n_done} of {len(missing)} chunks")
+            except (ProviderError, LockedError) as error:
+                paths = dict.fromkeys(chunk.path for _, _, chunk in self._missing())
+                failures = tuple(Failure(path, f"not embedded: {error}") for path in paths)
+        generation = self._bundled.catalog.generation
+        yield replace(report, failures=(*report.failures, *failures), generation=generation)
+
+    def damage(self) -> dict[str, str]:
+        """Return what is wrong with the view of the chosen model, by its name, or nothing."""
+        problem = self._views.vectors.damage()
+        return {f"index of vectors of {self.embedder.name}": problem} if problem else {}
+
+    def close(self) -> None:
+        """Release the view of the chosen model."""
+        self._views.vectors.close()
+
+    # ---- inside
+
+    def _steps(self, missing: Missing, cache: Cache) -> Iterator[int]:
+        """Embed all, keeping what is made now and then, and whatever happens; yield how many are done."""
+        vectors: dict[str, bytes] = {}
+        saved_s = time.monotonic()
+        try:
+            for start in range(0, len(missing), self._batch):
+                batch = missing[start : start + self._batch]
+                vectors.update(self._vectors(batch, cache))
+                if time.monotonic() - saved_s > _SAVE_EVERY_S:
+                    self._save(vectors, _WAIT_S)
+                    vectors, saved_s = {}, time.monotonic()
+                yield start + len(batch)
+        except BaseException:
+            with suppress(LockedError):  # the user's cache has them too
+                self._save(vectors, _SHORT_WAIT_S)
+            raise
+        self._save(vectors, _WAIT_S)
+
+    def _vectors(self, missing: Missing, cache: Cache) -> dict[str, bytes]:
+        """Return vectors by text hash, from the user's cache where they are known. Raises ProviderError."""
+        texts = {digest: embedded_text(chunk) for _, digest, chunk in missing}
+        known = cache.get_vectors(self.embedder.name, list(texts))
+        new = [digest for digest in texts if digest not in known]
+        matrix = self.embedder.embed([texts[digest] for digest in new], "document")
+        made = dict(zip(new, quantise(matrix), strict=True))
+        if made:
+            cache.put_vectors(self.embedder.name, made)
+        return {**known, **made}
+
+    def _save(self, vectors: Mapping[str, bytes], wait_s: float) -> None:
+        """Write vectors when no other process writes. Raises LockedError when one does so for longer."""
+        if not vectors:
+            return
+        with writer_lock(self._index_folder, wait_s=wait_s):
+            self._bundled.reload()
+            self._views.vectors.reload()
+            self._write(vectors)
+            self._bundled.catalog.soundness.settle()
+
+    def _write(self, vectors: Mapping[str, bytes]) -> None:
+        self._bundled.catalog.add_vectors(self.embedder.name, vectors)
+        self._views.sync()
+        self._bundled.sync()
+
+    def _missing(self) -> Missing:
+        return self._bundled.catalog.without_vector(self.embedder.name)
+
+    def _n_missing(self) -> int:
+        generation = self._bundled.catalog.generation
+        if self._counted[0] != generation:
+            self._counted = (generation, self._bundled.catalog.n_without_vector(self.embedder.name))
+        return self._counted[1]

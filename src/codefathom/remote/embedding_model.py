@@ -1,0 +1,107 @@
+"""From `embed.model` to an embedding model: the bundled one, or one that is asked over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import Literal, cast
+
+from codefathom.config.model_names import BUNDLED
+from codefathom.config.settings import EmbedSettings, Settings
+from codefathom.errors import ProviderError, without_login
+from codefathom.providers.base import Embedder
+from codefathom.providers.embedding import (
+    Batching,
+    Calls,
+    OllamaEmbeddings,
+    OpenAIEmbeddings,
+    Options,
+    RemoteEmbedder,
+)
+from codefathom.providers.http import Timeouts
+from codefathom.providers.local.bundled import BundledEmbedder
+from codefathom.providers.local.reduce import shortened
+from codefathom.providers.prefixes import AUTO, Prefixes, known_prefixes
+from codefathom.remote.chat_models import Connections
+from codefathom.source.secrets import mask_chunk
+from codefathom.types import Matrix
+
+# Somebody waits for a question: sooner found by words alone than asked again and again.
+_ATTEMPTS_FOR_A_QUESTION = 2
+
+
+def embedder(settings: Settings, connections: Connections, dimensions_of: Callable[[str], int]) -> Embedder:
+    """Return the embedding model of the settings.
+
+    `dimensions_of` says how long the stored vectors of a model are, 0 when there are none. A model that cannot be
+    reached, and of which nothing is stored, becomes one that always fails: words and names still find.
+    Raises SettingsError.
+    """
+    wanted = settings.embed
+    whole = BundledEmbedder() if wanted.model == BUNDLED else _remote(settings, connections, dimensions_of)
+    return whole if isinstance(whole, _Away) else shortened(whole, wanted.dimensions, wanted.reduce)
+
+
+def _remote(settings: Settings, connections: Connections, dimensions_of: Callable[[str], int]) -> Embedder:
+    wanted = settings.embed
+    chosen = connections.named(wanted.model, section="embed")
+    timeouts = Timeouts(settings.llm.connect_timeout_s, wanted.timeout_s)
+    calls = Calls(
+        query=connections.to(chosen, timeouts, _ATTEMPTS_FOR_A_QUESTION),
+        document=connections.to(chosen, timeouts),
+    )
+    endpoint = OllamaEmbeddings(chosen.model) if chosen.provider == "ollama" else OpenAIEmbeddings(chosen.model)
+    prefixes = _prefixes(wanted, chosen.model)
+    asked = wanted.dimensions if wanted.reduce == "ask" else 0
+    # An own server may serve any model under a name; one of Ollama has the same under the same name everywhere.
+    is_own = chosen.provider == "openai" and (chosen.has_own_address or wanted.base_url)
+    where = f"@{without_login(chosen.base_url)}" if is_own else ""
+    name = f"{chosen.provider}:{chosen.model}{where}{f':{asked}' if asked else ''}{_mark(prefixes)}"
+    masks = chosen.is_remote and settings.answer.mask_secrets
+    batching = Batching(wanted.batch, wanted.batch_tokens, wanted.max_tokens)
+    model = RemoteEmbedder(name, endpoint, calls, Options(prefixes, batching, asked, dimensions_of(name)))
+    try:
+        _ = model.dimensions
+    except ProviderError as error:
+        return _Away(name, error)
+    return _Masking(model) if masks else model
+
+
+def _prefixes(wanted: EmbedSettings, model: str) -> Prefixes:
+    known = known_prefixes(model)
+    return Prefixes(
+        query=known.query if wanted.query_prefix == AUTO else wanted.query_prefix,
+        document=known.document if wanted.document_prefix == AUTO else wanted.document_prefix,
+    )
+
+
+def _mark(prefixes: Prefixes) -> str:
+    """Return a part of the name: with another prefix before the texts, their vectors are others too."""
+    return f"#{blake2b(prefixes.document.encode(), digest_size=3).hexdigest()}" if prefixes.document else ""
+
+
+class _Masking:
+    """An embedding model on another machine, which never sees what looks like a secret."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.name = embedder.name
+        self.dimensions = embedder.dimensions
+
+    def embed(self, texts: Sequence[str], kind: Literal["document", "query"]) -> Matrix:
+        return self._embedder.embed([mask_chunk(text).text for text in texts], kind)
+
+
+class _Away:
+    """A model that could not be reached when it was first needed."""
+
+    dimensions = 1  # nothing will be stored
+
+    def __init__(self, name: str, error: ProviderError) -> None:
+        self.name = name
+        self._error = error
+
+    def embed(self, texts: Sequence[str], kind: Literal["document", "query"]) -> Matrix:
+        if not texts:
+            return cast(Matrix, memoryview(b"").cast("f"))
+        raise self._error

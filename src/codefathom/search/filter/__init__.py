@@ -1,0 +1,1 @@
+"""Conditions on what may be found."""

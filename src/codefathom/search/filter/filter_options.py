@@ -1,0 +1,202 @@
+"""Plain options (`--dir`, `--lang`, `lang:go`) → conditions. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from codefathom.errors import UsageError
+from codefathom.search.filter.filters import combine
+from codefathom.types import Filter, FilterGroup, Where
+
+MAX_PATH = 4_096  # characters; no system takes more
+
+LANGUAGE_ALIASES = {
+    "py": "python",
+    "py3": "python",
+    "js": "javascript",
+    "jsx": "javascript",
+    "node": "javascript",
+    "ts": "typescript",
+    "golang": "go",
+    "rs": "rust",
+    "c++": "cpp",
+    "cc": "cpp",
+    "cxx": "cpp",
+    "hpp": "cpp",
+    "h": "c",
+    "c#": "csharp",
+    "cs": "csharp",
+    "rb": "ruby",
+    "kt": "kotlin",
+    "hs": "haskell",
+    "ex": "elixir",
+    "exs": "elixir",
+    "sh": "bash",
+    "shell": "bash",
+    "zsh": "bash",
+    "md": "markdown",
+    "rst": "restructuredtext",
+    "yml": "yaml",
+    "txt": "text",
+}
+
+KIND_ALIASES = {
+    "func": "function",
+    "fn": "function",
+    "def": "function",
+    "cls": "class",
+    "var": "variable",
+    "const": "constant",
+    "mod": "module",
+    "iface": "interface",
+}
+
+
+def of_options(
+    *, directory: str = "", language: str = "", kind: str = "", path: str = "", ext: str = "", symbol: str = ""
+) -> Where | None:
+    """Return the condition that all given options hold; an option may name several values, parted by commas."""
+    options = {"dir": directory, "language": language, "kind": kind, "path": path, "ext": ext, "symbol": symbol}
+    return combine(*(one_of(field, split_values(given)) for field, given in options.items() if given.strip()))
+
+
+def split_values(given: str) -> tuple[str, ...]:
+    """Part a list at its commas; a comma in quotes or in {a,b} belongs to its value."""
+    parts, start, place = [], 0, 0
+    last = {'"': given.rfind('"'), "{": given.rfind("}")}
+    while place < len(given):
+        char = given[place]
+        if place < last.get(char, -1):  # what it opens is closed
+            place = given.index('"' if char == '"' else "}", place + 1)
+        elif char == ",":
+            parts.append(given[start:place])
+            start = place + 1
+        place += 1
+    parts.append(given[start:])
+    return tuple(value for part in parts if (value := part.strip().replace('"', "")))
+
+
+def one_of(field: str, values: tuple[str, ...]) -> Where | None:
+    """Return the condition that a field has one of the values, read as a person means them; None when all have."""
+    builder = _BUILDERS.get(field)
+    if builder is None:
+        return Filter(field, "in", values)
+    wheres = [builder(value) for value in values]
+    given = tuple(where for where in wheres if where is not None)
+    if not given or len(given) < len(wheres):  # one of them is the whole project
+        return None
+    return given[0] if len(given) == 1 else FilterGroup("OR", given)
+
+
+def glob_expression(glob: str) -> str:
+    """Return a regular expression for a path: `*` and `?` stay within a folder's name, `**` and {a,b} as in a shell.
+
+    A glob that begins with "/" begins at the project's root, any other at any folder. One that names a folder means
+    everything below it. Raises UsageError for one that is longer than a path can be.
+    """
+    if len(glob) > MAX_PATH:
+        raise UsageError(f"a path with {len(glob):,} characters is too long", hint=f"give at most {MAX_PATH:,}")
+    # A choice such as {src/,lib/} may end in a folder by itself.
+    end = "/" if glob.endswith("/") else r"(?:/|\Z|(?<=/))"
+    return ("^" if glob.startswith("/") else "(?:^|/)") + _pieces(glob.strip("/")) + end
+
+
+def _pieces(glob: str) -> str:
+    return "".join(_piece(piece) for piece in re.findall(r"\*\*/?|\[!?[^\]]+\]|\{[^}]*\}|.", glob, re.DOTALL))
+
+
+def _piece(piece: str) -> str:
+    if piece == "**/":
+        return "(?:.*/)?"
+    if piece == "**":
+        return ".*"
+    if piece in ("*", "?"):
+        return "[^/]" + piece.replace("?", "")
+    if len(piece) > 1 and piece[0] == "[":
+        return _bracket(piece)
+    if len(piece) > 1 and piece[0] == "{":
+        return f"(?:{'|'.join(map(_pieces, piece[1:-1].split(',')))})"
+    return re.escape(piece)
+
+
+def _bracket(piece: str) -> str:
+    body = re.sub(r"[\\\[&~|^]", r"\\\g<0>", piece[1:-1])
+    expression = f"[^{body[1:]}/]" if body[0] == "!" else f"[{body}]"
+    try:
+        re.compile(expression)
+    except re.error:  # [z-a] is no range: the characters themselves
+        return re.escape(piece)
+    return expression
+
+
+def _language(value: str) -> Where:
+    name = value.lower()
+    return Filter("language", "eq", LANGUAGE_ALIASES.get(name, name))
+
+
+def _kind(value: str) -> Where:
+    name = value.lower()
+    return Filter("kind", "eq", KIND_ALIASES.get(name, name))
+
+
+def _ext(value: str) -> Where:
+    return Filter("ext", "eq", value)
+
+
+def _directory(value: str) -> Where | None:
+    folder = value.replace("\\", "/").strip("/").removeprefix("./")
+    if folder in ("", "."):
+        return None
+    if is_glob(folder):
+        return Filter("path", "regex", glob_expression(f"/{folder}/"))
+    return FilterGroup("OR", (Filter("dir", "eq", folder), Filter("dir", "starts_with", folder + "/")))
+
+
+def _path(value: str) -> Where:
+    given = value.removeprefix("./")
+    if is_glob(given):
+        return Filter("path", "regex", glob_expression(given))
+    if given.startswith("/"):
+        return Filter("path", "starts_with", given.lstrip("/"))
+    return Filter("path", "contains", given)
+
+
+def _name(value: str) -> Where:
+    if "/" in value:
+        return _path(value)
+    if is_glob(value):
+        return Filter("name", "regex", glob_expression("/" + value))
+    return Filter("name", "contains", value)
+
+
+def _symbol(value: str) -> Where:
+    """The symbol itself, and everything inside it; several components must follow one another."""
+    wanted = re.sub(r"::|#|->|\\", ".", value)
+    if "*" not in wanted:
+        return members_of(wanted)
+    body = "".join(r"\w*" if char == "*" else re.escape(char) for char in wanted)
+    expression = rf"(?:^|\.){body}(?:\.|$)"
+    return FilterGroup("OR", (Filter("symbol", "regex", expression), Filter("names", "regex", expression)))
+
+
+def members_of(name: str) -> Where:
+    """Return the condition that lines belong to a symbol or to anything inside it, however deep; parts follow dots."""
+    tests = (("eq", name), ("starts_with", f"{name}."), ("ends_with", f".{name}"), ("contains", f".{name}."))
+    return FilterGroup("OR", tuple(Filter(field, *test) for field in ("symbol", "names") for test in tests))
+
+
+def is_glob(text: str) -> bool:
+    """Whether a path has wildcards."""
+    return any(char in text for char in "*?[{")
+
+
+_BUILDERS: dict[str, Callable[[str], Where | None]] = {
+    "language": _language,
+    "kind": _kind,
+    "ext": _ext,
+    "dir": _directory,
+    "path": _path,
+    "name": _name,
+    "symbol": _symbol,
+}

@@ -1,0 +1,1 @@
+"""How files and symbols are connected: imports, calls and uses."""

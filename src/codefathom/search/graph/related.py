@@ -1,0 +1,326 @@
+"""What a file or a symbol is connected with: imports, calls and uses, from the catalogue alone.
+
+An edge names one place. For `imports` and `calls` it is what is imported or called: the file, or the definition. For
+`imported by`, `called by` and `references` it is where the use stands, and in which symbol.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from codefathom.errors import UsageError
+from codefathom.search.graph.imports import written_out
+from codefathom.search.graph.resolve import Resolver, family
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.types import FoundSymbol, Reference, Related, RelatedResult, Symbol
+
+MAX_EDGES = 200
+MAX_DEPTH = 5
+# A name that more files define says little about which of them is meant.
+MAX_DEFINING_FILES = 3
+_MIN_NAME_CHARS = 3
+
+_KINDS = ("imports", "imported by", "calls", "called by", "references")
+
+_ABOUT_FILES = (
+    "Imports are resolved by each language's custom and not by build settings, and uses by name where at most "
+    f"{MAX_DEFINING_FILES} files define it; dynamic use, and use of more common names, is not seen"
+)
+_ABOUT_SYMBOLS = (
+    "Calls and uses are matched by the last part of the name and not by type, so those of another symbol with that "
+    "name are among them, and dynamic use is not seen"
+)
+
+
+def related(catalog: Catalog, target: str, *, depth: int = 1, limit: int = MAX_EDGES) -> RelatedResult:
+    """Return the edges around a file (a path or a module's name) or a symbol (`@@name`), nearest first, each once.
+
+    With `depth` 2 and more, also around what was found; never more than `limit` edges. Raises UsageError for a target
+    that is not in the index, or is several files.
+    """
+    if not 1 <= depth <= MAX_DEPTH:
+        raise UsageError(f"a depth of {depth} is not possible", hint=f"use 1 to {MAX_DEPTH}")
+    graph = _Graph(catalog)
+    name = target.removeprefix("@@")
+    is_symbol = target.startswith("@@")
+    path = "" if is_symbol else _document(graph, target.removeprefix("@"))
+    found = [] if path or "/" in name else _definitions(graph, name)
+    if not (is_symbol or path or found):
+        path = only(target, modules(name, graph.resolver.language_of))
+    if path:
+        return _around_document(graph, path, depth, limit)
+    if not found:
+        raise _not_here(graph, target)
+    return _around_symbols(graph, name, found, _Reach(depth, limit))
+
+
+class _Reach(NamedTuple):
+    depth: int
+    limit: int
+
+
+class _Use(NamedTuple):
+    """A reference and the document it stands in."""
+
+    path: str
+    reference: Reference
+
+
+class _Graph:
+    """The catalogue, with what is asked of it more than once."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        documents = [(item.path, item.language) for item in catalog.documents()]
+        self.resolver = Resolver(documents, _go_modules(catalog, [path for path, _ in documents]))
+
+    def imports_of(self, path: str) -> Iterator[Reference]:
+        return (item for item in self.catalog.references_of(path) if item.kind == "import")
+
+    def imports(self) -> Iterator[_Use]:
+        return (_Use(*item) for item in self.catalog.imports())
+
+    def uses(self, name: str) -> Iterator[_Use]:
+        return (_Use(*item) for item in self.catalog.references(name))
+
+    def defined(self, name: str) -> Sequence[FoundSymbol]:
+        return [item for item in self.catalog.symbols_named(name) if item.symbol.name == name]
+
+    def resolve(self, name: str, path: str) -> tuple[str, ...]:
+        """Return the documents an import means: by its path, else as the one place where that name is defined."""
+        found = self.resolver.resolve(name, path)
+        if found or "/" in name or self.resolver.language_of.get(path) not in _NAMED_IMPORTS:
+            return found
+        return tuple(sorted({place for one in written_out(name) for place in self._defining(one, path)} - {path}))
+
+    def _defining(self, name: str, path: str) -> set[str]:
+        """Return the few files that define a name in a folder called like one of its last packages."""
+        wanted = "." + dotted_name(name.rpartition(" ")[2])
+        last = wanted.rpartition(".")[2]
+        if wanted.count(".") < 2 or wanted.split(".")[1].lower() in _STANDARD:
+            return set()
+        found: set[str] = set()
+        for item in self.defined(last):
+            qualified = "." + dotted_name(item.symbol.qualified_name)
+            packages = wanted[: -len(qualified)].lower().split(".")[1:][-2:]
+            folders = item.path.lower().split("/")[:-1]
+            here = not packages or any(package in folders for package in packages)
+            if wanted.endswith(qualified) and here and self.are_family(item.path, path):
+                found.add(item.path)
+        return found if len(found) <= MAX_DEFINING_FILES else set()
+
+    def are_family(self, one: str, other: str) -> bool:
+        languages = self.resolver.language_of
+        return family(languages.get(one, "")) == family(languages.get(other, ""))
+
+
+def _go_modules(catalog: Catalog, paths: Iterable[str]) -> dict[str, str]:
+    """Return the folder of each Go module by its name, as the go.mod files say."""
+    modules: dict[str, str] = {}
+    for path in paths:
+        if path == "go.mod" or path.endswith("/go.mod"):
+            found = re.search(r"^module\s+\"?([^\s\"]+)", catalog.lines(path, 1, 100), re.MULTILINE)
+            if found:
+                modules[found[1]] = path.rpartition("/")[0]
+    return modules
+
+
+# In these languages an import names a definition, whose file may be called anything.
+_NAMED_IMPORTS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "php", "elixir"})
+# What they bring along is not in the project, though a name may be.
+_STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android", "system"})
+
+
+# ---- the target
+
+
+def _document(graph: _Graph, target: str) -> str:
+    """Return the path that is meant, exact or by its end; "" when there is none."""
+    known = graph.resolver.language_of
+    wanted = target.removeprefix("./")
+    if wanted in known:
+        return wanted
+    found = [path for path in known if path.endswith("/" + wanted)] if wanted else []
+    return only(target, found)
+
+
+def only(target: str, found: Sequence[str]) -> str:
+    """Return the one path that was found; "" when there is none. Raises UsageError for several."""
+    if len(found) > 1:
+        raise UsageError(f"{target!r} is {len(found)} files", hint=f"choose one: {', '.join(sorted(found)[:5])}")
+    return found[0] if found else ""
+
+
+def modules(name: str, paths: Iterable[str]) -> list[str]:
+    """Return the files of a module named as in code: `a.b` is `src/a/b.py`, `a/b/__init__.py`, `a/b.kt`."""
+    parts = dotted_name(name).split(".")
+    if len(parts) < 2 or "/" in name:  # one word is too little to tell a file by
+        return []
+    end = "/" + "/".join(parts)
+    return [path for path in paths if f"/{path.rpartition('.')[0]}".removesuffix("/__init__").endswith(end)]
+
+
+def _definitions(graph: _Graph, name: str) -> list[FoundSymbol]:
+    """Return the symbols that are meant, as written; in another case only when there are none."""
+    wanted = dotted_name(name)
+    found = graph.catalog.symbols_named(wanted.rpartition(".")[2]) if wanted else []
+    names = [(f".{dotted_name(item.symbol.qualified_name)}", item) for item in found]
+    exact = [item for qualified, item in names if qualified.endswith(f".{wanted}")]
+    return exact or [item for qualified, item in names if qualified.lower().endswith(f".{wanted.lower()}")]
+
+
+def dotted_name(name: str) -> str:
+    """Return a qualified name of any language with dots between its parts."""
+    return re.sub(r"::|#|->|\\", ".", name.removesuffix("()")).strip(".")
+
+
+def _not_here(graph: _Graph, target: str) -> UsageError:
+    if target.startswith("@@"):
+        near = graph.catalog.similar_names(dotted_name(target[2:]).rpartition(".")[2], limit=3)
+        known = ", ".join("@@" + name for name in near)
+        hint = f"did you mean {known}?" if near else "`fathom symbols` lists them"
+        return UsageError(f"no symbol is called {target[2:]!r}", hint=hint)
+    stem = target.rpartition("/")[2].lower()
+    near = [path for path in graph.resolver.language_of if stem and stem.partition(".")[0] in path.lower()][:3]
+    hint = f"did you mean {', '.join(near)}?" if near else "give a path from the project's root, or @@ and a name"
+    return UsageError(f"{target!r} is not in the index", hint=hint)
+
+
+# ---- around a file
+
+
+def _around_document(graph: _Graph, path: str, depth: int, limit: int) -> RelatedResult:
+    edges: list[Related] = []
+    seen = {path}
+    front = [path]
+    for step in range(1, depth + 1):
+        found = [*_imports(graph, front, step), *_imported_by(graph, front, step)]
+        if step == 1:
+            linked = {edge.path for edge in found if edge.kind == "imported by"}
+            found += _references(graph, path, linked)
+        edges += [edge for edge in found if step == 1 or edge.path not in seen]
+        front = sorted({edge.path for edge in found} - seen)
+        seen.update(front)
+        if not front or len(edges) >= limit:
+            break
+    unresolved = sum(1 for item in graph.imports_of(path) if not graph.resolve(item.name, path))
+    return _result(path, edges, _ABOUT_FILES, limit, unresolved)
+
+
+def _imports(graph: _Graph, front: Iterable[str], step: int) -> Iterator[Related]:
+    for path in front:
+        for item in graph.imports_of(path):
+            for other in graph.resolve(item.name, path):
+                yield Related(other, "imports", 1, item.name, item.container, step)
+
+
+def _imported_by(graph: _Graph, front: Sequence[str], step: int) -> Iterator[Related]:
+    wanted = set(front)
+    may_mean = _Filter(graph, front)
+    for use in graph.imports():
+        name = use.reference.name
+        if may_mean(name) and wanted.intersection(graph.resolve(name, use.path)):
+            yield Related(use.path, "imported by", use.reference.line, name, use.reference.container, step)
+
+
+class _Filter:
+    """Whether an import name may lead to one of some documents; a cheap question, asked of every import there is."""
+
+    def __init__(self, graph: _Graph, front: Sequence[str]) -> None:
+        self._graph = graph
+        self._front = front
+        self._names = {
+            symbol.name
+            for path in front
+            if graph.resolver.language_of.get(path) in _NAMED_IMPORTS
+            for symbol in graph.catalog.symbols_of(path)
+        }
+        self._known: dict[str, bool] = {}
+
+    def __call__(self, name: str) -> bool:
+        if name not in self._known:
+            names = {re.split(r"[.\\]|::", one)[-1] for one in written_out(name)}
+            may_mean = self._graph.resolver.may_mean
+            self._known[name] = bool(names & self._names) or any(may_mean(name, path) for path in self._front)
+        return self._known[name]
+
+
+def _references(graph: _Graph, path: str, importers: set[str]) -> list[Related]:
+    """Find uses of what the file defines: in files that import it, and elsewhere when few files define that name."""
+    edges: list[Related] = []
+    for name in sorted({symbol.name for symbol in graph.catalog.symbols_of(path)}):
+        if len(name) < _MIN_NAME_CHARS:
+            continue
+        defining = {item.path for item in graph.defined(name) if graph.are_family(item.path, path)}
+        for use in graph.uses(name):
+            chosen = use.path in importers or len(defining) <= MAX_DEFINING_FILES
+            if chosen and use.path not in defining and graph.are_family(use.path, path):
+                edges.append(Related(use.path, "references", use.reference.line, name, use.reference.container))
+    return edges
+
+
+# ---- around a symbol
+
+
+def _around_symbols(graph: _Graph, target: str, found: list[FoundSymbol], reach: _Reach) -> RelatedResult:
+    edges = [edge for item in found for edge in _calls(graph, item)]
+    front = {(item.path, item.symbol.qualified_name) for item in found}
+    seen = set(front)
+    for step in range(1, reach.depth + 1):
+        uses = [edge for path, name in sorted(front) for edge in _used_by(graph, path, name, step)]
+        edges += uses
+        front = {(edge.path, edge.symbol) for edge in uses if edge.symbol and edge.kind == "called by"} - seen
+        seen |= front
+        if not front or len(edges) >= reach.limit:
+            break
+    places = sorted(f"{item.path}:{item.symbol.name_line}" for item in found)
+    several = f"; {len(places)} symbols have this name ({', '.join(places[:3])})" if len(places) > 1 else ""
+    return _result("@@" + target, edges, _ABOUT_SYMBOLS + several, reach.limit, 0)
+
+
+def _used_by(graph: _Graph, path: str, qualified_name: str, step: int) -> Iterator[Related]:
+    name = qualified_name.rpartition(".")[2]
+    for use in graph.uses(name):
+        reference = use.reference
+        itself = use.path == path and reference.container == qualified_name
+        if itself or not graph.are_family(use.path, path):
+            continue
+        kind = "called by" if reference.kind == "call" else "references"
+        yield Related(use.path, kind, reference.line, name, reference.container, step)  # type: ignore[arg-type]
+
+
+def _calls(graph: _Graph, item: FoundSymbol) -> Iterator[Related]:
+    """Find the definitions of what the symbol, or anything inside it, calls; of several with one name the nearest."""
+    own = item.symbol.qualified_name
+    for reference in graph.catalog.references_of(item.path):
+        inside = reference.container == own or reference.container.startswith(own + ".")
+        if reference.kind == "call" and inside:
+            yield from _called(graph, item, reference)
+
+
+def _called(graph: _Graph, caller: FoundSymbol, reference: Reference) -> Iterator[Related]:
+    places: dict[str, list[Symbol]] = defaultdict(list)
+    for item in graph.defined(reference.name):
+        if graph.are_family(item.path, caller.path) and item.symbol != caller.symbol:
+            places[item.path].append(item.symbol)
+    if places:
+        path = graph.resolver.nearest(places, caller.path)
+        symbol = places[path][0]
+        yield Related(path, "calls", symbol.name_line, reference.name, symbol.qualified_name)
+
+
+# ---- the answer
+
+
+def _result(target: str, edges: Iterable[Related], about: str, limit: int, n_unresolved: int) -> RelatedResult:
+    """Put the edges in order, each place once, and say what is left out."""
+    unique = {(edge.kind, edge.path, edge.line, edge.name): edge for edge in reversed(list(edges))}
+    order = sorted(
+        unique.values(), key=lambda edge: (edge.depth, _KINDS.index(edge.kind), edge.path, edge.line, edge.name)
+    )
+    shown = tuple(order[:limit])
+    left_out = f"; {len(order) - len(shown)} more edges are left out" if len(order) > len(shown) else ""
+    return RelatedResult(target, shown, f"{about}{left_out}.", n_unresolved)

@@ -1,0 +1,134 @@
+"""Import names → the documents of a project. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from codefathom.search.graph.imports import import_candidates, written_out
+
+# Files of these languages import and call one another.
+_FAMILIES = (
+    ("javascript", "typescript", "tsx", "jsx", "vue", "svelte"),
+    ("c", "cpp", "objc", "cuda"),
+    ("java", "kotlin", "scala", "groovy"),
+)
+_FAMILY_OF = {language: members[0] for members in _FAMILIES for language in members}
+
+# Names of files that stand for their folder, so that an import need not contain them.
+_BARRELS = frozenset({"__init__", "index", "mod", "lib", "main", "root", "init"})
+
+
+def family(language: str) -> str:
+    """Return the name that languages share whose files use one another."""
+    return _FAMILY_OF.get(language, language)
+
+
+class Resolver:
+    """The paths of a project, arranged for finding files by the end of their path."""
+
+    def __init__(self, documents: Iterable[tuple[str, str]], go_modules: Mapping[str, str] | None = None) -> None:
+        """Take (path, language) of each document, and the folder of each Go module by the module's name."""
+        self.language_of = dict(documents)
+        self._go_modules = dict(sorted((go_modules or {}).items(), key=lambda item: -len(item[0])))
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        self._in_folder: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self.language_of):
+            folder, _, name = path.rpartition("/")
+            self._by_name[name].append(path)
+            self._in_folder[folder].append(path)
+        self._folders_by_name: dict[str, list[str]] = defaultdict(list)
+        for folder in self._in_folder:
+            self._folders_by_name[folder.rpartition("/")[2]].append(folder)
+
+    def resolve(self, name: str, path: str) -> tuple[str, ...]:
+        """Return the documents that an import in the document `path` means; none when it leads outside."""
+        language = self.language_of.get(path, "")
+        if language == "go":
+            return tuple(self._first(self._go_packages(name, path), path))
+        found: dict[str, None] = {}
+        for one in written_out(name):
+            found.update(dict.fromkeys(self._first(import_candidates(one, language, path), path)))
+        return tuple(found)
+
+    def may_mean(self, name: str, target: str) -> bool:
+        """Whether an import name could lead to the target at all; cheap, so that most need not be resolved."""
+        folder, _, file_name = target.rpartition("/")
+        stem = file_name.partition(".")[0]
+        plain = _plain(name)
+        if stem in _BARRELS or not stem:
+            return True
+        return _plain(stem) in plain or (bool(folder) and _plain(folder.rpartition("/")[2]) in plain)
+
+    def nearest(self, paths: Iterable[str], path: str) -> str:
+        """Return `path` itself, else what shares most folders with it; of equals the shortest, then the first."""
+        parts = path.split("/")[:-1]
+        return min(
+            paths, key=lambda other: (other != path, -_shared(parts, other.split("/")[:-1]), other.count("/"), other)
+        )
+
+    def _go_packages(self, name: str, path: str) -> tuple[str, ...]:
+        """Return the one folder under a known module; without any known module guess, but not the project's root."""
+        if not self._go_modules or name.startswith("."):
+            return tuple(candidate for candidate in import_candidates(name, "go", path) if candidate != "/")
+        for module, folder in self._go_modules.items():
+            if name == module or name.startswith(module + "/"):
+                inside = "/".join(part for part in (folder, name[len(module) + 1 :]) if part)
+                return (f"/{inside}/" if inside else "/",)
+        return ()
+
+    def _first(self, candidates: Iterable[str], path: str) -> list[str]:
+        for candidate in candidates:
+            found = self._at(candidate, path)
+            if found:
+                return [other for other in found if other != path]
+        return []
+
+    def _at(self, candidate: str, path: str) -> list[str]:
+        if candidate.endswith("/"):
+            return self._files_of(candidate, path)
+        if candidate.startswith("/"):
+            return [candidate[1:]] if candidate[1:] in self.language_of else []
+        found = [
+            other
+            for other in self._by_name.get(candidate.rpartition("/")[2], ())
+            if (other == candidate or other.endswith("/" + candidate)) and self._is_root(other, candidate)
+        ]
+        return [self.nearest(found, path)] if found else []
+
+    def _is_root(self, path: str, candidate: str) -> bool:
+        """Whether an absolute import can begin here: in Python not inside a package, or `import os` finds x/os.py."""
+        folder = path[: len(path) - len(candidate)].rstrip("/")
+        return not candidate.endswith((".py", ".pyi")) or f"{folder}/__init__.py" not in self.language_of
+
+    def _files_of(self, candidate: str, path: str) -> list[str]:
+        wanted = candidate.strip("/")
+        folders = [wanted] if wanted in self._in_folder else []
+        if not candidate.startswith("/"):
+            folders += [
+                folder for folder in self._folders_by_name[wanted.rpartition("/")[2]] if folder.endswith("/" + wanted)
+            ]
+        own = family(self.language_of.get(path, ""))
+        files = [
+            [other for other in self._in_folder[folder] if self._belongs(other, own)]
+            for folder in dict.fromkeys(folders)
+        ]
+        files = [group for group in files if group]
+        best = self.nearest([group[0] for group in files], path) if files else ""
+        return next((group for group in files if group[0] == best), [])
+
+    def _belongs(self, path: str, own: str) -> bool:
+        return family(self.language_of[path]) == own and not path.endswith("_test.go")
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def _shared(one: list[str], other: list[str]) -> int:
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

@@ -1,0 +1,48 @@
+"""A long text, such as an issue or a report: what its title, its prose and its code say. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from math import log1p
+from typing import NamedTuple
+
+from codefathom.stores.lexical.terms import terms
+
+# What a word counts for standing in the title, beside how often it stands in the prose; and in code, which shows what
+# somebody ran or saw and only seldom where the fault lies.
+_TITLE = 2.0
+_CODE = 0.1
+
+_FENCES = ("```", "~~~")
+# Each expression takes time in proportion to the text, whatever is in it.
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.DOTALL | re.MULTILINE)
+# The lines of a form: boxes to tick, and headings, which stand in every issue that was written with it.
+_FORM = re.compile(r"^[ \t]*(?:[-*+] \[[ xX]?\].*|#{1,6}[ \t].*|(\*\*|__)[^\n]+\1:?[ \t]*)$", re.MULTILINE)
+
+
+class Issue(NamedTuple):
+    """The parts of a long text; what only a form says is left out."""
+
+    title: str
+    prose: str
+    code: str
+
+
+def read_issue(text: str) -> Issue:
+    """Take a text in Markdown apart; its first line is its title, unless code begins there."""
+    text = _COMMENT.sub("\n", text.replace("\r\n", "\n")).strip()
+    title, _, rest = ("", "", text) if text.startswith(_FENCES) else text.partition("\n")
+    code = "\n".join(match.group() for match in _FENCED.finditer(rest))
+    return Issue(title, _FORM.sub("", _FENCED.sub("\n", rest)), code)
+
+
+def weights_of(issue: Issue) -> dict[str, float]:
+    """Return what each word of a text counts, against the others."""
+    title = dict.fromkeys(terms(issue.title))
+    prose, code = Counter(terms(issue.prose)), Counter(terms(issue.code))
+    return {
+        word: _TITLE * (word in title) + log1p(prose[word]) + _CODE * log1p(code[word])
+        for word in dict.fromkeys((*title, *prose, *code))
+    }

@@ -1,0 +1,183 @@
+"""A question → how it is searched, and why: by expression, symbol, connection, or words and meaning. Pure.
+
+The user overrules it with a mode. What is decided here costs no look into the index but for names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeAlias
+
+from codefathom.errors import UsageError
+from codefathom.search.question.query import Query, parse_query
+from codefathom.text.expression_syntax import MAX_CHARACTERS
+from codefathom.text.expressions import check
+from codefathom.types import Mode, Plan, Route
+
+Relation: TypeAlias = Literal["used by", "called by", "calls", "imported by", "imports"]
+
+
+class Asked(NamedTuple):
+    """What a question about connections asks: `who calls parse_query` is ("called by", "parse_query")."""
+
+    relation: Relation
+    target: str  # a name or a path, without marks
+
+
+class Planned(NamedTuple):
+    """The ranking that a question is given to."""
+
+    mode: Mode
+    plan: Plan
+    asked: Asked | None = None  # with mode "graph"
+
+
+def plan(query: Query, is_known: Callable[[str], bool], is_module: Callable[[str], bool] = lambda _: False) -> Planned:
+    """Choose for a question. `is_known` says whether a name is defined here, or a path indexed; `is_module`, whether a
+    file is the module of a name."""
+    if query.intent != "error":
+        if is_expression(query):
+            return Planned("regex", Plan("regex", "it reads as a regular expression"))
+        asked = asked_connection(query)
+        if asked and (is_known(asked.target) or is_module(asked.target)):
+            return Planned("graph", Plan("graph", f"it asks {_IN_WORDS[asked.relation].format(asked.target)}"), asked)
+    if query.intent == "symbol" and query.text and is_known(query.text):
+        return Planned("hybrid", Plan("symbol", f"{query.text} is defined here; definitions come first"))
+    if query.intent == "question":
+        return Planned("hybrid", Plan("answer", "it is a question; `fathom ask` answers it in words"))
+    return Planned("hybrid", Plan("semantic", _BY_INTENT[query.intent]))
+
+
+def route_of(text: str) -> Route:
+    """Return how a question would be taken in a project that defines every name."""
+    return plan(parse_query(text), lambda _: True).plan.route
+
+
+def overruled(mode: Mode, query: Query) -> Planned:
+    """Return what the user chose. With mode "graph" a name alone asks what uses it."""
+    route = _ROUTE_OF.get(mode, "semantic")
+    asked = asked_connection(query) or Asked("used by", _name(query.as_written.strip())) if mode == "graph" else None
+    return Planned(mode, Plan(route), asked)
+
+
+_ROUTE_OF: dict[Mode, Route] = {"regex": "regex", "symbol": "symbol", "graph": "graph"}
+_BY_INTENT = {
+    "symbol": "no symbol of this name is defined here",
+    "path": "it names a file",
+    "error": "it is an error message; the places that it names come first",
+    "keywords": "words and meaning decide",
+}
+_IN_WORDS: dict[Relation, str] = {
+    "used by": "what uses {}",
+    "called by": "what calls {}",
+    "calls": "what {} calls",
+    "imported by": "what imports {}",
+    "imports": "what {} imports",
+}
+
+# ---- regular expressions
+
+_MARKS = frozenset("\\^$*+|[")
+# Strings: most queries never need them, and a start-up should not wait for their compilation.
+_EXPRESSION = (
+    r"^\^\s*[\w(\\]|[(|]\^\w|[\w)\]}]\$$"  # anchors
+    r"|\\[.()\[\]{}*+?^$|]|(?<![\w:\\])\\[wWdDsS](?![A-Za-z])|\\[wWdDsS][+*?{)\]]"  # escapes
+    r"|(?<![\w:\\])\\b|\w\\b(?!\w)"  # ends of words
+    r"|(?<![\w/])\.[*+]|\.[*+]\??[^\s;,]"  # anything, and something after it
+    r"|\[\^?(?:a-z|A-Z|0-9|\\w|\\d)[^\]\s]*\][+*?{]?"  # classes
+    r"|\((?:\?:)?\w+(?:\|\w+)+\)|^\w{2,}(?:\|\w{2,})+$"  # alternatives
+)
+
+
+def is_expression(query: Query) -> bool:
+    """Whether a query can hardly be anything but a regular expression."""
+    text = query.text
+    if "\n" in text or len(text) > MAX_CHARACTERS or _MARKS.isdisjoint(text) or query.intent == "symbol":
+        return False
+    if not re.search(_EXPRESSION, text):
+        return False
+    try:
+        check(text)
+    except UsageError:
+        return False
+    return True
+
+
+# ---- connections
+
+_THING = r"(?:function|method|class|type|struct|trait|interface|macro|symbol|constant|variable|module|file|package)"
+_NAME = rf"(?:the )?(?:{_THING} )?[`'\"]?(?P<name>[^\s`'\",;?]+)[`'\"]?(?: {_THING})?"
+_WHO = r"(?:who|what(?: \w+)?|which \w+(?: \w+)?|where do(?:es)? \w+)"
+_WHO_ZH = "(?:谁|哪里|哪儿|哪些(?:地方|函数|方法|代码|文件|类|模块)?|什么(?:地方|函数|代码|文件)?)"
+_NAME_ZH = r"\s*[`'\"]?(?P<name>[A-Za-z_@$][\w.:#/$@()-]*)[`'\"]?\s*(?:函数|方法|类|文件|模块)?"
+# The relation, what must stand in a question for the pattern to match at all, and the pattern of the whole question.
+_PATTERNS: tuple[tuple[Relation, str, str], ...] = (
+    ("called by", "call", rf"{_WHO} (?:calls?|invokes?) {_NAME}"),
+    ("called by", "call", rf"(?:all )?(?:the )?(?:callers?|call sites?) (?:of|to|for) {_NAME}"),
+    ("called by", "called", rf"where (?:is|are|does|do) {_NAME} (?:being |get )?called(?: from)?"),
+    ("called by", "call", rf"{_NAME} (?:callers|call sites)"),
+    ("used by", "use", rf"{_WHO} uses? {_NAME}"),
+    ("used by", "referenc", rf"{_WHO} references? {_NAME}"),
+    ("used by", "depend", rf"{_WHO} depends? on {_NAME}"),
+    ("used by", "instantiat", rf"{_WHO} instantiates? {_NAME}"),
+    ("used by", "s of ", rf"(?:all )?(?:the )?(?:usages?|uses|users|references|occurrences) of {_NAME}"),
+    ("used by", "references to", rf"(?:all )?(?:the )?references to {_NAME}"),
+    ("used by", " used", rf"where (?:is|are) {_NAME} (?:being )?used"),
+    ("used by", " referenced", rf"where (?:is|are) {_NAME} (?:being )?referenced"),
+    ("used by", " invoked", rf"where (?:is|are) {_NAME} (?:being )?invoked"),
+    ("used by", " instantiated", rf"where (?:is|are) {_NAME} (?:being )?instantiated"),
+    ("used by", "do we use", rf"where do we use {_NAME}"),
+    ("used by", " usages", rf"{_NAME} usages"),
+    ("used by", " references", rf"{_NAME} references"),
+    ("calls", "call", rf"what(?: \w+)? (?:does|do) {_NAME} call"),
+    ("calls", "call", rf"(?:callees of|what(?: \w+)? (?:is|are) called (?:by|from|in)) {_NAME}"),
+    ("imported by", "import", rf"{_WHO} imports? {_NAME}"),
+    ("imported by", "import", rf"(?:importers of|files (?:that import|importing)) {_NAME}"),
+    ("imported by", "imported", rf"where is {_NAME} imported"),
+    ("imports", "import", rf"(?:what(?: \w+)? does {_NAME} import|imports of (?P<other>\S+))"),
+    ("imports", "depend", rf"(?:what(?: \w+)? does {_NAME} depend on|dependencies of (?P<other>\S+))"),
+    ("called by", "调用", rf"{_WHO_ZH}(?:会|在)?调用(?:了|到)?{_NAME_ZH}"),
+    ("called by", "调用", rf"{_NAME_ZH}(?:在|被)?{_WHO_ZH}(?:被)?调用(?:了|过)?"),
+    (
+        "called by",
+        "调用",
+        rf"(?:调用了?{_NAME_ZH}的(?:地方|函数|代码|位置|文件)|(?P<other>[\w.:]+)\s*的调用(?:者|处|方))",
+    ),
+    ("used by", "用", rf"{_WHO_ZH}(?:会|在)?(?:使用|引用|用到|用)(?:了|到)?{_NAME_ZH}"),
+    ("used by", "用", rf"{_NAME_ZH}(?:在|被)?{_WHO_ZH}(?:被)?(?:使用|引用|用到)(?:了|过)?"),
+    (
+        "used by",
+        "用",
+        rf"(?:(?:使用|引用)了?{_NAME_ZH}的(?:地方|函数|代码|位置|文件)|(?P<other>[\w.:]+)\s*的(?:引用|使用处|用法))",
+    ),
+    ("calls", "调用", rf"{_NAME_ZH}(?:里|中)?调用了?(?:哪些|什么)(?:函数|方法)?"),
+    ("imported by", "入", rf"{_WHO_ZH}(?:导入|引入)了?{_NAME_ZH}"),
+    ("imports", "入", rf"{_NAME_ZH}(?:导入|引入)了?(?:哪些|什么)(?:文件|模块|包)?"),
+    ("imports", "依赖", rf"{_NAME_ZH}依赖了?(?:哪些|什么)(?:文件|模块|包)?"),
+)
+_BEFORE = r"(?:please |can you |could you )?(?:show(?: me)?|find|list|tell me|give me|请|找出|列出|查找)\s+"
+_ENDS = " ?.!\uff1f\u3002\uff01"
+_LONGEST = 200  # characters
+
+
+def asked_connection(query: Query) -> Asked | None:
+    """Return what a question asks of calls, uses and imports; None when it asks anything else."""
+    text = " ".join(query.as_written.split())
+    if len(text) > _LONGEST or not text:
+        return None
+    lowered = text.lower()
+    possible = [(relation, pattern) for relation, word, pattern in _PATTERNS if word in lowered]
+    if not possible:  # most questions: nothing is compiled for them
+        return None
+    text = re.sub(_BEFORE, "", text, count=1, flags=re.IGNORECASE).rstrip(_ENDS)
+    for relation, pattern in possible:
+        found = re.fullmatch(pattern, text, re.IGNORECASE)
+        name = _name(found.groupdict().get("other") or found["name"] or "") if found else ""
+        if name:
+            return Asked(relation, name)
+    return None
+
+
+def _name(written: str) -> str:
+    return written.removeprefix("@@").removeprefix("@").removesuffix("()")

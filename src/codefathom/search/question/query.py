@@ -1,0 +1,325 @@
+"""The text of a question → what it is about, what it is kept to, and what remains to be searched. Pure.
+
+Read as marks, each only at the start of a word: `@path`, `@@symbol`, `in:Class`, `field:value` and `-field:value`.
+Everything else stays as it was written: e-mail addresses, `@app.route`, `std::vector`, `C++`, URLs, `C:\\dir`,
+`foo:bar` when foo is no field, and whatever stands in double quotes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from codefathom.errors import UsageError
+from codefathom.search.filter.filter_options import MAX_PATH, is_glob, one_of, split_values
+from codefathom.search.filter.filters import combine, normalise
+from codefathom.types import Filter, FilterGroup, Where
+
+# Characters. A trace of a hundred places has 20,000, the longest issues 60,000.
+MAX_QUESTION = 100_000
+
+Intent: TypeAlias = Literal["symbol", "path", "error", "question", "keywords"]
+
+# `x.py` is a file and `app.route` is not: the ending decides.
+FILE_ENDINGS = frozenset(
+    """astro bash bat bats c cc cfg clj cljs cmake cmd conf cpp cs csproj css csv cu cuh cxx dart eex elm erl ex exs
+    fish fs gemspec go gradle graphql groovy h hbs heex hh hpp hrl hs htm html hxx ini ipynb java jl js json jsonc jsx
+    kt kts less lhs lock lua m md mdx mjs cjs mk ml mli mm mod mts cts nim nix php phtml pl pm podspec proto ps1 py pyi
+    pyx r rake rb rmd rs rst sass sbt sc scala scm scss sh sol sql sum svelte svg swift tex tf toml ts tsx txt v vim
+    vue xml yaml yml zig zon zsh""".split()  # noqa: SIM905 -- a list of strings would take a hundred lines
+)
+FILE_NAMES = frozenset(
+    ("Makefile", "Dockerfile", "Rakefile", "Gemfile", "Jenkinsfile", "LICENSE", "README", "BUILD", ".gitignore")
+)
+
+# What may stand before the colon, and the field of search/filter/filters.py it means.
+INLINE_FIELDS = {
+    "lang": "language",
+    "language": "language",
+    "path": "path",
+    "dir": "dir",
+    "file": "name",
+    "name": "name",
+    "ext": "ext",
+    "kind": "kind",
+    "symbol": "symbol",
+    "module": "module",
+    "sub_module": "sub_module",
+    "lines": "lines",
+    "size": "size",
+    "test": "is_test",
+    "is_test": "is_test",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One question, taken apart."""
+
+    text: str  # what remains to be searched; marks removed, otherwise as written
+    as_written: str = ""  # the same with @path and @@symbol, only field:value removed
+    paths: tuple[str, ...] = ()  # from @path; a folder keeps its "/" at the end
+    symbols: tuple[str, ...] = ()  # from @@symbol, as written
+    members_of: str | None = None  # in:Class, or the one @@Class of a question that has other words too
+    where: Where | None = None  # from field:value
+    quoted: tuple[str, ...] = ()  # phrases in double quotes; they stay in `text`
+    intent: Intent = "keywords"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all is asked: no words and no marks."""
+        return not (self.text or self.paths or self.symbols or self.members_of or self.where)
+
+
+class Unwrapped(NamedTuple):
+    """The question inside a JSON query, or the text itself."""
+
+    text: str
+    only_contexts: bool = False
+
+
+def check_length(question: str) -> None:
+    """Raise UsageError for a question that is longer than any that a person or a program means."""
+    if len(question) > MAX_QUESTION:
+        raise UsageError(
+            f"the question has {len(question):,} characters, at most {MAX_QUESTION:,} are allowed",
+            hint="keep what says most, such as the message of an error and the last places of its trace",
+        )
+
+
+def parse_query(text: str) -> Query:
+    """Take a question apart. Raises UsageError for one that is too long, and for nothing else.
+
+    A text of many lines was pasted, such as an issue or a log: what looks like a mark there is none.
+    """
+    check_length(text)
+    if text.strip().count("\n") >= _PASTED:
+        return Query(text, text, intent=_intent(text))
+    pieces: list[str] = []
+    written: list[str] = []
+    marks: list[_Mark] = []
+    for token in _TOKEN.finditer(text):
+        mark = _mark(token[0], whole=token[0] == text.strip(), last=token.end() == len(text.rstrip()))
+        pieces.append(token[0] if mark is None else mark.rest)
+        written.append(mark.rest if mark and mark.where else token[0])
+        if mark is not None:
+            marks.append(mark)
+    remaining = _without_gaps(pieces)
+    symbols = tuple(dict.fromkeys(mark.value for mark in marks if mark.kind == "symbol"))
+    paths = tuple(dict.fromkeys(mark.value for mark in marks if mark.kind == "path"))
+    members = [mark.value for mark in marks if mark.kind == "members"]
+    if not members and len(symbols) == 1 and remaining:
+        members = list(symbols)
+    return Query(
+        text=remaining,
+        as_written=_without_gaps(written),
+        paths=paths,
+        symbols=symbols,
+        members_of=members[0] if members else None,
+        where=combine(*dict.fromkeys(mark.where for mark in marks)),
+        quoted=tuple(found for found in re.findall(r'"([^"\n]*)"', remaining) if found.strip()),
+        intent=_intent(remaining) if remaining else "symbol" if symbols else "path" if paths else "keywords",
+    )
+
+
+def unwrap(text: str) -> Unwrapped:
+    """Return the question of {"query": …, "only_contexts": true}; any other text is the question itself."""
+    if not text.lstrip().startswith("{"):
+        return Unwrapped(text)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return Unwrapped(text)
+    question = value.get("query")
+    if not isinstance(question, str):
+        return Unwrapped(text)
+    return Unwrapped(question, value.get("only_contexts", value.get("onlyContexts", False)) is True)
+
+
+# ---- marks
+
+_PASTED = 5  # line ends; a person who asks writes fewer
+# White space, a phrase in quotes, or a word, in which a value may be quoted: path:"my folder/"
+_TOKEN = re.compile(r'\s+|"[^"\n]*"|(?:[^\s"]+(?:"[^"\n]*")?)+|"')
+_SYMBOL = re.compile(r"@@([^\W\d][\w$]*(?:(?:::|->|[.#\\])[\w$]+)*[?!]?)(.*)", re.DOTALL)
+# What may be of a path or after it goes with the path where more of it follows; nothing is read twice.
+_PATH = re.compile(
+    r"@((?:\.{0,2}/)?[\w$*\[(.~+-](?:[^\s,;:!?\"'<>|.)\]]++|[.)\]]++(?=[^\s,;:!?\"'<>|]|:\d))*+)"
+    r"(?::\d+)*+([.,;:!?)\]'\"]*)"
+)
+_PAUSES = ".,;:)]'\""  # go with the mark before them; ? and ! stay
+_FIELD = re.compile(r"(-?)([A-Za-z_]+):(.+)", re.DOTALL)
+
+
+class _Mark(NamedTuple):
+    kind: Literal["path", "symbol", "members", "where"]
+    value: str
+    where: Where | None = None
+    rest: str = ""  # what stands after it and stays in the text
+
+
+def _mark(word: str, *, whole: bool, last: bool) -> _Mark | None:
+    if word.startswith("@@"):
+        return _symbol_mark(word, ends_question=last and not whole)
+    if word.startswith("@"):
+        return _path_mark(word)
+    field = _FIELD.fullmatch(word)
+    return _field_mark(*field.groups()) if field else None
+
+
+def _symbol_mark(word: str, *, ends_question: bool) -> _Mark | None:
+    found = _SYMBOL.fullmatch(word)
+    if found is None or found[2].startswith("@"):
+        return None
+    # `@@valid?` is a name in Ruby; at the end of a question the mark belongs to the sentence.
+    name, rest = found.groups()
+    if ends_question and name[-1] in "?!":
+        name, rest = name[:-1], name[-1] + rest
+    return _Mark("symbol", name, rest=rest.removeprefix("()").strip(_PAUSES))
+
+
+def _path_mark(word: str) -> _Mark | None:
+    found = _PATH.fullmatch(word)
+    if found is None or not is_path(found[1]):
+        return None
+    path, rest = found.groups()
+    if is_glob(path):
+        return _Mark("where", "", one_of("path", (path,)), rest.strip(_PAUSES)) if len(path) <= MAX_PATH else None
+    return _Mark("path", path, rest=rest.strip(_PAUSES))
+
+
+def is_path(word: str) -> bool:
+    """Whether a word can only be a path: it holds a slash, or is named like a file."""
+    name = word.rpartition("/")[2]
+    stem, dot, ending = name.rpartition(".")
+    return "/" in word or name in FILE_NAMES or bool(stem and dot and ending.lower() in FILE_ENDINGS)
+
+
+def _field_mark(minus: str, name: str, value: str) -> _Mark | None:
+    if name.lower() == "in" and not minus and re.fullmatch(r"[^\W\d][\w$]*(?:(?:::|[.#\\])[\w$]+)*", value):
+        return _Mark("members", value)
+    field = INLINE_FIELDS.get(name.lower())
+    values = split_values(value)
+    if field is None or not values or value.startswith(("//", ":", "\\", "=")):
+        return None
+    try:
+        where = _numbers(field, values) if field in ("lines", "size") else _condition(field, values)
+    except UsageError:  # lines:many is no condition, so it is text
+        return None
+    if where is None:
+        return None
+    return _Mark("where", "", FilterGroup("NOT", (where,)) if minus else where)
+
+
+def _condition(field: str, values: tuple[str, ...]) -> Where | None:
+    where = Filter(field, "eq", values[0]) if field == "is_test" else one_of(field, values)
+    return where and normalise(where)
+
+
+def _numbers(field: str, values: tuple[str, ...]) -> Where:
+    """Read lines:20, lines:>20, lines:<=20 or lines:10..20; commas mean or."""
+    parts: list[Where] = []
+    for value in values:
+        low, dots, high = value.partition("..")
+        sign = re.match(r"[<>]=?", value)
+        if dots:
+            parts.append(FilterGroup("AND", (Filter(field, "gte", low), Filter(field, "lte", high))))
+        elif sign:
+            operator = {"<": "lt", "<=": "lte", ">": "gt", ">=": "gte"}[sign[0]]
+            parts.append(Filter(field, operator, value[sign.end() :]))
+        else:
+            parts.append(Filter(field, "eq", value))
+    return normalise(parts[0] if len(parts) == 1 else FilterGroup("OR", tuple(parts)))
+
+
+def _without_gaps(pieces: list[str]) -> str:
+    """Join what stays; the white space after a removed mark goes with it."""
+    kept: list[str] = []
+    for piece in pieces:
+        if piece.isspace() and (not kept or kept[-1][-1:].isspace()):
+            continue
+        if piece:
+            kept.append(piece)
+    return "".join(kept).strip()
+
+
+# ---- intent
+
+_QUALIFIED = re.compile(r"(?:::|\.)?[^\W\d][\w$]*(?:(?:::|->|[.#\\])~?[\w$]+)*[?!]?(?:\(\))?")
+_ERROR = re.compile(
+    r"Traceback \(most recent call last\)|^[^\S\n]*File \".+\", line \d+|\b\w*(?:Error|Exception): "
+    r"|\bpanic(?:ked)?(?::| at )|\berror\[\w+\]|\b(?:fatal )?error( \w+)?: |[Ss]egmentation fault"
+    r"|\bundefined reference to|\bUnhandled (?:exception|rejection)"
+    r"|\bexit(?:ed with)? (?:code|status) [1-9]|^goroutine \d+ \[",
+    re.MULTILINE,
+)
+_ASKING = re.compile(
+    r"(?:how|what|where|why|which|who|whose|when|does|do|is|are|can|could|should|show|find|list|explain|describe|tell)"
+    r"(?:'s)?\b",
+    re.IGNORECASE,
+)
+_ASKING_ZH = re.compile(
+    "怎么|怎样|如何|哪|什么|为何|是否|是不是|有没有|能不能|可以吗|多少|几个|谁|吗|呢|解释|说明|介绍"
+)
+
+
+_TRACE_LINE = re.compile(r"^[^\S\n]*at .(.+)", re.MULTILINE)
+_LINE_NUMBER = re.compile(r":\d")
+
+
+def _is_error(text: str) -> bool:
+    return _ERROR.search(text) is not None or any(
+        _names_line(word) for line in _TRACE_LINE.findall(text) for word in line.split()
+    )
+
+
+def _names_line(word: str) -> bool:
+    """Whether a word of a trace holds `(` or `:`, and a colon with a number after it, such as `f(a.js:3)`."""
+    _, _, rest = word.replace("(", ":", 1).partition(":") if "(" in word.partition(":")[0] else word.partition(":")
+    return _LINE_NUMBER.search(rest) is not None
+
+
+def _without_lines(word: str) -> str:
+    """Return a place without its line and column: `a.py:3:5` → `a.py`."""
+    end = len(word)
+    while (colon := word.rfind(":", 0, end)) >= 0 and word[colon + 1 : end].isdecimal():
+        end = colon
+    return word[:end]
+
+
+def _intent(text: str) -> Intent:
+    if _is_error(text):
+        return "error"
+    words = text.split()
+    if len(words) == 1 and not _n_chinese(text):
+        if "://" not in text and is_path(_without_lines(text).replace("\\", "/")):
+            return "path" if not text.endswith("()") and not _is_namespace(text) else "symbol"
+        return "symbol" if _QUALIFIED.fullmatch(text) else "keywords"
+    return "question" if _is_question(text, words) else "keywords"
+
+
+def _is_namespace(text: str) -> bool:
+    """Whether backslashes part names, as in PHP, and no file ending tells otherwise."""
+    return "\\" in text and _QUALIFIED.fullmatch(text) is not None and text.rpartition(".")[2] not in FILE_ENDINGS
+
+
+def _is_question(text: str, words: list[str]) -> bool:
+    if text.rstrip().endswith(("?", "？")) or _ASKING.match(text) or _ASKING_ZH.search(text):
+        return True
+    if _n_chinese(text) >= 6:
+        return True
+    return sum(1 for _ in _plain_words(words)) >= 4
+
+
+def _n_chinese(text: str) -> int:
+    # No regular expression: one with this range takes 2 ms to compile.
+    return sum("\u3400" <= char <= "\u9fff" for char in text)
+
+
+def _plain_words(words: list[str]) -> Iterator[str]:
+    for word in words:
+        if word.strip(".,;:!?()\"'").replace("-", "").replace("'", "").isalpha():
+            yield word

@@ -1,0 +1,65 @@
+"""`@path`, `@@symbol topic` and `in:Class` → the part of the index that a question is kept to."""
+
+from __future__ import annotations
+
+import re
+
+from codefathom.errors import UsageError
+from codefathom.search.filter.filter_options import members_of
+from codefathom.search.filter.filters import combine
+from codefathom.search.question.query import Query
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.types import Filter, FilterGroup, Where
+
+MAX_PATHS = 200  # each is looked for among all files
+MAX_SYMBOLS = 40  # each takes nine of the conditions that a filter may have
+_MAX_SHOWN = 200  # characters of a name in a message
+
+
+def scope(query: Query, catalog: Catalog) -> Where | None:
+    """Return the condition that the marks of a query mean. Raises UsageError for a path or symbol that is not here."""
+    for marks, kind, most in ((query.paths, "@path", MAX_PATHS), (query.symbols, "@@symbol", MAX_SYMBOLS)):
+        if len(marks) > most:
+            hint = f"give at most {most}; a folder such as @src/ keeps to many files"
+            raise UsageError(f"the question has {len(marks):,} marks {kind}", hint=hint)
+    parts = [_paths(query, catalog)]
+    if query.members_of:
+        parts.append(_members(query.members_of, catalog))
+    elif query.symbols:
+        parts.append(FilterGroup("OR", tuple(_members(symbol, catalog) for symbol in query.symbols)))
+    return combine(*parts)
+
+
+def _paths(query: Query, catalog: Catalog) -> Where | None:
+    if not query.paths:
+        return None
+    known = [document.path for document in catalog.documents()]
+    chosen = tuple(path for pattern in query.paths for path in _matching(pattern, known))
+    return Filter("path", "in", chosen)
+
+
+def _matching(pattern: str, known: list[str]) -> list[str]:
+    """Resolve one @path: the exact path, else every path that ends with it, else every path below that folder."""
+    wanted = pattern.strip("/").removeprefix("./")
+    if wanted in known:
+        return [wanted]
+    found = [path for path in known if path.endswith("/" + wanted)]
+    found = found or [path for path in known if path.startswith(wanted + "/") or f"/{wanted}/" in path]
+    if not found:
+        near = [path for path in known if wanted.rpartition("/")[2].lower() in path.lower()][:3]
+        hint = f"did you mean {', '.join('@' + path for path in near)}?" if near else "`fathom status` lists what is"
+        raise UsageError(f"no indexed file matches @{_short(pattern)}", hint=hint)
+    return found
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…"
+
+
+def _members(name: str, catalog: Catalog) -> Where:
+    dotted = re.sub(r"::|#|->|\\", ".", name)
+    if not catalog.symbols_named(dotted.rpartition(".")[2]):
+        near = catalog.similar_names(dotted.rpartition(".")[2], limit=3)
+        hint = f"did you mean {', '.join('@@' + other for other in near)}?" if near else "`fathom symbols` lists them"
+        raise UsageError(f"no symbol is called {_short(name)!r}", hint=hint)
+    return members_of(dotted)

@@ -1,0 +1,1 @@
+"""The evidence for each candidate, and the order that follows from it."""

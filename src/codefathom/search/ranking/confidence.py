@@ -1,0 +1,70 @@
+"""How sure a search is that what it found answers at all. Pure.
+
+A logistic function of four numbers, learned from questions asked of the repository they are about and of others
+(`training/confidence.py` makes `calibration.py`). 0.5: as many questions of either kind look like this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp
+
+from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.question.words import Cover, forms_of
+from codefathom.search.ranking.calibration import MODEL, WITH_MEANING, WITHOUT
+from codefathom.search.ranking.rank import Ranked
+from codefathom.search.ranking.weights import WEIGHTS
+
+_EVIDENCE = frozenset(WEIGHTS) - {"file_size", "depth", "test", "prose", "declaration", "frame", "file_several", "only"}
+_POSSIBLE = sum(WEIGHTS[name] for name in _EVIDENCE)
+WEAK = 0.2  # below, hits are called weak; docs/confidence.md says how many of either kind that are
+_SURE = 0.8  # of the signal `definition`: the symbol asked for, as written
+_N_BEST = 3
+
+
+def confidence(want: Wanted, ranked: Sequence[Ranked], model: str = "") -> float:
+    """Return 0 to 1; 1 when one of the best hits defines the symbol asked for. `model` has given the vectors.
+
+    Hits of one source alone have no score to learn from: it is the share of the question that the best of them cover.
+    """
+    if not ranked:
+        return 0.0
+    if any(item.signals.get("definition", 0.0) >= _SURE for item in ranked[:_N_BEST]):
+        return 1.0
+    if "file" not in ranked[0].signals:
+        return round(_covered(want, ranked), 3)
+    weights = WITH_MEANING if model == MODEL else WITHOUT
+    return round(1 / (1 + exp(-weighted(evidence(want, ranked), weights))), 3)
+
+
+def evidence(want: Wanted, ranked: Sequence[Ranked]) -> dict[str, float]:
+    """Return what the confidence is made of."""
+    return {
+        "score": max(map(_strength, ranked[:_N_BEST])),
+        "words": _covered(want, ranked),
+        "near": max(item.candidate.vector for item in ranked),  # cosine of what is nearest
+        "unknown": want.unknown,  # share of the question that stands nowhere
+    }
+
+
+def _strength(item: Ranked) -> float:
+    """Return what speaks for a hit, from 0 to 1, whatever kind of file it lies in."""
+    total = sum(WEIGHTS[name] * value for name, value in item.signals.items() if name in _EVIDENCE)
+    return total / _POSSIBLE
+
+
+def _covered(want: Wanted, ranked: Sequence[Ranked]) -> float:
+    """Return the share of the question that the best hits cover."""
+    if not want.terms:
+        return 0.5
+    forms = forms_of(want.terms)
+    cover = Cover(want.worth)
+    found = 0
+    for item in ranked[:_N_BEST]:
+        found |= forms.inside(f"{item.candidate.chunk.path}\n{item.candidate.chunk.text}".lower())
+    return cover[found]
+
+
+def weighted(numbers: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """Return the weighted sum, with the weight that stands alone."""
+    return weights["offset"] + sum(weights.get(name, 0.0) * value for name, value in numbers.items())

@@ -1,0 +1,165 @@
+"""Why a hit ranks where it does, in words and numbers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.question.words import forms_of
+from codefathom.search.ranking.signals import SIGNALS
+from codefathom.search.ranking.weights import WEIGHTS
+from codefathom.stores.lexical.terms import terms
+from codefathom.types import Chunk
+
+MEANING = SIGNALS | {
+    "repeat": "its share of the score: an earlier hit lies in the same file",
+    "rerank": "a reranking model's grade for it, by which it was moved",
+}
+_CONNECTED = {
+    "called by": "calls it{}",
+    "references": "uses it{}",
+    "imported by": "imports it",
+    "calls": "is called there",
+    "imports": "is imported there",
+}
+_NEAR = 0.8  # of the nearest, by cosine
+_MENTIONED = 0.25  # of the best, by words
+_COMMENTS = ("//", "/*", "*", "#", "--", ";", "%")
+
+
+class Named(NamedTuple):
+    """The names of a chunk that a question means."""
+
+    asked: list[str]  # those of symbols asked for
+    shared: list[str]  # those that share words with it, the ones that share most first
+
+    @property
+    def all(self) -> list[str]:
+        """Both, those asked for first."""
+        return [*self.asked, *self.shared]
+
+
+def named(want: Wanted, chunk: Chunk) -> Named:
+    """Return the names whose last part the question means."""
+    forms = forms_of(want.terms)
+    lasts = want.symbol_names
+    asked, shared = [], []
+    for name in chunk.names:
+        last = name.rpartition(".")[2]
+        if last.lower() in lasts:
+            asked.append(name)
+        if forms.among(_words_of(last)):
+            shared.append(name)
+    if len(shared) > 1:
+        shared.sort(key=lambda name: -forms.among(_words_of(name)).bit_count())
+    return Named(asked, shared)
+
+
+def reason(want: Wanted, chunk: Chunk, names: Named, signals: Mapping[str, float]) -> str:
+    """Return one short sentence: the strongest evidence for this chunk."""
+    if "matches" in signals:
+        return f"{signals['matches']:.0f} matches" if signals["matches"] > 1 else "1 match"
+    used = [
+        said.format(f" {n:.0f} times" if n > 1 else "") for kind, said in _CONNECTED.items() if (n := signals.get(kind))
+    ]
+    if used:
+        return "; ".join(used)
+    defines = f"defines {names.asked[0]}" if names.asked else ""
+    if "scope" in signals:
+        return defines or "inside what was asked for"
+    parts = [
+        "in the stack trace" if signals.get("frame") else "",
+        defines if signals.get("definition") else "",
+        f"named {', '.join(names.shared[:2])}" if names.shared else "",
+        _path(want, chunk),
+        _words(want, chunk) if signals.get("lexical", 0.0) > _MENTIONED else "",
+        "close in meaning" if signals.get("vector", 0.0) > _NEAR else "",
+    ]
+    return "; ".join([part for part in parts if part][:3]) or "weak evidence only"
+
+
+def best_line(want: Wanted, chunk: Chunk, names: Named) -> int:
+    """Return the line of a chunk that mentions most of the question, the first of equals.
+
+    The line in which a symbol is defined that the question names counts as much as two words.
+    """
+    n_found = _mentions(want.terms, chunk.text.lower())
+    heads = _heads(chunk, {name.rpartition(".")[2] for name in (*names.asked, *names.shared[:1])})
+    lines = chunk.text.split("\n") if heads else []
+    for place in {
+        place for name, head in heads for place, line in enumerate(lines) if name in line and _begins(line, head)
+    }:
+        n_found[place] += 2
+    return min(chunk.start_line + n_found.index(max(n_found)), chunk.end_line)
+
+
+def _mentions(terms: Sequence[str], text: str) -> list[int]:
+    """Return how many of the terms stand in each line of a lower-case text."""
+    counts = [0] * (text.count("\n") + 1)
+    for term in terms:
+        found = text.find(term)
+        while found >= 0:
+            counts[text.count("\n", 0, found)] += 1
+            line_end = text.find("\n", found)
+            found = text.find(term, line_end) if line_end >= 0 else -1
+    return counts
+
+
+def _heads(chunk: Chunk, names: Collection[str]) -> list[tuple[str, str]]:
+    """Return some names of a chunk, each with the signatures that hold it."""
+    return [(name, head) for name in sorted(names) for head in chunk.signature.split("\n") if name in head]
+
+
+def best_name(chunk: Chunk, names: Named, line: int) -> str:
+    """Return the symbol to show for a chunk: the one it is; of those that begin in it, the one that the question names
+    or that is at a line; or the one it lies in."""
+    if chunk.symbol in chunk.names:
+        return chunk.symbol
+    return next(chain(names.all, _at(chunk, line), chunk.names), chunk.symbol)
+
+
+def _at(chunk: Chunk, line: int) -> Iterator[str]:
+    """Yield the names whose definitions begin before a line, the nearest first; of a comment, those after it."""
+    if len(chunk.names) < 2:
+        return
+    lines = chunk.text.split("\n")
+    place = line - chunk.start_line
+    before, after = lines[place::-1], lines[place:]
+    lasts = [(name, name.rpartition(".")[2]) for name in chunk.names]
+    heads = _heads(chunk, {last for _, last in lasts})
+    for text in after if lines[place].lstrip().startswith(_COMMENTS) else before:
+        for name, last in lasts:
+            if last in text and any(one == last and _begins(text, head) for one, head in heads):
+                yield name
+
+
+def _begins(line: str, head: str) -> bool:
+    """Whether a line is the beginning of a signature, or the other way round; white space does not count."""
+    folded = " ".join(line.split())
+    return folded.startswith(head) or head.startswith(folded)
+
+
+def lines(signals: Mapping[str, float]) -> list[str]:
+    """Return each signal that counts, for --explain: what it adds before scaling, its number, its meaning."""
+    shown = [(WEIGHTS.get(name, 0.0) * value, name, value) for name, value in signals.items() if value]
+    shown.sort(key=lambda item: (-abs(item[0]), item[1]))
+    return [f"{added:+.2f} {name} {value:.3f}  {MEANING.get(name, '')}".rstrip() for added, name, value in shown]
+
+
+@lru_cache(maxsize=4_096)
+def _words_of(name: str) -> tuple[str, ...]:
+    return tuple(terms(name))
+
+
+def _path(want: Wanted, chunk: Chunk) -> str:
+    file_name = chunk.path.rpartition("/")[2]
+    return f"file {file_name}" if forms_of(want.terms).among(_words_of(file_name.partition(".")[0])) else ""
+
+
+def _words(want: Wanted, chunk: Chunk) -> str:
+    lowered = chunk.text.lower()
+    found = [term for term in want.terms if term in lowered]
+    return f"mentions {', '.join(found[:4])}" if found else ""

@@ -1,0 +1,53 @@
+"""What the path of a file says of it: its words, how deep it lies, and whether it is a test or prose. Pure."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from codefathom.stores.lexical.terms import parts
+
+_TEST = re.compile(
+    r"^t/|(?:^|/)(?:tests?|__tests__|specs?|testing|testdata|fixtures?|examples?|samples?|benchmarks?|docs?_src)/"
+    r"|(?:^|/)test_[^/]*$|[_.-](?:test|tests|spec)\.[^/]*$|(?:^|/)[^/]*(?:Test|Tests|Spec|Suite)\.[a-z]+$"
+    r"|(?:^|/)(?:compat|_compat|legacy)/",
+)
+_DECLARATION = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
+_HEADER = re.compile(r"\.(?:h|hh|hpp|hxx)$")
+# A file of this name stands for its folder.
+_BARRELS = frozenset(("mod", "__init__", "index", "init"))
+_PROSE = re.compile(r"\.(?:md|mdx|rst|txt|adoc|markdown)$", re.IGNORECASE)
+
+
+class Place(NamedTuple):
+    """What a path tells."""
+
+    stem: tuple[str, ...]  # words of the file's name without its endings; of its folder where it stands for that
+    folder: tuple[str, ...]  # words of the name of its folder
+    flat_stem: str  # letters and digits of the stem, lower-case
+    depth: int
+    is_test: bool  # tests, examples, and what is kept for older versions
+    is_prose: bool
+    is_declaration: bool
+    is_header: bool
+
+
+@lru_cache(maxsize=16_384)
+def place_of(path: str) -> Place:
+    """Return what a path tells."""
+    folder, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    inside = folder.rpartition("/")[2]
+    if stem in _BARRELS and inside:
+        stem = inside
+    return Place(
+        tuple(parts(stem)),
+        tuple(parts(inside)),
+        re.sub(r"[_-]", "", stem.lower()),
+        path.count("/"),
+        bool(_TEST.search(path)),
+        bool(_PROSE.search(path)),
+        bool(_DECLARATION.search(path)),
+        bool(_HEADER.search(path)),
+    )

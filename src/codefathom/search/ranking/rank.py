@@ -1,0 +1,94 @@
+"""Candidates → ordered hits. Pure.
+
+The score is a weighted sum of signals (`signals.py`) through a logistic function, so that it lies between 0 and 1. The
+weights are learned: `training/ranking.py` makes `weights.py`, and docs/ranking.md shows what each one is worth.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from math import exp
+from operator import attrgetter, mul
+from typing import NamedTuple
+
+from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.ranking.signals import NAMES, Candidate, signals
+from codefathom.search.ranking.weights import WEIGHTS
+
+# What makes a score from 0 to 1 of the sum: half for a file that fits in most ways, next to nothing without evidence.
+MIDDLE, SPREAD = 6.0, 2.5
+REPEAT = 0.5  # what each further chunk of a file is worth, so that one file does not fill the list
+_PLACE_OF = {name: place for place, name in enumerate(NAMES)}
+_IN_ORDER = tuple(WEIGHTS.get(name, 0.0) for name in NAMES)
+
+
+class Ranked(NamedTuple):
+    """A candidate with its final score and the signals behind it."""
+
+    candidate: Candidate
+    score: float
+    signals: Mapping[str, float]
+
+
+def rank(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int, float]) -> list[Ranked]:
+    """Order candidates, best first, scores from 0 to 1. Ties are broken by path and line, never by chance.
+
+    `fused` is the lexical and vector evidence by key, scaled to 0..1.
+    """
+    candidates = sorted(candidates, key=by_place)
+    rows = signals(wanted, candidates, fused)
+    return saturated(candidates, [score_of(sum(map(mul, _IN_ORDER, row))) for row in rows], rows)
+
+
+def score_of(total: float) -> float:
+    """Return the score of a weighted sum."""
+    return 1 / (1 + exp((MIDDLE - total) / SPREAD))
+
+
+def by_place(candidate: Candidate) -> tuple[str, int]:
+    """Return what candidates are sorted by before they are ranked."""
+    return candidate.chunk.path, candidate.chunk.start_line
+
+
+def by_score_and_place(item: Ranked) -> tuple[float, str, int]:
+    """Return what a ranking is sorted by: best first, then by path and line."""
+    chunk = item.candidate.chunk
+    return -item.score, chunk.path, chunk.start_line
+
+
+class _Signals(Mapping[str, float]):
+    """The numbers of one candidate by name; most candidates are never looked at again."""
+
+    __slots__ = ("_repeat", "_row")
+
+    def __init__(self, row: tuple[float, ...], repeat: float) -> None:
+        self._row = row
+        self._repeat = repeat
+
+    def __getitem__(self, name: str) -> float:
+        return self._repeat if name == "repeat" else self._row[_PLACE_OF[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*NAMES, "repeat"))
+
+    def __len__(self) -> int:
+        return len(NAMES) + 1
+
+
+def saturated(
+    candidates: Sequence[Candidate], scores: Sequence[float], rows: Sequence[tuple[float, ...]]
+) -> list[Ranked]:
+    """Order by score; each further chunk of a file counts less, so that one file does not fill the list.
+
+    Candidates come in the order of their places, and equal scores keep it.
+    """
+    seen: dict[str, int] = defaultdict(int)
+    result = []
+    for place in sorted(range(len(scores)), key=scores.__getitem__, reverse=True):
+        candidate = candidates[place]
+        factor = REPEAT ** seen[candidate.chunk.path]
+        seen[candidate.chunk.path] += 1
+        result.append(Ranked(candidate, scores[place] * factor, _Signals(rows[place], factor)))
+    result.sort(key=attrgetter("score"), reverse=True)
+    return result

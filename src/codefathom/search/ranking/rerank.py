@@ -1,0 +1,75 @@
+"""A model reads the best candidates and moves them; imported only where one is set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from codefathom.errors import FathomError, ProviderError
+from codefathom.providers.base import Reranker
+from codefathom.search.ranking.rank import Ranked
+
+SIGNAL = "rerank"
+
+
+class Reranked(NamedTuple):
+    """A ranking, and why the model could not be used."""
+
+    ranked: Sequence[Ranked]
+    problem: str = ""
+
+
+class Reranking(NamedTuple):
+    """A reranking model and how far it is believed."""
+
+    model: Reranker
+    depth: int = 20  # best candidates that it reads
+    weight: float = 0.5  # of its grades; the rest is that of the ranking
+
+    def apply(self, question: str, ranked: Sequence[Ranked]) -> Reranked:
+        """Order the best candidates anew; the others stay below. A model that fails leaves the ranking as it is.
+
+        Both orders are scaled from 0 to 1 over the candidates that are read, so that it does not matter how a model
+        counts, and their sum to the scores that were there, so that the rest keeps its place.
+        """
+        best, rest = list(ranked[: self.depth]), ranked[self.depth :]
+        if len(best) < 2 or not question.strip():
+            return Reranked(ranked)
+        try:
+            grades = self.model.scores(question, [_shown(item) for item in best])
+        except ProviderError as error:
+            return Reranked(ranked, f"not reranked: {error}")
+        low, high = best[-1].score, best[0].score
+        sums = [
+            (1 - self.weight) * old + self.weight * new
+            for old, new in zip(_scaled([item.score for item in best]), _scaled(grades), strict=True)
+        ]
+        moved = [
+            Ranked(item.candidate, low + (high - low) * total, {**item.signals, SIGNAL: grade})
+            for item, total, grade in zip(best, sums, grades, strict=True)
+        ]
+        moved.sort(key=lambda item: -item.score)  # stable: equals stay in their order
+        return Reranked([*moved, *rest])
+
+
+class Unusable:
+    """A reranking model that cannot be used, and why: searches go on without it."""
+
+    def __init__(self, name: str, error: FathomError) -> None:
+        self.name = name
+        self._error = error
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Raise ProviderError."""
+        raise ProviderError(str(self._error), hint=self._error.hint)
+
+
+def _shown(item: Ranked) -> str:
+    """Return what the model reads: the path says as much as many lines."""
+    chunk = item.candidate.chunk
+    return f"{chunk.path}\n{chunk.text}"
+
+
+def _scaled(values: Sequence[float]) -> list[float]:
+    low, high = min(values), max(values)
+    return [(value - low) / (high - low) if high > low else 0.0 for value in values]

@@ -1,0 +1,251 @@
+"""The evidence for each candidate: one number for each signal, most of them from 0 to 1. Pure.
+
+Plain retrieval finds the right file among ten nine times in ten; what divides tools is the order. `SIGNALS` says in
+words what each number means, `weights.py` how much it counts, `rank.py` makes the order of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import log1p
+from typing import NamedTuple
+
+from codefathom.search.question.ranking_query import Wanted, last_of
+from codefathom.search.question.words import Cover, Telling, forms_of, same_word
+from codefathom.search.ranking.places import place_of
+from codefathom.stores.lexical.terms import parts
+from codefathom.types import Chunk
+
+SIGNALS = {
+    "lexical": "words of the question stand in it (rare ones count more; against the best)",
+    "vector": "its meaning is near the question's (cosine, against the best)",
+    "nearest": "how far up it stands by meaning",
+    "definition": "it defines the symbol asked for",
+    "only": "... and nothing else is asked for",
+    "frame": "the stack trace or error message names its line",
+    "words": "words of the question stand in it, in any form",
+    "names": "names it defines cover words of the question",
+    "name_share": "words of the question cover a name it defines",
+    "test": "tests and examples count less",
+    # The others say something of its file.
+    "stem_share": "words of the question cover its file name",
+    "folder_share": "words of the question cover its folder's name",
+    "stem_inside": "its file name stands in the question",
+    "file_words": "words of the question stand in its file, in any form",
+    "file_lexical": "the best of its file by words",
+    "file_several": "... and the three best of it, when the question is a long text",
+    "file_vector": "the best of its file by meaning",
+    "file": "how much of what was found lies in its file",
+    "file_size": "lines of its file",
+    "depth": "how deep its file lies",
+    "prose": "documentation counts less than code",
+    "declaration": "it declares what another file defines",
+}
+NAMES = tuple(SIGNALS)
+_SHORTEST_STEM = 3
+_SEVERAL = 3  # places of a file that speak for it where a text is about several things
+_GIVEN_ON = 0.8
+_TESTS = frozenset({"test", "tests"})
+
+
+class Candidate(NamedTuple):
+    """A chunk that some source of candidates found; a score of 0 means that this source did not."""
+
+    key: int
+    chunk: Chunk
+    lexical: float = 0.0  # score of the lexical view
+    vector: float = 0.0  # cosine similarity
+    line: int = 0  # where the evidence stands; 0: not known
+    n_lines: int = 0  # of its file
+
+
+def signals(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int, float]) -> list[tuple[float, ...]]:
+    """Return the numbers of each candidate, in the order of `NAMES`.
+
+    `fused` is the lexical and vector evidence by key, scaled to 0..1.
+    """
+    forms = forms_of(wanted.terms)
+    cover = Cover(wanted.worth)
+    telling = Telling(forms, cover)
+    found = [forms.inside(f"{one.chunk.path}\n{one.chunk.signature}\n{one.chunk.text}".lower()) for one in candidates]
+    top = _Top(
+        max((one.lexical for one in candidates), default=0.0) or 1.0,
+        max((one.vector for one in candidates), default=0.0) or 1.0,
+    )
+    files = _Files(candidates, found, fused, cover)
+    if wanted.rest:
+        files.several = _several(candidates)
+    of_file = {
+        one.chunk.path: _about_path(one.chunk.path, wanted, telling) + _of_file(one, files, top, wanted)
+        for one in {one.chunk.path: one for one in candidates}.values()
+    }
+    places = _places_by_meaning(candidates)
+    defined = _definitions(wanted, candidates)
+    return [
+        (
+            one.lexical / top.lexical,
+            one.vector / top.vector if one.vector > 0 else 0.0,
+            places.get(one.key, 0.0),
+            defined[one.key],
+            defined[one.key] * wanted.is_only_symbol,
+            wanted.frames[one.key].value if one.key in wanted.frames else 0.0,
+            cover[bits],
+            *_about_names(one.chunk.names, telling),
+            float(not wanted.about_tests and _is_test(one.chunk)),
+            *of_file[one.chunk.path],
+        )
+        for one, bits in zip(candidates, found, strict=True)
+    ]
+
+
+class _Top(NamedTuple):
+    """The best of each source."""
+
+    lexical: float
+    vector: float
+
+
+def _of_file(one: Candidate, files: _Files, top: _Top, wanted: Wanted) -> tuple[float, ...]:
+    """Return what the file of a candidate shows."""
+    path = one.chunk.path
+    place = place_of(path)
+    return (
+        files.cover[files.words[path]],
+        files.lexical[path] / top.lexical,
+        files.several.get(path, 0.0),
+        files.vector[path] / top.vector,
+        files.share(path),
+        log1p(one.n_lines) / 8,
+        place.depth / 5,
+        float(place.is_prose and not wanted.about_prose),
+        float(place.is_declaration or (place.is_header and place.flat_stem in files.defined_in_c)),
+    )
+
+
+class _Files:
+    """What the candidates of each file show together."""
+
+    def __init__(
+        self, candidates: Sequence[Candidate], found: Sequence[int], fused: Mapping[int, float], cover: Cover
+    ) -> None:
+        self.cover = cover
+        self.words: dict[str, int] = defaultdict(int)
+        self.lexical: dict[str, float] = defaultdict(float)
+        self.vector: dict[str, float] = defaultdict(float)
+        self.several: Mapping[str, float] = {}
+        self._sums: dict[str, float] = defaultdict(float)
+        for one, bits in zip(candidates, found, strict=True):
+            path = one.chunk.path
+            self.words[path] |= bits
+            # A call of `max` is felt here: each candidate of each search would make two.
+            if one.lexical > self.lexical[path]:  # noqa: PLR1730
+                self.lexical[path] = one.lexical
+            if one.vector > self.vector[path]:  # noqa: PLR1730
+                self.vector[path] = one.vector
+            self._sums[path] += fused.get(one.key, 0.0)
+        self._largest = max(self._sums.values(), default=0.0) or 1.0
+        # In C a function is defined in the source file; its header says little of how it works.
+        self.defined_in_c = {place_of(path).flat_stem for path in self._sums if path.endswith(".c")}
+
+    def share(self, path: str) -> float:
+        """Return how much of what was found lies in a file, against the file with most."""
+        return self._sums[path] / self._largest
+
+
+def _several(candidates: Sequence[Candidate]) -> dict[str, float]:
+    """Return what the best of each file reach together by words, against the file that reaches most."""
+    scores: dict[str, list[float]] = defaultdict(list)
+    for one in candidates:
+        scores[one.chunk.path].append(one.lexical)
+    sums = {path: sum(sorted(own, reverse=True)[:_SEVERAL]) for path, own in scores.items()}
+    largest = max(sums.values(), default=0.0) or 1.0
+    return {path: value / largest for path, value in sums.items()}
+
+
+def _places_by_meaning(candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Return 1 / place in the order by meaning; equals share a place."""
+    ordered = sorted((one.vector for one in candidates if one.vector > 0), reverse=True)
+    place_of_score: dict[float, int] = {}
+    for place, score in enumerate(ordered, start=1):
+        place_of_score.setdefault(score, place)
+    return {one.key: 1 / place_of_score[one.vector] for one in candidates if one.vector > 0}
+
+
+def _about_names(names: tuple[str, ...], telling: Telling) -> tuple[float, float]:
+    _, words, each = _names(names)
+    found = telling.forms.among(words)
+    return (telling.cover[found], telling.best_share(each)) if found else (0.0, 0.0)
+
+
+class _Names(NamedTuple):
+    """The names of a chunk without what they are qualified with."""
+
+    lowered: frozenset[str]
+    words: tuple[str, ...]  # of all of them
+    each: tuple[tuple[str, ...], ...]  # the words of each
+
+
+@lru_cache(maxsize=16_384)
+def _names(names: tuple[str, ...]) -> _Names:
+    lasts = [name.rpartition(".")[2] for name in names]
+    each = tuple(words for words in dict.fromkeys(tuple(parts(last)) for last in lasts) if words)
+    words = tuple(sorted({word for one in each for word in one}))
+    return _Names(frozenset(last_of(name).lower() for name in names), words, each)
+
+
+def _is_test(chunk: Chunk) -> bool:
+    """Whether a chunk lies in a file of tests, or in the module of tests that Rust keeps beside the code."""
+    return place_of(chunk.path).is_test or (chunk.language == "rust" and not _TESTS.isdisjoint(chunk.symbol.split(".")))
+
+
+def _about_path(path: str, wanted: Wanted, telling: Telling) -> tuple[float, ...]:
+    place = place_of(path)
+    stem, forms, cover = place.flat_stem, telling.forms, telling.cover
+    return (
+        telling.share_of(place.stem),
+        telling.share_of(place.folder),
+        cover.strength(forms.among(place.stem)) if len(stem) >= _SHORTEST_STEM and stem in wanted.runs else 0.0,
+    )
+
+
+def _definitions(want: Wanted, candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Return by key: 1 when the chunk defines a wanted symbol as written, less for another case; more when the file is
+    named so. What the project only takes from elsewhere and gives on counts less."""
+    found = dict.fromkeys((one.key for one in candidates), 0.0)
+    lasts = {symbol: last_of(symbol) for symbol in want.symbols}
+    by_name: dict[str, list[str]] = {}  # a long question names thousands of symbols, and a chunk defines few
+    for symbol, last in lasts.items():
+        by_name.setdefault(last.lower(), []).append(symbol)
+    foreign = [lasts[symbol] for symbol in want.foreign]
+    for one in candidates if lasts else ():
+        best = _GIVEN_ON if any(_gives_on(last, one.chunk) for last in foreign) else 0.0
+        defined = _names(one.chunk.names).lowered
+        if not defined.isdisjoint(by_name):
+            shared = by_name.keys() & defined
+            symbols = {*(symbol for name in shared for symbol in by_name[name]), *(lasts.keys() & one.chunk.names)}
+            best = max(best, *(_definition(symbol, lasts[symbol], one.chunk) for symbol in symbols))
+        found[one.key] = best
+    return found
+
+
+def _definition(symbol: str, last: str, chunk: Chunk) -> float:
+    shorts = [name.rpartition(".")[2] for name in chunk.names]
+    if last in shorts or symbol in chunk.names:
+        best = 0.8
+    elif last.lower() in map(str.lower, shorts):
+        best = 0.5
+    else:
+        return 0.0
+    return best + 0.2 * same_word(place_of(chunk.path).flat_stem, last.lower())
+
+
+def _gives_on(name: str, chunk: Chunk) -> bool:
+    """Whether a chunk exports what it has from elsewhere: `pub use`, `export {`, an import in `__init__.py`."""
+    if name not in chunk.text:
+        return False
+    imports = r"|from\s+\S+\s+import\s+(?:\([^)]*?|[^\n(]*?)" if chunk.path.endswith("__init__.py") else ""
+    given = rf"^[ \t]*(?:pub\b[^\n;]*?\buse\b[^;]*?|export\s+(?:type\s+)?\{{[^}}]*?{imports})\b{re.escape(name)}\b"
+    return re.search(given, chunk.text, re.MULTILINE) is not None

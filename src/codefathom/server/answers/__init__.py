@@ -1,0 +1,1 @@
+"""Answers while they are written, and the conversations they belong to."""

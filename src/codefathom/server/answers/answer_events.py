@@ -1,0 +1,118 @@
+"""What somebody who asked is told, and the shape of an answer. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from codefathom.agent.loop import Call, Event, Final, Observed, Thought
+from codefathom.answer.answer_types import Answer, Source
+from codefathom.answer.ask import Found, Text
+from codefathom.server.http.problem_json import Problem
+from codefathom.server.jobs.job_events import Told
+from codefathom.shapes import details_shape, source_shape
+
+Happening: TypeAlias = Found | Text | Event | Answer
+
+_MOST_SHOWN = 4_000  # characters of what a tool has found
+_MOST_KEPT = 1_000  # of these in a conversation
+
+
+class Telling:
+    """Turns what happens on the way to an answer into events; remembers what was told already."""
+
+    def __init__(self, projects: Sequence[str]) -> None:
+        self._projects = projects
+        self.text = ""  # of the answer, as far as it was told
+        self.sources: list[dict[str, Any]] = []
+        self.steps: list[dict[str, Any]] = []  # of an agent, with the beginning of what its tools have found
+        self._has_sources = False
+
+    def of(self, event: Happening) -> Iterator[Told]:
+        """Yield what an event tells."""
+        for told in self._of(event):
+            if told.type == "step":
+                text = told.data.get("text", "")
+                self.steps.append({**told.data, "text": text[:_MOST_KEPT]} if text else told.data)
+            yield told
+
+    def _of(self, event: Happening) -> Iterator[Told]:
+        if isinstance(event, Found):
+            yield from self._sources(event.sources)
+            yield Told("status", {"phase": "found", "left_out": list(event.left_out), "degraded": list(event.degraded)})
+        elif isinstance(event, Text):
+            yield from self._content(event.text)
+        elif isinstance(event, Thought):
+            yield Told("step", {"type": "thinking", "text": event.text})
+        elif isinstance(event, Call):
+            yield Told("step", {"type": "tool_call", "tool": event.name, "arguments": event.arguments})
+        elif isinstance(event, Observed):
+            yield Told("step", _observed(event))
+        elif isinstance(event, Final):
+            yield Told("step", _final(event))
+        elif isinstance(event, Answer):
+            yield from self._answer(event)
+
+    def _sources(self, sources: Iterable[Source]) -> Iterator[Told]:
+        if not self._has_sources:
+            self._has_sources = True
+            self.sources = [source_of(source, self._projects) for source in sources]
+            yield Told("sources", self.sources)
+
+    def _content(self, text: str) -> Iterator[Told]:
+        if text:
+            self.text += text
+            yield Told("content", text)
+
+    def _answer(self, answer: Answer) -> Iterator[Told]:
+        """Tell what was not told yet: an agent's answer comes whole."""
+        yield from self._sources(answer.sources)
+        yield from self._content("" if self.text else answer.text)
+        yield Told("status", {"phase": "answered", **details_of(answer, self._projects)})
+        yield Told("usage", {**answer.usage._asdict(), "cost": answer.cost, "model": answer.model})
+        if answer.failure:
+            yield Told("error", {"code": "provider", "detail": answer.failure, "hint": answer.hint})
+
+
+def _final(event: Final) -> dict[str, Any]:
+    """Return how an agent ended; its text follows once its citations were checked."""
+    return {
+        "type": "final_answer",
+        "confidence": event.answer.confidence,
+        "rounds": event.rounds,
+        "stopped_by": event.stopped_by,
+    }
+
+
+def _observed(event: Observed) -> dict[str, Any]:
+    return {
+        "type": "error" if event.is_error else "tool_result",
+        "tool": event.name,
+        "text": event.text[:_MOST_SHOWN],
+        "places": [place._asdict() for place in event.places],
+        "milliseconds": round(event.milliseconds, 1),
+    }
+
+
+def problem_event(problem: Problem) -> Told:
+    """Return what tells that an answer has failed."""
+    return Told("error", {"code": problem.code, "detail": problem.detail, "hint": problem.hint})
+
+
+def source_of(source: Source, projects: Sequence[str]) -> dict[str, Any]:
+    """Return a source as the second document has it, and where it is."""
+    # Paths in answers from several projects begin with the project.
+    project, _, file = source.path.partition("/") if len(projects) > 1 else (projects[0], "", source.path)
+    return {
+        "id": f"{source.path}:{source.start_line}-{source.end_line}",
+        "project_id": project,
+        "file": file,
+        "module": file.split("/")[0] if "/" in file else "",
+        **source_shape(source),
+    }
+
+
+def details_of(answer: Answer, projects: Sequence[str]) -> dict[str, Any]:
+    """Return all of an answer but its text."""
+    sources = [source_of(source, projects) for source in answer.sources]
+    return details_shape(answer) | {"sources": sources, "error": answer.failure}

@@ -1,0 +1,178 @@
+"""Conversations that the server keeps: questions, answers, and what the answers rest on."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from secrets import token_hex
+from typing import Any
+
+from codefathom.providers.base import Message
+from codefathom.server.http.problem_json import NotFoundError, RequestError
+from codefathom.server.server_database import Database
+
+MOST_LISTED = 200
+_MAX_TITLE = 120
+_TABLES = """
+CREATE TABLE IF NOT EXISTS conversations (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    title TEXT NOT NULL,
+    projects TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    changed_at REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS turns (
+    number INTEGER PRIMARY KEY,
+    conversation INTEGER NOT NULL REFERENCES conversations (number) ON DELETE CASCADE,
+    question TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    state TEXT NOT NULL,
+    details TEXT NOT NULL,
+    asked_at REAL NOT NULL
+);
+CREATE INDEX IF NOT EXISTS turns_of_conversation ON turns (conversation, number);
+"""
+_SELECT = "SELECT number, id, title, projects, owner, created_at, changed_at FROM conversations"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question and what became of it. `details` is the answer as clients see it, without its text."""
+
+    question: str
+    answer: str
+    state: str  # "done", "stopped" when whoever asked has left, "failed"
+    asked_at: float
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Questions that belong together. Times are seconds since the epoch."""
+
+    id: str
+    title: str
+    projects: tuple[str, ...]
+    owner: str  # name of the token, "" where none is needed
+    created_at: float
+    changed_at: float
+    turns: tuple[Turn, ...] = ()  # of a list: none
+
+
+class Conversations:
+    """All conversations of one server. Safe to use from several threads."""
+
+    def __init__(self, path: str, clock: Callable[[], float] = time.time) -> None:
+        self._database = Database(path, _TABLES)
+        self._clock = clock
+
+    def begin(self, projects: Sequence[str], owner: str = "", title: str = "") -> Conversation:
+        """Return a new conversation about these projects."""
+        now = self._clock()
+        made = Conversation(token_hex(8), _title(title), tuple(projects), owner, now, now)
+        self._database.write(
+            "INSERT INTO conversations (id, title, projects, owner, created_at, changed_at) VALUES (?, ?, ?, ?, ?, ?)",
+            (made.id, made.title, json.dumps(made.projects), owner, now, now),
+        )
+        return made
+
+    def listed(self, owner: str = "", *, project: str = "", limit: int = MOST_LISTED) -> tuple[Conversation, ...]:
+        """Return the conversations of an owner, the latest first, without their turns."""
+        rows = self._database.read(f"{_SELECT} WHERE owner = ? ORDER BY changed_at DESC, number DESC", (owner,))
+        found = [_conversation(row) for row in rows]
+        return tuple(item for item in found if not project or project in item.projects)[: min(limit, MOST_LISTED)]
+
+    def get(self, conversation_id: str, owner: str = "") -> Conversation:
+        """Return a conversation with its turns. Raises NotFoundError, also for that of somebody else."""
+        row = self._row(conversation_id, owner)
+        turns = self._database.read(
+            "SELECT question, answer, state, asked_at, details FROM turns WHERE conversation = ? ORDER BY number",
+            (row[0],),
+        )
+        return _conversation(row, tuple(_turn(row) for row in turns))
+
+    def add(self, conversation_id: str, turn: Turn, owner: str = "") -> None:
+        """Add a turn; a conversation without a title gets that of its first question. Raises NotFoundError."""
+        with self._database.transaction():
+            number, _, title, *_ = self._row(conversation_id, owner)
+            said = (_sound(turn.question), _sound(turn.answer), turn.state, json.dumps(turn.details), turn.asked_at)
+            self._database.write(
+                "INSERT INTO turns (conversation, question, answer, state, details, asked_at) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (number, *said),
+            )
+            self._database.write(
+                "UPDATE conversations SET title = ?, changed_at = ? WHERE number = ?",
+                (title or _title(turn.question), self._clock(), number),
+            )
+
+    def rename(self, conversation_id: str, title: str, owner: str = "") -> Conversation:
+        """Give a conversation another title. Raises NotFoundError, and RequestError for an empty title."""
+        if not title.strip():
+            raise RequestError("a title cannot be empty", hint="give one with at least one letter")
+        number = self._row(conversation_id, owner)[0]
+        self._database.write("UPDATE conversations SET title = ? WHERE number = ?", (_title(title), number))
+        return self.get(conversation_id, owner)
+
+    def delete(self, conversation_id: str, owner: str = "") -> None:
+        """Forget a conversation. Raises NotFoundError."""
+        self._database.write("DELETE FROM conversations WHERE number = ?", (self._row(conversation_id, owner)[0],))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def _row(self, conversation_id: str, owner: str) -> tuple[Any, ...]:
+        rows = self._database.read(f"{_SELECT} WHERE id = ? AND owner = ?", (conversation_id, owner))
+        if not rows:
+            raise NotFoundError(f"no such conversation: {conversation_id!r}", hint="GET /conversations lists them")
+        return rows[0]
+
+
+def history(conversation: Conversation) -> tuple[Message, ...]:
+    """Return what was said, as a model is told; what failed was not said."""
+    said = (turn for turn in conversation.turns if turn.state != "failed" and turn.answer.strip())
+    return tuple(
+        message for turn in said for message in (Message("user", turn.question), Message("assistant", turn.answer))
+    )
+
+
+def markdown(conversation: Conversation) -> str:
+    """Return a conversation as a document: questions as headings, answers as they are, then their sources."""
+    parts = [f"# {conversation.title or 'Conversation'}", f"Projects: {', '.join(conversation.projects)}"]
+    for turn in conversation.turns:
+        parts.append(f"## {' '.join(turn.question.split())}")
+        parts.append(turn.answer.strip() or "(no answer)")
+        parts += ["(stopped)"] if turn.state == "stopped" else []
+        listed = [_listed(source) for source in turn.details.get("sources", ())]
+        parts += ["Sources:\n\n" + "\n".join(listed)] if listed else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _listed(source: Mapping[str, Any]) -> str:
+    place = f"{source['path']}:{source['start_line']}-{source['end_line']}"
+    return f"{source['number']}. `{place}`" + (f" {source['symbol']}" if source.get("symbol") else "")
+
+
+def _conversation(row: tuple[Any, ...], turns: tuple[Turn, ...] = ()) -> Conversation:
+    _, conversation_id, title, projects, owner, created_at, changed_at = row
+    return Conversation(conversation_id, title, tuple(json.loads(projects)), owner, created_at, changed_at, turns)
+
+
+def _turn(row: tuple[Any, ...]) -> Turn:
+    question, answer, state, asked_at, details = row
+    return Turn(question, answer, state, asked_at, json.loads(details))
+
+
+def _title(text: str) -> str:
+    title = _sound(" ".join(text.split()))
+    return title if len(title) <= _MAX_TITLE else f"{title[: _MAX_TITLE - 1]}…"
+
+
+def _sound(text: str) -> str:
+    """Replace half characters, which names of files can hold and SQLite cannot."""
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,1 @@
+"""What HTTP asks for: who may ask, errors, streams of events, files of the page."""

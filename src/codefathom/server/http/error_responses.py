@@ -1,0 +1,63 @@
+"""Every error of a route as problem+json."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from codefathom.errors import FathomError
+from codefathom.server.http.page import page, wants_page
+from codefathom.server.http.problem_json import MEDIA_TYPE, Problem, problem, problem_of
+
+_NO_ROUTE = 404
+_CODES = {
+    _NO_ROUTE: "not_found",
+    405: "method_not_allowed",
+    408: "timeout",
+    413: "too_large",
+    415: "unsupported_media_type",
+}
+
+
+def install(app: FastAPI) -> None:
+    """Answer the errors of this application."""
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(FathomError, _failed)  # all else is the guard's, which logs it
+
+
+def response_of(found: Problem) -> JSONResponse:
+    """Return the answer to a request that failed."""
+    content = {"type": found.type, **{key: _sound(value) for key, value in asdict(found).items()}}
+    return JSONResponse(content, status_code=found.status, media_type=MEDIA_TYPE)
+
+
+async def _failed(request: Request, error: Exception) -> JSONResponse:
+    found = request.state.problem = problem_of(error)  # for the measures
+    return response_of(found)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == _NO_ROUTE and request.method == "GET" and wants_page(request.headers):
+        return page(_NO_ROUTE)  # it says so in the person's language, and leads back
+    response = response_of(problem(error.status_code, str(error.detail), _CODES.get(error.status_code, "refused")))
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def _invalid(_: Request, error: Exception) -> JSONResponse:
+    """Say which value is wrong, and not the value: it may be anything, also a secret."""
+    assert isinstance(error, RequestValidationError)
+    wrong = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
+    is_long = any(item["type"] == "string_too_long" for item in error.errors())
+    hint = "send less text: what says most" if is_long else "/openapi.json has the form of each request"
+    return response_of(problem(422, "; ".join(wrong[:5]), "invalid", hint=hint))
+
+
+def _sound(value: object) -> object:
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value

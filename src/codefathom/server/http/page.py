@@ -1,0 +1,109 @@
+"""The page for people: its files, and which requests are for it although a route has the same path."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from fastapi import APIRouter, Header, Response
+from fastapi import Path as InPath
+from fastapi.responses import HTMLResponse
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from codefathom.server.http.problem_json import NotFoundError
+
+STATIC = Path(__file__).parents[1] / "static"
+
+_PAGES = re.compile(r"/(?:chat(?:/[^/]+)?|search|projects|monitoring)/?")
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+}
+_PACKED = {".css", ".js", ".json", ".svg"}
+# The name of a file holds the hash of its content: what is there once never changes.
+_FOR_EVER = "public, max-age=31536000, immutable"
+_NOT_BUILT = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Codefathom</title>
+<body style="font: 16px/1.6 system-ui, sans-serif; max-width: 34em; margin: 12vh auto; padding: 0 1em">
+<h1>The server runs; its page is not built</h1>
+<p>This is a checkout of the source. Run <code>make web</code> in it, which needs Node.js, and load this page again.
+A wheel of Codefathom has the page in it.</p>
+<p>All that the page can do, the HTTP interface can: <a href="/openapi.json">/openapi.json</a> describes it.</p>
+</body>
+</html>
+"""
+
+Name: TypeAlias = Annotated[str, InPath(max_length=200)]
+AcceptEncoding: TypeAlias = Annotated[str, Header(max_length=1_000)]
+
+
+class Navigation:
+    """Answers a person who opens /projects with the page, and a program that asks for it with the projects."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, as one for the page if it is that."""
+        if scope["type"] == "http" and is_navigation(scope["method"], scope["path"], Headers(scope=scope)):
+            scope = {**scope, "path": "/"}
+        await self._app(scope, receive, send)
+
+
+def is_navigation(method: str, path: str, headers: Headers) -> bool:
+    """Whether a browser asks for one of the pages; what the page itself asks for lies under /api."""
+    return method in {"GET", "HEAD"} and wants_page(headers) and bool(_PAGES.fullmatch(path))
+
+
+def wants_page(headers: Headers) -> bool:
+    """Whether a person asks, not a program."""
+    return "text/html" in headers.get("accept", "")
+
+
+def page(status: int = 200) -> HTMLResponse:
+    """Return the page; which of its views is shown, it takes from the address."""
+    index = STATIC / "index.html"
+    built = index.is_file()
+    text = index.read_text(encoding="utf-8") if built else _NOT_BUILT
+    return HTMLResponse(text, status if built else 503, {"cache-control": "no-cache"})
+
+
+def router() -> APIRouter:
+    """Return the routes of the page and of its files."""
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.api_route("/", methods=["GET", "HEAD"])
+    def first() -> Response:
+        return page()
+
+    @routes.api_route("/assets/{name}", methods=["GET", "HEAD"])
+    def asset(name: Name, accept_encoding: AcceptEncoding = "") -> Response:
+        path = STATIC / "assets" / name
+        # No name with a way out of the folder: it is one of those that lie in it.
+        if path.parent != STATIC / "assets" or path.suffix not in _TYPES or not path.is_file():
+            raise NotFoundError(f"no such file: {name!r}", hint="load the page again: there is a newer one")
+        headers = {"cache-control": _FOR_EVER, "vary": "accept-encoding"}
+        is_packed = path.suffix in _PACKED and "gzip" in accept_encoding
+        if is_packed:
+            headers["content-encoding"] = "gzip"
+        content = _packed(path, path.stat().st_mtime_ns) if is_packed else path.read_bytes()
+        return Response(content, headers=headers, media_type=_TYPES[path.suffix])
+
+    return routes
+
+
+@lru_cache(maxsize=256)
+def _packed(path: Path, _changed: int) -> bytes:
+    return gzip.compress(path.read_bytes(), 9, mtime=0)

@@ -1,0 +1,1 @@
+"""Index runs of the server: their table, their queue, and the process of each."""

@@ -1,0 +1,253 @@
+"""Repositories of other machines: which addresses are taken, and how git brings a copy here and up to date."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from threading import Thread
+from urllib.parse import unquote, urlsplit
+
+from codefathom.errors import SourceError, UsageError, without_login
+from codefathom.server.jobs.job_messages import Origin, Step
+from codefathom.stores.folder import Folder
+from codefathom.system.children import environment, find_program, neutral_folder
+
+_LOOK_S = 0.25  # how often size and time are looked at
+# No part may begin with a dash, which would make an option of it, nor hold a sign that a shell reads. git decodes
+# percent signs in all parts of an address for ssh.
+_USER, _HOST = r"\w[\w.+-]*", r"\w(?:[\w-]|\.(?!\.))*|\[[0-9A-Fa-f:.]+\]"
+_SHORT = re.compile(rf"(?:{_USER})@(?:{_HOST}):(?P<path>[^/\s]\S*)", re.ASCII)  # user@host:path, which ssh understands
+_LONG = re.compile(rf"\w+://(?:{_USER}(?::[^/@]*)?@)?(?:{_HOST})(?::\d{{1,5}})?(?:/(?P<path>.*))?", re.ASCII)
+_OF_FILE = re.compile(r"\w+:///(?P<path>.+)", re.ASCII)
+_BRANCH = re.compile(r"\w[\w./+-]*")
+_PROGRESS = re.compile(r"(?:remote: )?([A-Z][a-z]+ [a-z ]+): +\d+% \((\d+)/(\d+)\)")
+# After these words comes text of the other side.
+_OF_THE_OTHER_SIDE = re.compile(r"(fatal: remote error:|fatal: protocol error:|ERROR:|remote:)")
+# What git says, and what may be done about it.
+_HINTS = (
+    (
+        r"Authentication failed|could not read Username|Permission denied|Invalid username|Host key verification",
+        "give the user that runs the server access, by a key for ssh or git's credential store; none is taken here",
+    ),
+    (r"resolve host|Connection|timed out|unable to access", "is the address right, and can the server reach it?"),
+    (r"not found|does not exist|not appear to be a git repository", "is the address right?"),
+    (r"Remote branch|couldn't find remote ref", "is the branch right? Without one the usual one is taken"),
+)
+
+
+def checked_url(url: str, schemes: Sequence[str]) -> str:
+    """Return an address that git may be given. Raises UsageError."""
+    if not url.isprintable() or not url.isascii() or " " in url or url.startswith("-"):
+        raise _no_address(url)
+    is_short = _SHORT.fullmatch(url) is not None
+    scheme = "ssh" if is_short else url.partition("://")[0].lower() if "://" in url else ""
+    if scheme not in schemes:
+        allowed = ", ".join(f"{name}://" for name in schemes) or "none"
+        raise UsageError(
+            f"a repository may not come from {without_login(url)!r}",
+            hint=f"addresses that are taken: {allowed}; the setting is server.git_schemes",
+        )
+    parts = (_SHORT if is_short else _OF_FILE if scheme == "file" else _LONG).fullmatch(url)
+    if parts is None or not _is_harmless(parts["path"] or ""):
+        raise _no_address(url)
+    if not is_short and _has_secret(url, scheme):
+        raise UsageError(
+            f"the address {without_login(url)!r} holds a login",
+            hint="leave it out, and give the user that runs the server access, by a key for ssh or a credential store",
+        )
+    return url
+
+
+def _no_address(url: str) -> UsageError:
+    return UsageError(
+        f"{without_login(url)!r} is no address of a repository", hint="such as https://host/group/name.git"
+    )
+
+
+def _is_harmless(path: str) -> bool:
+    """Whether a path is one as well when percent signs are decoded: no option, and no control character in it."""
+    decoded = unquote(path)
+    return decoded.isprintable() and not decoded.lstrip("/~").startswith("-")
+
+
+def _has_secret(url: str, scheme: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return True
+    return bool(parts.password or (parts.username and scheme != "ssh") or parts.query)
+
+
+def folder_of(url: str) -> str | None:
+    """Return the folder on this machine that an address names, as git reads it; None for one that names another host.
+
+    An address with a host in it, of which git makes a folder too, names none that can be allowed.
+    """
+    scheme, mark, place = url.partition("://")
+    if not mark or scheme.lower() != "file":
+        return None
+    return unquote(place) if place.startswith("/") else "\0"
+
+
+def checked_branch(branch: str) -> str:
+    """Return the name of a branch or tag that git may be given, "" for the usual one. Raises UsageError."""
+    if branch and (not _BRANCH.fullmatch(branch) or ".." in branch):
+        raise UsageError(f"{branch!r} is no name of a branch or tag", hint="such as main or v1.2")
+    return branch
+
+
+def name_of(url: str) -> str:
+    """Return what a repository is called by its address."""
+    return re.split("[/:]", url.rstrip("/"))[-1].removesuffix(".git") or "repository"
+
+
+def bring(origin: Origin, tree: str) -> Iterator[Step]:
+    """Copy a repository to a folder, or bring the copy there up to date; yield how far that is.
+
+    The files are those of the repository, byte by byte; nothing that it asks for is run. Raises UsageError for an
+    address that is not allowed, SourceError when git fails, or it takes too long or too much.
+    """
+    url, branch = checked_url(origin.url, origin.schemes), checked_branch(origin.branch)
+    if os.path.isdir(os.path.join(tree, ".git")):
+        _write_attributes(Folder(tree).below(".git"))
+        here = ("-C", tree, "--git-dir=.git", "--work-tree=.")  # no other repository around it
+        fetch = ("fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--progress")
+        yield from _git(origin, tree, *here, *fetch, "--", url, branch or "HEAD")
+        yield from _git(origin, tree, *here, "reset", "--hard", "--quiet", "FETCH_HEAD")
+        yield from _git(origin, tree, *here, "clean", "-ffdq")
+        return
+    folder, name = Folder(os.path.dirname(tree)), os.path.basename(tree)
+    new, template = f"{name}.new", f"{name}.template"  # whole, or not there
+    for old in (new, template, name):
+        folder.remove(old)
+    folder.below(new).make()
+    _write_attributes(folder.below(template))
+    words = ["clone", "--depth=1", "--single-branch", "--no-tags", f"--template={folder.below(template).path}"]
+    words += ["--progress", "--no-recurse-submodules", *([f"--branch={branch}"] if branch else [])]
+    copy = folder.below(new).path
+    try:
+        yield from _git(origin, copy, *words, "--", url, copy)
+        folder.rename(new, name)
+    finally:
+        with suppress(OSError):
+            folder.remove(new)
+            folder.remove(template)
+
+
+def _write_attributes(git_folder: Folder) -> None:
+    """Take back what a repository says in `.gitattributes`: its filters are programs, and its text is kept as it is."""
+    information = git_folder.below("info")
+    information.make()
+    information.file("attributes").replace([b"* -filter -ident -text -eol -working-tree-encoding\n"])
+
+
+# Whatever the settings of the user say: nothing runs on the way, and no file of a repository passes for one of git.
+_SETTINGS = {
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.protectHFS": "true",
+    "core.protectNTFS": "true",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "submodule.recurse": "false",
+    "transfer.bundleURI": "false",
+}
+
+
+def _git(origin: Origin, folder: str, *words: str) -> Iterator[Step]:
+    """Run git and yield its progress; `folder` is what may not become too large. Raises SourceError."""
+    program = find_program("git")
+    if program is None:
+        raise SourceError("git cannot be run: it is not in the PATH", hint="install git on the server")
+    settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+    try:
+        process = subprocess.Popen(
+            [program, *settings, *words],
+            cwd=neutral_folder(),
+            env=_environment(origin),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+    except OSError as error:
+        raise SourceError(f"git cannot be run: {error.strerror}", hint="install git on the server") from error
+    try:
+        said = yield from _watched(process, origin, folder)
+        if process.wait():
+            raise _failure(origin, said)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _watched(process: subprocess.Popen[bytes], origin: Origin, folder: str) -> Generator[Step, None, list[str]]:
+    """Yield progress until git ends; return what else it said. Raises SourceError beyond the limits."""
+    lines: SimpleQueue[str | None] = SimpleQueue()
+    Thread(target=_read, args=(process, lines), daemon=True).start()
+    until, looked_at = time.monotonic() + origin.limit_s, 0.0
+    said: list[str] = []
+    has_ended = False
+    while not has_ended:
+        with suppress(Empty):
+            line = lines.get(timeout=_LOOK_S)
+            if line is None:
+                has_ended = True
+            elif found := _PROGRESS.match(line):
+                yield Step("clone", current=int(found[2]), total=int(found[3]), message=found[1])
+            elif line.strip():
+                said.append(line.strip())
+        now = time.monotonic()
+        if has_ended or now - looked_at > _LOOK_S:
+            looked_at = now
+            _check(origin, folder, is_late=now > until)
+    return said
+
+
+def _check(origin: Origin, folder: str, *, is_late: bool) -> None:
+    if is_late:
+        raise SourceError(f"{origin.url!r} was not here after {origin.limit_s:g} s", hint="see server.clone_timeout_s")
+    if Folder(folder).n_bytes() > origin.most_bytes:
+        raise SourceError(f"{origin.url!r} has more than {origin.most_bytes} bytes", hint="see server.clone_max_bytes")
+
+
+def _read(process: subprocess.Popen[bytes], lines: SimpleQueue[str | None]) -> None:
+    assert process.stderr is not None  # a pipe
+    rest = b""
+    with process.stderr:
+        while piece := os.read(process.stderr.fileno(), 4_096):
+            *whole, rest = re.split(b"[\r\n]", rest + piece)
+            for line in whole:
+                lines.put(line.decode("utf-8", "replace"))
+    lines.put(rest.decode("utf-8", "replace"))
+    lines.put(None)
+
+
+def _failure(origin: Origin, said: Sequence[str]) -> SourceError:
+    told = [line for line in said if line.startswith(("fatal:", "error:", "ERROR:"))] or list(said[-1:])
+    text = "; ".join(told[:3])
+    hint = next((hint for pattern, hint in _HINTS if re.search(pattern, text)), "")
+    own = "; ".join(_own_words(line) for line in told[:3])
+    return SourceError(f"git cannot bring {origin.url!r} here: {own or 'it said nothing'}", hint=hint)
+
+
+def _own_words(line: str) -> str:
+    """Return what git says itself; whoever may name an address must not read by it what only the server reaches."""
+    found = _OF_THE_OTHER_SIDE.match(line)
+    return f"{found[1]} …" if found else line
+
+
+def _environment(origin: Origin) -> dict[str, str]:
+    """Return an environment in which git asks nobody anything, and goes nowhere but where it may."""
+    kept = {name: value for name, value in environment().items() if not name.startswith(("GIT_", "SSH_ASKPASS"))}
+    return kept | {
+        "GIT_ALLOW_PROTOCOL": ":".join(origin.schemes),
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_SSH_COMMAND": "ssh -o BatchMode=yes -o ConnectTimeout=20",
+        "GIT_LFS_SKIP_SMUDGE": "1",
+        "LC_ALL": "C",
+    }

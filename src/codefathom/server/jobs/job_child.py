@@ -1,0 +1,126 @@
+"""The process of one job: indexes a project and says what happens, one JSON line each.
+
+It ends when its stdin does: a server that was killed leaves no process behind that still writes the index.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from threading import Thread
+
+from codefathom.config.configuration import user_file
+from codefathom.engine import Engine
+from codefathom.errors import FathomError, LockedError
+from codefathom.project.opening import locate
+from codefathom.server.jobs.git import bring
+from codefathom.server.jobs.job_messages import (
+    MOST_ERRORS,
+    FileError,
+    Message,
+    Order,
+    Pace,
+    Step,
+    Trouble,
+    line_of,
+    order_of,
+    report_of,
+)
+from codefathom.server.served_settings import served_settings
+from codefathom.types import Failure, IndexReport, Progress
+
+_LOOK_AGAIN_S = 0.5
+_MOST_LOOKS = 1_200  # ten minutes, while another program writes the index
+_NICENESS = 10  # searches go first: three processes at 10 get a quarter of a processor that is asked for
+_ABANDONED = 3
+
+
+def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Iterator[Message]:
+    """Index, and yield what happens, a Report or a Trouble last."""
+    try:
+        if order.origin is not None:
+            yield from bring(order.origin, order.root)
+        with _open(order) as engine:
+            yield from _indexed(engine, order, sleep)
+    except FathomError as error:
+        yield Trouble(type(error).__name__, str(error), error.hint)
+
+
+def _open(order: Order) -> Engine:
+    place = locate(order.root)
+    variables = place.variables
+    settings = served_settings(place.root, order.settings, variables, user_file(variables), order.model_hosts)
+    return Engine(locate(place.root, settings))
+
+
+def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Message]:
+    pace = Pace(time.monotonic())
+    told: set[FileError] = set()
+    for event in _events(engine, order.full, sleep):
+        if isinstance(event, Step):
+            yield event
+            continue
+        yield from _new(event.failures, told)
+        if isinstance(event, IndexReport):
+            yield report_of(event, engine.status())
+        else:
+            yield pace.step(event, time.monotonic())
+
+
+def _new(failures: Iterable[Failure], told: set[FileError]) -> Iterator[FileError]:
+    """Yield the files that failed, each reason once and not too many of them; the report counts all."""
+    for failure in failures:
+        error = FileError(failure.path, failure.reason)
+        if error not in told and len(told) < MOST_ERRORS:
+            told.add(error)
+            yield error
+
+
+def _events(engine: Engine, full: bool, sleep: Callable[[float], None]) -> Iterator[Progress | IndexReport | Step]:
+    """Yield the events of a run; while another program writes the index, wait for it."""
+    for _ in range(_MOST_LOOKS):
+        try:
+            yield from engine.index_events(full=full, wait_s=0)
+            return
+        except LockedError as error:  # raised before the first event
+            yield Step("waiting", message=str(error))
+        sleep(_LOOK_AGAIN_S)
+    yield from engine.index_events(full=full)
+
+
+def main() -> None:
+    """Read an order from stdin and carry it out."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever a grammar prints must not end up between two lines
+    order = order_of(_first_line(0))
+    Thread(target=_end_with_server, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    with suppress(BrokenPipeError):
+        for message in messages(order):
+            answers.write(line_of(message))
+            answers.flush()
+
+
+def _first_line(descriptor: int) -> bytes:
+    """Read without a buffer, which the thread below would hold while the process ends."""
+    line = b""
+    while not line.endswith(b"\n"):
+        piece = os.read(descriptor, 1)
+        if not piece:
+            sys.exit(_ABANDONED)
+        line += piece
+    return line
+
+
+def _end_with_server() -> None:
+    with suppress(OSError):
+        while os.read(0, 4096):
+            pass
+    if hasattr(os, "killpg") and os.getpgid(0) == os.getpid():
+        os.killpg(0, signal.SIGKILL)  # with git and the processes that parse
+    os._exit(_ABANDONED)

@@ -1,0 +1,91 @@
+"""What the listeners of a job are told. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from codefathom.server.jobs.job_messages import FileError, Report, Step, Trouble
+from codefathom.server.jobs.job_table import Job
+
+_NAMES = {"scan": "scan_start", "index": "indexing", "write": "saving"}
+
+
+class Told(NamedTuple):
+    """An event: its name and its data."""
+
+    type: str
+    data: Any = None
+
+
+def job_shape(job: Job) -> dict[str, Any]:
+    """Return a job as clients see it."""
+    return {
+        "id": job.id,
+        "project_id": job.project_id,
+        "full": job.full,
+        "state": job.state,
+        "attempts": job.attempts,
+        "created_at": job.created_at,
+        "started_at": job.started_at,
+        "ended_at": job.ended_at,
+        "progress": step_shape(job.step),
+        "report": asdict(job.report) if job.report else None,
+        "error": trouble_shape(job.trouble) if job.trouble else None,
+        "file_errors": [asdict(error) for error in job.errors],
+    }
+
+
+def step_shape(step: Step) -> dict[str, Any]:
+    """Return progress as clients see it."""
+    return {
+        "phase": step.phase,
+        "current_file": step.current_file,
+        "current": step.current,
+        "total": step.total,
+        "percent": round(100 * step.current / step.total, 1) if step.total else 0.0,
+        "chunk_count": step.n_chunks,
+        "files_per_second": step.rate,
+        "estimated_remaining_seconds": step.remaining_s,
+        "message": step.message,
+    }
+
+
+def trouble_shape(trouble: Trouble) -> dict[str, Any]:
+    """Return why a job failed, as clients see it."""
+    return {"code": trouble.code, "detail": trouble.message, "hint": trouble.hint}
+
+
+def of_step(before: Step, step: Step) -> Iterator[Told]:
+    """Yield what a step tells: by the second document's names where it has one."""
+    shape = step_shape(step)
+    if before.phase == "scan" and step.phase != "scan":
+        yield Told("scan_complete", {"file_count": step.total})
+    yield Told(_NAMES.get(step.phase, step.phase), shape)
+
+
+def of_file_error(error: FileError) -> Told:
+    """Return what tells of a file that could not be indexed."""
+    return Told("file_error", asdict(error))
+
+
+def at_end(job: Job) -> Iterator[Told]:
+    """Yield how a job ended, "done" last."""
+    if job.state == "done" and job.report is not None:
+        yield Told("complete", _complete(job.report))
+    elif job.state == "cancelled":
+        yield Told("cancelled", {"job_id": job.id})
+    elif job.trouble is not None:
+        yield Told("error", trouble_shape(job.trouble))
+    yield Told("done", {"job_id": job.id, "state": job.state})
+
+
+def _complete(report: Report) -> dict[str, Any]:
+    named = {
+        "file_count": report.n_files,
+        "chunk_count": report.n_chunks,
+        "duration_seconds": report.seconds,
+        "error_count": report.n_failed,
+    }
+    return named | {"report": asdict(report)}

@@ -1,0 +1,106 @@
+"""The server's end of a job's process: started, read line by line, ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict
+from typing import IO, Protocol, TypeAlias
+
+from codefathom.server.jobs.job_messages import Message, Order, Report, Trouble, message_of
+from codefathom.system.children import start_python
+
+_MOST_SAID = 2_000  # bytes of what a process that crashed has said last
+
+
+class Running(Protocol):
+    """A job that is being carried out."""
+
+    def messages(self) -> Iterator[Message]:
+        """Yield what happens, a Report or a Trouble last."""
+        ...
+
+    def end(self) -> None:
+        """End it at once, from any thread; the messages end too."""
+        ...
+
+
+Start: TypeAlias = Callable[[Order], Running]
+
+
+class Process:
+    """A child process that carries out one order."""
+
+    def __init__(self, order: Order) -> None:
+        self._order = order
+        self._said = _kept_output()
+        self._process = start_python(
+            "codefathom.server.jobs.job_child", "main", stderr=self._said, has_own_session=True
+        )
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    def messages(self) -> Iterator[Message]:
+        """Yield what happens, a Report or a Trouble last; a process that dies leaves a Trouble."""
+        process = self._process
+        assert process.stdin is not None  # both are pipes
+        assert process.stdout is not None
+        is_told = False
+        try:
+            with suppress(OSError):  # it has died already, which its exit status tells
+                process.stdin.write(json.dumps(asdict(self._order)).encode() + b"\n")
+                process.stdin.flush()
+            for line in process.stdout:
+                message = message_of(line.decode("utf-8", "replace"))
+                if message is not None:
+                    is_told = isinstance(message, Report | Trouble)
+                    yield message
+            status = process.wait()
+            if not is_told:
+                yield self._crashed(status)
+        finally:
+            self._close()
+
+    def end(self) -> None:
+        """Kill the process: an index is whole after a kill at any moment."""
+        _kill(self._process)
+
+    def _crashed(self, status: int) -> Trouble:
+        how = f"signal {-status}" if status < 0 else f"status {status}"
+        size = self._said.seek(0, os.SEEK_END)
+        self._said.seek(max(size - _MOST_SAID, 0))
+        said = self._said.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+        return Trouble(
+            "crashed",
+            f"the process of the job ended with {how}" + (f": {said}" if said else ""),
+            "start the job again; `fathom index` in the project shows what happens",
+        )
+
+    def _close(self) -> None:
+        _kill(self._process)
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+        self._process.wait()
+        self._said.close()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if hasattr(os, "killpg") and process.poll() is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+
+
+def _kept_output() -> IO[bytes]:
+    # A file: a pipe that nobody reads would stop the process.
+    return tempfile.TemporaryFile()

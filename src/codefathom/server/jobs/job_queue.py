@@ -1,0 +1,303 @@
+"""Indexing as jobs: kept in a table, carried out one after the other, each in a process of its own.
+
+A job outlives the browser that asked for it, and the server: what was queued or running when a server died, or was
+stopped, is carried out by the next one. A run loses nothing by that, for the index keeps what was finished. A job that
+was under way at the death of three servers is not tried once more, since it may be what killed them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from secrets import token_hex
+from threading import Condition, RLock, Thread
+
+from codefathom.config.settings import NOTHING
+from codefathom.errors import FathomError, LockedError, UsageError
+from codefathom.server.http.sse import Channel
+from codefathom.server.jobs.job_events import Told, at_end, of_file_error, of_step
+from codefathom.server.jobs.job_messages import MOST_ERRORS, FileError, Message, Order, Report, Step, Trouble
+from codefathom.server.jobs.job_process import Process, Running, Start
+from codefathom.server.jobs.job_table import STATES, Job, JobTable, State
+from codefathom.stores.lock import writer_lock
+from codefathom.telemetry import Value, span
+
+MOST_ATTEMPTS = 3
+MOST_KEPT = 500  # jobs in the table
+MOST_CHANNELS = 50  # of jobs that have ended
+
+
+@dataclass(slots=True)
+class _Run:
+    """A job that has a thread."""
+
+    root: str
+    process: Running | None = None  # not started yet
+    is_unwanted: bool = False
+    end: Report | Trouble | None = None
+
+
+class Jobs:
+    """The queue. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        start: Start = Process,
+        n_at_once: int = 1,
+        on_end: Callable[[Job], None] = lambda _: None,
+        order_of: Callable[[Job], Order] = lambda job: Order(job.root, job.full, job.settings),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Open the table. `on_end` is called when the process of a job has ended, before listeners are told.
+
+        Raises UsageError while another server uses the same folder: both would carry out the same jobs.
+        """
+        self._table = JobTable(path)
+        self._held = ExitStack()
+        try:
+            self._held.enter_context(writer_lock(os.path.dirname(path)))
+        except LockedError as error:
+            self._table.close()
+            raise UsageError(
+                f"another server uses the data folder {os.path.dirname(path)!r}",
+                hint="end it, or set server.data_dir to another folder",
+            ) from error
+        self._start = start
+        self._n_at_once = n_at_once
+        self._on_end = on_end
+        self._order_of = order_of
+        self._clock = clock
+        self._lock = RLock()
+        self._changed = Condition(self._lock)  # told when a job has ended
+        self._live: dict[str, Job] = {}  # queued and running, in the order of their coming
+        self._runs: dict[str, _Run] = {}  # of a cancelled job too, until its process has ended
+        self._channels: dict[str, Channel] = {}
+        self._threads: dict[str, Thread] = {}
+        self._is_closing = False
+
+    def resume(self) -> None:
+        """Take up what an earlier server has left."""
+        with self._lock:
+            for job in self._table.active():
+                if job.attempts >= MOST_ATTEMPTS:
+                    why = f"the server ended {job.attempts} times while this job was running"
+                    self._end(job, "failed", trouble=Trouble("interrupted", why, "start it again to try once more"))
+                else:
+                    self._enqueue(replace(job, state="queued", step=Step()))
+            self._start_next()
+
+    def submit(
+        self, project_id: str, root: str, *, full: bool = False, settings: Mapping[str, object] = NOTHING
+    ) -> Job:
+        """Return the job that brings a project's index up to date: the one that waits or runs already, or a new one.
+
+        A full run is not what a job for less will do, and so queues behind it.
+        """
+        with self._lock:
+            if job := self.active(root, full=full):
+                return job
+            if self._is_closing:
+                raise UsageError("the server is shutting down", hint="ask again when it is back")
+            job = Job(token_hex(8), project_id, root, full, "queued", self._clock(), settings=dict(settings))
+            self._table.add(job)
+            self._enqueue(job)
+            self._start_next()
+            return self._live.get(job.id, job)
+
+    def active(self, root: str, *, full: bool = False) -> Job | None:
+        """Return the job that runs or waits for this folder and does all of what is asked, None when there is none."""
+        with self._lock:
+            return next((job for job in self._live.values() if job.root == root and job.full >= full), None)
+
+    def get(self, job_id: str) -> Job | None:
+        """Return a job, None for an unknown one."""
+        with self._lock:
+            return self._live.get(job_id) or self._table.get(job_id)
+
+    def listed(self, project_id: str = "", *, state: str = "", limit: int = 50) -> tuple[Job, ...]:
+        """Return jobs, the latest first. Raises UsageError for an unknown state."""
+        if state and state not in STATES:
+            raise UsageError(f"a job cannot be {state!r}", hint=f"choose one of {', '.join(STATES)}")
+        with self._lock:
+            return tuple(self._live.get(job.id, job) for job in self._table.latest(project_id, state, limit))
+
+    def latest(self, project_id: str) -> Job | None:
+        """Return the job of a project that runs, or waits, or else came last."""
+        with self._lock:
+            active = (job for job in self._live.values() if job.project_id == project_id)
+            return next(active, None) or next(iter(self._table.latest(project_id, "", 1)), None)
+
+    def cancel(self, job_id: str) -> Job | None:
+        """End a job that waits or runs, and return it; one that has ended stays as it is. None for an unknown one."""
+        with self._lock:
+            job = self._live.get(job_id)
+            if job is None:
+                return self._table.get(job_id)
+            ended = self._end(job, "cancelled")
+            if run := self._runs.get(job_id):
+                self._drop(run)
+            self._start_next()
+            return ended
+
+    def forget(self, project_id: str) -> None:
+        """Cancel and forget the jobs of a project that is removed."""
+        with self._lock:
+            for job in [job for job in self._live.values() if job.project_id == project_id]:
+                self.cancel(job.id)
+            self._table.forget(project_id)
+
+    def channel(self, job_id: str) -> Channel | None:
+        """Return the events of a job; of one that ended long ago only how it ended. None for an unknown one."""
+        with self._lock:
+            if job_id in self._channels:
+                return self._channels[job_id]
+            job = self._table.get(job_id)
+        return None if job is None else _closed_channel(job)
+
+    def wait(self, job_id: str, timeout_s: float | None = None) -> Job | None:
+        """Return a job when it has ended, or the time is over."""
+        with self._changed:
+            self._changed.wait_for(lambda: job_id not in self._live or self._is_closing, timeout_s)
+            return self.get(job_id)
+
+    def wait_for_end(self, root: str, timeout_s: float = 10.0) -> None:
+        """Wait until no process of a job works in this folder any more, also of one that was cancelled."""
+        with self._changed:
+            self._changed.wait_for(lambda: all(run.root != root for run in self._runs.values()), timeout_s)
+
+    def hang_up(self) -> None:
+        """End the streams of all listeners, without "done": they come back and find the next server."""
+        with self._lock:
+            channels = list(self._channels.values())
+        for channel in channels:
+            channel.close()
+
+    def close(self) -> None:
+        """Stop. What waits or runs is left to the next server, which goes on where this one stopped."""
+        with self._lock:
+            self._is_closing = True
+            self._changed.notify_all()
+            for run in self._runs.values():
+                self._drop(run)
+            threads = list(self._threads.values())
+        for thread in threads:
+            thread.join()
+        self.hang_up()
+        self._table.close()
+        self._held.close()
+
+    # ---- inside
+
+    def _enqueue(self, job: Job) -> None:
+        self._live[job.id] = job
+        self._channels[job.id] = Channel()
+        self._tell(job.id, [Told("queued", {"job_id": job.id, "project_id": job.project_id})])
+
+    def _tell(self, job_id: str, told: Iterable[Told]) -> None:
+        for item in told:
+            self._channels[job_id].publish(item.type, item.data)
+
+    def _start_next(self) -> None:
+        """Start what may run: as many as allowed at once, and of one project only one."""
+        for job in tuple(self._live.values()):
+            if self._is_closing or len(self._runs) >= self._n_at_once:
+                return
+            if job.state == "queued" and all(run.root != job.root for run in self._runs.values()):
+                self._begin(job)
+
+    def _begin(self, job: Job) -> None:
+        step = Step("starting")
+        job = replace(job, state="running", attempts=job.attempts + 1, started_at=self._clock(), step=step)
+        self._live[job.id] = job
+        self._table.update(job)
+        self._tell(job.id, of_step(Step(), step))
+        run = self._runs[job.id] = _Run(job.root)
+        thread = self._threads[job.id] = Thread(target=self._carry_out, args=(job, run), name="job", daemon=True)
+        thread.start()
+
+    def _carry_out(self, job: Job, run: _Run) -> None:
+        """Run in a thread of its own."""
+        try:
+            with span("job", project=job.project_id, job=job.id, full=job.full, attempt=job.attempts) as under_way:
+                process = self._start(self._order_of(job))
+                with self._lock:
+                    run.process = process
+                    if run.is_unwanted:
+                        process.end()
+                for message in process.messages():
+                    self._take(job.id, run, message)
+                self._on_end(job)
+                under_way.note(**_noted(run.end))
+        except (OSError, FathomError) as error:  # such as no memory for a process
+            run.end = Trouble("crashed", f"the process of the job cannot be run: {error}")
+        finally:
+            with self._lock:
+                del self._runs[job.id], self._threads[job.id]
+                self._changed.notify_all()
+                self._conclude(job.id, run)
+                self._start_next()
+
+    def _take(self, job_id: str, run: _Run, message: Message) -> None:
+        with self._lock:
+            job = self._live.get(job_id)
+            if job is None:  # cancelled
+                return
+            if isinstance(message, Step):
+                self._live[job_id] = replace(job, step=message)
+                self._tell(job_id, of_step(job.step, message))
+            elif isinstance(message, FileError):
+                self._live[job_id] = replace(job, errors=(*job.errors, message)[:MOST_ERRORS])
+                self._tell(job_id, [of_file_error(message)])
+            else:
+                run.end = message
+
+    def _conclude(self, job_id: str, run: _Run) -> None:
+        job = self._live.get(job_id)
+        if job is None:
+            return
+        if isinstance(run.end, Report):
+            trouble = Trouble("paused", run.end.paused, "see the errors of the files") if run.end.paused else None
+            self._end(job, "failed" if trouble else "done", report=run.end, trouble=trouble)
+        elif self._is_closing:
+            self._live[job_id] = job = replace(job, state="queued", attempts=job.attempts - 1)
+            self._table.update(job)
+        else:
+            self._end(job, "failed", trouble=run.end or Trouble("crashed", "the process of the job ended unheard"))
+
+    def _end(self, job: Job, state: State, *, report: Report | None = None, trouble: Trouble | None = None) -> Job:
+        step = replace(job.step, phase=state, remaining_s=None)
+        job = replace(job, state=state, ended_at=self._clock(), step=step, report=report, trouble=trouble)
+        self._live.pop(job.id, None)
+        if job.id in self._channels:
+            self._tell(job.id, at_end(job))
+            self._channels[job.id].close()
+        self._changed.notify_all()
+        self._table.update(job)
+        self._table.prune(MOST_KEPT)
+        for old in [known for known in self._channels if known not in self._live][:-MOST_CHANNELS]:
+            del self._channels[old]
+        return job
+
+    def _drop(self, run: _Run) -> None:
+        run.is_unwanted = True
+        if run.process is not None:
+            run.process.end()
+
+
+def _noted(end: Report | Trouble | None) -> dict[str, Value]:
+    if isinstance(end, Report):
+        return {"n_files": end.n_files, "n_chunks": end.n_chunks, "n_failed": end.n_failed}
+    return {"problem": end.code if end else "cancelled"}
+
+
+def _closed_channel(job: Job) -> Channel:
+    channel = Channel(f"{job.id}-ended")
+    for told in at_end(job):
+        channel.publish(told.type, told.data)
+    channel.close()
+    return channel

@@ -1,0 +1,1 @@
+"""What is measured and logged of the server."""

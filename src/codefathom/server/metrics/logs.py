@@ -1,0 +1,57 @@
+"""The log of the server, on stderr: lines for people, or JSON for what collects logs."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+from codefathom.text.printable import escape_json, show_line, show_text
+
+LOGGERS = ("codefathom", "uvicorn")
+# What every record has; anything else was given with the event.
+_USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "color_message", "taskName"}
+
+
+class PlainLines(logging.Formatter):
+    """One line a record, whatever is in its message, and below it the traceback of an error."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  the name is that of the library
+        """Return the line."""
+        return show_line(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802
+        """Return the traceback."""
+        return show_text(super().formatException(ei))
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a record: time, level, logger, message, what was given with it, and the traceback of an error."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        given = {key: value for key, value in record.__dict__.items() if key not in _USUAL}
+        line = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **given,
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return escape_json(json.dumps(line, ensure_ascii=True, default=str))
+
+
+def start_log(kind: str) -> None:
+    """Write what the server logs to stderr, as `text` or as `json`."""
+    writer = logging.StreamHandler()
+    writer.setFormatter(JsonLines() if kind == "json" else PlainLines())
+    for name in LOGGERS:
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.INFO)
+        logger.handlers = [writer]
+        logger.propagate = False

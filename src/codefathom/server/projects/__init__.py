@@ -1,0 +1,1 @@
+"""Which projects the server knows, and their opened engines."""

@@ -1,0 +1,92 @@
+"""Settings of a project over HTTP: which may be changed, what may be said of them, and whether they work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias
+
+from codefathom.config.configuration import ALIASES
+from codefathom.config.model_names import model_and_address
+from codefathom.config.settings import Known, Settings, known_settings
+from codefathom.errors import FathomError, without_login
+from codefathom.project.inspection import check_embedding
+from codefathom.project.roles import check_models
+from codefathom.server.http.problem_json import ClosedError, RequestError
+from codefathom.server.projects.served_engine import ServedEngine
+from codefathom.source.secrets import mask
+from codefathom.types import Check
+
+# Who tries settings waits for it: whatever the settings say, an answer or its absence is told within these seconds.
+_CONNECT_S = 5.0
+_ANSWER_S = 20.0
+
+
+Closed: TypeAlias = Literal["", "path", "server", "masking"]
+
+
+def closed(known: Known) -> Closed:
+    """Return why a setting may not be changed for a project over HTTP, "" for one that may.
+
+    Of those that may, some take no more than the server allows: see `served_settings.py`.
+    """
+    if known.key.startswith("server."):
+        return "server"
+    if known.key in ("answer.mask_secrets", "source.secrets"):
+        return "masking"
+    return "path" if known.rule.local else ""
+
+
+def names_host(known: Known) -> bool:
+    """Whether a setting may name an address at which models are asked."""
+    return known.rule.remote and isinstance(known.default, str) and not closed(known)
+
+
+def check_changes(settings: Mapping[str, object]) -> None:
+    """Raise RequestError for what may not be set for a project, or holds a key; the message repeats no value."""
+    shut = {known.key for known in known_settings() if closed(known)}
+    for key, value in settings.items():
+        if ALIASES.get(key, key) in shut:
+            raise ClosedError(f"{key} cannot be set for a project", hint="set it in the settings of the server")
+        if any(map(_has_secret, _texts(value))):
+            raise RequestError(
+                f"the value of {key} holds a login or a key",
+                hint="keys come from the environment of the server or its keyring, such as OPENAI_API_KEY_HOST",
+            )
+
+
+def shown(settings: Mapping[str, object]) -> dict[str, object]:
+    """Return settings as they may be said."""
+    known = {item.key: item for item in known_settings()}
+    return {key: known[key].shown(value) if key in known else value for key, value in settings.items()}
+
+
+def checks(root: str, settings: Settings) -> tuple[Check, ...]:
+    """Say whether the models of a project answer under these settings, which are not kept."""
+    try:
+        with ServedEngine.open(root, settings=_in_haste(settings)) as engine:
+            return (check_embedding(engine.opened), *check_models(engine.opened))
+    except FathomError as error:  # such as a kind of store that there is not
+        return (Check("settings", False, str(error), error.hint),)
+
+
+def _in_haste(settings: Settings) -> Settings:
+    llm, embed, rerank = settings.llm, settings.embed, settings.rerank
+    return settings._replace(
+        llm=llm._replace(
+            connect_timeout_s=min(llm.connect_timeout_s, _CONNECT_S), read_timeout_s=min(llm.read_timeout_s, _ANSWER_S)
+        ),
+        embed=embed._replace(timeout_s=min(embed.timeout_s, _ANSWER_S)),
+        rerank=rerank._replace(timeout_s=min(rerank.timeout_s, _ANSWER_S)),
+        limits=settings.limits._replace(attempts=1),
+    )
+
+
+def _texts(value: object) -> Iterable[str]:
+    if isinstance(value, str):
+        return (value,)
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list | tuple) else ()
+
+
+def _has_secret(text: str) -> bool:
+    address = model_and_address(text).address or text
+    return without_login(address) != address or mask(text).text != text

@@ -1,0 +1,342 @@
+"""Which projects the server knows, where they may lie, and their opened engines."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from codefathom.config.configuration import PROJECT_FILE, find_root
+from codefathom.config.settings import Settings
+from codefathom.engine import Engine
+from codefathom.errors import DamagedError, FathomError, SettingsError
+from codefathom.project.browsing import Glance, glance
+from codefathom.project.opening import Place as FoundPlace
+from codefathom.project.opening import locate, word_of
+from codefathom.server.http.auth import ANYONE, Caller
+from codefathom.server.http.problem_json import (
+    ClosedError,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    NotIndexedError,
+    RequestError,
+)
+from codefathom.server.jobs.git import checked_branch, checked_url, folder_of, name_of
+from codefathom.server.jobs.job_messages import Order, Origin
+from codefathom.server.jobs.job_table import Job
+from codefathom.server.live import stamp_of
+from codefathom.server.projects.opened_engines import OpenedEngines
+from codefathom.server.projects.project_settings import check_changes, checks
+from codefathom.server.projects.served_engine import ServedEngine
+from codefathom.server.served_settings import ClosedSettingError, served_settings
+from codefathom.server.server_config import ServerConfig
+from codefathom.server.server_database import Database
+from codefathom.stores.folder import Folder
+from codefathom.types import Check
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS projects (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    root TEXT NOT NULL UNIQUE,
+    added_at REAL NOT NULL,
+    settings TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS clones (
+    project_id TEXT PRIMARY KEY,
+    url TEXT NOT NULL UNIQUE,
+    branch TEXT NOT NULL
+);
+"""
+_LISTED = """
+SELECT id, name, root, added_at, settings, coalesce(url, ''), coalesce(branch, '')
+FROM projects LEFT JOIN clones ON project_id = id ORDER BY added_at, projects.rowid
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A folder that the server answers questions about."""
+
+    id: str
+    name: str
+    root: str
+    added_at: float  # seconds since the epoch
+    settings: Mapping[str, object] = field(default_factory=dict)  # over those of the files and the environment
+    url: str = ""  # of the repository that it is a copy of
+    branch: str = ""
+
+    @property
+    def overrides(self) -> Mapping[str, object]:
+        """The settings that win over those of files."""
+        if not self.url:
+            return self.settings
+        # Beside the copy: what a repository brings along must not pass for its index.
+        return {**self.settings, "index.dir": os.path.join(os.path.dirname(self.root), "index")}
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the files have come, where they come from elsewhere."""
+        return not self.url or os.path.isdir(os.path.join(self.root, ".git"))
+
+
+class Place(NamedTuple):
+    """What a path would be as a project."""
+
+    root: str
+    name: str
+    has_index: bool
+    project_id: str  # of the project that is there already, else ""
+
+
+class Summary(NamedTuple):
+    """What can be said of a project without opening its engine."""
+
+    index_dir: str
+    held: Glance | None  # None: not indexed, or damaged
+    problem: str = ""  # why the project cannot be opened
+    damage: str = ""  # in what the index differs from what was written
+
+
+class Projects:
+    """The registry. Safe to use from several threads."""
+
+    def __init__(self, config: Callable[[], ServerConfig], clock: Callable[[], float] = time.time) -> None:
+        self._config = config
+        self._clock = clock
+        self._database = Database(os.path.join(config().data_dir, "projects.db"), _TABLES)
+        self._clones = Folder(config().data_dir).below("clones")
+        self._stamps: dict[str, tuple[int, int]] = {}  # of the settings file of each project
+        self.opened = OpenedEngines(lambda: config().opened_projects, self._open)
+
+    def listed(self, caller: Caller = ANYONE) -> tuple[Project, ...]:
+        """Return the projects that the caller may see, in the order in which they were added."""
+        rows = self._database.read(_LISTED)
+        projects = (_project(row) for row in rows)
+        return tuple(project for project in projects if caller.may_use(project.id))
+
+    def get(self, project_id: str, caller: Caller = ANYONE) -> Project:
+        """Return a project. Raises NotFoundError, also for one that the caller may not see."""
+        for project in self.listed(caller):
+            if project.id == project_id:
+                return project
+        raise NotFoundError(f"no such project: {project_id!r}", hint="GET /projects lists them")
+
+    def lease(self, project_id: str, caller: Caller = ANYONE) -> AbstractContextManager[Engine]:
+        """Return the engine of a project for the time of a `with`; meanwhile nobody closes it. Raises NotFoundError."""
+        project = self.get(project_id, caller)
+        if not project.is_here:
+            raise NotIndexedError(
+                f"the repository of {project_id!r} is not here yet",
+                hint=f"POST /projects/{project_id}/index brings it here, GET /jobs tells what went wrong",
+            )
+        self._look_at_settings(project)
+        return self.opened.lease(project.id, project.root)
+
+    def place(self, path: str) -> Place:
+        """Return what a path would be as a project. Raises RequestError when it cannot be one.
+
+        Outside the allowed roots nothing is looked at: the answer is the same whether there is such a place or not.
+        """
+        full = self._allowed(path, path)
+        if not os.path.isdir(full):
+            raise RequestError(f"no such folder on the server: {path!r}", hint="give the path of a project's folder")
+        root = find_root(full)
+        if not self._is_allowed(root):
+            raise _outside(f"the project around {path!r}")
+        taken = next((project.id for project in self.listed() if project.root == root), "")
+        name = os.path.basename(root) or root
+        found = _summary(locate(root, self._settings(root, {})))
+        return Place(root, name, found.held is not None, taken)
+
+    def _allowed(self, path: str, said: str) -> str:
+        """Return the resolved path of a place inside the allowed roots. Raises ForbiddenError, which repeats `said`."""
+        # Of "~name" the answer would tell whether there is such a user.
+        is_home = path == "~" or path.startswith(("~/", f"~{os.sep}"))
+        full = "" if "\0" in path else os.path.realpath(os.path.expanduser(path) if is_home else path)
+        if not full or (path.startswith("~") and not is_home) or not self._is_allowed(full):
+            raise _outside(repr(said))
+        return full
+
+    def _is_allowed(self, full: str) -> bool:
+        return any(_is_inside(full, top) for top in self._config().allowed_roots)
+
+    def summary(self, project: Project) -> Summary:
+        """Return what can be said of a project without opening its engine."""
+        if not project.is_here:
+            return Summary("", None)
+        try:
+            place = locate(project.root, self._settings(project.root, project.overrides))
+        except FathomError as error:
+            return Summary("", None, str(error))
+        return _summary(place)
+
+    def add(self, path: str, name: str = "", settings: Mapping[str, object] | None = None) -> Project:
+        """Add the project that a path lies in. Raises RequestError, and ConflictError when it is there already."""
+        place = self.place(path)
+        if place.project_id:
+            raise ConflictError(
+                f"{place.root!r} is the project {place.project_id!r} already", hint=f"use {place.project_id!r}"
+            )
+        given = self._checked(place.root, settings or {})
+        with self._database.transaction():
+            chosen = self._free_id(name or place.name)
+            project = Project(chosen, name or place.name, place.root, self._clock(), given)
+            self._database.write("INSERT OR IGNORE INTO projects VALUES (?, ?, ?, ?, ?)", _row(project))
+        return next(known for known in self.listed() if known.root == place.root)
+
+    def add_clone(
+        self, url: str, branch: str = "", name: str = "", settings: Mapping[str, object] | None = None
+    ) -> Project:
+        """Add a repository by its address; a job brings it here. Raises UsageError, RequestError and ConflictError."""
+        checked_url(url, self._config().git_schemes)
+        checked_branch(branch)
+        given = self._checked(self._config().data_dir, settings or {})
+        if (folder := folder_of(url)) is not None:
+            self._allowed(folder, url)
+        with self._database.transaction():
+            if taken := next((project.id for project in self.listed() if project.url == url), ""):
+                raise ConflictError(f"{url!r} is the project {taken!r} already", hint=f"use {taken!r}")
+            shown = name or name_of(url)
+            chosen = self._free_id(shown)
+            root = os.path.join(self._clones.path, chosen, "tree")
+            self._database.write(
+                "INSERT INTO projects VALUES (?, ?, ?, ?, ?)", _row(Project(chosen, shown, root, self._clock(), given))
+            )
+            self._database.write("INSERT INTO clones VALUES (?, ?, ?)", (chosen, url, branch))
+        return self.get(chosen)
+
+    def order(self, job: Job) -> Order:
+        """Return what the process of a job is told, with the settings and the limits of now."""
+        project = next((project for project in self.listed() if project.id == job.project_id), None)
+        if project is None or not project.url:
+            return Order(job.root, job.full, job.settings, model_hosts=self._config().model_hosts)
+        config = self._config()
+        origin = Origin(project.url, project.branch, config.git_schemes, config.clone_max_bytes, config.clone_timeout_s)
+        return Order(job.root, job.full, project.overrides, origin, config.model_hosts)
+
+    def find_or_add(self, path: str) -> Project:
+        """Return the project that a path lies in, which is added where it is not there yet. Raises RequestError."""
+        place = self.place(path)
+        return self.get(place.project_id) if place.project_id else self.add(path)
+
+    def change(self, project_id: str, name: str | None, settings: Mapping[str, object] | None) -> Project:
+        """Change name or settings, where given. Raises NotFoundError and RequestError."""
+        project = self.get(project_id)
+        given = project.settings if settings is None else self._checked(project.root, settings)
+        self._database.write(
+            "UPDATE projects SET name = ?, settings = ? WHERE id = ?",
+            (name or project.name, json.dumps(dict(given)), project_id),
+        )
+        if given != project.settings:
+            self.opened.drop(project_id)
+        return self.get(project_id)
+
+    def trial(self, project_id: str, settings: Mapping[str, object]) -> tuple[Check, ...]:
+        """Say whether a project's models answer, with these settings over its own. Raises NotFoundError, RequestError.
+
+        Nothing is kept.
+        """
+        project = self.get(project_id)
+        given = {**project.overrides, **self._checked(project.root, {**project.settings, **settings})}
+        return checks(project.root, self._settings(project.root, given))
+
+    def remove(self, project_id: str) -> None:
+        """Forget a project; its files and its index stay, but for a copy of a repository. Raises NotFoundError."""
+        project = self.get(project_id)
+        with self._database.transaction():
+            self._database.write("DELETE FROM projects WHERE id = ?", (project_id,))
+            self._database.write("DELETE FROM clones WHERE project_id = ?", (project_id,))
+        self.opened.drop(project_id)
+        if project.url:
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Remove copies of repositories that are no projects any more."""
+        for name in set(self._clones.names()) - {project.id for project in self.listed()}:
+            with suppress(OSError):
+                self._clones.remove(name)
+
+    def close(self) -> None:
+        """Close engines and the registry."""
+        self.opened.close()
+        self._database.close()
+
+    def _look_at_settings(self, project: Project) -> None:
+        """Have the engine opened again when the project's settings file has changed, and can be used."""
+        stamp = stamp_of(os.path.join(project.root, PROJECT_FILE))
+        if self._stamps.setdefault(project.id, stamp) == stamp:
+            return
+        self._stamps[project.id] = stamp
+        try:
+            self._settings(project.root, project.overrides)
+        except SettingsError:  # the summary says so; what is open goes on
+            return
+        self.opened.drop(project.id)
+
+    def _open(self, root: str) -> Engine:
+        given = next((project.overrides for project in self.listed() if project.root == root), {})
+        return ServedEngine.open(root, settings=self._settings(root, given))
+
+    def _free_id(self, name: str) -> str:
+        taken = {project.id for project in self.listed()}
+        return _free_id(name, taken | set(self._clones.names()))
+
+    def _settings(self, root: str, overrides: Mapping[str, object]) -> Settings:
+        config = self._config()
+        return served_settings(root, overrides, config.variables, config.user_file, config.model_hosts)
+
+    def _checked(self, root: str, settings: Mapping[str, object]) -> Mapping[str, object]:
+        """Return settings that can be used. Raises RequestError."""
+        check_changes(settings)
+        try:
+            self._settings(root, settings)
+        except SettingsError as error:
+            kind = ClosedError if isinstance(error, ClosedSettingError) else RequestError
+            raise kind(str(error), hint=error.hint) from error
+        return dict(settings)
+
+
+def _summary(place: FoundPlace) -> Summary:
+    try:
+        return Summary(place.index_dir, glance(place.index_folder, word_of(place)))
+    except DamagedError as error:
+        return Summary(place.index_dir, None, damage=str(error))
+
+
+def _outside(what: str) -> ForbiddenError:
+    return ForbiddenError(
+        f"{what} lies outside the folders that this server may index",
+        hint="name a folder around it in server.allowed_roots",
+    )
+
+
+def _is_inside(path: str, top: str) -> bool:
+    return path == top or path.startswith(os.path.join(top, ""))
+
+
+def _free_id(name: str, taken: set[str]) -> str:
+    """Return a name for addresses and tokens: letters, digits and signs that need no quoting."""
+    stem = re.sub(r"[^a-z0-9_.]+", "-", name.lower()).strip("-.")[:40] or "project"
+    number = 1
+    while (chosen := stem if number == 1 else f"{stem}-{number}") in taken or chosen in _RESERVED:
+        number += 1
+    return chosen
+
+
+_RESERVED = {"indexed", "validate-path"}  # routes below /projects
+
+
+def _project(row: tuple[Any, ...]) -> Project:
+    project_id, name, root, added_at, settings, url, branch = row
+    return Project(project_id, name, root, added_at, json.loads(settings), url, branch)
+
+
+def _row(project: Project) -> tuple[object, ...]:
+    return (project.id, project.name, project.root, project.added_at, json.dumps(dict(project.settings)))

@@ -1,0 +1,1 @@
+"""The routes, and what turns a request into work."""

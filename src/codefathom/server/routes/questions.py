@@ -1,0 +1,167 @@
+"""From a question as a client puts it to an answer in the making."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from typing import cast
+
+from codefathom.answer.answer_types import Answer
+from codefathom.answer.ask import Found, Text
+from codefathom.config.settings import Settings
+from codefathom.errors import UsageError
+from codefathom.project.answer_setup import recent
+from codefathom.providers.base import NO_USAGE, Message
+from codefathom.search.question.query import check_length, unwrap
+from codefathom.server.answers.answer_events import Happening
+from codefathom.server.answers.answer_runs import Asker, Asking
+from codefathom.server.answers.conversations import Conversation, history
+from codefathom.server.http.auth import Caller
+from codefathom.server.http.problem_json import BusyError, NotFoundError, NotIndexedError
+from codefathom.server.projects.served_engine import ServedEngine
+from codefathom.server.routes.search_requests import Limits, chosen_projects, indexed
+from codefathom.server.routes.several import ask_several
+from codefathom.server.state import ServerState
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, of which projects, and in which conversation."""
+
+    text: str
+    projects: tuple[str, ...] = ()  # none: those of the conversation, else all
+    agent: bool = False  # let the model look for itself
+    limits: Limits = field(default_factory=Limits)
+    pinned: tuple[str, ...] = ()
+    history: tuple[Message, ...] = ()  # turns before, besides those of the conversation
+    conversation_id: str = ""
+    keep: bool = False  # begin a conversation where none is named
+    top_k: int | None = None  # candidates that are ranked, None: as the settings say
+    rounds: int | None = None  # of an agent, None: as many as the settings allow
+
+
+def begin(state: ServerState, caller: Caller, question: Question) -> Asking:
+    """Begin to answer. Raises FathomError for what can be said before: an unknown project, no index, no question."""
+    check_length(question.text)
+    text, only_contexts = unwrap(question.text)
+    if not text.strip():
+        raise UsageError("the question is empty", hint="ask for something, such as where orders are priced")
+    conversation = None
+    if question.conversation_id:
+        conversation = conversation_of(state, caller, question.conversation_id)
+    projects = _projects(state, caller, question.projects or (conversation.projects if conversation else ()))
+    if question.agent and (len(projects) > 1 or only_contexts):
+        raise UsageError("an agent answers about one project", hint="name one as project_id, and no only_contexts")
+    where = question.limits.where()
+    turns = (*(history(conversation) if conversation else ()), *question.history)
+    with _engines(state, caller, projects) as engines:
+        first = engines[projects[0]].settings
+    _check_rounds(question, first)
+    turns = recent(turns, first)
+    if conversation is None and question.keep:
+        conversation = state.conversations.begin(projects, caller.name, text)
+
+    def ask(opened: Mapping[str, ServedEngine]) -> Iterator[Happening]:
+        engines = {name: engine.under(_settings(engine.settings, question)) for name, engine in opened.items()}
+        if len(engines) > 1:
+            return ask_several(engines, text, where, question.pinned, turns)
+        engine = engines[projects[0]]
+        method = engine.investigate if question.agent else engine.ask_events
+        return method(text, where=where, pinned=question.pinned, history=turns)
+
+    def contexts(engines: Mapping[str, ServedEngine]) -> Iterator[Happening]:
+        return _contexts(text, ask(engines))
+
+    asker = Asker(text, caller.name, conversation.id if conversation else "", projects, question.agent)
+    try:
+        return state.answers.begin(asker, lambda: _opened(state, caller, projects, contexts if only_contexts else ask))
+    except BusyError:
+        if not question.conversation_id and asker.conversation_id:  # nothing was said in the one just begun
+            state.conversations.delete(asker.conversation_id, caller.name)
+        raise
+
+
+def _check_rounds(question: Question, settings: Settings) -> None:
+    """Raise UsageError for more rounds than the settings allow: each costs."""
+    if question.rounds is not None and question.rounds > (most := settings.agent.rounds):
+        raise UsageError(
+            f"an agent may work for {most} rounds here, not {question.rounds}",
+            hint=f"give max_iterations up to {most}, or none; the setting is agent.rounds",
+        )
+
+
+def _settings(settings: Settings, question: Question) -> Settings:
+    """Return the settings with what the question asks for in their place."""
+    rerank, agent = settings.rerank, settings.agent
+    if question.top_k is not None:
+        rerank = rerank._replace(candidates=question.top_k, top_n=min(rerank.top_n, question.top_k))
+    if question.rounds is not None:
+        agent = agent._replace(rounds=question.rounds)
+    return settings._replace(rerank=rerank, agent=agent)
+
+
+def conversation_of(state: ServerState, caller: Caller, conversation_id: str) -> Conversation:
+    """Return a conversation of the caller. Raises NotFoundError, also when it is about projects out of reach."""
+    conversation = state.conversations.get(conversation_id, caller.name)
+    if not all(map(caller.may_use, conversation.projects)):
+        raise NotFoundError(f"no such conversation: {conversation_id!r}", hint="GET /conversations lists them")
+    return conversation
+
+
+def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple[str, ...]:
+    """Return the projects that are asked: who names none means those that have an index.
+
+    Raises NotFoundError, and NotIndexedError when none of them has one.
+    """
+    projects = chosen_projects(state, caller, named)
+    if named:
+        return projects
+    found, error = [], None
+    for project in projects:
+        try:
+            with indexed(state, project, caller):
+                found.append(project)
+        except NotIndexedError as problem:
+            error = error or problem
+    if error is not None and not found:
+        raise error
+    return tuple(found)
+
+
+def _contexts(question: str, events: Iterator[Happening]) -> Iterator[Happening]:
+    """Yield what an answer would rest on, as JSON in its place; the answering model is not asked."""
+    with closing(cast("Generator[Happening, None, None]", events)):
+        found = next(events)
+    assert isinstance(found, Found)  # what events of an answer begin with
+    yield found
+    listed = [
+        {"path": source.path, "start_line": source.start_line, "end_line": source.end_line, "source_code": source.text}
+        for source in found.sources
+    ]
+    text = json.dumps(listed, ensure_ascii=False)
+    yield Text(text)
+    yield Answer(question, text, (), (), 0.0, 0.0, "low", "", NO_USAGE, found.sources, 0, found.degraded)
+
+
+@contextmanager
+def _engines(state: ServerState, caller: Caller, projects: Sequence[str]) -> Iterator[Mapping[str, ServedEngine]]:
+    """Give the engines of projects that have an index. Raises NotFoundError and NotIndexedError."""
+    with ExitStack() as stack:
+        opened = {project: stack.enter_context(indexed(state, project, caller)) for project in projects}
+        yield {project: engine for project, engine in opened.items() if isinstance(engine, ServedEngine)}
+
+
+@contextmanager
+def _opened(
+    state: ServerState,
+    caller: Caller,
+    projects: Sequence[str],
+    ask: Callable[[Mapping[str, ServedEngine]], Iterator[Happening]],
+) -> Iterator[Iterator[Happening]]:
+    """Give the events of an answer; at the end the model's call is ended, then the engines are given back."""
+    with _engines(state, caller, projects) as engines:
+        events = cast("Generator[Happening, None, None]", ask(engines))
+        with closing(events):
+            yield events

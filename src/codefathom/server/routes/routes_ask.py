@@ -1,0 +1,183 @@
+"""Routes that answer questions: whole, as a stream, and by an agent."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Path, Request
+from fastapi.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from codefathom.answer.answer_types import Answer
+from codefathom.errors import SettingsError
+from codefathom.providers.base import Message
+from codefathom.server.answers.answer_events import details_of
+from codefathom.server.answers.answer_runs import AnswerError, Asking
+from codefathom.server.http.auth import Caller
+from codefathom.server.http.event_responses import EventStream, Reading, ReadingHere, described
+from codefathom.server.http.problem_json import RequestError
+from codefathom.server.http.sse import follow
+from codefathom.server.routes.questions import Question, begin
+from codefathom.server.routes.search_requests import Limits, chosen_projects, indexed
+from codefathom.server.schemas.ask_schemas import AnswerOut, AskIn, FinalAnswerOut, FinalSourceOut, QueryIn
+from codefathom.server.state import CallerHere, ServerState
+
+AnswerId: TypeAlias = Annotated[str, Path(max_length=100, examples=["0c4be1d2a7f8936155d0e3b1c2a49f70"])]
+_EXAMPLE = """\
+id: 4be1.2
+data: {"type": "sources", "data": [{"path": "shop/pricing.py", "module": "shop", "score": 0.93}]}
+
+id: 4be1.4
+data: {"type": "content", "data": "In `price_of` [shop/pricing.py:12-14]."}
+
+id: 4be1.7
+data: {"type": "done"}
+
+"""
+_STREAMED = described(_EXAMPLE)
+
+
+def router(state: ServerState) -> APIRouter:
+    """Return the routes that answer questions."""
+    routes = APIRouter(tags=["answers"])
+    _add_answering(routes, state)
+    _add_agent(routes, state)
+    _add_running(routes, state)
+    return routes
+
+
+def _add_answering(routes: APIRouter, state: ServerState) -> None:
+    @routes.post("/ask", summary="Answer a question")
+    async def ask(body: AskIn, caller: CallerHere, request: Request) -> AnswerOut:
+        asking = await run_in_threadpool(begin, state, caller, question_of(body))
+        return answer_out(asking, await whole(asking, request))
+
+    @routes.post(
+        "/ask/stream",
+        summary="Answer a question as it is written",
+        response_class=EventStream,
+        responses=_STREAMED,
+    )
+    def ask_stream(body: AskIn, caller: CallerHere, reading: ReadingHere) -> Response:
+        return _stream(_begun(state, caller, question_of(body), reading), reading)
+
+
+def _add_agent(routes: APIRouter, state: ServerState) -> None:
+    @routes.post(
+        "/ask/agent",
+        summary="Let the model look for itself; each step is told",
+        response_class=EventStream,
+        responses=_STREAMED,
+    )
+    def ask_agent(body: AskIn, caller: CallerHere, reading: ReadingHere) -> Response:
+        return _stream(_begun(state, caller, question_of(body, agent=True), reading), reading)
+
+    @routes.post("/query", summary="Let the model look for itself, and give its final answer")
+    async def query(body: QueryIn, caller: CallerHere, request: Request) -> FinalAnswerOut:
+        projects = (body.project_id,) if body.project_id else ()
+        await run_in_threadpool(_check_model, state, caller, projects, body.model)
+        question = Question(body.question, projects, agent=True, rounds=body.max_iterations)
+        asking = await run_in_threadpool(begin, state, caller, question)
+        return _final(await whole(asking, request))
+
+
+def _add_running(routes: APIRouter, state: ServerState) -> None:
+    @routes.get(
+        "/answers/{answer_id}/events",
+        summary="Go on reading an answer",
+        response_class=EventStream,
+        responses=_STREAMED,
+    )
+    def events(answer_id: AnswerId, caller: CallerHere, reading: ReadingHere) -> Response:
+        return _stream(state.answers.find(answer_id, caller.name), reading)
+
+    @routes.post("/answers/{answer_id}/stop", summary="Stop an answer that is being written", status_code=204)
+    def stop(answer_id: AnswerId, caller: CallerHere) -> None:
+        state.answers.find(answer_id, caller.name).stop()
+
+
+def question_of(body: AskIn, *, agent: bool = False) -> Question:
+    """Return what a client asks."""
+    named = (*([body.project_id] if body.project_id else []), *body.project_ids)
+    return Question(
+        text=body.query,
+        projects=tuple(dict.fromkeys(named)),
+        agent=agent,
+        limits=Limits(body.directory_filter, body.language_filter, body.kind_filter, body.filter),
+        pinned=tuple(body.pinned),
+        history=tuple(Message(turn.role, turn.content) for turn in body.history),
+        conversation_id=body.conversation_id,
+        keep=body.keep,
+        top_k=body.top_k,
+    )
+
+
+async def whole(asking: Asking, request: Request) -> Answer:
+    """Wait for an answer, without a thread; a client that leaves stops it. Raises RequestError for one that failed."""
+    asking.join()
+    written = asyncio.create_task(_drained(asking))
+    left = asyncio.create_task(_left(request))
+    try:
+        await asyncio.wait((written, left), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (written, left):
+            task.cancel()
+        asking.leave()
+    if asking.problem is not None:
+        raise AnswerError(asking.problem)
+    if asking.answer is None:
+        raise RequestError("the answer was stopped", hint="ask again")
+    return asking.answer
+
+
+async def _left(request: Request) -> None:
+    # The body is read: what comes now is that the client leaves.
+    await request.receive()
+
+
+async def _drained(asking: Asking) -> None:
+    async for _ in follow(asking.channel):
+        pass
+
+
+def answer_out(asking: Asking, answer: Answer) -> AnswerOut:
+    """Return an answer as clients see it."""
+    asker = asking.asker
+    shape: dict[str, Any] = {
+        "question": asker.question,
+        "answer": answer.text,
+        **details_of(answer, asker.projects),
+        "projects": asker.projects,
+        "answer_id": asking.id,
+        "conversation_id": asker.conversation_id,
+    }
+    return AnswerOut.model_validate(shape)
+
+
+def _begun(state: ServerState, caller: Caller, question: Question, reading: Reading) -> Asking:
+    """Return the answer that the client was reading, or a new one."""
+    answer_id = reading.last_event_id.strip().rpartition(".")[0]
+    return state.answers.find(answer_id, caller.name) if answer_id else begin(state, caller, question)
+
+
+def _stream(asking: Asking, reading: Reading) -> EventStream:
+    asking.join()
+    after = asking.channel.place(reading.last_event_id) or 0
+    return EventStream(follow(asking.channel, after, form=reading.form), asking.leave)
+
+
+def _check_model(state: ServerState, caller: Caller, projects: tuple[str, ...], model: str) -> None:
+    """Raise SettingsError for a model that the settings do not name: a client must not say where text is sent."""
+    for project in chosen_projects(state, caller, projects)[:1]:
+        with indexed(state, project, caller) as engine:
+            known = engine.settings.llm.of("agent")
+    if model and model not in {known, known.partition(":")[2]}:
+        raise SettingsError(f"the model of this server is not {model!r}", hint="leave it out, or change llm.agent")
+
+
+def _final(answer: Answer) -> FinalAnswerOut:
+    places = [FinalSourceOut.model_validate(place) for place in (answer.citations or answer.sources)]
+    n_named = len(answer.citations) + len(answer.dropped)
+    reasoning = answer.failure or f"{len(answer.citations)} of {n_named} citations hold"
+    return FinalAnswerOut(answer=answer.text, confidence=answer.label, sources=places, reasoning=reasoning)

@@ -1,0 +1,133 @@
+"""/files, /file, /file-tree, /symbols and /related: looking around in an index."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, NamedTuple, TypeAlias
+
+from fastapi import APIRouter, Depends, Query
+
+from codefathom.project.browsing import IndexedFile, TreeEntry
+from codefathom.server.routes.search_requests import indexed
+from codefathom.server.schemas.search_schemas import (
+    EdgeOut,
+    FileLinesOut,
+    FileOut,
+    FilesOut,
+    RelatedOut,
+    SymbolOut,
+    SymbolsOut,
+    TreeEntryOut,
+    TreeOut,
+)
+from codefathom.server.state import CallerHere, ServerState
+from codefathom.types import FoundSymbol
+
+ProjectId: TypeAlias = Annotated[str, Query(max_length=200, examples=["shop"])]
+Path: TypeAlias = Annotated[str, Query(min_length=1, max_length=4_096, examples=["shop/pricing.py"])]
+Folder: TypeAlias = Annotated[str, Query(max_length=4_096, examples=["shop"])]
+Line: TypeAlias = Annotated[int, Query(ge=1, le=1_000_000_000, examples=[1])]
+LastLine: TypeAlias = Annotated[int, Query(ge=0, le=1_000_000_000, examples=[20], description="0: the last one")]
+Name: TypeAlias = Annotated[str, Query(max_length=1_000, examples=["price"])]
+Kind: TypeAlias = Annotated[str, Query(max_length=100, examples=["function"])]
+Many: TypeAlias = Annotated[int, Query(ge=1, le=10_000, examples=[100])]
+Offset: TypeAlias = Annotated[int, Query(ge=0, le=1_000_000_000, examples=[0])]
+Depth: TypeAlias = Annotated[int, Query(ge=1, le=5, examples=[1])]
+
+
+class Named(NamedTuple):
+    """Which symbols are asked for."""
+
+    query: str
+    kind: str
+
+
+def _named(query: Name = "", kind: Kind = "") -> Named:
+    return Named(query, kind)
+
+
+NameIn: TypeAlias = Annotated[Named, Depends(_named)]
+
+
+def router(state: ServerState) -> APIRouter:
+    """Return the routes that show what is indexed."""
+    routes = APIRouter(tags=["files"])
+    _add_files(routes, state)
+    _add_symbols(routes, state)
+    return routes
+
+
+def _add_files(routes: APIRouter, state: ServerState) -> None:
+    @routes.get("/files", summary="List indexed files")
+    def files(
+        project_id: ProjectId, caller: CallerHere, folder: Folder = "", limit: Many = 1_000, offset: Offset = 0
+    ) -> FilesOut:
+        with indexed(state, project_id, caller) as engine:
+            listed = engine.files.listed(folder)
+        shown = [_file_out(file) for file in listed[offset : offset + limit]]
+        return FilesOut(project_id=project_id, n_files=len(listed), files=shown)
+
+    @routes.get("/file", summary="Show lines of an indexed file")
+    def file(
+        project_id: ProjectId, path: Path, caller: CallerHere, start_line: Line = 1, end_line: LastLine = 0
+    ) -> FileLinesOut:
+        with indexed(state, project_id, caller) as engine:
+            found = engine.files.lines(path, start_line, end_line)
+        return FileLinesOut(
+            **found.file._asdict(),
+            project_id=project_id,
+            start_line=found.start_line,
+            end_line=found.end_line,
+            content=found.text,
+        )
+
+    @routes.get("/file-tree", summary="Show what lies in a folder")
+    def file_tree(project_id: ProjectId, caller: CallerHere, folder: Folder = "") -> TreeOut:
+        with indexed(state, project_id, caller) as engine:
+            entries = engine.files.entries(folder)
+        return TreeOut(project_id=project_id, folder=folder, entries=[_entry_out(entry) for entry in entries])
+
+
+def _add_symbols(routes: APIRouter, state: ServerState) -> None:
+    @routes.get("/symbols", summary="Find definitions by name, or list those of a file")
+    def symbols(
+        project_id: ProjectId, caller: CallerHere, name: NameIn, path: Folder = "", limit: Many = 100
+    ) -> SymbolsOut:
+        with indexed(state, project_id, caller) as engine:
+            if path and not name.query and not name.kind:
+                found = engine.files.outline(path)[:limit]
+            else:
+                found = engine.symbols(name.query, path=path, kind=name.kind, limit=limit)
+        return SymbolsOut(project_id=project_id, query=name.query, symbols=[_symbol_out(symbol) for symbol in found])
+
+    @routes.get("/related", summary="Show what a file or symbol is connected with")
+    def related(project_id: ProjectId, target: Path, caller: CallerHere, depth: Depth = 1) -> RelatedOut:
+        with indexed(state, project_id, caller) as engine:
+            found = engine.related(target, depth=depth)
+        return RelatedOut(
+            project_id=project_id,
+            target=found.target,
+            edges=[EdgeOut.model_validate(edge) for edge in found.edges],
+            completeness=found.completeness,
+            n_unresolved=found.n_unresolved,
+        )
+
+
+def _file_out(file: IndexedFile) -> FileOut:
+    return FileOut(**file._asdict())
+
+
+def _entry_out(entry: TreeEntry) -> TreeEntryOut:
+    file = entry.file
+    return TreeEntryOut(
+        name=entry.name,
+        path=entry.path,
+        is_folder=file is None,
+        n_files=entry.n_files,
+        language=file.language if file else "",
+        n_lines=file.n_lines if file else 0,
+    )
+
+
+def _symbol_out(found: FoundSymbol) -> SymbolOut:
+    return SymbolOut(path=found.path, language=found.language, **asdict(found.symbol))

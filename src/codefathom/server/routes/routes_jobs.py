@@ -1,0 +1,201 @@
+"""Routes that index: jobs, their progress as a stream, and the one that waits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Path, Query, status
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+from starlette.responses import Response
+
+from codefathom.errors import IndexingError
+from codefathom.server.http.auth import Caller
+from codefathom.server.http.event_responses import EventStream, Reading, ReadingHere, described
+from codefathom.server.http.problem_json import ConflictError, NotFoundError
+from codefathom.server.http.sse import Channel, Event, encoded, follow
+from codefathom.server.jobs.job_events import job_shape
+from codefathom.server.jobs.job_table import Job
+from codefathom.server.schemas.job_schemas import CodebaseIn, CodebaseOut, IndexIn, JobOut, JobsOut
+from codefathom.server.state import CallerHere, ManagerHere, ServerState
+
+ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
+JobId: TypeAlias = Annotated[str, Path(max_length=100, examples=["5f0c9e1b7a3d2c48"])]
+
+_N_AT_END = 2  # how a job ended, and "done"
+_FUNCTIONS = ("function", "method")
+_EXAMPLE = """\
+id: 7d1f.4
+data: {"type": "indexing", "data": {"phase": "index", "current_file": "shop/cart.py", "current": 3, "total": 12}}
+
+id: 7d1f.9
+data: {"type": "complete", "data": {"file_count": 12, "chunk_count": 80, "duration_seconds": 0.4}}
+
+id: 7d1f.10
+data: {"type": "done", "data": {"job_id": "5f0c9e1b7a3d2c48", "state": "done"}}
+
+"""
+_STREAMED = described(_EXAMPLE)
+_WITHOUT_STREAM: dict[int | str, dict[str, Any]] = {
+    **_STREAMED,
+    202: {
+        "description": "The job, for a client that accepts JSON only",
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/JobOut"}}},
+    },
+}
+
+
+def router(state: ServerState) -> APIRouter:
+    """Return the routes of jobs."""
+    routes = APIRouter(tags=["jobs"])
+    _add_project_routes(routes, state)
+    _add_job_routes(routes, state)
+    _add_waiting_route(routes, state)
+    return routes
+
+
+def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
+    @routes.post(
+        "/projects/{project_id}/index",
+        summary="Index a project, or join the job that does",
+        response_class=EventStream,
+        responses=_WITHOUT_STREAM,
+    )
+    def index(
+        project_id: ProjectId,
+        caller: CallerHere,
+        reading: ReadingHere,
+        body: IndexIn | None = None,
+    ) -> Response:
+        project, full = state.projects.get(project_id, caller), body is not None and body.full
+        is_new = state.jobs.active(project.root, full=full) is None
+        job = state.jobs.submit(project.id, project.root, full=full, settings=project.settings)
+        return _shown(job, state, reading, is_new=is_new)
+
+    @routes.get(
+        "/projects/{project_id}/index",
+        summary="Follow the latest job of a project",
+        response_class=EventStream,
+        responses=_WITHOUT_STREAM,
+    )
+    def attach(project_id: ProjectId, caller: CallerHere, reading: ReadingHere) -> Response:
+        return _shown(_latest(project_id, caller, state), state, reading)
+
+    @routes.delete("/projects/{project_id}/index", summary="Cancel the job of a project")
+    def cancel(project_id: ProjectId, caller: CallerHere) -> JobOut:
+        job = _latest(project_id, caller, state)
+        if not job.is_active:
+            raise ConflictError(f"no job of {project_id!r} is running", hint="GET /jobs lists what ran")
+        return _out(state.jobs.cancel(job.id) or job)
+
+
+def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
+    @routes.get("/jobs", summary="List jobs, the latest first")
+    def jobs(
+        caller: CallerHere,
+        project_id: Annotated[str, Query(description="Of this project only", examples=["shop"])] = "",
+        state_: Annotated[str, Query(alias="state", description="In this state only", examples=["done"])] = "",
+        limit: Annotated[int, Query(ge=1, le=500, examples=[50])] = 50,
+    ) -> JobsOut:
+        found = state.jobs.listed(project_id, state=state_, limit=limit)
+        return JobsOut(jobs=[_out(job) for job in found if caller.may_use(job.project_id)])
+
+    @routes.get("/jobs/{job_id}", summary="Show a job")
+    def job(job_id: JobId, caller: CallerHere) -> JobOut:
+        return _out(_job(job_id, caller, state))
+
+    @routes.get("/jobs/{job_id}/events", summary="Follow a job", response_class=EventStream, responses=_STREAMED)
+    def events(job_id: JobId, caller: CallerHere, reading: ReadingHere) -> Response:
+        return _stream(_job(job_id, caller, state), state, reading)
+
+    @routes.post("/jobs/{job_id}/cancel", summary="Cancel a job; one that has ended stays as it is")
+    def cancel(job_id: JobId, caller: CallerHere) -> JobOut:
+        job = _job(job_id, caller, state)
+        return _out(state.jobs.cancel(job.id) or job)
+
+
+def _add_waiting_route(routes: APIRouter, state: ServerState) -> None:
+    @routes.post("/index", summary="Add a folder as a project, index it, and answer when that is done")
+    async def index(body: CodebaseIn, _: ManagerHere) -> CodebaseOut:
+        project = await run_in_threadpool(state.projects.find_or_add, body.codebase_path)
+        job = await run_in_threadpool(
+            state.jobs.submit, project.id, project.root, full=body.full, settings=project.settings
+        )
+        # Waits without a thread; a client that leaves does not end the job.
+        async for _event in follow(_channel(job, state)):
+            pass
+        return _codebase(state.jobs.get(job.id) or job)
+
+
+def _codebase(job: Job) -> CodebaseOut:
+    """Return the counts of a job. Raises IndexingError when it did not succeed."""
+    if job.report is None or job.state != "done":
+        trouble = job.trouble
+        if trouble is None:
+            raise ConflictError(f"the job {job.id!r} was {job.state}", hint=f"GET /jobs/{job.id} tells more")
+        raise IndexingError(trouble.message, hint=trouble.hint)
+    n_functions = sum(job.report.kinds.get(kind, 0) for kind in _FUNCTIONS)
+    return CodebaseOut(
+        status="success",
+        project_id=job.project_id,
+        total_files=job.report.n_files,
+        total_chunks=job.report.n_chunks,
+        file_chunks=job.report.n_chunks - n_functions,
+        function_chunks=n_functions,
+        output_dir=job.report.index_dir,
+        job_id=job.id,
+    )
+
+
+def _latest(project_id: ProjectId, caller: Caller, state: ServerState) -> Job:
+    project = state.projects.get(project_id, caller)
+    job = state.jobs.latest(project.id)
+    if job is None:
+        raise NotFoundError(f"no job of {project_id!r} is known", hint=f"POST /projects/{project_id}/index starts one")
+    return job
+
+
+def _job(job_id: str, caller: Caller, state: ServerState) -> Job:
+    job = state.jobs.get(job_id)
+    if job is None or not caller.may_use(job.project_id):
+        raise NotFoundError(f"no such job: {job_id!r}", hint="GET /jobs lists them")
+    return job
+
+
+def _out(job: Job) -> JobOut:
+    return JobOut.model_validate(job_shape(job))
+
+
+def _shown(job: Job, state: ServerState, reading: Reading, *, is_new: bool = False) -> Response:
+    if reading.takes_events:
+        return _stream(job, state, reading, is_new=is_new)
+    location = {"location": f"/jobs/{job.id}"}
+    return JSONResponse(_out(job).model_dump(), status_code=status.HTTP_202_ACCEPTED, headers=location)
+
+
+def _channel(job: Job, state: ServerState) -> Channel:
+    channel = state.jobs.channel(job.id)
+    if channel is None:
+        raise NotFoundError(f"no such job: {job.id!r}", hint="GET /jobs lists them")
+    return channel
+
+
+def _stream(job: Job, state: ServerState, reading: Reading, *, is_new: bool = False) -> EventStream:
+    """Go on after an id; else tell the job as it is now, and then what comes; all of a job that is new."""
+    channel, form = _channel(job, state), reading.form
+    after = channel.place(reading.last_event_id)
+    if after is not None or is_new:
+        return EventStream(follow(channel, after or 0, form=form))
+    # First the place, then the job: what happens in between is told twice and not left out.
+    after = max(channel.last - _N_AT_END, 0) if channel.is_closed else channel.last
+    shape = job_shape(state.jobs.get(job.id) or job)
+    told = encoded(Event(after, "status", json.dumps(shape, ensure_ascii=False)), channel.key, form)
+    return EventStream(_after(told, follow(channel, after, form=form)))
+
+
+async def _after(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in rest:
+        yield piece

@@ -1,0 +1,190 @@
+"""/monitoring, /metrics, /config and the status of a project: how the service is doing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import PlainTextResponse
+
+from codefathom import __version__
+from codefathom.errors import FathomError
+from codefathom.server.http.problem_json import ForbiddenError
+from codefathom.server.projects.project_settings import closed, names_host
+from codefathom.server.routes import overview as monitoring
+from codefathom.server.schemas.monitoring_schemas import (
+    CacheOut,
+    CheckOut,
+    ConfigOut,
+    FailedOut,
+    FileReasonOut,
+    MinuteOut,
+    ProjectStatsOut,
+    ProjectStatusOut,
+    RouteTimesOut,
+    ServicesOut,
+    SettingOut,
+    StatsOut,
+    StoreOut,
+    StoresOut,
+)
+from codefathom.server.schemas.project_schemas import TrialIn
+from codefathom.server.state import CallerHere, ManagerHere, ServerState
+from codefathom.types import Check, Status
+
+OfProject: TypeAlias = Annotated[str, Query(max_length=200, examples=["shop"], description="without it, the server")]
+AskModels: TypeAlias = Annotated[bool, Query(examples=[False], description="ask every model for one word")]
+_KINDS: dict[type, Literal["switch", "number", "fraction", "text", "list"]] = {
+    bool: "switch",
+    int: "number",
+    float: "fraction",
+    str: "text",
+    tuple: "list",
+}
+ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
+
+
+def router(state: ServerState) -> APIRouter:
+    """Return the routes that tell how the service is doing."""
+    routes = APIRouter(tags=["monitoring"])
+    _add_monitoring(routes, state)
+    _add_settings(routes, state)
+    return routes
+
+
+def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
+    @routes.get("/monitoring/services", summary="Say which parts work; of a project, with its models asked on request")
+    def services(caller: CallerHere, project_id: OfProject = "", ask_models: AskModels = False) -> ServicesOut:
+        if project_id:
+            with state.projects.lease(project_id, caller) as engine:
+                return _services_out(state, engine.doctor(providers=ask_models))
+        _needs_manager(caller.may_manage)
+        return _services_out(state, monitoring.services(state))
+
+    @routes.get("/monitoring/stats", summary="Count what is indexed, asked and failed")
+    def stats(caller: ManagerHere) -> StatsOut:
+        measures = state.measures
+        return StatsOut(
+            projects=[_stats_out(state, caller, project_id) for project_id in _indexed_ids(state)],
+            routes=[RouteTimesOut.model_validate(item) for item in measures.routes()],
+            minutes=[MinuteOut.model_validate(item) for item in measures.minutes()],
+            failed=[FailedOut.model_validate(item) for item in measures.failed()],
+            cache=CacheOut.model_validate(state.cache.counts()),
+            n_in_flight=measures.n_in_flight,
+            n_opened=len(state.projects.opened),
+        )
+
+    @routes.get("/monitoring/store", summary="Show where the indexes lie and how they are")
+    def store(caller: ManagerHere) -> StoresOut:
+        folder = state.config.data_dir
+        found = [
+            StoreOut(project_id=item.project.id, problem=item.problem, **(_kept(item.status) if item.status else {}))
+            for item in monitoring.stores(state, caller)
+        ]
+        return StoresOut(data_dir=folder, free_bytes=monitoring.free_bytes(folder), stores=found)
+
+    @routes.get("/metrics", summary="All counts, for Prometheus", response_class=PlainTextResponse)
+    def metrics(_: ManagerHere) -> PlainTextResponse:
+        cache = state.cache.counts()
+        gauges = {
+            "projects": len(state.projects.listed()),
+            "opened_projects": len(state.projects.opened),
+            "cache_entries": cache.n_entries,
+            "cache_hits_total": cache.n_hits,
+            "cache_misses_total": cache.n_misses,
+            "start_time_seconds": state.measures.started_at,
+        }
+        return PlainTextResponse(state.measures.prometheus(gauges), media_type="text/plain; version=0.0.4")
+
+
+def _add_settings(routes: APIRouter, state: ServerState) -> None:
+    @routes.get("/projects/{project_id}/status", summary="Show what is not in the index, and why")
+    def status(project_id: ProjectId, caller: CallerHere) -> ProjectStatusOut:
+        with state.projects.lease(project_id, caller) as engine:
+            found = engine.status()
+        return ProjectStatusOut(
+            project_id=project_id,
+            root=found.root,
+            paused=found.paused,
+            damage=list(found.damage),
+            skipped=[FileReasonOut.model_validate(item) for item in found.skipped],
+            failures=[FileReasonOut.model_validate(item) for item in found.failures],
+            **_kept(found),
+        )
+
+    @routes.post(
+        "/projects/{project_id}/test", summary="Say whether the models answer under settings that are not kept"
+    )
+    def test(project_id: ProjectId, wanted: TrialIn, _: ManagerHere) -> ServicesOut:
+        return _services_out(state, state.projects.trial(project_id, wanted.settings))
+
+    @routes.get("/config", summary="Show every setting, its value and where that comes from")
+    def config(caller: CallerHere, project_id: OfProject = "") -> ConfigOut:
+        if project_id:
+            with state.projects.lease(project_id, caller) as engine:
+                settings, leaving = engine.settings, engine.leaving()
+        else:
+            _needs_manager(caller.may_manage)
+            settings, leaving = monitoring.settings_of_server(state), ""
+        found = monitoring.listed_settings(settings, with_server=caller.may_manage)
+        hosts = monitoring.open_hosts_of(state)
+        return ConfigOut(settings=[_setting_out(item, hosts) for item in found], leaving=leaving)
+
+
+def _needs_manager(may_manage: bool) -> None:
+    if not may_manage:
+        raise ForbiddenError("this token is kept to some projects", hint="give project_id")
+
+
+def _indexed_ids(state: ServerState) -> list[str]:
+    projects = state.projects.listed()
+    return [project.id for project in projects if state.projects.summary(project).held]
+
+
+def _stats_out(state: ServerState, caller: ManagerHere, project_id: str) -> ProjectStatsOut:
+    held = state.projects.summary(state.projects.get(project_id)).held
+    try:
+        modules = monitoring.modules(state, caller, project_id)
+    except FathomError:  # removed or gone in this moment
+        modules = {}
+    values = held._asdict() if held else {}
+    values.pop("generation", None)
+    return ProjectStatsOut.model_validate({"project_id": project_id, "modules": modules, **values})
+
+
+def _services_out(state: ServerState, checks: tuple[Check, ...]) -> ServicesOut:
+    listed = [CheckOut.model_validate(check) for check in checks]
+    ok = all(check.ok for check in checks)
+    return ServicesOut(ok=ok, version=__version__, started_at=state.measures.started_at, services=listed)
+
+
+def _kept(status: Status) -> dict[str, Any]:
+    return {
+        "index_dir": status.index_dir,
+        "n_bytes": status.n_bytes,
+        "generation": status.generation,
+        "model": status.model,
+        "n_without_vector": status.n_without_vector,
+        "views_current": status.views_current,
+        "pending": status.pending,
+        "n_failures": len(status.failures),
+        "n_skipped": len(status.skipped),
+    }
+
+
+def _setting_out(setting: monitoring.Setting, hosts: list[str]) -> SettingOut:
+    known = setting.known
+    return SettingOut(
+        key=known.key,
+        value=setting.value,
+        default=known.default,
+        origin=setting.origin,
+        help=known.rule.help,
+        choices=list(known.rule.choices),
+        kind=_KINDS[type(known.default)],
+        low=known.rule.low,
+        high=known.rule.high,
+        changeable=not closed(known),
+        closed=closed(known),
+        hosts=hosts if names_host(known) else [],
+    )

@@ -1,0 +1,147 @@
+"""Routes that behave like OpenAI's: any client of it can ask a project as if it were a model.
+
+The sources stand beside the text and not in it: in `sources` of an answer, and of one chunk of a stream.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from codefathom.answer.answer_types import Answer
+from codefathom.errors import UsageError
+from codefathom.providers.base import Message
+from codefathom.server.answers.answer_events import details_of
+from codefathom.server.answers.answer_runs import Asking
+from codefathom.server.http.event_responses import MEDIA_TYPE, EventStream
+from codefathom.server.http.sse import HEARTBEAT, events_after
+from codefathom.server.routes.questions import Question, begin
+from codefathom.server.routes.routes_ask import whole
+from codefathom.server.schemas.openai_schemas import CompletionIn, CompletionOut, MessageIn, ModelOut, ModelsOut, chunk
+from codefathom.server.state import CallerHere, ServerState
+
+_AGENT = ":agent"
+_NOT_PASSED_ON = "what a system message says is not passed on: the server has its own"
+_EXAMPLE = """\
+data: {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "In `price_of` …"}}]}
+
+data: [DONE]
+
+"""
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "model": CompletionOut,
+        "description": "The answer; with `stream` in chunks",
+        "content": {MEDIA_TYPE: {"schema": {"type": "string"}, "example": _EXAMPLE}},
+    }
+}
+
+
+def router(state: ServerState) -> APIRouter:
+    """Return the routes below /v1."""
+    routes = APIRouter(prefix="/v1", tags=["openai"])
+
+    @routes.get("/models", summary="List projects, each as a model and as an agent")
+    def models(caller: CallerHere) -> ModelsOut:
+        projects = state.projects.listed(caller)
+        return ModelsOut(
+            data=[
+                ModelOut(id=project.id + kind, created=int(project.added_at))
+                for project in projects
+                for kind in ("", _AGENT)
+            ]
+        )
+
+    @routes.post("/chat/completions", summary="Answer the last message", response_model=None, responses=_RESPONSES)
+    async def completions(body: CompletionIn, caller: CallerHere, request: Request) -> CompletionOut | Response:
+        asking = await run_in_threadpool(begin, state, caller, question_of(body))
+        if body.stream:
+            asking.join()
+            has_usage = body.stream_options is not None and body.stream_options.include_usage
+            return EventStream(_chunks(asking, body.model, has_usage=has_usage), asking.leave)
+        return _completion(asking, await whole(asking, request), body)
+
+    return routes
+
+
+def question_of(body: CompletionIn) -> Question:
+    """Return what the last message asks. Raises UsageError when it is no question."""
+    *before, last = body.messages
+    if last.role != "user":
+        raise UsageError(f"the last message is of {last.role!r}", hint="the last message must be of the user")
+    project = body.model.removesuffix(_AGENT)
+    return Question(
+        text=last.text,
+        projects=(project,),
+        agent=body.model.endswith(_AGENT),
+        history=tuple(
+            Message("user" if message.role == "user" else "assistant", message.text)
+            for message in before
+            if message.role in {"user", "assistant"} and message.text
+        ),
+    )
+
+
+def _completion(asking: Asking, answer: Answer, body: CompletionIn) -> CompletionOut:
+    details = details_of(answer, asking.asker.projects)
+    return CompletionOut.model_validate(
+        {
+            "id": _id(asking),
+            "created": int(time.time()),
+            "model": body.model,
+            "choices": [{"message": {"content": answer.text}}],
+            "usage": _usage(details["usage"]),
+            "sources": details["sources"],
+            "citations": details["citations"],
+            "confidence": answer.confidence,
+            "degraded": [*answer.degraded, *_lacks(body.messages)],
+        }
+    )
+
+
+def _lacks(messages: Sequence[MessageIn]) -> list[str]:
+    return [_NOT_PASSED_ON] if any(message.role in {"system", "developer"} for message in messages) else []
+
+
+def _usage(counted: dict[str, int]) -> dict[str, int]:
+    sent, received = counted["prompt_tokens"], counted["completion_tokens"]
+    return {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received}
+
+
+def _id(asking: Asking) -> str:
+    return f"chatcmpl-{asking.id}"
+
+
+async def _chunks(asking: Asking, model: str, *, has_usage: bool) -> AsyncIterator[bytes]:
+    head = (_id(asking), int(time.time()), model)
+    yield _line(chunk(*head, {"role": "assistant", "content": ""}))
+    usage, failed = {"prompt_tokens": 0, "completion_tokens": 0}, False
+    async for event in events_after(asking.channel):
+        if event is None:
+            yield HEARTBEAT
+        elif event.type == "content":
+            yield _line(chunk(*head, {"content": json.loads(event.data)}))
+        elif event.type == "sources":
+            yield _line(chunk(*head, {}, sources=json.loads(event.data)))
+        elif event.type == "usage":
+            usage = json.loads(event.data)
+        elif event.type == "error":
+            failed = True
+            problem = json.loads(event.data)
+            error = {"message": problem["detail"], "code": problem["code"], "type": "server_error"}
+            yield _line({"error": error, "hint": problem["hint"]})
+    if not failed or asking.answer is not None:
+        yield _line(chunk(*head, {}, finish_reason="stop"))
+    if has_usage:
+        yield _line({**chunk(*head, {}), "choices": [], "usage": _usage(usage)})
+    yield b"data: [DONE]\n\n"
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return f"data: {json.dumps(value, ensure_ascii=False)}\n\n".encode("utf-8", "replace")

@@ -1,0 +1,111 @@
+"""/projects: list, add, look at, change, remove."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from fastapi import APIRouter, Path
+
+from codefathom.errors import FathomError, UsageError
+from codefathom.server.projects.project_settings import shown
+from codefathom.server.projects.project_table import Project
+from codefathom.server.schemas.project_schemas import (
+    PathIn,
+    PathOut,
+    ProjectChangeIn,
+    ProjectIn,
+    ProjectOut,
+    ProjectsOut,
+)
+from codefathom.server.state import CallerHere, ManagerHere, ServerState
+
+ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
+
+
+def router(state: ServerState) -> APIRouter:
+    """Return the routes of the registry."""
+    routes = APIRouter(tags=["projects"])
+    # Before /projects/{project_id}, which would take their names for projects.
+    _add_lists(routes, state)
+    _add_single(routes, state)
+    return routes
+
+
+def _add_lists(routes: APIRouter, state: ServerState) -> None:
+    @routes.get("/projects", summary="List projects")
+    def projects(caller: CallerHere) -> ProjectsOut:
+        return ProjectsOut(projects=[project_out(state, project) for project in state.projects.listed(caller)])
+
+    @routes.get("/projects/indexed", summary="List projects that have an index")
+    def indexed_projects(caller: CallerHere) -> ProjectsOut:
+        listed = [project_out(state, project) for project in state.projects.listed(caller)]
+        return ProjectsOut(projects=[project for project in listed if project.generation])
+
+    @routes.post("/validate-path", summary="Say what a path would be as a project")
+    @routes.post("/projects/validate-path", summary="Say what a path would be as a project")
+    def validate_path(wanted: PathIn, _: ManagerHere) -> PathOut:
+        try:
+            place = state.projects.place(wanted.path)
+        except FathomError as error:
+            return PathOut(ok=False, problem=str(error), hint=error.hint)
+        return PathOut(ok=True, **place._asdict())
+
+    @routes.post("/projects", status_code=201, summary="Add a project: a folder, or a repository that a job fetches")
+    def add(wanted: ProjectIn, _: ManagerHere) -> ProjectOut:
+        if bool(wanted.path) == bool(wanted.url):
+            raise UsageError("a project has a path or a url", hint="give one of the two")
+        if wanted.path:
+            return project_out(state, state.projects.add(wanted.path, wanted.name, wanted.settings))
+        project = state.projects.add_clone(wanted.url, wanted.branch, wanted.name, wanted.settings)
+        state.jobs.submit(project.id, project.root, settings=project.settings)
+        return project_out(state, project)
+
+
+def _add_single(routes: APIRouter, state: ServerState) -> None:
+    @routes.get("/projects/{project_id}", summary="Show a project")
+    def show(project_id: ProjectId, caller: CallerHere) -> ProjectOut:
+        return project_out(state, state.projects.get(project_id, caller))
+
+    @routes.patch("/projects/{project_id}", summary="Change name or settings of a project")
+    def change(project_id: ProjectId, wanted: ProjectChangeIn, _: ManagerHere) -> ProjectOut:
+        project = state.projects.change(project_id, wanted.name, wanted.settings)
+        state.cache.clear()
+        return project_out(state, project)
+
+    @routes.delete("/projects/{project_id}", status_code=204, summary="Forget a project; files and index stay")
+    def remove(project_id: ProjectId, _: ManagerHere) -> None:
+        project = state.projects.get(project_id)
+        state.jobs.forget(project_id)
+        state.jobs.wait_for_end(project.root)
+        state.projects.remove(project_id)
+        state.cache.clear()
+
+
+def project_out(state: ServerState, project: Project) -> ProjectOut:
+    """Return a project as the server gives it, with what its index holds and what its last job does."""
+    summary = state.projects.summary(project)
+    job = state.jobs.latest(project.id)
+    problem = summary.problem or (job.trouble.message if job and job.trouble and job.state == "failed" else "")
+    status = "indexed" if summary.held else "not_indexed"
+    if job and job.is_active:
+        status = "indexing" if job.state == "running" else "queued"
+    elif summary.damage:
+        status, problem = "damaged", summary.damage
+    elif problem:
+        status = "failed"
+    held = summary.held._asdict() if summary.held else {}
+    return ProjectOut.model_validate(
+        {
+            "id": project.id,
+            "name": project.name,
+            "root": project.root,
+            "url": project.url,
+            "branch": project.branch,
+            "added_at": project.added_at,
+            "settings": shown(project.settings),
+            "status": status,
+            "problem": problem,
+            "job_id": job.id if job and job.is_active else "",
+            **held,
+        }
+    )

@@ -1,0 +1,132 @@
+"""/search, /federated/search and /context."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from codefathom.errors import UsageError
+from codefathom.search.federation import ProjectHit
+from codefathom.search.ranking.explain import MEANING
+from codefathom.search.ranking.weights import WEIGHTS
+from codefathom.server.http.auth import Caller
+from codefathom.server.http.problem_json import problem_of
+from codefathom.server.routes.search_requests import (
+    Answered,
+    Asked,
+    Federated,
+    Limits,
+    chosen_projects,
+    context,
+    in_turn,
+    search_several,
+)
+from codefathom.server.schemas.search_schemas import (
+    ContextFileOut,
+    ContextIn,
+    ContextOut,
+    HitOut,
+    PlanOut,
+    ProblemOut,
+    QuestionIn,
+    SearchedOut,
+    SearchIn,
+    SearchOut,
+    SignalOut,
+    SignalsOut,
+)
+from codefathom.server.state import CallerHere, ServerState
+from codefathom.shapes import hit_shape
+
+
+def router(state: ServerState) -> APIRouter:
+    """Return the routes of questions that need no model."""
+    routes = APIRouter(tags=["search"])
+
+    @routes.post(
+        "/federated/search", summary="Find places in several projects, merged by rank", response_model=SearchOut
+    )
+    @routes.post("/search", summary="Find places in one project or in several", response_model=SearchOut)
+    async def search(wanted: SearchIn, caller: CallerHere, request: Request) -> Response:
+        named = ([wanted.project_id] if wanted.project_id else []) + wanted.project_ids
+        asked = Asked(wanted.query, wanted.limit, wanted.level, wanted.mode, wanted.min_score, limits_of(wanted))
+
+        def look(until: float) -> bytes:
+            projects = chosen_projects(state, caller, named)
+            found = _search_out(wanted.query, search_several(state, caller, projects, asked, until))
+            return found.model_dump_json().encode()  # in this thread, and only once
+
+        return Response(await in_turn(state, caller, request, look), media_type="application/json")
+
+    @routes.get("/signals", summary="Say what the signals of a hit mean and how much each counts")
+    def signals() -> SignalsOut:
+        listed = [SignalOut(name=name, meaning=text, weight=WEIGHTS.get(name, 0.0)) for name, text in MEANING.items()]
+        return SignalsOut(signals=listed)
+
+    @routes.post("/context", summary="Collect whole files for a prompt")
+    async def files_for_prompt(wanted: ContextIn, caller: CallerHere, request: Request) -> ContextOut:
+        return await in_turn(state, caller, request, lambda _: collect(wanted, caller))
+
+    def collect(wanted: ContextIn, caller: Caller) -> ContextOut:
+        projects = chosen_projects(state, caller, [wanted.project_id] if wanted.project_id else [])
+        if len(projects) > 1:
+            raise UsageError("a context is about one project", hint=f"give project_id, one of {', '.join(projects)}")
+        asked = Asked(wanted.query, limits=limits_of(wanted))
+        found = context(state, caller, projects[0], asked, (wanted.max_files, wanted.max_tokens))
+        return ContextOut(
+            query=found.query,
+            project_id=projects[0],
+            files=[ContextFileOut.model_validate(file) for file in found.files],
+            n_tokens=found.n_tokens,
+            truncated=list(found.truncated),
+            degraded=list(found.degraded),
+        )
+
+    return routes
+
+
+def limits_of(wanted: QuestionIn) -> Limits:
+    """Return to what a question is kept."""
+    return Limits(wanted.directory_filter, wanted.language_filter, wanted.kind_filter, wanted.filter)
+
+
+def hit_out(found: ProjectHit) -> HitOut:
+    """Return a hit as the server gives it."""
+    return HitOut(project_id=found.project_id, **hit_shape(found.hit))
+
+
+def _search_out(query: str, found: Federated) -> SearchOut:
+    results = found.results
+    failed = [item for item in found.answered if item.error]
+    surest = max(results, key=lambda result: result.confidence)
+    return SearchOut(
+        query=query,
+        mode=surest.mode,
+        plan=PlanOut(route=surest.plan.route, why=surest.plan.why),
+        hits=[hit_out(hit) for hit in found.hits],
+        confidence=round(surest.confidence, 4),
+        weak=all(result.weak or not result.hits for result in results) and bool(found.hits),
+        degraded=list(
+            dict.fromkeys(
+                [text for result in results for text in result.degraded]
+                + [f"{item.project_id}: {item.error}" for item in failed]
+            )
+        ),
+        stale=any(result.stale for result in results),
+        generation=results[0].generation if len(found.answered) == 1 else None,
+        suggestion="" if found.hits else next((result.suggestion for result in results if result.suggestion), ""),
+        projects=[_searched_out(item) for item in found.answered],
+    )
+
+
+def _searched_out(item: Answered) -> SearchedOut:
+    if item.result is None:
+        problem = ProblemOut.model_validate(problem_of(item.error)) if item.error else None
+        return SearchedOut(project_id=item.project_id, problem=problem)
+    result = item.result
+    return SearchedOut(
+        project_id=item.project_id,
+        n_hits=len(result.hits),
+        confidence=round(result.confidence, 4),
+        generation=result.generation,
+        stale=result.stale,
+    )

@@ -1,0 +1,25 @@
+"""/health and /version: what asks whether the server is there."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from codefathom import __version__
+from codefathom.server.schemas.search_schemas import HealthOut, VersionOut
+from codefathom.server.state import ServerState
+
+
+def router(state: ServerState) -> APIRouter:
+    """Return the routes that need no token."""
+    routes = APIRouter(tags=["service"])
+
+    @routes.get("/health", summary="Whether the server answers")
+    def health() -> HealthOut:
+        degraded = [state.live.problem] if state.live.problem else []
+        return HealthOut(status="degraded" if degraded else "ok", version=__version__, degraded=degraded)
+
+    @routes.get("/version", summary="What runs here")
+    def version() -> VersionOut:
+        return VersionOut(name="codefathom", version=__version__)
+
+    return routes

@@ -1,0 +1,201 @@
+"""Questions to one project or to several: what the routes of search and context do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import NamedTuple, TypeVar
+
+from fastapi import Request
+
+from codefathom.engine import Engine
+from codefathom.errors import DamagedError, FathomError
+from codefathom.search.federation import ProjectHit, merge
+from codefathom.search.filter.filter_options import one_of, split_values
+from codefathom.search.filter.filter_parser import parse_filter
+from codefathom.search.filter.filters import combine
+from codefathom.server.http.auth import Caller
+from codefathom.server.http.problem_json import LeftError, NotFoundError, NotIndexedError, SlowError
+from codefathom.server.projects.served_engine import ServedEngine
+from codefathom.server.searches.search_child import Wanted
+from codefathom.server.state import ServerState
+from codefathom.telemetry import span
+from codefathom.types import Context, Level, Mode, SearchResult, Where
+
+USUAL_LIMIT = 10
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """To what a search is kept; several values of one are alternatives, different ones must all hold."""
+
+    folders: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    expression: str = ""
+
+    def where(self) -> Where | None:
+        """Return this as one condition. Raises UsageError for an expression that cannot be read."""
+        fields = {"dir": self.folders, "language": self.languages, "kind": self.kinds}
+        values = {
+            name: tuple(value for text in given for value in split_values(text)) for name, given in fields.items()
+        }
+        conditions = [one_of(name, given) for name, given in values.items() if given]
+        return combine(*conditions, *([parse_filter(self.expression)] if self.expression.strip() else []))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One search. As a value it is also the key under which its result is kept."""
+
+    query: str
+    limit: int | None = None
+    level: Level | None = None
+    mode: Mode | None = None
+    min_score: float = 0.0
+    limits: Limits = Limits()
+
+
+class Answered(NamedTuple):
+    """What one project had to say, or why it had nothing to say."""
+
+    project_id: str
+    result: SearchResult | None
+    error: FathomError | None = None
+
+
+class Federated(NamedTuple):
+    """What several projects had to say together."""
+
+    hits: tuple[ProjectHit, ...]
+    answered: tuple[Answered, ...]
+
+    @property
+    def results(self) -> tuple[SearchResult, ...]:
+        """The results there are."""
+        return tuple(item.result for item in self.answered if item.result)
+
+
+@contextmanager
+def indexed(state: ServerState, project_id: str, caller: Caller) -> Iterator[Engine]:
+    """Give the engine of a project that has an index. Raises NotFoundError and NotIndexedError."""
+    with state.projects.lease(project_id, caller) as engine:
+        # Never index inside a request: the first run may take minutes.
+        if not engine.generation:
+            if damage := engine.damage:
+                raise DamagedError(damage[0], hint=f"POST /projects/{project_id}/index makes it again")
+            raise NotIndexedError(
+                f"the project {project_id!r} has no index yet", hint=f"POST /projects/{project_id}/index makes it"
+            )
+        yield engine
+
+
+def chosen_projects(state: ServerState, caller: Caller, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the projects a question goes to: those that it names, each once, else all that the caller may see.
+
+    Raises NotFoundError for an unknown one, and where there is none at all.
+    """
+    known = [project.id for project in state.projects.listed(caller)]
+    for name in wanted:
+        if name not in known:
+            state.projects.get(name, caller)
+    if not known:
+        raise NotFoundError("there is no project yet", hint="POST /projects adds one")
+    return tuple(dict.fromkeys(wanted)) or tuple(known)
+
+
+async def in_turn(state: ServerState, caller: Caller, request: Request, work: Callable[[float], _T]) -> _T:
+    """Return what `work` returns when it is the client's turn; it is given until when it may take, as `monotonic` says.
+
+    A client that has left is not waited for. Raises BusyError and SlowError.
+    """
+    limit_s = state.config.search_timeout_s
+    until = monotonic() + limit_s
+    who = caller.name or (request.client.host if request.client else "")
+    turn = asyncio.ensure_future(state.turns.run(who, lambda: work(until), limit_s))
+    # The body is read: what comes now is that the client leaves.
+    left = asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait((turn, left), return_when=asyncio.FIRST_COMPLETED)
+        if not turn.done():
+            raise LeftError("the client has left")
+        return turn.result()
+    finally:
+        left.cancel()
+        turn.cancel()  # no more than a word to one that is done
+
+
+def search(state: ServerState, caller: Caller, project_id: str, asked: Asked, until: float) -> SearchResult:
+    """Return what a search finds in a project, from the cache where the index has not changed since."""
+    where = asked.limits.where()
+    with indexed(state, project_id, caller) as engine:
+        stale = engine.refresh()
+        key = (project_id, engine.root, engine.generation, asked)
+
+        def look() -> SearchResult:
+            with span("search", project=project_id) as under_way:
+                found = state.searchers.search(_wanted(state, engine, asked, where, until))
+                under_way.note(mode=found.mode, n_hits=len(found.hits))
+                return found
+
+        def is_kept(result: SearchResult) -> bool:
+            # While a job writes, the views show less than the generation says: that must not outlive the job.
+            return not stale and not result.degraded and result.generation == key[2]
+
+        found: SearchResult = state.cache.get_or_make(key, look, keep=is_kept)
+        return replace(found, stale=stale, hits=engine.marked(found.hits) if stale else found.hits)
+
+
+def _wanted(state: ServerState, engine: Engine, asked: Asked, where: Where | None, until: float) -> Wanted:
+    """Return what the process of a search is told. Raises SlowError when the time is over already."""
+    left_s = until - monotonic()
+    if left_s <= 0:
+        raise SlowError(state.config.search_timeout_s)
+    return Wanted(
+        root=engine.root,
+        version=engine.version if isinstance(engine, ServedEngine) else 0,
+        settings=engine.settings,
+        query=asked.query,
+        options={
+            "limit": asked.limit,
+            "level": asked.level,
+            "mode": asked.mode,
+            "where": where,
+            "min_score": asked.min_score,
+        },
+        limit_s=left_s,
+        most_opened=state.config.opened_projects,
+    )
+
+
+def search_several(
+    state: ServerState, caller: Caller, project_ids: Sequence[str], asked: Asked, until: float
+) -> Federated:
+    """Return what a search finds in projects, merged by rank; one that cannot answer does not keep the others from it.
+
+    Raises the FathomError of the first when none can answer.
+    """
+    answered = [_answer(state, caller, project_id, asked, until) for project_id in project_ids]
+    results = {item.project_id: item.result for item in answered if item.result}
+    if not results:
+        raise next(item.error for item in answered if item.error)
+    return Federated(merge(results, asked.limit or USUAL_LIMIT), tuple(answered))
+
+
+def _answer(state: ServerState, caller: Caller, project_id: str, asked: Asked, until: float) -> Answered:
+    try:
+        return Answered(project_id, search(state, caller, project_id, asked, until))
+    except FathomError as error:  # a path or symbol that a question names may be in one project only
+        return Answered(project_id, None, error)
+
+
+def context(
+    state: ServerState, caller: Caller, project_id: str, asked: Asked, budget: tuple[int | None, int | None]
+) -> Context:
+    """Return the files that a prompt needs; `budget` is the most files and the most tokens, None as in the settings."""
+    with indexed(state, project_id, caller) as engine:
+        return engine.context(asked.query, max_files=budget[0], max_tokens=budget[1], where=asked.limits.where())

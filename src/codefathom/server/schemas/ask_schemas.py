@@ -1,0 +1,186 @@
+"""The JSON of questions, answers and conversations."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import AliasChoices, Field
+
+from codefathom.search.question.query import MAX_QUESTION
+from codefathom.server.schemas.search_schemas import In, Out, QuestionIn, Sound
+
+
+class TurnIn(In):
+    """Something that was said before."""
+
+    role: Literal["user", "assistant"] = Field(examples=["user"])
+    content: str = Field(examples=["where are orders priced?"])
+
+
+class AskIn(QuestionIn):
+    """A question that is to be answered in words."""
+
+    project_ids: list[str] = Field(default=[], max_length=100, examples=[["shop"]])
+    top_k: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000,
+        examples=[50],
+        description="candidates that are ranked, also the most sources; without it rerank.candidates and rerank.top_n",
+    )
+    pinned: list[str] = Field(
+        default=[], max_length=100, examples=[[]], description="paths that must be among the sources"
+    )
+    history: list[TurnIn] = Field(default=[], max_length=200, examples=[[]])
+    conversation_id: str = Field(
+        default="", max_length=64, examples=[""], description="the conversation that this goes on with"
+    )
+    keep: bool = Field(default=False, examples=[True], description="begin a conversation that the server keeps")
+
+
+class QueryIn(In):
+    """A question for the agent, as the third document has it."""
+
+    question: str = Field(
+        min_length=1,
+        max_length=MAX_QUESTION,
+        examples=["how is an order priced?"],
+        validation_alias=AliasChoices("question", "query"),
+    )
+    project_id: str | None = Field(default=None, max_length=200, examples=["shop"])
+    model: str = Field(
+        default="", max_length=200, examples=[""], description="must be the model of the settings: llm.agent, llm.model"
+    )
+    max_iterations: int | None = Field(
+        default=None, ge=1, le=100, examples=[6], description="rounds; more than agent.rounds are refused"
+    )
+
+
+class SourceOut(Out):
+    """A numbered excerpt that an answer rests on."""
+
+    id: Sound = Field(examples=["shop/pricing.py:12-30"])
+    number: int = Field(examples=[1])
+    path: Sound = Field(examples=["shop/pricing.py"], description="as the answer cites it")
+    project_id: str = Field(examples=["shop"])
+    file: Sound = Field(examples=["shop/pricing.py"], description="path in the project")
+    module: Sound = Field(examples=["shop"])
+    score: float = Field(examples=[0.93])
+    start_line: int = Field(examples=[12])
+    end_line: int = Field(examples=[30])
+    symbol: Sound = Field(default="", examples=["price_of"])
+    reason: Sound = Field(default="", examples=["defines price_of"])
+
+
+class CitationOut(Out):
+    """A place that the answer names and that was found to be there."""
+
+    path: Sound = Field(examples=["shop/pricing.py"])
+    start_line: int = Field(examples=[12])
+    end_line: int = Field(examples=[14])
+    symbol: Sound = Field(default="", examples=["price_of"])
+
+
+class DroppedOut(Out):
+    """A citation that was taken out of the answer."""
+
+    text: Sound = Field(examples=["[shop/nowhere.py:1-2]"])
+    reason: Sound = Field(examples=["no such file"])
+
+
+class UsageOut(Out):
+    """Tokens, as the provider counted them."""
+
+    prompt_tokens: int = Field(examples=[2100])
+    completion_tokens: int = Field(examples=[180])
+
+
+class AnswerOut(Out):
+    """An answer, every citation checked."""
+
+    question: Sound = Field(examples=["where are orders priced?"])
+    answer: Sound = Field(examples=["In `price_of` [shop/pricing.py:12-14]."])
+    citations: list[CitationOut]
+    verified_share: float = Field(examples=[1.0])
+    dropped_citations: list[DroppedOut] = Field(examples=[[]])
+    confidence: float = Field(examples=[0.8])
+    label: str = Field(examples=["high"], description="high, medium or low")
+    model: str = Field(examples=["ollama:qwen2.5-coder:14b"], description="empty for an answer of excerpts")
+    usage: UsageOut
+    cost: float | None = None
+    sources: list[SourceOut]
+    degraded: list[Sound] = Field(examples=[[]], description="what was missing, one sentence each")
+    stale: bool = Field(examples=[False])
+    generation: int = Field(examples=[12])
+    error: Sound = Field(default="", description="why the model's answer is not whole")
+    projects: list[str] = Field(examples=[["shop"]])
+    answer_id: str = Field(examples=["9f0e4c"])
+    conversation_id: str = Field(default="", examples=[""])
+
+
+class FinalSourceOut(Out):
+    """A place that the final answer rests on."""
+
+    path: Sound = Field(examples=["shop/pricing.py"])
+    start_line: int = Field(examples=[12])
+    end_line: int = Field(examples=[30])
+    symbol: Sound = Field(default="", examples=["price_of"])
+
+
+class FinalAnswerOut(Out):
+    """The agent's answer, as the third document has it."""
+
+    answer: Sound = Field(examples=["In `price_of` [shop/pricing.py:12-14]."])
+    confidence: Literal["high", "medium", "low"] = Field(examples=["high"])
+    sources: list[FinalSourceOut]
+    reasoning: Sound = Field(default="", examples=["2 of 2 citations hold"])
+
+
+class ConversationIn(In):
+    """A conversation to begin."""
+
+    project_ids: list[str] = Field(default=[], max_length=100, examples=[["shop"]])
+    title: str = Field(default="", max_length=1_000, examples=["Prices"])
+
+
+class TitleIn(In):
+    """Another title."""
+
+    title: str = Field(min_length=1, max_length=1_000, examples=["Prices"])
+
+
+class TurnOut(Out):
+    """A question and what became of it."""
+
+    question: Sound = Field(examples=["where are orders priced?"])
+    answer: Sound = Field(examples=["In `price_of` [shop/pricing.py:12-14]."])
+    state: str = Field(examples=["done"], description="done, stopped or failed")
+    asked_at: float = Field(examples=[1764000000.0])
+    details: dict[str, Any] = Field(examples=[{"confidence": 0.8}], description="the answer without its text")
+
+
+class AnsweringOut(Out):
+    """An answer that is being written."""
+
+    answer_id: str = Field(examples=["0c4be1d2a7f8936155d0e3b1c2a49f70"], description="for /answers/{answer_id}/events")
+    question: Sound = Field(examples=["and with a discount?"])
+    is_agent: bool = Field(default=False, examples=[False])
+    asked_at: float = Field(examples=[1764000000.0])
+
+
+class ConversationOut(Out):
+    """Questions that belong together; in a list without them."""
+
+    id: str = Field(examples=["5f0c9e1b7a3d2c48"])
+    title: Sound = Field(examples=["where are orders priced?"])
+    projects: list[str] = Field(examples=[["shop"]])
+    created_at: float = Field(examples=[1764000000.0])
+    changed_at: float = Field(examples=[1764000001.0])
+    turns: list[TurnOut] = Field(default=[], examples=[[]])
+    answering: list[AnsweringOut] = Field(default=[], examples=[[]], description="what is being written now")
+
+
+class ConversationsOut(Out):
+    """Conversations, the one that was used last first."""
+
+    conversations: list[ConversationOut]

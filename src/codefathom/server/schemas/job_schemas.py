@@ -1,0 +1,109 @@
+"""The JSON of jobs."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from codefathom.server.schemas.search_schemas import In, Out, Sound
+
+
+class IndexIn(In):
+    """How a project is to be indexed."""
+
+    full: bool = Field(default=False, description="Everything again, as after a change of rules", examples=[False])
+
+
+class StepOut(Out):
+    """How far a job is."""
+
+    phase: str = Field(
+        examples=["index"],
+        description="queued, starting, clone, waiting (for another program that writes the index), scan, index, write, "
+        "purposes, embed, paused; then the state in which it ended",
+    )
+    current_file: Sound = Field(default="", examples=["shop/cart.py"])
+    current: int = Field(default=0, examples=[120], description="Files that are done")
+    total: int = Field(default=0, examples=[480], description="Files to do; 0 while it is not known")
+    percent: float = Field(default=0.0, examples=[25.0])
+    chunk_count: int = Field(default=0, examples=[900])
+    files_per_second: float = Field(default=0.0, examples=[310.5])
+    estimated_remaining_seconds: float | None = Field(default=None, examples=[1.2])
+    message: str = ""
+
+
+class ReportOut(Out):
+    """What a job did, and what the index holds now."""
+
+    n_added: int = Field(examples=[480])
+    n_changed: int = Field(examples=[0])
+    n_removed: int = Field(examples=[0])
+    n_unchanged: int = Field(examples=[0])
+    n_failed: int = Field(examples=[0])
+    skipped: dict[str, int] = Field(examples=[{"binary": 3}], description="Files that were left out, by reason")
+    n_files: int = Field(examples=[480])
+    n_chunks: int = Field(examples=[3600])
+    n_symbols: int = Field(examples=[2900])
+    kinds: dict[str, int] = Field(examples=[{"function": 2100, "block": 1500}], description="Chunks by kind")
+    n_bytes: int = Field(examples=[1250000], description="Of added and changed files")
+    seconds: float = Field(examples=[1.6])
+    generation: int = Field(examples=[12])
+    index_dir: Sound = Field(examples=["/srv/shop/.fathom"])
+    paused: str = Field(default="", description="Why the run stopped early")
+
+
+class TroubleOut(Out):
+    """Why a job failed."""
+
+    code: str = Field(examples=["crashed"])
+    detail: Sound = Field(examples=["the process of the job ended with signal 9"])
+    hint: str = ""
+
+
+class FileErrorOut(Out):
+    """A file that could not be indexed."""
+
+    path: Sound = Field(examples=["shop/broken.py"])
+    reason: Sound = Field(examples=["the parser crashed on it"])
+
+
+class JobOut(Out):
+    """A run of the indexer over a project."""
+
+    id: str = Field(examples=["5f0c9e1b7a3d2c48"])
+    project_id: str = Field(examples=["shop"])
+    full: bool = Field(examples=[False])
+    state: str = Field(examples=["running"], description="queued, running, cancelled, failed or done")
+    attempts: int = Field(examples=[1], description="How often it was begun: a server that stops leaves it to the next")
+    created_at: float = Field(examples=[1764000000.0], description="Seconds since 1970; 0 for not yet")
+    started_at: float = Field(examples=[1764000000.1])
+    ended_at: float = Field(examples=[0.0])
+    progress: StepOut
+    report: ReportOut | None = None
+    error: TroubleOut | None = None
+    file_errors: list[FileErrorOut] = Field(default=[], examples=[[]])
+
+
+class JobsOut(Out):
+    """Jobs, the latest first."""
+
+    jobs: list[JobOut]
+
+
+class CodebaseIn(In):
+    """A folder to index."""
+
+    codebase_path: str = Field(examples=["/srv/shop"], description="A folder below one of server.allowed_roots")
+    full: bool = Field(default=False, examples=[False])
+
+
+class CodebaseOut(Out):
+    """What was indexed."""
+
+    status: str = Field(examples=["success"])
+    project_id: str = Field(examples=["shop"])
+    total_files: int = Field(examples=[480])
+    total_chunks: int = Field(examples=[3600])
+    file_chunks: int = Field(examples=[1500], description="Chunks outside functions")
+    function_chunks: int = Field(examples=[2100], description="Chunks of functions and methods")
+    output_dir: Sound = Field(examples=["/srv/shop/.fathom"])
+    job_id: str = Field(examples=["5f0c9e1b7a3d2c48"])

@@ -1,0 +1,100 @@
+"""The JSON of projects."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from pydantic import AliasChoices, Field
+
+from codefathom.server.schemas.search_schemas import In, Out, Sound
+
+SettingValue: TypeAlias = bool | int | float | str | list[str]
+
+
+class ProjectIn(In):
+    """A project to add. In the documents the path is called source_dir or codebase_path."""
+
+    path: str = Field(
+        default="",
+        max_length=4_096,
+        examples=["~/code/shop"],
+        description="a folder on the server; the project is the nearest one upwards with .fathom, fathom.toml or .git",
+        validation_alias=AliasChoices("path", "source_dir", "sourceDir", "codebase_path", "codebasePath"),
+    )
+    url: str = Field(
+        default="",
+        max_length=2_000,
+        examples=[""],
+        description="instead of a path: the address of a git repository, without a login; see server.git_schemes",
+    )
+    branch: str = Field(default="", max_length=200, examples=[""], description="branch or tag of that repository")
+    name: str = Field(default="", max_length=200, examples=["Shop"])
+    settings: dict[str, SettingValue] = Field(default={}, max_length=200, examples=[{"search.limit": 20}])
+
+
+class ProjectChangeIn(In):
+    """What is to be changed of a project; what is left out stays."""
+
+    name: str | None = Field(default=None, min_length=1, max_length=200, examples=["Shop"])
+    settings: dict[str, SettingValue] | None = Field(
+        default=None, max_length=200, examples=[{"search.limit": 20}], description="all that differ from the files"
+    )
+
+
+class TrialIn(In):
+    """Settings to try."""
+
+    settings: dict[str, SettingValue] = Field(
+        default={},
+        max_length=200,
+        examples=[{"llm.model": "ollama:qwen2.5-coder:14b"}],
+        description="over those of the project; keys of providers are taken from nobody",
+    )
+
+
+class ProjectOut(Out):
+    """A project and how much its index holds."""
+
+    id: str = Field(examples=["shop"])
+    name: Sound = Field(examples=["Shop"])
+    root: Sound = Field(examples=["/srv/code/shop"])
+    url: str = Field(default="", examples=[""], description="of the repository that it is a copy of")
+    branch: str = Field(default="", examples=[""])
+    added_at: float = Field(examples=[1_790_000_000.0])
+    settings: dict[str, Any] = Field(examples=[{}])
+    status: Literal["not_indexed", "queued", "indexing", "indexed", "damaged", "failed"] = Field(
+        examples=["indexed"], description="a damaged index is made again by the next job"
+    )
+    problem: Sound = Field(default="", examples=[""], description="why it is failed or damaged")
+    job_id: str = Field(default="", examples=[""], description="of the job that waits or runs")
+    generation: int = Field(default=0, examples=[12])
+    n_documents: int = Field(default=0, examples=[120])
+    n_chunks: int = Field(default=0, examples=[900])
+    n_symbols: int = Field(default=0, examples=[700])
+    indexed_at: float = Field(default=0.0, examples=[1_790_000_100.0])
+    languages: dict[str, int] = Field(default={}, examples=[{"python": 100, "markdown": 20}])
+    kinds: dict[str, int] = Field(default={}, examples=[{"function": 500}], description="chunks by kind")
+
+
+class ProjectsOut(Out):
+    """The projects that the caller may see."""
+
+    projects: list[ProjectOut]
+
+
+class PathIn(In):
+    """A path to look at."""
+
+    path: str = Field(max_length=4_096, examples=["~/code/shop"])
+
+
+class PathOut(Out):
+    """What a path would be as a project."""
+
+    ok: bool = Field(examples=[True])
+    root: Sound = Field(default="", examples=["/srv/code/shop"])
+    name: Sound = Field(default="", examples=["shop"])
+    has_index: bool = Field(default=False, examples=[False])
+    project_id: str = Field(default="", examples=[""], description="of the project that is there already")
+    problem: Sound = Field(default="", examples=[""])
+    hint: Sound = Field(default="", examples=[""])

@@ -1,0 +1,318 @@
+"""The JSON that the server takes and gives: the only place where its shapes are said."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from codefathom.search.question.query import MAX_QUESTION
+from codefathom.types import Level, Mode, Route
+
+MOST_VALUES = 10_000  # of a body, those inside others counted too
+
+
+def _sound(value: object) -> object:
+    """Replace what cannot be written as UTF-8: names of files may hold any bytes."""
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
+
+
+# Text that comes from the disk.
+Sound: TypeAlias = Annotated[str, BeforeValidator(_sound)]
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+# One value or several.
+Values: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(max_length=100)]
+
+
+def _counted(body: object) -> object:
+    """Return a body that has not too many values: each wrong one becomes an error, and half a million take 10 s."""
+    n_values, open_parts = 0, [body]
+    while open_parts:
+        part = open_parts.pop()
+        inside = list(part.values()) if isinstance(part, dict) else part if isinstance(part, list) else []
+        n_values += len(inside)
+        if n_values > MOST_VALUES:
+            raise ValueError(f"a body may have {MOST_VALUES} values")
+        open_parts += inside
+    return body
+
+
+class Counted(BaseModel):
+    """A body of bounded size. Its values are looked at while nobody else is answered."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count(cls, body: object) -> object:
+        return _counted(body)
+
+
+class In(Counted):
+    """A body that is taken: snake_case and camelCase, and no name that is not known."""
+
+    model_config = ConfigDict(
+        alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(name, to_camel(name))),
+        extra="forbid",
+        str_max_length=MAX_QUESTION,
+    )
+
+
+class Out(BaseModel):
+    """A body that is given; made from values of the program by their attributes."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class ProblemOut(Out):
+    """An error, as RFC 9457 has it; `code` is for programs, `hint` says what to do."""
+
+    type: str = Field(examples=["urn:codefathom:problem:not_found"])
+    title: str = Field(examples=["Not found"])
+    status: int = Field(examples=[404])
+    detail: str = Field(examples=["no such project: 'shop'"])
+    code: str = Field(examples=["not_found"])
+    hint: str = Field(default="", examples=["GET /projects lists them"])
+
+
+class HealthOut(Out):
+    """Whether the server answers, and what is not as it should be."""
+
+    status: str = Field(examples=["ok"], description="`ok`, or `degraded` with the reasons beside it")
+    version: str = Field(examples=["0.1.0"])
+    degraded: list[Sound] = Field(default=[], examples=[[]])
+
+
+class VersionOut(Out):
+    """What runs here."""
+
+    name: str = Field(examples=["codefathom"])
+    version: str = Field(examples=["0.1.0"])
+
+
+# ---- search
+
+
+class QuestionIn(In):
+    """A question and to what its answer is kept. Every name is understood in camelCase too."""
+
+    query: str = Field(
+        min_length=1,
+        max_length=MAX_QUESTION,
+        examples=["where are orders priced"],
+        validation_alias=AliasChoices("query", "question", "q"),
+    )
+    project_id: str | None = Field(default=None, max_length=200, examples=["shop"])
+    directory_filter: Values = Field(default=(), examples=[["src"]])
+    language_filter: Values = Field(default=(), examples=[["python"]])
+    kind_filter: Values = Field(default=(), examples=[["function"]])
+    filter: str = Field(default="", max_length=5_000, examples=["lines > 20 and not is_test"])
+
+
+class SearchIn(QuestionIn):
+    """A search; without a project in all projects."""
+
+    project_ids: list[str] = Field(default=[], max_length=100, examples=[["shop"]])
+    limit: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000,
+        examples=[10],
+        validation_alias=AliasChoices("limit", "max_results", "maxResults", "top_k", "topK"),
+    )
+    level: Level | None = Field(default=None, examples=["chunk"])
+    mode: Mode | None = Field(default=None, examples=["auto"])
+    min_score: float = Field(default=0.0, ge=0.0, le=1.0, examples=[0.0])
+
+
+class ContextIn(QuestionIn):
+    """A question for which a prompt needs files; a project must be named where there are several."""
+
+    max_files: int | None = Field(default=None, ge=1, le=1_000, examples=[10])
+    max_tokens: int | None = Field(default=None, ge=1, le=10_000_000, examples=[20_000])
+
+
+class HitOut(Out):
+    """A place."""
+
+    project_id: str = Field(examples=["shop"])
+    path: Sound = Field(examples=["shop/pricing.py"])
+    start_line: int = Field(examples=[12])
+    end_line: int = Field(examples=[30])
+    line: int = Field(examples=[14], description="the line to look at first")
+    kind: str = Field(examples=["function"])
+    name: Sound = Field(examples=["price_of"])
+    language: str = Field(examples=["python"])
+    score: float = Field(examples=[1.0])
+    signals: dict[str, float] = Field(examples=[{"lexical": 0.8}], description="what each source of evidence gave")
+    content: Sound = Field(examples=["def price_of(order): ..."])
+    module: Sound = Field(examples=["shop"], description="the first folder of the path")
+    sub_module: Sound = Field(examples=[""], description="the second folder of the path")
+    reason: Sound = Field(examples=["the name matches"])
+    stale: bool = Field(default=False, examples=[False], description="the file has changed since it was indexed")
+
+
+class SearchedOut(Out):
+    """How a search went in one project."""
+
+    project_id: str = Field(examples=["shop"])
+    n_hits: int = Field(default=0, examples=[10])
+    confidence: float = Field(default=0.0, examples=[0.8])
+    generation: int = Field(default=0, examples=[12])
+    stale: bool = Field(default=False, examples=[False])
+    problem: ProblemOut | None = Field(default=None, description="why this project has no hits")
+
+
+class PlanOut(Out):
+    """What kind of question the query was taken for, and why."""
+
+    route: Route = Field(examples=["graph"])
+    why: str = Field(examples=["it asks what calls price_of"], description='"" when its mode was given')
+
+
+class SearchOut(Out):
+    """The hits, best first."""
+
+    query: str = Field(examples=["where are orders priced"])
+    mode: Mode = Field(examples=["hybrid"], description='how the hits were ranked; never "auto"')
+    plan: PlanOut
+    hits: list[HitOut]
+    confidence: float = Field(examples=[0.8])
+    weak: bool = Field(examples=[False], description="most likely nothing here answers this")
+    degraded: list[Sound] = Field(examples=[[]], description="what was missing, one sentence each")
+    stale: bool = Field(examples=[False], description="files have changed since the index was made")
+    generation: int | None = Field(examples=[12], description="of the index; null for several projects")
+    suggestion: Sound = Field(examples=[""])
+    projects: list[SearchedOut]
+
+
+class SignalOut(Out):
+    """One source of evidence for a hit."""
+
+    name: str = Field(examples=["lexical"])
+    meaning: str = Field(examples=["words of the question stand in it"])
+    weight: float = Field(examples=[0.36], description="times the number of a hit: what that adds; 0: to nothing")
+
+
+class SignalsOut(Out):
+    """All sources of evidence there are."""
+
+    signals: list[SignalOut]
+
+
+class ContextFileOut(Out):
+    """One file, or its excerpts, in a context."""
+
+    path: Sound = Field(examples=["shop/pricing.py"])
+    text: Sound = Field(examples=["def price_of(order): ..."])
+    score: float = Field(examples=[1.0])
+    reason: Sound = Field(examples=["the name matches"])
+    spans: list[tuple[int, int]] = Field(examples=[[]], description="first and last line; empty for a whole file")
+    symbols: list[Sound] = Field(examples=[["price_of"]])
+
+
+class ContextOut(Out):
+    """Files for a prompt, most relevant first, under a budget."""
+
+    query: str = Field(examples=["where are orders priced"])
+    project_id: str = Field(examples=["shop"])
+    files: list[ContextFileOut]
+    n_tokens: int = Field(examples=[850])
+    truncated: list[Sound] = Field(examples=[[]], description="paths that did not fit whole")
+    degraded: list[str] = Field(default=[], examples=[[]], description="what the search had to do without")
+
+
+# ---- files
+
+
+class FileOut(Out):
+    """An indexed file."""
+
+    path: Sound = Field(examples=["shop/pricing.py"])
+    language: str = Field(examples=["python"])
+    size: int = Field(examples=[1_200], description="bytes")
+    n_lines: int = Field(examples=[40])
+
+
+class FilesOut(Out):
+    """Indexed files, ordered by path."""
+
+    project_id: str = Field(examples=["shop"])
+    n_files: int = Field(examples=[120], description="in all, also those that are not listed here")
+    files: list[FileOut]
+
+
+class FileLinesOut(FileOut):
+    """Lines of a file, as they were when it was indexed."""
+
+    project_id: str = Field(examples=["shop"])
+    start_line: int = Field(examples=[1])
+    end_line: int = Field(examples=[40])
+    content: Sound = Field(examples=["def price_of(order): ..."])
+
+
+class TreeEntryOut(Out):
+    """A file or folder in a folder."""
+
+    name: Sound = Field(examples=["pricing.py"])
+    path: Sound = Field(examples=["shop/pricing.py"])
+    is_folder: bool = Field(examples=[False])
+    n_files: int = Field(examples=[1], description="below a folder")
+    language: str = Field(default="", examples=["python"])
+    n_lines: int = Field(default=0, examples=[40])
+
+
+class TreeOut(Out):
+    """What lies directly in a folder, folders first."""
+
+    project_id: str = Field(examples=["shop"])
+    folder: Sound = Field(examples=["shop"])
+    entries: list[TreeEntryOut]
+
+
+class SymbolOut(Out):
+    """A definition."""
+
+    path: Sound = Field(examples=["shop/pricing.py"])
+    language: str = Field(examples=["python"])
+    kind: str = Field(examples=["function"])
+    name: Sound = Field(examples=["price_of"])
+    qualified_name: Sound = Field(examples=["price_of"])
+    start_line: int = Field(examples=[12])
+    end_line: int = Field(examples=[30])
+    name_line: int = Field(examples=[12])
+    signature: Sound = Field(examples=["def price_of(order)"])
+    doc: Sound = Field(examples=[""])
+
+
+class SymbolsOut(Out):
+    """Definitions."""
+
+    project_id: str = Field(examples=["shop"])
+    query: str = Field(examples=["price"])
+    symbols: list[SymbolOut]
+
+
+class EdgeOut(Out):
+    """A file or symbol that is connected with another one."""
+
+    path: Sound = Field(examples=["shop/orders.py"])
+    kind: str = Field(examples=["calls"])
+    line: int = Field(examples=[20])
+    name: Sound = Field(examples=["price_of"])
+    symbol: Sound = Field(examples=["Order.total"])
+    depth: int = Field(examples=[1])
+
+
+class RelatedOut(Out):
+    """What a file or symbol is connected with, and how complete that is."""
+
+    project_id: str = Field(examples=["shop"])
+    target: Sound = Field(examples=["@@price_of"])
+    edges: list[EdgeOut]
+    completeness: str = Field(examples=["imports and calls by name"])
+    n_unresolved: int = Field(examples=[0])

@@ -1,0 +1,115 @@
+"""A process that searches for the server, so that a search can use a processor of its own, and can be ended.
+
+It reads one search after the other from stdin and writes what came of it to stdout, each pickled: both ends are this
+program. It ends when its stdin does.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from codefathom.config.settings import Settings
+from codefathom.engine import Engine
+from codefathom.errors import FathomError
+from codefathom.project.opening import locate
+from codefathom.telemetry import Past, recording
+from codefathom.types import SearchResult
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One search. Another `version` of a project means that its index or its settings are others now."""
+
+    root: str
+    version: int
+    settings: Settings
+    query: str
+    options: dict[str, Any] = field(default_factory=dict)  # of `Engine.search`
+    limit_s: float = 0.0  # after which the process is to end
+    most_opened: int = 8
+    is_traced: bool = False  # the stages are told too
+
+
+class Found(NamedTuple):
+    """What came of a search, and the spans of its stages."""
+
+    outcome: SearchResult | FathomError
+    spans: tuple[Past, ...] = ()
+
+
+class Opened:
+    """The engines that were used last."""
+
+    def __init__(self) -> None:
+        self._engines: OrderedDict[str, tuple[int, Engine]] = OrderedDict()
+
+    def engine(self, wanted: Wanted) -> Engine:
+        """Return the engine of a project; it never writes, which the server does."""
+        version, engine = self._engines.pop(wanted.root, (-1, None))
+        if engine is None or version != wanted.version:
+            if engine is not None:
+                engine.close()
+            settings = wanted.settings._replace(search=wanted.settings.search._replace(refresh="never"))
+            engine = Engine(locate(wanted.root, settings))
+        self._engines[wanted.root] = (wanted.version, engine)
+        while len(self._engines) > wanted.most_opened:
+            _, (_, oldest) = self._engines.popitem(last=False)
+            oldest.close()
+        return engine
+
+
+def answer(wanted: Wanted, opened: Opened) -> Found:
+    """Return what a search finds, or why it finds nothing."""
+    if not wanted.is_traced:
+        return Found(_outcome(wanted, opened))
+    with recording() as spans:
+        outcome = _outcome(wanted, opened)
+    return Found(outcome, tuple(spans))
+
+
+def _outcome(wanted: Wanted, opened: Opened) -> SearchResult | FathomError:
+    try:
+        return opened.engine(wanted).search(wanted.query, **wanted.options)
+    except FathomError as error:
+        return error
+
+
+@contextmanager
+def _within(limit_s: float) -> Iterator[None]:
+    """Have the system end this process when the block takes longer.
+
+    A regular expression that runs wild holds the interpreter: no thread and no handler of Python could do it.
+    """
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, limit_s)
+        yield
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    else:
+        yield
+
+
+def main() -> None:
+    """Answer until nobody asks any more."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints must not end up between two answers
+    asked = os.fdopen(os.dup(0), "rb")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the server ends this
+    import_module("numpy")  # where it is loaded, vectors are looked through faster
+    opened = Opened()
+    while True:
+        try:
+            wanted: Wanted = pickle.load(asked)
+        except EOFError:
+            return
+        with _within(wanted.limit_s):
+            found = answer(wanted, opened)
+        pickle.dump(found, answers, protocol=pickle.HIGHEST_PROTOCOL)
+        answers.flush()

@@ -1,0 +1,113 @@
+"""The server's end of the processes that search: started when needed, kept, replaced when they have ended."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+from contextlib import suppress
+from dataclasses import replace
+from threading import Lock
+
+from codefathom.errors import FathomError, IndexingError
+from codefathom.server.http.problem_json import SlowError
+from codefathom.server.searches.search_child import Found, Wanted
+from codefathom.system.children import start_python
+from codefathom.telemetry import is_collected, take_over
+from codefathom.types import SearchResult
+
+
+class Searchers:
+    """As many processes as searches are carried out at a time. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        """Start no process before there is something to search for."""
+        self._lock = Lock()
+        self._idle: list[_Process] = []
+        self._all: set[_Process] = set()
+        self._is_closed = False
+
+    @property
+    def n_processes(self) -> int:
+        """How many there are."""
+        return len(self._all)
+
+    def search(self, wanted: Wanted) -> SearchResult:
+        """Return what a search finds. Raises its FathomError, and SlowError when it takes too long."""
+        process = self._take()
+        try:
+            found = process.ask(wanted)
+        except BaseException:
+            self._forget(process)
+            raise
+        with self._lock:
+            self._idle.append(process)
+        take_over(found.spans)
+        if isinstance(found.outcome, FathomError):
+            raise found.outcome
+        return found.outcome
+
+    def close(self) -> None:
+        """End all processes; a search that is under way fails."""
+        with self._lock:
+            self._is_closed = True
+            processes, self._idle = list(self._all), []
+            self._all.clear()
+        for process in processes:
+            process.end()
+
+    # ---- inside
+
+    def _take(self) -> _Process:
+        with self._lock:
+            if self._is_closed:
+                raise IndexingError("the server is shutting down", hint="ask again when it is back")
+            # The last one that was used: with few searches the others stay as they are, and are swapped out.
+            while self._idle and (process := self._idle.pop()):
+                if process.is_running:
+                    return process
+                self._all.discard(process)
+            self._all.add(process := _Process())
+            return process
+
+    def _forget(self, process: _Process) -> None:
+        with self._lock:
+            self._all.discard(process)
+        process.end()
+
+
+class _Process:
+    def __init__(self) -> None:
+        self._process = start_python("codefathom.server.searches.search_child", "main")
+
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, wanted: Wanted) -> Found:
+        """Return what came of a search. Raises SlowError, and IndexingError when the process has ended."""
+        process = self._process
+        assert process.stdin is not None  # both are pipes
+        assert process.stdout is not None
+        # Where settings come from cannot be pickled, and is of no use there.
+        sent = replace(wanted, settings=wanted.settings._replace(origins={}, refused={}), is_traced=is_collected())
+        try:
+            process.stdin.write(pickle.dumps(sent, protocol=pickle.HIGHEST_PROTOCOL))
+            process.stdin.flush()
+            found: Found = pickle.load(process.stdout)
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
+            process.kill()
+            if process.wait() == -getattr(signal, "SIGALRM", 0):
+                raise SlowError(wanted.limit_s) from error
+            raise IndexingError(
+                f"the process of a search ended with status {process.returncode}", hint="ask again"
+            ) from error
+        return found
+
+    def end(self) -> None:
+        """End it at once, from any thread; it writes nothing."""
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError, ValueError):
+                    pipe.close()
+        self._process.wait()

@@ -1,0 +1,126 @@
+"""Searches wait for their turn: a few threads carry them out, clients in turn, and not too many wait.
+
+More threads than processors make no search faster, and each keeps connections and memory of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Condition, Thread
+from typing import Any, TypeVar
+
+from codefathom.server.http.problem_json import BusyError, SlowError
+from codefathom.telemetry import bound
+
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class _Turn:
+    work: Callable[[], Any]
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[Any]
+    is_given_up: bool = False
+
+
+class Turns:
+    """Threads that carry out what waits, one piece of each client after the other."""
+
+    def __init__(self, n_threads: int, most_waiting: Callable[[], int]) -> None:
+        """Start no thread before there is something to do."""
+        self._n_threads = n_threads
+        self._most_waiting = most_waiting
+        self._changed = Condition()
+        self._waiting: OrderedDict[str, deque[_Turn]] = OrderedDict()  # by client, the one whose turn is next first
+        self._n_waiting = 0
+        self._n_idle = 0
+        self._threads: list[Thread] = []
+        self._is_closed = False
+
+    @property
+    def n_waiting(self) -> int:
+        """How much waits for a thread."""
+        return self._n_waiting
+
+    async def run(self, client: str, work: Callable[[], _T], limit_s: float) -> _T:
+        """Return what `work` returns, when it is the client's turn.
+
+        What has not begun when this is cancelled, or when the time is over, is left undone. Raises BusyError when too
+        many wait, and SlowError after `limit_s` seconds.
+        """
+        loop = asyncio.get_running_loop()
+        turn = _Turn(bound(work), loop, loop.create_future())
+        self._add(client, turn)
+        try:
+            result: _T = await asyncio.wait_for(turn.future, limit_s)
+        except TimeoutError as error:
+            if turn.future.done() and not turn.future.cancelled():  # the work itself has run into something
+                raise
+            raise SlowError(limit_s) from error
+        finally:
+            turn.is_given_up = True
+        return result
+
+    def close(self) -> None:
+        """End the threads after what they do now; nothing else is begun."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+            threads = list(self._threads)
+        for thread in threads:
+            thread.join()
+
+    # ---- inside
+
+    def _add(self, client: str, turn: _Turn) -> None:
+        with self._changed:
+            if self._is_closed or self._n_waiting >= self._most_waiting():
+                raise BusyError(f"{self._n_waiting} searches wait already", hint="ask again in a moment")
+            self._waiting.setdefault(client, deque()).append(turn)
+            self._n_waiting += 1
+            if self._n_waiting > self._n_idle and len(self._threads) < self._n_threads:
+                self._threads.append(Thread(target=self._work, name="search", daemon=True))
+                self._threads[-1].start()
+            self._changed.notify()
+
+    def _work(self) -> None:
+        """Run in each of the threads."""
+        while (turn := self._next()) is not None:
+            if turn.is_given_up:
+                continue
+            try:
+                result, error = turn.work(), None
+            except BaseException as problem:  # raised again where it is waited for
+                result, error = None, problem
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                turn.loop.call_soon_threadsafe(_conclude, turn.future, result, error)
+            del turn, result, error  # nothing is held while this waits
+
+    def _next(self) -> _Turn | None:
+        with self._changed:
+            self._n_idle += 1
+            self._changed.wait_for(lambda: self._n_waiting or self._is_closed)
+            self._n_idle -= 1
+            if self._is_closed:
+                return None
+            client, turns = next(iter(self._waiting.items()))
+            turn = turns.popleft()
+            self._n_waiting -= 1
+            if turns:
+                self._waiting.move_to_end(client)
+            else:
+                del self._waiting[client]
+            return turn
+
+
+def _conclude(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+    if future.done():  # given up
+        return
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(result)

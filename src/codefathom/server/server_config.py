@@ -1,0 +1,92 @@
+"""What the server goes by, from the section `server` of the settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from codefathom.config.configuration import user_data_dir, user_file
+from codefathom.config.settings import ServerSettings
+from codefathom.errors import SettingsError
+from codefathom.server.http.auth import Token, is_loopback, token_of
+
+_MOST_PROCESSES = 4  # that search, unless the settings say more: each holds 50 MB and more
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """Everything that a server is told."""
+
+    data_dir: str  # projects, jobs, conversations
+    allowed_roots: tuple[str, ...]  # resolved; projects lie in or below one of them
+    host: str = "127.0.0.1"
+    port: int = 8_900
+    tokens: tuple[Token, ...] = ()
+    hosts: tuple[str, ...] = ()
+    cors: tuple[str, ...] = ()
+    model_hosts: tuple[str, ...] = ServerSettings().model_hosts
+    opened_projects: int = 8
+    cache_ttl_s: float = 300.0
+    cache_entries: int = 1_000
+    max_body_bytes: int = 2_000_000
+    read_timeout_s: float = 30.0
+    write_timeout_s: float = 30.0
+    connections: int = 500
+    connections_of_one: int = 200
+    requests_per_minute: int = 1_200
+    search_processes: int = 2
+    search_timeout_s: float = 30.0
+    waiting_searches: int = 1_000
+    jobs_at_once: int = 2
+    git_schemes: tuple[str, ...] = ("https", "ssh")
+    clone_max_bytes: int = 1_000_000_000
+    clone_timeout_s: float = 600.0
+    log: str = "text"
+    user_file: str = ""  # the settings file of whoever runs the server
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)  # of the environment, with keys in it
+
+    def with_roots(self, folders: tuple[str, ...]) -> ServerConfig:
+        """Return this with more folders in which projects may lie."""
+        return replace(self, allowed_roots=(*self.allowed_roots, *map(os.path.realpath, folders)))
+
+
+def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerConfig:
+    """Return the configuration that the settings mean, with the variables of the environment.
+
+    Raises SettingsError for an address that others reach while there is no token.
+    """
+    if not is_loopback(settings.host) and not settings.tokens:
+        raise SettingsError(
+            f"server.host = {settings.host!r} can be reached by others, and there is no token",
+            hint="make one with `fathom serve --new-token NAME`, or listen on 127.0.0.1",
+        )
+    return ServerConfig(
+        data_dir=os.path.realpath(settings.data_dir or user_data_dir(variables)),
+        allowed_roots=tuple(os.path.realpath(os.path.expanduser(root)) for root in settings.allowed_roots or ("~",)),
+        host=settings.host,
+        port=settings.port,
+        tokens=tuple(map(token_of, settings.tokens)),
+        hosts=tuple(name.lower() for name in settings.hosts),
+        cors=settings.cors,
+        model_hosts=settings.model_hosts,
+        opened_projects=settings.opened_projects,
+        cache_ttl_s=settings.cache_ttl_s,
+        cache_entries=settings.cache_entries,
+        max_body_bytes=settings.max_body_bytes,
+        read_timeout_s=settings.read_timeout_s,
+        write_timeout_s=settings.write_timeout_s,
+        connections=settings.connections,
+        connections_of_one=settings.connections_of_one,
+        requests_per_minute=settings.requests_per_minute,
+        search_processes=settings.search_processes or min(os.cpu_count() or 1, _MOST_PROCESSES),
+        search_timeout_s=settings.search_timeout_s,
+        waiting_searches=settings.waiting_searches,
+        jobs_at_once=settings.jobs_at_once,
+        git_schemes=settings.git_schemes,
+        clone_max_bytes=settings.clone_max_bytes,
+        clone_timeout_s=settings.clone_timeout_s,
+        log=settings.log,
+        user_file=user_file(variables),
+        variables=variables,
+    )

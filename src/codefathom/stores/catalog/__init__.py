@@ -1,0 +1,1 @@
+"""The catalogue: one SQLite file that decides what exists."""

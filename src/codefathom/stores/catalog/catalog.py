@@ -1,0 +1,503 @@
+"""The catalogue: one SQLite file per project that decides what exists. Views are made from it, never the other way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from codefathom.errors import LockedError
+from codefathom.stores.base import Row
+from codefathom.stores.catalog import foreign, soundness
+from codefathom.stores.catalog.records import (
+    Batch,
+    Changes,
+    Counts,
+    DocumentRecord,
+    Entry,
+    Rejected,
+    StoredDocument,
+    Touched,
+    Written,
+)
+from codefathom.stores.catalog.schema import made_again, open_to_read, prepared
+from codefathom.stores.catalog.soundness import (
+    CHECKED_CHUNK,
+    CHECKED_REFERENCE,
+    CHECKED_SYMBOL,
+    CHUNK,
+    FROM_CHUNKS,
+    FROM_REFERENCES,
+    FROM_SYMBOLS,
+    Soundness,
+)
+from codefathom.stores.catalog.writing import DocumentWriting, apply_batch, put_meta, put_vectors
+from codefathom.stores.database import Database, is_marked, set_aside
+from codefathom.stores.folder import File, file_at
+from codefathom.stores.lock import writer_lock
+from codefathom.text.expressions import USUAL_LIMIT_S, deadline
+from codefathom.types import Chunk, Failure, FoundSymbol, Reference, Skipped, Symbol
+
+__all__ = [
+    "Batch",
+    "Catalog",
+    "Changes",
+    "Counts",
+    "DocumentRecord",
+    "Entry",
+    "Rejected",
+    "StoredDocument",
+    "Touched",
+    "Written",
+]
+
+_DOCUMENT = "d.id, d.path, d.language, d.fingerprint, d.size, d.mtime_ns, d.n_lines, d.problems"
+_MAX_PARAMETERS = 30_000  # SQLite takes at most 32 766 in one statement
+_MAX_KEPT = 4_000  # chunks in memory, about 8 MB
+_PAGE = 2_000  # rows held at a time while views are built
+
+
+class Catalog:
+    """Nothing is visible before its transaction ends. Safe to use from several threads and processes."""
+
+    def __init__(self, database: Database, set_aside_reason: str = "") -> None:
+        self.path = database.path
+        self.set_aside_reason = set_aside_reason  # why the file that was here before could not be used
+        self._database = database
+        self._read = database.read
+        self.soundness = Soundness(database)
+        self._kept: dict[int, tuple[Chunk, int]] = {}
+        self._kept_of = -1  # generation
+        self._documents: dict[str, StoredDocument] = {}  # by path
+        self._documents_of = -1  # generation
+
+    @classmethod
+    def open(cls, place: File | str, *, read_only: bool = False) -> Catalog:
+        """Open the catalogue, or make it. One of an older format, or a damaged one, is set aside and made again.
+
+        So is what is no file, or has another name elsewhere. Raises IndexingError for a newer format, for a file that
+        cannot be opened, and, when read_only, for one that is missing, damaged or old; LockedError when it must be set
+        aside while another process writes.
+        """
+        file = file_at(place)
+        if read_only:
+            return cls(open_to_read(file))
+        if not is_marked(file):
+            database, problem = prepared(file)
+            if not problem:
+                database.settle_alone()
+                return cls(database)
+            database.close()
+        try:
+            with writer_lock(file.folder):
+                return cls(*made_again(file))
+        except LockedError:
+            # What is marked can be used to some degree. Whoever writes now may be making it again.
+            database, problem = prepared(file)
+            if problem:
+                database.close()
+                raise
+            return cls(database)
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another process has set this file aside and made a new one."""
+        return self._database.is_replaced
+
+    def renewed(self) -> Catalog:
+        """Set the file aside, and return a new one at its place."""
+        self.close()
+        file = self._database.file
+        set_aside(file)
+        return Catalog.open(file)
+
+    def close(self) -> None:
+        """Close the file, in all threads."""
+        self._database.close()
+
+    # ---- small values
+
+    @property
+    def generation(self) -> int:
+        """Number of writes that changed something; 0 before the first."""
+        return self.soundness.number("generation", self.get_meta("generation", "0"))
+
+    @property
+    def identity(self) -> str:
+        """Random name of this catalogue: a view made from another one, set aside since, does not carry it."""
+        return self.get_meta("identity")
+
+    def get_meta(self, key: str, default: str = "") -> str:
+        """Return a stored value."""
+        rows = self._read("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else default
+
+    def entries(self) -> dict[str, Entry]:
+        """Return what is known of every document, by path."""
+        rows = self._read("SELECT id, path, size, mtime_ns, fingerprint, parser, chunker FROM documents")
+        return {row[1]: Entry(*row) for row in rows}
+
+    # ---- write
+
+    def write(self, batch: Batch) -> Written:
+        """Apply a batch in one transaction. A chunk that is unchanged but for its lines keeps its key."""
+        with self._database.transaction() as db:
+            written = apply_batch(db, batch)
+        self._database.settle_when_long()
+        return written
+
+    @contextmanager
+    def writing(self, record: DocumentRecord) -> Iterator[DocumentWriting]:
+        """Write a document piece by piece in one transaction, which ends with the block."""
+        with self._database.transaction() as db:
+            yield DocumentWriting(db, record)
+        self._database.settle_when_long()
+
+    def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> int:
+        """Store embeddings that were made after their chunks, and return the new generation."""
+        with self._database.transaction() as db:
+            return put_vectors(db, model, vectors)
+
+    def forget_vectors(self, keep_model: str) -> None:
+        """Drop the embeddings of all other models."""
+        with self._database.transaction() as db:
+            db.execute("DELETE FROM embeddings WHERE model <> ?", (keep_model,))
+
+    def prune(self, oldest_view: int) -> None:
+        """Drop embeddings that no chunk needs, and removals that a view of generation `oldest_view` has seen."""
+        with self._database.transaction() as db:
+            db.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
+            db.execute("DELETE FROM removed WHERE generation <= ?", (oldest_view,))
+            put_meta(db, {"oldest_change": str(max(oldest_view, self._oldest_change))})
+
+    def scrub(self) -> bool:
+        """Leave nothing of what was deleted in the file; return whether no other reader was in the way."""
+        return self._database.scrub()
+
+    def flush(self) -> None:
+        """Make all that was written survive a power cut. A view that is ahead of its catalogue would be wrong."""
+        connection = self._database.connection()
+        connection.execute("PRAGMA synchronous = FULL")
+        try:
+            with self._database.transaction() as db:
+                put_meta(db, {"flushed": self.get_meta("generation", "0")})
+        finally:
+            connection.execute("PRAGMA synchronous = NORMAL")
+
+    # ---- a catalogue that was made elsewhere
+
+    def is_marked_with(self, word: str) -> bool:
+        """Whether this user's registry knows the catalogue by this word."""
+        (name,) = foreign.mark(word)
+        return bool(word) and bool(self._read("SELECT 1 FROM meta WHERE key = ?", (name,)))
+
+    def mark(self, word: str) -> None:
+        """Mark it as known, besides the words of other users."""
+        with self._database.transaction() as db:
+            put_meta(db, foreign.mark(word))
+
+    def claim(self, word: str) -> bool:
+        """Mark it when it is empty and nobody's yet; see `foreign.claim`."""
+        with self._database.transaction() as db:
+            return foreign.claim(db, word)
+
+    def cleanse(self, models: Collection[str]) -> None:
+        """Take out what cannot be compared with files."""
+        with self._database.transaction() as db:
+            foreign.cleanse(db, models)
+
+    def comparison(self) -> foreign.Comparison:
+        """Return what compares documents with the rows that are here."""
+        return foreign.Comparison(self._database.separate())
+
+    def some_vectors(self, model: str, n: int) -> list[tuple[int, str, Chunk, bytes]]:
+        """Return n vectors of a model that nobody could foresee: key, text hash, chunk, vector."""
+        rows = self._read(
+            f"SELECT c.key, {CHUNK}, c.text_hash, e.vector {FROM_CHUNKS} JOIN embeddings e ON e.text_hash = "
+            "c.text_hash WHERE e.model = ? GROUP BY c.text_hash ORDER BY random() LIMIT ?",
+            (model, n),
+        )
+        return [(row[0], row[12], _chunk(row[1:]), row[13]) for row in rows]
+
+    def drop_vectors(self, model: str) -> None:
+        """Drop the embeddings of a model."""
+        with self._database.transaction() as db:
+            db.execute("DELETE FROM embeddings WHERE model = ?", (model,))
+
+    def vectors_of(self, model: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """Return the vectors of a model that are known, by text hash."""
+        found: dict[str, bytes] = {}
+        for start in range(0, len(hashes), _MAX_PARAMETERS - 1):
+            part = hashes[start : start + _MAX_PARAMETERS - 1]
+            found.update(
+                self._read(
+                    f"SELECT text_hash, vector FROM embeddings WHERE model = ? AND text_hash IN ({_marks(part)})",
+                    (model, *part),
+                )
+            )
+        return found
+
+    # ---- chunks
+
+    def chunks(self, keys: Collection[int]) -> dict[int, Chunk]:
+        """Return the chunks of these keys; keys that no longer exist are left out."""
+        return {key: chunk for key, (chunk, _) in self.placed(keys).items()}
+
+    def placed(self, keys: Collection[int]) -> dict[int, tuple[Chunk, int]]:
+        """Return the chunks of these keys, each with the number of lines of its document.
+
+        What was read stays in memory until the catalogue changes: the questions of one person meet the same chunks.
+        """
+        generation = self.generation
+        if self._kept_of != generation or len(self._kept) > _MAX_KEPT:
+            self._kept, self._kept_of = {}, generation
+        kept = self._kept  # another thread may replace it meanwhile
+        missing = [key for key in keys if key not in kept]
+        for start in range(0, len(missing), _MAX_PARAMETERS):
+            rows = self._rows_of(missing[start : start + _MAX_PARAMETERS])
+            kept.update(
+                (row[0], (_chunk(row[1:]), row[soundness.N_LINES])) for row in rows if self.soundness.is_sound(row)
+            )
+        return {key: kept[key] for key in keys if key in kept}
+
+    def chunks_of(self, path: str) -> list[tuple[int, Chunk]]:
+        """Return the chunks of a document in line order; they join up to its text."""
+        return [(row[0], _chunk(row[1:])) for row in self.soundness.pieces(path)]
+
+    def chunks_defining(self, name: str, *, partial: bool, limit: int) -> list[int]:
+        """Return the keys of chunks in which a symbol of this name stands, in any case; a part of a name, if asked."""
+        condition, value = ("s.name LIKE ? ESCAPE '\\'", f"%{_like(name)}%") if partial else ("s.name = ?", name)
+        rows = self._read(
+            "SELECT DISTINCT c.key FROM symbols s JOIN chunks c ON c.document_id = s.document_id AND s.name_line "
+            "BETWEEN c.start_line AND c.end_line JOIN documents d ON d.id = s.document_id "
+            f"WHERE {condition} ORDER BY d.path, c.start_line LIMIT ?",
+            (value, limit),
+        )
+        return [row[0] for row in rows]
+
+    def chunks_at(self, name: str, line: int) -> list[tuple[int, str]]:
+        """Return (key, path) of the chunks that hold this line of a file of this name, in the order of paths."""
+        return self._read(
+            f"SELECT c.key, d.path {FROM_CHUNKS} WHERE d.name = ? AND ? BETWEEN c.start_line AND c.end_line "
+            "ORDER BY d.path",
+            (name, line),
+        )
+
+    def lines(self, path: str, start_line: int, end_line: int) -> str:
+        """Return the text of some lines of a document; only "\\n" ends a line."""
+        rows = self.soundness.pieces(path, start_line, end_line)
+        if not rows:
+            return ""
+        first = rows[0][soundness.START]
+        lines = "".join(row[soundness.TEXT] for row in rows).split("\n")
+        text = "\n".join(lines[max(start_line - first, 0) : end_line - first + 1])
+        return text + "\n" if end_line - first + 1 < len(lines) else text
+
+    def select(self, condition: str, parameters: Sequence[object] = ()) -> set[int]:
+        """Return the keys of the chunks c of documents d for which a condition holds. Raises SlowExpressionError."""
+        with deadline(USUAL_LIMIT_S):
+            return {row[0] for row in self._read(f"SELECT c.key {FROM_CHUNKS} WHERE {condition}", parameters)}
+
+    # ---- for views
+
+    def changes(self, since: int) -> Changes:
+        """Return what was added and removed after a generation."""
+        removed = self._read("SELECT key FROM removed WHERE generation > ?", (since,))
+        return Changes(self._added(since), [row[0] for row in removed], since == 0 or since >= self._oldest_change)
+
+    def vectors(self, model: str, since: int = 0) -> Iterator[Row]:
+        """Yield the vectors of chunks, ordered by key; with `since`, of those where chunk or vector came after it."""
+        rows = self._read(
+            # + keeps SQLite from reading all vectors of the model instead of the few new ones.
+            "SELECT key FROM chunks WHERE generation > ? UNION SELECT c.key FROM embeddings e "
+            "CROSS JOIN chunks c ON c.text_hash = e.text_hash WHERE e.generation > ? AND +e.model = ? ORDER BY 1",
+            (since, since, model),
+        )
+        for part in _pages([row[0] for row in rows]):
+            yield from (
+                Row(key, vector)
+                for key, vector in self._read(
+                    # CROSS JOIN: chunks first; SQLite would walk through all embeddings for each part.
+                    "SELECT c.key, e.vector FROM chunks c CROSS JOIN embeddings e ON e.text_hash = c.text_hash "
+                    f"WHERE e.model = ? AND c.key IN ({_marks(part)}) ORDER BY c.key",
+                    (model, *part),
+                )
+            )
+
+    def without_vector(self, model: str) -> list[tuple[int, str, Chunk]]:
+        """Return the chunks that have no vector of this model, with their text hashes."""
+        rows = self._read(f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE {_NO_VECTOR}", (model,))
+        return [(row[0], row[soundness.TEXT_HASH], _chunk(row[1:])) for row in map(self.soundness.sound, rows)]
+
+    def dimensions_of(self, model: str) -> int:
+        """Return the length of the vectors of a model, 0 when there are none."""
+        rows = self._read("SELECT length(vector) FROM embeddings WHERE model = ? LIMIT 1", (model,))
+        return int(rows[0][0]) if rows else 0
+
+    def n_without_vector(self, model: str) -> int:
+        """Count the chunks that have no vector of this model."""
+        return int(self._read(f"SELECT count(*) FROM chunks c WHERE {_NO_VECTOR}", (model,))[0][0])
+
+    # ---- documents, symbols, references
+
+    def documents(self) -> list[StoredDocument]:
+        """Return all documents, ordered by path."""
+        return [_document(row) for row in self._read(f"SELECT {_DOCUMENT} FROM documents d ORDER BY d.path")]
+
+    def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
+        """Return the documents of these few paths that are there, in no order; each is read once a generation."""
+        generation = self.generation
+        if self._documents_of != generation or len(self._documents) > _MAX_KEPT:
+            self._documents, self._documents_of = {}, generation
+        documents = self._documents  # another thread may replace it meanwhile
+        missing = tuple(path for path in paths if path not in documents)
+        if missing:
+            rows = self._read(f"SELECT {_DOCUMENT} FROM documents d WHERE d.path IN ({_marks(missing)})", missing)
+            documents.update((row[1], _document(row)) for row in rows)
+        return [documents[path] for path in paths if path in documents]
+
+    def document(self, path: str) -> StoredDocument | None:
+        """Return one document, or None when it is not in the catalogue."""
+        rows = self._read(f"SELECT {_DOCUMENT} FROM documents d WHERE d.path = ?", (path,))
+        return _document(rows[0]) if rows else None
+
+    def text(self, path: str) -> str:
+        """Return the text of a document; empty when there is none."""
+        return "".join(row[soundness.TEXT] for row in self.soundness.pieces(path))
+
+    def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> list[FoundSymbol]:
+        """Return symbols whose name is, begins with or contains `query`, in that order; then by path and line.
+
+        A dotted query must stand in the qualified name. Case is ignored in ASCII letters.
+        """
+        last = query.rpartition(".")[2]
+        tests = [
+            (bool(query), "s.name LIKE ? ESCAPE '\\'", f"%{_like(last)}%"),
+            ("." in query, "s.qualified_name LIKE ? ESCAPE '\\'", f"%{_like(query)}%"),
+            (bool(path), "d.path = ?", path),
+            (bool(kind), "s.kind = ?", kind),
+        ]
+        conditions = [condition for asked, condition, _ in tests if asked]
+        rows = self._read(
+            f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE {' AND '.join(conditions) or '1'} "
+            "ORDER BY s.name <> ?, s.name NOT LIKE ? ESCAPE '\\', d.path, s.start_line, s.end_line DESC LIMIT ?",
+            (*(value for asked, _, value in tests if asked), last, f"{_like(last)}%", limit),
+        )
+        return self.soundness.symbols(rows)
+
+    def symbols_named(self, name: str) -> list[FoundSymbol]:
+        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one."""
+        rows = self._read(
+            f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE s.name = ? "
+            "AND '.' || s.qualified_name LIKE ? ESCAPE '\\' ORDER BY d.path, s.start_line, s.end_line DESC",
+            (name.rpartition(".")[2], f"%.{_like(name)}" if "." in name else "%"),
+        )
+        return self.soundness.symbols(rows)
+
+    def symbols_of(self, path: str) -> list[Symbol]:
+        """Return the symbols of a document, outer before inner."""
+        rows = self._read(
+            f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE d.path = ? ORDER BY s.start_line, s.end_line DESC, s.id",
+            (path,),
+        )
+        return [found.symbol for found in self.soundness.symbols(rows)]
+
+    def similar_names(self, word: str, *, limit: int) -> list[str]:
+        """Return names of symbols that contain a word, shortest first."""
+        rows = self._read(
+            "SELECT DISTINCT name FROM symbols WHERE name LIKE ? ESCAPE '\\' ORDER BY length(name), name LIMIT ?",
+            (f"%{_like(word)}%", limit),
+        )
+        return [row[0] for row in rows]
+
+    def references(self, name: str, kinds: Sequence[str] = ("call", "type")) -> list[tuple[str, Reference]]:
+        """Return where a name is used, with the path."""
+        return self._references(f"r.name = ? AND r.kind IN ({_marks(kinds)})", (name, *kinds))
+
+    def references_of(self, path: str) -> list[Reference]:
+        """Return what a document uses, in line order."""
+        return [reference for _, reference in self._references("d.path = ?", (path,))]
+
+    def imports(self) -> Iterator[tuple[str, Reference]]:
+        """Yield every import with the path it stands in."""
+        yield from self._references("r.kind = 'import'")
+
+    # ---- what was left out, and how much there is
+
+    def failures(self) -> list[Failure]:
+        """Return the files that could not be indexed in the last run."""
+        return [Failure(*row) for row in self._read("SELECT path, reason FROM failures ORDER BY path, rowid")]
+
+    def skipped(self) -> list[Skipped]:
+        """Return the files that the last scan saw and left out."""
+        return [Skipped(*row) for row in self._read("SELECT path, reason FROM skipped ORDER BY path, rowid")]
+
+    def rejected(self) -> list[Rejected]:
+        """Return the files that were opened and left out for what is in them."""
+        return [Rejected(*row) for row in self._read("SELECT path, reason, size, mtime_ns FROM rejected ORDER BY path")]
+
+    def counts(self) -> Counts:
+        """Count what there is."""
+        languages = self._read("SELECT language, count(*) FROM documents GROUP BY 1 ORDER BY 2 DESC, 1")
+        kinds = self._read("SELECT kind, count(*) FROM chunks GROUP BY 1 ORDER BY 2 DESC, 1")
+        n_symbols = self._read("SELECT count(*) FROM symbols")[0][0]
+        return Counts(sum(n for _, n in languages), sum(n for _, n in kinds), n_symbols, dict(languages), dict(kinds))
+
+    def integrity_problem(self) -> str:
+        """Return what SQLite finds wrong with the file, or nothing. Reads all of it."""
+        answer = self._read("PRAGMA quick_check(1)")[0][0]
+        return "" if answer == "ok" else str(answer)
+
+    # ---- inside
+
+    @property
+    def _oldest_change(self) -> int:
+        return self.soundness.number("oldest_change", self.get_meta("oldest_change", "0"))
+
+    def _rows_of(self, keys: Sequence[int]) -> list[tuple[Any, ...]]:
+        sql = f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE c.key IN ({_marks(keys)})"
+        return self._read(sql, keys)
+
+    def _added(self, since: int) -> Iterator[tuple[int, Chunk, str]]:
+        # All keys first, then the chunks in parts: no query stays open while the caller works.
+        keys = [row[0] for row in self._read("SELECT key FROM chunks WHERE generation > ? ORDER BY key", (since,))]
+        for part in _pages(keys):
+            yield from (
+                (row[0], _chunk(row[1:]), row[soundness.TEXT_HASH])
+                for row in map(self.soundness.sound, self._rows_of(part))
+            )
+
+    def _references(self, condition: str, parameters: Sequence[object] = ()) -> list[tuple[str, Reference]]:
+        rows = self._read(
+            f"SELECT {CHECKED_REFERENCE} {FROM_REFERENCES} WHERE {condition} ORDER BY d.path, r.line, r.rowid",
+            parameters,
+        )
+        return self.soundness.references(rows)
+
+
+_MAX_LIKE = 10_000  # characters of a name; SQLite takes 50,000 bytes, and a sign may be doubled
+_NO_VECTOR = "NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ? AND e.text_hash = c.text_hash)"
+
+
+def _chunk(row: Sequence[Any]) -> Chunk:
+    chunk_id, path, language, kind, symbol, names, start_line, end_line, text, signature, doc, *_ = row
+    split_names = tuple(names.split("\n")) if names else ()
+    return Chunk(chunk_id, path, language, kind, symbol, split_names, start_line, end_line, text, signature, doc)
+
+
+def _document(row: Sequence[Any]) -> StoredDocument:
+    *values, problems = row
+    return StoredDocument._make([*values, tuple(problems.split("\n")) if problems else ()])
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
+
+
+def _pages(keys: list[int]) -> Iterator[list[int]]:
+    return (keys[start : start + _PAGE] for start in range(0, len(keys), _PAGE))
+
+
+def _like(text: str) -> str:
+    text = text[:_MAX_LIKE]
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,194 @@
+"""A catalogue that was made elsewhere: its rows beside those that would be written now, and what no comparison finds.
+
+Whoever made it may have written anything into it. What is compared with the files is compared column by column, so
+that a column that comes later is compared too; what cannot be compared with files is taken out.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from codefathom.errors import IndexingError
+from codefathom.stores.catalog.records import Batch, DocumentRecord
+from codefathom.stores.catalog.schema import SCHEMA, TABLES
+from codefathom.stores.catalog.writing import apply_batch, put_meta
+
+_MARK = "known:"  # in front of the word by which a user knows this index again
+_MAX_MARKS = 50
+_KEPT = ("format", "identity", "generation")
+_MAX_KEY = 2**53  # what every library that is given a key can hold
+_PARTS = ("chunks", "symbols", "refs")  # of a document
+# Columns that say where a row stands, not what the file says. A clone has other time stamps.
+_NOT_COMPARED: Mapping[str, frozenset[str]] = {
+    "documents": frozenset({"id", "mtime_ns", "generation"}),
+    "chunks": frozenset({"key", "document_id", "generation"}),
+    "symbols": frozenset({"id", "document_id"}),
+    "refs": frozenset({"document_id"}),
+}
+
+Row = tuple[object, ...]
+
+
+class Held(NamedTuple):
+    """What the catalogue holds of some documents."""
+
+    differing: frozenset[str]  # paths of those of which it holds other rows than would be written now, or none
+    keys: Mapping[str, int]  # of the chunks of the others, by id
+
+
+class Comparison:
+    """What documents would be stored as now, beside what a catalogue holds of them."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        """Take over a connection of its own."""
+        self._db = db
+        self._scratch = sqlite3.connect(":memory:", isolation_level=None)
+        for connection in (self._db, self._scratch):
+            connection.text_factory = bytes  # what is no text must differ, not fail
+        for statement in SCHEMA.split(";"):
+            if "CREATE INDEX" not in statement:
+                self._scratch.execute(statement)
+
+    def held(self, records: Sequence[DocumentRecord]) -> Held:
+        """Compare records with the rows that are there. Raises IndexingError."""
+        paths = [record.parsed.document.path for record in records]
+        scratch = self._scratch
+        scratch.execute("BEGIN")
+        try:
+            apply_batch(scratch, Batch(records=tuple(records)))
+            new, old = _Documents(scratch, paths), _Documents(self._db, paths)
+            differing = {path for path in paths if new.own.get(path) != old.own.get(path)}
+            for table in _PARTS:
+                one, other = new.rows(table), old.rows(table)
+                differing.update(path for path in paths if not _are_same(one.get(path, []), other.get(path, [])))
+            keys = old.keys(set(paths) - differing)
+        except sqlite3.DatabaseError as error:
+            raise IndexingError(f"the catalogue cannot be read: {error}", hint="run `fathom index --full`") from error
+        finally:
+            scratch.execute("ROLLBACK")
+        return Held(frozenset(differing), keys)
+
+    def close(self) -> None:
+        """Forget all."""
+        self._scratch.close()
+        self._db.close()
+
+
+class _Documents:
+    """Some documents of a catalogue: what each table holds of them, without keys and generations."""
+
+    def __init__(self, db: sqlite3.Connection, paths: Sequence[str]) -> None:
+        self._db = db
+        columns = ", ".join(_columns(db, "documents"))
+        found = db.execute(
+            f"SELECT id, path, {columns} FROM documents WHERE path IN ({_marks(paths)})", paths
+        ).fetchall()
+        self.own: dict[str, Row] = {row[1].decode(): row[2:] for row in found}
+        self._path_of: dict[int, str] = {row[0]: row[1].decode() for row in found}
+
+    def rows(self, table: str) -> dict[str, list[Row]]:
+        """Return the rows of a table by path."""
+        columns = ", ".join(_columns(self._db, table))
+        rows: dict[str, list[Row]] = {}
+        for row in self._of(f"SELECT document_id, {columns} FROM {table}", list(self._path_of)):
+            rows.setdefault(self._path_of[row[0]], []).append(row[1:])
+        return rows
+
+    def keys(self, paths: Collection[str]) -> dict[str, int]:
+        """Return the keys of the chunks of these documents, by id."""
+        numbers = [number for number, path in self._path_of.items() if path in paths]
+        return {row[0].decode(): row[1] for row in self._of("SELECT id, key FROM chunks", numbers)}
+
+    def _of(self, statement: str, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+        return self._db.execute(f"{statement} WHERE document_id IN ({_marks(numbers)})", numbers).fetchall()
+
+
+def _columns(db: sqlite3.Connection, table: str) -> list[str]:
+    names = [row[1].decode() for row in db.execute(f"PRAGMA table_info({table})")]
+    return [name for name in names if name not in _NOT_COMPARED[table]]
+
+
+def _are_same(one: list[Row], other: list[Row]) -> bool:
+    return one == other or (len(one) == len(other) and Counter(one) == Counter(other))
+
+
+def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
+    """Take out, inside a transaction, what cannot be compared with files: rows that belong to nothing or have values
+    of other types, lists of the last run, numbers out of range, embeddings of other models than these.
+    """
+    generation = _generation(db)
+    for table in TABLES:
+        columns = db.execute(f"PRAGMA table_info({table})").fetchall()
+        wrong = " OR ".join(f"typeof({row[1]}) NOT IN ('{row[2].lower()}'{_null(row)})" for row in columns)
+        db.execute(f"DELETE FROM {table} WHERE {wrong}")
+    db.executemany("DELETE FROM documents WHERE id = ?", [(key,) for key in _unreadable(db)])
+    db.execute("REINDEX")  # an index of SQLite could lead to other rows than it says
+    db.execute(f"DELETE FROM meta WHERE key NOT IN ({_marks(_KEPT)}) AND key NOT LIKE '{_MARK}%'", _KEPT)
+    db.execute(
+        f"DELETE FROM meta WHERE key LIKE '{_MARK}%' AND (length(key) > 100 OR value <> '' OR key NOT IN "
+        f"(SELECT key FROM meta WHERE key LIKE '{_MARK}%' LIMIT {_MAX_MARKS}))"
+    )
+    for table in ("removed", "failures", "skipped", "rejected"):
+        db.execute(f"DELETE FROM {table}")
+    db.execute("DELETE FROM chunks WHERE key NOT BETWEEN 1 AND ?", (_MAX_KEY,))
+    for table in _PARTS:
+        db.execute(f"DELETE FROM {table} WHERE document_id NOT IN (SELECT id FROM documents)")
+    db.execute(f"DELETE FROM embeddings WHERE model NOT IN ({_marks(models)})", tuple(models))
+    db.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
+    for table in ("documents", "chunks", "embeddings"):
+        db.execute(f"UPDATE {table} SET generation = ? WHERE generation NOT BETWEEN 0 AND ?", (generation, generation))
+    db.execute("DELETE FROM sqlite_sequence")
+    db.execute("INSERT INTO sqlite_sequence SELECT 'chunks', max(key) FROM chunks HAVING max(key) IS NOT NULL")
+    # A view of another generation than this one is made again from all chunks.
+    put_meta(db, {"oldest_change": str(generation)})
+
+
+def _unreadable(db: sqlite3.Connection) -> Iterator[int]:
+    """Yield the documents with a text that is no UTF-8; of what belongs to them, the comparison tells."""
+    names = [row[1] for row in db.execute("PRAGMA table_info(documents)") if row[2] == "TEXT"]
+    columns = ", ".join(f"CAST({name} AS BLOB)" for name in names)
+    for key, *values in db.execute(f"SELECT id, {columns} FROM documents").fetchall():
+        try:
+            b"".join(values).decode()
+        except UnicodeDecodeError:
+            yield key
+
+
+def _null(column: Sequence[object]) -> str:
+    _, _, _, is_needed, _, is_key = column
+    return "" if is_needed or is_key else ", 'null'"
+
+
+def is_empty(db: sqlite3.Connection) -> bool:
+    """Whether there is nothing in a catalogue that could be false."""
+    held = " UNION ALL ".join(f"SELECT EXISTS(SELECT 1 FROM {table})" for table in TABLES if table != "meta")
+    return not any(row[0] for row in db.execute(held)) and _generation(db) == 0
+
+
+def claim(db: sqlite3.Connection, word: str) -> bool:
+    """Mark an empty catalogue, inside a transaction, and give it a new identity: views that lie beside are not of it.
+
+    False, with nothing done, for one that holds something, or is marked already.
+    """
+    if not is_empty(db) or db.execute(f"SELECT 1 FROM meta WHERE key LIKE '{_MARK}%'").fetchone():
+        return False
+    put_meta(db, {"identity": os.urandom(8).hex(), **mark(word)})
+    return True
+
+
+def mark(word: str) -> Mapping[str, str]:
+    """Return the small value that marks a catalogue with a word."""
+    return {f"{_MARK}{word}": ""}
+
+
+def _generation(db: sqlite3.Connection) -> int:
+    row = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _marks(values: Collection[object]) -> str:
+    return ",".join("?" * len(values))

@@ -1,0 +1,191 @@
+"""The tables of the catalogue, and how a file of another format is told apart."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from codefathom.errors import DamagedError, IndexingError
+from codefathom.stores.catalog.writing import put_meta
+from codefathom.stores.database import Database, failure, is_damage, is_marked, set_aside
+from codefathom.stores.folder import File, UnsafeError, writing_error
+from codefathom.stores.sqlite import use_log
+
+# 1: before the first release. 2: embeddings carry the generation in which they came. 3: rows that are shown carry a
+# checksum, and the file has a seal.
+# A catalogue of an older format is set aside and made again: all of it can be had from the tree and the user's cache.
+FORMAT = 4
+
+# documents: module and sub_module are the first and second directory of the path, "" when there is none.
+# checksum: of the row and its path, see `checksums.py`.
+# chunks: keys are never used twice (AUTOINCREMENT), so that a view can name a chunk by its key alone.
+# removed: keys of chunks that are gone, for views that still show them.
+# embeddings: with rowid, so that vectors are appended; kept in the order of their hashes they cost a fifth of a build.
+# rejected: files that were opened and left out for what is in them.
+SCHEMA = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE documents(
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, dir TEXT NOT NULL, name TEXT NOT NULL, ext TEXT NOT NULL,
+    language TEXT NOT NULL, fingerprint TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+    module TEXT NOT NULL, sub_module TEXT NOT NULL, n_lines INTEGER NOT NULL, parser TEXT NOT NULL,
+    chunker TEXT NOT NULL, problems TEXT NOT NULL, generation INTEGER NOT NULL);
+CREATE TABLE chunks(
+    key INTEGER PRIMARY KEY AUTOINCREMENT, document_id INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,
+    symbol TEXT NOT NULL, names TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+    text TEXT NOT NULL, signature TEXT NOT NULL, doc TEXT NOT NULL, text_hash TEXT NOT NULL,
+    generation INTEGER NOT NULL, checksum INTEGER NOT NULL);
+CREATE INDEX chunks_document ON chunks(document_id, start_line, end_line, kind);
+CREATE INDEX chunks_generation ON chunks(generation);
+CREATE INDEX chunks_text_hash ON chunks(text_hash);
+CREATE TABLE symbols(
+    id INTEGER PRIMARY KEY, document_id INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL COLLATE NOCASE,
+    qualified_name TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, name_line INTEGER NOT NULL,
+    signature TEXT NOT NULL, doc TEXT NOT NULL, checksum INTEGER NOT NULL);
+CREATE INDEX symbols_name ON symbols(name);
+CREATE INDEX symbols_document ON symbols(document_id, start_line);
+CREATE TABLE refs(
+    document_id INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, line INTEGER NOT NULL,
+    container TEXT NOT NULL, count INTEGER NOT NULL, checksum INTEGER NOT NULL);
+CREATE INDEX refs_name ON refs(name);
+CREATE INDEX refs_document ON refs(document_id, line);
+CREATE TABLE embeddings(
+    model TEXT NOT NULL, text_hash TEXT NOT NULL, vector BLOB NOT NULL, generation INTEGER NOT NULL,
+    PRIMARY KEY(model, text_hash));
+CREATE INDEX embeddings_generation ON embeddings(generation);
+CREATE TABLE removed(key INTEGER PRIMARY KEY, generation INTEGER NOT NULL);
+CREATE TABLE failures(path TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE skipped(path TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE rejected(path TEXT PRIMARY KEY, reason TEXT NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL);
+"""
+
+TABLES = tuple(re.findall(r"CREATE TABLE (\w+)", SCHEMA))
+_STATEMENTS = tuple(statement.strip() for statement in SCHEMA.split(";") if statement.strip())
+_META = _STATEMENTS[0]
+_SEQUENCE = "sqlite_sequence"  # made by SQLite for AUTOINCREMENT
+_SEQUENCE_SQL = "CREATE TABLE sqlite_sequence(name,seq)"
+
+
+def prepare(database: Database, notes: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Make the tables of a new file, with these notes in `meta`; return why an existing one cannot be used, if so."""
+    try:
+        db = database.connection()
+        if not _n_tables(db):
+            use_log(db)
+            with database.transaction():
+                if not _n_tables(db):  # another process may have been faster
+                    for statement in _STATEMENTS:
+                        db.execute(statement)
+                    put_meta(db, {"format": str(FORMAT), "identity": os.urandom(8).hex(), **notes})
+        try:
+            problem = _problem(db, database.path)
+        except IndexingError:
+            if not database.damage():  # else a wrong number is all that is newer
+                raise
+            problem = "it was damaged"
+        if not problem:
+            use_log(db)
+        return problem
+    except UnsafeError as error:
+        return str(error.strerror)
+    except OSError as error:
+        raise writing_error("cannot open the catalogue", database.file.folder, error) from error
+    except sqlite3.DatabaseError as error:
+        if is_damage(error):
+            return f"it was damaged: {error}"
+        raise failure(f"cannot open the catalogue {database.path!r}", database.file, error) from error
+
+
+def prepared(file: File) -> tuple[Database, str]:
+    """Open a file, or make it; return also why it cannot be used, or nothing."""
+    database = Database(file)
+    try:
+        return database, prepare(database)
+    except BaseException:
+        database.close()
+        raise
+
+
+def made_again(file: File) -> tuple[Database, str]:
+    """Set a file aside that cannot be used and make it; return also why. Needs the writer lock."""
+    reason = "it was damaged" if is_marked(file) else ""
+    for _ in range(2):
+        if reason:
+            set_aside(file)
+        database = Database(file)
+        try:
+            problem = prepare(database, {"set_aside": reason} if reason and not _is_of_older_format(reason) else {})
+        except BaseException:
+            database.close()
+            raise
+        if not problem:
+            return database, reason
+        database.close()
+        reason = problem
+    raise IndexingError(f"the catalogue {file.path!r} cannot be made: {reason}")
+
+
+def open_to_read(file: File) -> Database:
+    """Open an existing file and never change it. Raises IndexingError when it is missing or old, DamagedError."""
+    hint = "run `fathom index`"
+    if not file.kind():
+        raise IndexingError(f"there is no index at {file.path!r}", hint=hint)
+    if is_marked(file):
+        raise DamagedError(f"the catalogue {file.path!r} is damaged", hint=f"{hint}: it is built again")
+    database = Database(file, read_only=True)
+    try:
+        problem = _problem(database.connection(), file.path)
+    except OSError as error:
+        problem = error.strerror or str(error)
+    except sqlite3.DatabaseError as error:
+        database.close()
+        kind = DamagedError if is_damage(error) else IndexingError
+        raise kind(f"the catalogue {file.path!r} cannot be used: {error}", hint=hint) from error
+    if problem:
+        database.close()
+        raise IndexingError(f"the catalogue {file.path!r} cannot be used: {problem}", hint=hint)
+    return database
+
+
+def _is_of_older_format(problem: str) -> bool:
+    """Whether this is why a file cannot be used: nothing is wrong with it."""
+    return re.match(r"its format was \d", problem) is not None
+
+
+def _n_tables(db: sqlite3.Connection) -> int:
+    return int(db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+
+
+def _problem(db: sqlite3.Connection, path: str) -> str:
+    """Return why a file is no catalogue of this version, or nothing.
+
+    Only `sqlite_master` is read before it is known that all there is are our tables and indexes: a view that is called
+    `meta` could compute for ever, and a trigger would write what it likes.
+    """
+    rows = db.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    statements = {sql for _, _, sql in rows if sql is not None}
+    if _META not in statements or len([name for _, name, _ in rows if name == "meta"]) != 1:
+        return "it is not a catalogue"
+    row = db.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+    found = str(row[0]) if row else ""
+    if found.isdigit() and int(found) > FORMAT:
+        raise IndexingError(
+            f"the index {path!r} has format {found}, this version reads {FORMAT}",
+            hint="use the newer fathom, or remove the folder to index again",
+        )
+    if found != str(FORMAT):
+        return f"its format was {found[:20] or 'unknown'}, now it is {FORMAT}"
+    of_sqlite = {name for _, name, sql in rows if sql is None or name == _SEQUENCE}
+    if statements - {_SEQUENCE_SQL} != set(_STATEMENTS) or any(not name.startswith("sqlite_") for name in of_sqlite):
+        return "it holds other tables than a catalogue has"
+    return "" if _is_named(db) else "fathom has not made it"
+
+
+def _is_named(db: sqlite3.Connection) -> bool:
+    """Whether identity and generation are what we write there."""
+    rows = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('identity', 'generation')").fetchall())
+    identity, generation = str(rows.get("identity")), str(rows.get("generation", "0"))
+    is_number = re.fullmatch(r"\d{1,15}", generation, re.ASCII) is not None
+    return is_number and re.fullmatch(r"[0-9a-f]{16}", identity) is not None

@@ -1,0 +1,163 @@
+"""Whether the catalogue holds what was written: its file by the seal, and each row that is shown by its checksum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from codefathom.errors import DamagedError
+from codefathom.stores.catalog import checksums
+from codefathom.stores.database import Database, mark
+from codefathom.types import FoundSymbol, Reference, Symbol
+
+CHUNK = "c.id, d.path, d.language, c.kind, c.symbol, c.names, c.start_line, c.end_line, c.text, c.signature, c.doc"
+CHECKED_CHUNK = f"c.key, {CHUNK}, c.checksum, d.n_lines, c.text_hash"
+PATH, START, END, TEXT, CHECKSUM, N_LINES, TEXT_HASH = 2, 7, 8, 9, 12, 13, 14  # columns of it
+FROM_CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
+_SYMBOL = "s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc"
+CHECKED_SYMBOL = f"d.path, d.language, {_SYMBOL}, s.checksum"
+FROM_SYMBOLS = "FROM symbols s JOIN documents d ON d.id = s.document_id"
+CHECKED_REFERENCE = "d.path, r.kind, r.name, r.line, r.container, r.count, r.checksum"
+FROM_REFERENCES = "FROM refs r JOIN documents d ON d.id = r.document_id"
+
+
+class Soundness:
+    """What is known of one catalogue, and what had to be left out of it so far."""
+
+    def __init__(self, database: Database) -> None:
+        self.left_out: set[str] = set()  # paths of documents of which damaged rows were met, and not shown
+        self._database = database
+
+    # ---- the file
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether the file can be compared with what was written; else `check` reads its rows."""
+        return self._database.is_sealed
+
+    def damage(self) -> str:
+        """Return in what the file differs from what was written, or nothing; reads all of it.
+
+        Nothing as well when that cannot be told: when there is no seal, or another process writes.
+        """
+        return self._database.damage()
+
+    def check(self) -> str:
+        """Like `damage`, but where there is no seal read all rows, and seal what is sound. Needs the writer lock."""
+        if self.is_sealed:
+            return self.damage()
+        problem = self._wrong_row()
+        if not problem:
+            self._database.seal()
+        return problem
+
+    def damaged(self, how: str) -> DamagedError:
+        """Have the next one that opens the file make it anew, and return the error that says so."""
+        return self._database.damaged(how)
+
+    def settle(self) -> None:
+        """Move the log into the file and seal what changed. Needs the writer lock. Raises DamagedError."""
+        self._database.settle()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Say that the writer lock is held for this catalogue; settle at the end. Raises DamagedError."""
+        self._database.is_held = True
+        try:
+            yield
+            self.settle()
+        finally:
+            self._database.is_held = False
+
+    # ---- rows
+
+    def number(self, name: str, value: str) -> int:
+        """Return a small value that is a number. Raises DamagedError."""
+        try:
+            return int(value)
+        except ValueError:
+            raise self.damaged(f"{name} is {value!r}") from None
+
+    def is_sound(self, row: Sequence[Any]) -> bool:
+        """Whether a row of `CHECKED_CHUNK` says what was written; one that does not is noted."""
+        if checksums.of_chunk(row[1:CHECKSUM]) == row[CHECKSUM]:
+            return True
+        self._leave_out(row[PATH])
+        return False
+
+    def sound(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return a row of `CHECKED_CHUNK`. Raises DamagedError when it does not say what was written."""
+        if not self.is_sound(row):
+            raise self._database.damaged(f"a part of {row[PATH]!r} differs from what was written")
+        return row
+
+    def pieces(self, path: str, start_line: int = 1, end_line: int = 1 << 62) -> list[tuple[Any, ...]]:
+        """Return rows of `CHECKED_CHUNK`: the chunks of a document, in line order, that hold these lines.
+
+        None when one of them is damaged or missing: what is left would not join up, and lines be counted wrongly.
+        """
+        rows = self._database.read(
+            f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE d.path = ? AND c.start_line <= ? AND c.end_line >= ? "
+            "ORDER BY c.start_line",
+            (path, end_line, start_line),
+        )
+        line = max(start_line, 1)
+        for row in rows:
+            if not self.is_sound(row):
+                return []
+            if row[START] > line:
+                self._leave_out(path)
+                return []
+            line = row[END] + 1
+        if line <= min(end_line, rows[0][N_LINES] if rows else self._n_lines(path)):
+            self._leave_out(path)
+            return []
+        return rows
+
+    def symbols(self, rows: Iterable[Sequence[Any]]) -> list[FoundSymbol]:
+        """Return the symbols of rows of `CHECKED_SYMBOL`."""
+        found = []
+        for path, language, *row, checksum in rows:
+            if checksums.of_symbol((path, language, *row)) == checksum:
+                found.append(FoundSymbol(path, language, Symbol(*row)))
+            else:
+                self._leave_out(path)
+        return found
+
+    def references(self, rows: Iterable[Sequence[Any]]) -> list[tuple[str, Reference]]:
+        """Return the references of rows of `CHECKED_REFERENCE`, with their paths."""
+        found = []
+        for path, *row, checksum in rows:
+            if checksums.of_reference((path, *row)) == checksum:
+                found.append((path, Reference(*row)))
+            else:
+                self._leave_out(path)
+        return found
+
+    # ---- inside
+
+    def _wrong_row(self) -> str:
+        """Return what is wrong with the file, or nothing: what SQLite finds, and the first row that differs."""
+        answer = self._database.read("PRAGMA integrity_check(1)")[0][0]
+        if answer != "ok":
+            return str(answer)
+        tables: list[tuple[str, Callable[[Sequence[Any]], int], int]] = [
+            (f"{CHUNK}, c.checksum {FROM_CHUNKS}", checksums.of_chunk, 1),
+            (f"{CHECKED_SYMBOL} {FROM_SYMBOLS}", checksums.of_symbol, 0),
+            (f"{CHECKED_REFERENCE} {FROM_REFERENCES}", checksums.of_reference, 0),
+        ]
+        for columns, checksum_of, path in tables:
+            for *row, checksum in self._database.rows(f"SELECT {columns}"):
+                if checksum_of(row) != checksum:
+                    return f"a row of {row[path]!r} differs from what was written"
+        return ""
+
+    def _leave_out(self, path: object) -> None:
+        if not self.left_out:
+            mark(self._database.file)
+        self.left_out.add(str(path))
+
+    def _n_lines(self, path: str) -> int:
+        rows = self._database.read("SELECT CAST(n_lines AS INTEGER) FROM documents WHERE path = ?", (path,))
+        return int(rows[0][0]) if rows else 0

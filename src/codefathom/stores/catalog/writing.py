@@ -1,0 +1,214 @@
+"""What one transaction does to the tables of the catalogue."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+
+from codefathom.stores.catalog import checksums
+from codefathom.stores.catalog.records import Batch, DocumentRecord, Written
+from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
+
+_PUT_DOCUMENT = (
+    "INSERT INTO documents(path, dir, name, ext, language, fingerprint, size, mtime_ns, module, sub_module, "
+    "n_lines, parser, chunker, problems, generation) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+    "ON CONFLICT(path) DO UPDATE SET language = excluded.language, fingerprint = excluded.fingerprint, "
+    "size = excluded.size, mtime_ns = excluded.mtime_ns, n_lines = excluded.n_lines, parser = excluded.parser, "
+    "chunker = excluded.chunker, problems = excluded.problems, generation = excluded.generation RETURNING id"
+)
+_PUT_CHUNK = (
+    "INSERT INTO chunks(document_id, id, kind, symbol, names, start_line, end_line, text, signature, doc, "
+    "text_hash, generation, checksum) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"
+)
+# A vector that is there already keeps its generation, so that no view takes it for a new one.
+_PUT_VECTOR = (
+    "INSERT INTO embeddings(model, text_hash, vector, generation) VALUES (?,?,?,?) ON CONFLICT DO UPDATE "
+    "SET vector = excluded.vector, generation = excluded.generation WHERE vector <> excluded.vector"
+)
+
+
+def apply_batch(db: sqlite3.Connection, batch: Batch) -> Written:
+    """Apply a batch inside a transaction; the generation grows when documents came, changed or went."""
+    before = _generation(db)
+    written = Written(before + 1, [], [])
+    n_removed = sum(_remove_document(db, path, written) for path in batch.removed)
+    # By path, so that a path named twice is written once, as it was named last.
+    for record in {item.parsed.document.path: item for item in batch.records}.values():
+        _write_document(db, record, written)
+    db.executemany(
+        "UPDATE documents SET size = ?, mtime_ns = ? WHERE path = ?",
+        [(size, mtime_ns, path) for path, size, mtime_ns in batch.touched],
+    )
+    _replace_lists(db, batch)
+    put_meta(db, batch.meta)
+    if not n_removed and not batch.records:
+        return written._replace(generation=before)
+    db.executemany("INSERT INTO removed VALUES (?, ?)", [(key, written.generation) for key in written.removed])
+    put_meta(db, {"generation": str(written.generation)})
+    return written
+
+
+class DocumentWriting:
+    """A document that is too large to be held, written piece by piece inside one transaction. It has no symbols."""
+
+    def __init__(self, db: sqlite3.Connection, record: DocumentRecord) -> None:
+        """Replace what the catalogue has of it. `record` comes without chunks and vectors."""
+        self.removed: list[int] = []  # keys of its chunks so far
+        self._db = db
+        self._record = record
+        self._generation = _generation(db) + 1
+        self._id = _put_document(db, record, self._generation)
+        self.removed = [key for (key,) in db.execute("SELECT key FROM chunks WHERE document_id = ?", (self._id,))]
+        db.execute("DELETE FROM chunks WHERE document_id = ?", (self._id,))
+        _put_outline(db, self._id, record.parsed)
+
+    def add(
+        self, chunks: Sequence[Chunk], text_hashes: Sequence[str], vectors: Mapping[str, bytes]
+    ) -> list[tuple[int, Chunk, str]]:
+        """Add the chunks that follow, with the vectors that are known; return them with their keys."""
+        added = [
+            (_put_chunk(self._db, self._id, chunk, text_hash, self._generation), chunk, text_hash)
+            for chunk, text_hash in zip(chunks, text_hashes, strict=True)
+        ]
+        self._db.executemany(_PUT_VECTOR, [(self._record.model, *item, self._generation) for item in vectors.items()])
+        return added
+
+    def finish(self, n_lines: int, parser: str) -> None:
+        """Note what is known at the end: how many lines it has, and the version of its parse stage."""
+        self._db.execute("UPDATE documents SET n_lines = ?, parser = ? WHERE id = ?", (n_lines, parser, self._id))
+        self._db.executemany("INSERT INTO removed VALUES (?, ?)", [(key, self._generation) for key in self.removed])
+        put_meta(self._db, {"generation": str(self._generation)})
+
+
+def put_vectors(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]) -> int:
+    """Store embeddings inside a transaction, as a generation of their own."""
+    generation = _generation(db)
+    if not vectors:
+        return generation
+    db.executemany(_PUT_VECTOR, [(model, *item, generation + 1) for item in vectors.items()])
+    put_meta(db, {"generation": str(generation + 1)})
+    return generation + 1
+
+
+def put_meta(db: sqlite3.Connection, values: Mapping[str, str]) -> None:
+    """Store small values."""
+    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
+
+
+def _generation(db: sqlite3.Connection) -> int:
+    row = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _write_document(db: sqlite3.Connection, record: DocumentRecord, written: Written) -> None:
+    document_id = _put_document(db, record, written.generation)
+    before = _chunks_before(db, document_id)
+    moved = []
+    for chunk, text_hash in zip(record.chunks, record.text_hashes, strict=True):
+        key = before.pop(_sameness(chunk, text_hash), None)
+        if key is None:
+            written.added.append((_put_chunk(db, document_id, chunk, text_hash, written.generation), chunk, text_hash))
+        else:
+            moved.append((chunk.start_line, chunk.end_line, _sum_of(chunk), key))
+    db.executemany("UPDATE chunks SET start_line = ?, end_line = ?, checksum = ? WHERE key = ?", moved)
+    db.executemany("DELETE FROM chunks WHERE key = ?", [(key,) for key in before.values()])
+    written.removed.extend(before.values())
+    db.executemany(_PUT_VECTOR, [(record.model, *item, written.generation) for item in record.vectors.items()])
+    _put_outline(db, document_id, record.parsed)
+
+
+def _chunks_before(db: sqlite3.Connection, document_id: int) -> dict[tuple[str, ...], int]:
+    rows = db.execute(
+        "SELECT id, kind, symbol, names, signature, doc, text_hash, key FROM chunks WHERE document_id = ?",
+        (document_id,),
+    )
+    return {row[:-1]: row[-1] for row in rows}
+
+
+def _sameness(chunk: Chunk, text_hash: str) -> tuple[str, ...]:
+    """Return all that a view shows of a chunk; its lines are not among them. The id stands for path and text."""
+    return chunk.id, chunk.kind, chunk.symbol, "\n".join(chunk.names), chunk.signature, chunk.doc, text_hash
+
+
+def _put_chunk(db: sqlite3.Connection, document_id: int, chunk: Chunk, text_hash: str, generation: int) -> int:
+    cursor = db.execute(
+        _PUT_CHUNK,
+        (
+            *(document_id, chunk.id, chunk.kind, chunk.symbol, "\n".join(chunk.names), chunk.start_line),
+            *(chunk.end_line, chunk.text, chunk.signature, chunk.doc, text_hash, generation, _sum_of(chunk)),
+        ),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def _sum_of(chunk: Chunk) -> int:
+    return checksums.of_chunk(
+        (
+            *(chunk.id, chunk.path, chunk.language, chunk.kind, chunk.symbol, "\n".join(chunk.names)),
+            *(chunk.start_line, chunk.end_line, chunk.text, chunk.signature, chunk.doc),
+        )
+    )
+
+
+def _put_document(db: sqlite3.Connection, record: DocumentRecord, generation: int) -> int:
+    document = record.parsed.document
+    folder, _, name = document.path.rpartition("/")
+    dot = name.rfind(".")
+    module, sub_module, *_ = [*folder.split("/"), "", ""]
+    n_lines = record.chunks[-1].end_line if record.chunks else 0
+    (document_id,) = db.execute(
+        _PUT_DOCUMENT,
+        (
+            *(document.path, folder, name, name[dot:].lower() if dot > 0 else "", document.language),
+            *(document.fingerprint, document.size, record.mtime_ns, module, sub_module, n_lines),
+            *(record.parser, record.chunker, "\n".join(record.parsed.problems), generation),
+        ),
+    ).fetchone()
+    return int(document_id)
+
+
+def _put_outline(db: sqlite3.Connection, document_id: int, parsed: ParsedDocument) -> None:
+    db.execute("DELETE FROM symbols WHERE document_id = ?", (document_id,))
+    db.execute("DELETE FROM refs WHERE document_id = ?", (document_id,))
+    path, language = parsed.document.path, parsed.document.language
+    symbols = [
+        (s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc)
+        for s in parsed.symbols
+    ]
+    references = [(r.kind, r.name, r.line, r.container, r.count) for r in parsed.references]
+    sums = checksums.of_references(path, references)
+    db.executemany(
+        "INSERT INTO symbols(document_id, kind, name, qualified_name, start_line, end_line, name_line, signature, doc, "
+        "checksum) VALUES (?,?,?,?,?,?,?,?,?,?)",
+        [(document_id, *row, checksums.of_symbol((path, language, *row))) for row in symbols],
+    )
+    db.executemany(
+        "INSERT INTO refs VALUES (?,?,?,?,?,?,?)",
+        [(document_id, *row, checksum) for row, checksum in zip(references, sums, strict=True)],
+    )
+
+
+def _remove_document(db: sqlite3.Connection, path: str, written: Written) -> bool:
+    row = db.execute("SELECT id FROM documents WHERE path = ?", (path,)).fetchone()
+    if row is None:
+        return False
+    written.removed.extend(key for (key,) in db.execute("SELECT key FROM chunks WHERE document_id = ?", row))
+    for table in ("chunks", "symbols", "refs"):
+        db.execute(f"DELETE FROM {table} WHERE document_id = ?", row)
+    db.execute("DELETE FROM documents WHERE id = ?", row)
+    return True
+
+
+def _replace_lists(db: sqlite3.Connection, batch: Batch) -> None:
+    for table, rows in (("failures", batch.failures), ("skipped", batch.skipped)):
+        if rows is not None:
+            db.execute(f"DELETE FROM {table}")
+            db.executemany(f"INSERT INTO {table} VALUES (?, ?)", _storable(rows))
+    if batch.rejected is not None:
+        db.execute("DELETE FROM rejected")
+        db.executemany("INSERT OR REPLACE INTO rejected VALUES (?, ?, ?, ?)", batch.rejected)
+
+
+def _storable(rows: Iterable[Failure | Skipped]) -> list[tuple[str, str]]:
+    """Write names that are not UTF-8, for which SQLite has no place, with escapes."""
+    return [(row.path.encode("utf-8", "backslashreplace").decode(), row.reason) for row in rows]

@@ -1,0 +1,30 @@
+"""What is indexed of a chunk by its words, in fields of their own. Pure; knows no library that keeps an index."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from codefathom.stores.lexical.terms import joined_terms
+from codefathom.types import Chunk
+
+FIELDS = ("path", "name", "signature", "body")
+
+
+class Fields(NamedTuple):
+    """What is indexed of a chunk: terms, parted by white space."""
+
+    path: str
+    name: str
+    signature: str
+    body: str
+
+
+def fields_of(chunk: Chunk) -> Fields:
+    """Split a chunk into the terms of each field."""
+    names = chunk.names or ((chunk.symbol,) if chunk.symbol else ())
+    return Fields(
+        joined_terms(chunk.path),
+        joined_terms(" ".join(names)),
+        joined_terms(f"{chunk.signature}\n{chunk.doc}"),
+        joined_terms(chunk.text),
+    )

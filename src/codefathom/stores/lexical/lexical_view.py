@@ -1,0 +1,437 @@
+"""The lexical view: BM25 over path, names, signature and body, in a tantivy index beside the catalogue."""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import NamedTuple
+from zlib import crc32
+
+import tantivy
+
+from codefathom.errors import IndexingError
+from codefathom.stores.folder import Folder, UnsafeError, folder_at, writing_error
+from codefathom.stores.lexical.fields import FIELDS, Fields
+
+FORMAT = 4  # 1, 2: before the first release; 4: with checksums of the files
+ANALYZER = "whitespace"  # the terms are made by tokens.py; stemming them would need the same in `search`
+_STATE = "state"
+_META = "meta.json"  # what tantivy reads first: which files make up the index
+_PIECE = 1 << 20  # bytes read at a time
+_MAX_STATE = 1_000_000  # bytes
+_NUMBER = re.compile("[0-9]{1,9}")  # of a folder
+_MANAGED = ".managed.json"  # the files that tantivy may remove
+_MAX_MANAGED = 10_000_000  # bytes
+_NAME = rb'\s*"[\w-][\w.-]{0,100}"\s*'
+_NAMES = re.compile(rb"\s*\[(?:%b(?:,%b)*|\s*)\]\s*" % (_NAME, _NAME))  # no path, and no escape that could hide one
+_HEAP_BYTES = 60_000_000
+_N_THREADS = 1
+_N_AT_A_TIME = 1_000
+_ANY_KEY = 1 << 64  # larger than any key
+# BM25 goes on counting the words of what was deleted, so a view that was changed ranks a little differently from a new
+# one. A rebuild costs 60 µs a chunk: it is due when 5 % were dropped, and always where it takes a tenth of a second.
+_CHUNKS_FOR_DROPPED = 20
+_REBUILT_AT_ONCE = 2_000
+_MAX_TERM_SET = 3_000  # a filter of more keys is faster outside: 50,000 of 80,000 chunks 68 ms inside, 1 ms outside
+
+
+class _File(NamedTuple):
+    """One file of tantivy's, as it was after the commit; only `meta.json` ever changes."""
+
+    name: str
+    size: int  # bytes
+    checksum: int
+
+
+class _State(NamedTuple):
+    """What the view shows, and in which folder it lies; replaced as a whole after each commit."""
+
+    generation: int
+    folder: str
+    stamp: int  # of the commit that it describes
+    n_dropped: int  # chunks deleted since the folder was made
+    is_open: int  # 1 from the moment a writer works in the folder until its commit is noted: files may be others
+    files: tuple[_File, ...]
+
+
+_NOTHING = _State(-1, "", 0, 0, 0, ())
+
+
+class LexicalView:
+    """One tantivy index. A rebuild goes into a new folder beside it, so readers see the old one until it is done."""
+
+    def __init__(self, folder: Folder | str, owner: str = "") -> None:
+        self.folder = folder_at(folder)
+        self._state_file = self.folder.file(_STATE)
+        self._owner = owner or "-"
+        self._state = _NOTHING
+        self._stamp: object = None
+        self._index: tantivy.Index | None = None  # what is shown
+        self._writer: tantivy.IndexWriter | None = None
+        self._target = ""  # the folder the writer works in
+        self._n_dropped = 0
+        self._top_key = _ANY_KEY  # the largest that the writer has added to a new folder
+        self._cleared = False
+
+    @classmethod
+    def open(cls, folder: Folder | str, owner: str = "") -> LexicalView:
+        """Open the view. One that is missing, damaged or made for another owner, the catalogue's identity, is empty."""
+        view = cls(folder, owner)
+        view.reload()
+        return view
+
+    @property
+    def generation(self) -> int:
+        """Generation of the catalogue this view shows; -1 when there is no usable view, or it was cleared."""
+        return -1 if self._cleared else self._state.generation
+
+    def reload(self) -> None:
+        """See what another process has committed."""
+        stamp = self._state_file.stamp()
+        if stamp != self._stamp:
+            self._stamp = stamp
+            state = self._read_state()
+            self._index = _open(self.folder.below(state.folder)) if state.folder else None
+            self._state = state if self._index is not None else _NOTHING
+
+    def damage(self) -> str:
+        """Return in what the files differ from what was written, or nothing; reads all of them. See `is_unsettled`."""
+        state = self._state
+        if self.is_unsettled:
+            return ""
+        folder = self.folder.below(state.folder) if state.folder else self.folder
+        wrong = [file.name for file in state.files if _look(folder, file.name) != file]
+        # What another process commits at this moment is no damage.
+        return f"{wrong[0]} differs from what was written" if wrong and self._read_state() == state else ""
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether a process was killed before it noted what it had written: nothing is known of these files."""
+        state = self._state
+        if not state.is_open:
+            return False
+        return _look(self.folder.below(state.folder), _META) not in state.files
+
+    def update(self, added: Iterable[tuple[int, Fields | tuple[str, str, str, str]]], removed: Iterable[int]) -> None:
+        """Delete and add, in any order and as often as you like; visible after `commit`."""
+        writer = self._writing()
+        gone = list(removed)
+        self._n_dropped += len(gone)
+        rows = iter(added)
+        with self._guarded_writing():
+            _delete(writer, gone)
+        while part := list(islice(rows, _N_AT_A_TIME)):
+            with self._guarded_writing():
+                self._add(writer, part)
+
+    def clear(self) -> None:
+        """Drop all, to be built again; visible after `commit`."""
+        self._drop()
+        self._cleared = True
+
+    def abandon(self) -> None:
+        """Drop what was not committed; a view that was to be built anew still is."""
+        was_cleared = self._cleared or (self._writer is not None and self._target != self._state.folder)
+        self._drop()
+        self._cleared = was_cleared
+
+    def commit(self, generation: int) -> None:
+        """Make all changes visible and durable, as this generation."""
+        if self._writer is None and generation == self.generation:
+            return
+        if self._writer is None and self.generation >= 0:
+            self._write_state(self._state._replace(generation=generation))
+        else:
+            # A kill between commit and state leaves files of which nothing is known: `is_unsettled`. A new folder is
+            # not seen at all until the state names it.
+            writer = self._writing()
+            with self._guarded_writing():
+                stamp = writer.commit()
+                writer.wait_merging_threads()
+            self._write_state(_State(generation, self._target, stamp, self._n_dropped, 0, self._files()))
+            self._drop()
+            self._remove_other_folders()
+        self._stamp = None
+        self.reload()
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether it should be built again for the sake of its scores."""
+        return self._n_dropped > 0 and self.n_chunks < _REBUILT_AT_ONCE + _CHUNKS_FOR_DROPPED * self._n_dropped
+
+    @property
+    def n_chunks(self) -> int:
+        """How many chunks the view holds."""
+        index = self._index
+        if index is not None:
+            with self._guarded():
+                return int(index.searcher().num_docs)
+        return 0
+
+    def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
+        """In how many bodies each term stands."""
+        index = self._index
+        if index is not None:
+            with self._guarded():
+                searcher = index.searcher()
+                return {word: int(searcher.doc_freq("body", word)) for word in words}
+        return dict.fromkeys(words, 0)
+
+    def search(
+        self, words: Mapping[str, float], k: int, weights: Mapping[str, float], allowed: Collection[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """Return (key, sum of BM25 scores over fields, weighted by word and field), best first."""
+        index = self._index
+        if index is None or k < 1 or not words or (allowed is not None and not allowed):
+            return []
+        with self._guarded():
+            return _search(index, _query(index.schema, words, weights), k, allowed)
+        return []
+
+    def close(self) -> None:
+        """Release files; what was not committed is dropped."""
+        self._index, self._state, self._stamp = None, _NOTHING, None
+
+    # ---- inside
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Take a view whose files turn out to be damaged for none at all, here and in the next process."""
+        try:
+            yield
+        except BaseException as error:
+            if not _is_damage(error):
+                raise
+            self._forget()
+
+    @contextmanager
+    def _guarded_writing(self) -> Iterator[None]:
+        """Say that the view cannot be written; what the files hold by now is not trusted any more."""
+        try:
+            yield
+        except BaseException as error:
+            if not _is_damage(error):
+                raise
+            self._forget()
+            self._drop()
+            raise self._failure(error) from error
+
+    def _forget(self) -> None:
+        if self._stamp == self._state_file.stamp():
+            with suppress(OSError):
+                self._state_file.remove()
+        self._index, self._state, self._stamp = None, _NOTHING, None
+
+    def _writing(self) -> tantivy.IndexWriter:
+        if self._writer is None:
+            is_new = self._cleared or self._index is None
+            self._n_dropped = 0 if is_new else self._state.n_dropped
+            self._top_key = -1 if is_new else _ANY_KEY
+            if not is_new and not self._state.is_open:
+                self._state = self._state._replace(is_open=1)
+                self._write_state(self._state)
+                self._stamp = self._state_file.stamp()
+            try:
+                self._target = self._new_folder() if is_new else self._state.folder
+                path = _checked_path(self.folder.below(self._target))
+                index = tantivy.Index(_SCHEMA, path=path) if is_new else tantivy.Index.open(path)
+                self._writer = index.writer(_HEAP_BYTES, _N_THREADS)
+                _recover(self._writer)
+                if not is_new and self._writer.commit_opstamp != self._state.stamp:
+                    # A commit that was not noted: the same changes come again, and the old ones stay as dropped.
+                    self._n_dropped += self.n_chunks
+            except BaseException as error:
+                if not _is_damage(error):
+                    raise
+                raise self._failure(error) from error
+        return self._writer
+
+    def _add(self, writer: tantivy.IndexWriter, rows: list[tuple[int, Fields | tuple[str, str, str, str]]]) -> None:
+        keys = [key for key, _ in rows]
+        if min(keys) <= self._top_key:  # above it there is nothing to replace: keys are never used twice, and grow
+            _delete(writer, keys)
+        self._top_key = max(self._top_key, *keys)
+        for key, fields in rows:
+            document = tantivy.Document(path=fields[0], name=fields[1], signature=fields[2], body=fields[3])
+            document.add_unsigned("key", key)
+            writer.add_document(document)
+
+    def _files(self) -> tuple[_File, ...]:
+        """Return the files of the target; of those that were there before, what was known of them."""
+        known = {file.name: file for file in self._state.files if file.name != _META}
+        before = known if self._target == self._state.folder else {}
+        folder = self.folder.below(self._target)
+        names = sorted(name for name in folder.names() if not name.startswith("."))
+        return tuple(before.get(name) or _look(folder, name) for name in names)
+
+    def _failure(self, error: BaseException) -> IndexingError:
+        failed = f"the lexical view {self.folder.path!r} cannot be written"
+        if isinstance(error, OSError):
+            return writing_error(failed, self.folder, error)
+        return IndexingError(f"{failed}: {error}", hint="run `fathom index --full`")
+
+    def _drop(self) -> None:
+        self._writer, self._target, self._cleared = None, "", False
+
+    def _new_folder(self) -> str:
+        self.folder.make()
+        number = max((int(name) for name in self.folder.names() if _NUMBER.fullmatch(name)), default=0) + 1
+        self.folder.remove(str(number))
+        self.folder.below(str(number)).make()
+        return str(number)
+
+    def _remove_other_folders(self) -> None:
+        for name in self.folder.names():
+            if _NUMBER.fullmatch(name) and name != self._read_state().folder:
+                # Where a reader holds files that cannot be removed (Windows), the next commit tries again.
+                with suppress(OSError):
+                    self.folder.remove(name)
+
+    def _read_state(self) -> _State:
+        try:
+            text, _, end = self._state_file.read(_MAX_STATE).rpartition(b"\n")
+            made_for, generation, folder, stamp, n_dropped, is_open, *files = text.decode("ascii").split("\n")
+            state = _State(
+                *(int(generation), str(int(folder)), int(stamp), int(n_dropped), int(is_open)),
+                tuple(_File(name, int(size), int(checksum)) for name, size, checksum in map(str.split, files)),
+            )
+        except (OSError, ValueError):
+            return _NOTHING
+        is_whole = end == b"%d" % crc32(text) and made_for == f"lexical {FORMAT} {self._owner}"
+        return state if is_whole else _NOTHING
+
+    def _write_state(self, state: _State) -> None:
+        *values, files = state
+        lines = [f"lexical {FORMAT} {self._owner}", *map(str, values), *(" ".join(map(str, file)) for file in files)]
+        text = "\n".join(lines).encode("ascii")
+        try:
+            self._state_file.replace([b"%s\n%d" % (text, crc32(text))])
+        except OSError as error:
+            raise self._failure(error) from error
+
+
+def _look(folder: Folder, name: str) -> _File:
+    """Return what a file is now; of one that cannot be read, no size and no checksum."""
+    size = checksum = 0
+    try:
+        with folder.file(name).open() as file:
+            while piece := file.read(_PIECE):
+                size, checksum = size + len(piece), crc32(piece, checksum)
+    except (OSError, ValueError):  # ValueError: what is no name of a file
+        return _File(name, -1, 0)
+    return _File(name, size, checksum)
+
+
+def _search(
+    index: tantivy.Index, query: tantivy.Query, k: int, allowed: Collection[int] | None
+) -> list[tuple[int, float]]:
+    searcher = index.searcher()
+    if allowed is None:
+        return _best(searcher, query, k)
+    if len(allowed) <= _MAX_TERM_SET:
+        return _best(searcher, _within(index.schema, query, allowed), k)
+    return _best_of_many(searcher, query, k, allowed)
+
+
+def _best(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> list[tuple[int, float]]:
+    found = searcher.search(query, limit=k, count=False).hits
+    keys = searcher.fast_field_values("key", [address for _, address in found]) if found else []
+    ranked = [(int(key or 0), float(score)) for key, (score, _) in zip(keys, found, strict=True)]
+    ranked.sort(key=lambda item: (-item[1], item[0]))
+    return ranked
+
+
+def _best_of_many(
+    searcher: tantivy.Searcher, query: tantivy.Query, k: int, allowed: Collection[int]
+) -> list[tuple[int, float]]:
+    """Take more than k and keep those inside; more again, until there are k or no more to take."""
+    inside = allowed if isinstance(allowed, (set, frozenset)) else set(allowed)
+    limit = 4 * k * max(searcher.num_docs // len(inside), 1)
+    while True:
+        found = _best(searcher, query, limit)
+        ranked = [item for item in found if item[0] in inside]
+        if len(ranked) >= k or len(found) < limit:
+            return ranked[:k]
+        limit *= 8
+
+
+def _within(schema: tantivy.Schema, query: tantivy.Query, allowed: Collection[int]) -> tantivy.Query:
+    inside = tantivy.Query.const_score_query(tantivy.Query.term_set_query(schema, "key", list(allowed)), 0.0)
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, inside)])
+
+
+def _query(schema: tantivy.Schema, words: Mapping[str, float], weights: Mapping[str, float]) -> tantivy.Query:
+    return tantivy.Query.boolean_query(
+        [
+            (
+                tantivy.Occur.Should,
+                tantivy.Query.boost_query(tantivy.Query.term_query(schema, field, word, "freq"), counts * weight),
+            )
+            for word, counts in words.items()
+            for field, weight in weights.items()
+            if counts * weight > 0
+        ]
+    )
+
+
+def _recover(writer: tantivy.IndexWriter) -> None:
+    """Make a writer safe to use after one that was killed (found with tantivy 0.27 by the kill test)."""
+    # A commit that was cut off leaves a file whose name the next commit would use again, and fail.
+    writer.garbage_collect_files()
+    # The first operation gets the number of the last commit. When a merge that was cut off is begun again, segments
+    # that were cleaned in that commit pass over operations of this number: let it be one that does nothing.
+    writer.delete_documents_by_query(tantivy.Query.empty_query())
+
+
+def _delete(writer: tantivy.IndexWriter, keys: list[int]) -> None:
+    # By query: a deletion by term takes the key for a signed number, which the unsigned field never holds.
+    for start in range(0, len(keys), _N_AT_A_TIME):
+        part = keys[start : start + _N_AT_A_TIME]
+        writer.delete_documents_by_query(tantivy.Query.term_set_query(_SCHEMA, "key", part))
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("key", stored=False, indexed=True, fast=True)
+    for field in FIELDS:
+        builder.add_text_field(field, stored=False, tokenizer_name=ANALYZER, index_option="freq")
+    return builder.build()
+
+
+_SCHEMA = _schema()
+
+
+def _checked_path(folder: Folder) -> str:
+    """Return the path of a folder that tantivy may open. Raises UnsafeError, RefusedError.
+
+    tantivy opens by path, and removes the files that `.managed.json` names. So there must be nothing but files in the
+    folder, and nothing but names in that list. What is left: somebody who may write here can change them afterwards.
+    """
+    if not folder.has_only_files():
+        raise UnsafeError(errno.ELOOP, "there is something else than files in it", folder.path)
+    try:
+        names = folder.file(_MANAGED).read(_MAX_MANAGED)
+    except FileNotFoundError:
+        names = b"[]"
+    if not _NAMES.fullmatch(names):
+        raise UnsafeError(errno.EINVAL, f"{_MANAGED} names other files than those of an index", folder.path)
+    return folder.path
+
+
+def _open(folder: Folder) -> tantivy.Index | None:
+    try:
+        index = tantivy.Index.open(_checked_path(folder))
+        index.searcher()
+    except BaseException as error:
+        if _is_damage(error):
+            return None
+        raise
+    return index
+
+
+def _is_damage(error: BaseException) -> bool:
+    # tantivy answers a damaged file with one of these or with a panic, which is no Exception and cannot be imported.
+    return isinstance(error, (ValueError, OSError)) or type(error).__name__ == "PanicException"

@@ -1,0 +1,103 @@
+"""Child processes: how all of them are started, so that nothing in the folder they are about is run, and how they end.
+
+A child of Python imports from where this process does, but never from a working directory, and it works in a folder
+that belongs to the interpreter. Programs such as git are taken from the absolute entries of PATH alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Thread
+from typing import IO, Any, BinaryIO, NoReturn
+
+from codefathom.system.isolation import trusted_path
+
+# -P: Python adds no folder by itself. The child finds the package where this process found it, also when it is not
+# installed.
+_PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from {} import {} as main; main()"
+# Variables that name a place. A relative one is meant from the working directory of this process.
+_PLACES = (
+    *("FATHOM_CACHE_DIR", "FATHOM_INDEX_DIR", "FATHOM_CONFIG", "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"),
+    *("XDG_DATA_HOME", "APPDATA", "LOCALAPPDATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR", "TEMP", "TMP"),
+)
+
+
+def start_python(
+    module: str, function: str, *, stderr: IO[bytes] | None = None, has_own_session: bool = False
+) -> subprocess.Popen[bytes]:
+    """Start a process that calls a function of ours; its stdin and stdout are pipes.
+
+    `has_own_session`: the process leads a group of its own, to be ended with all that it has started.
+    """
+    return subprocess.Popen(
+        [os.path.abspath(sys.executable), "-P", "-c", _PROGRAM.format(module, function), json.dumps(trusted_path())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        cwd=neutral_folder(),
+        env=environment(),
+        start_new_session=has_own_session,
+    )
+
+
+def received(stream: BinaryIO) -> Iterator[Any]:
+    """Yield what the parent sends, pickled. For the child: it ends, quietly, when the parent closes the stream or dies.
+
+    A thread reads, so that this also happens while the process is at work. An interrupt of the terminal is for the
+    parent, which ends its children.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    arrived: SimpleQueue[Any] = SimpleQueue()
+    Thread(target=_receive, args=(stream, arrived), daemon=True).start()
+    while True:
+        yield arrived.get()
+
+
+def _receive(stream: BinaryIO, arrived: SimpleQueue[Any]) -> None:
+    with suppress(OSError, EOFError, ValueError, pickle.UnpicklingError):  # what was cut off has nobody waiting for it
+        while True:
+            arrived.put(pickle.load(stream))
+    end_at_once()
+
+
+def end_at_once(status: int = 0) -> NoReturn:
+    """End this process without a word and without waiting for its threads."""
+    os._exit(status)
+
+
+def neutral_folder() -> str:
+    """Return a folder in which nobody writes but who could as well replace the interpreter."""
+    return sys.prefix if os.path.isdir(sys.prefix) else os.path.abspath(os.sep)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment for a process that works in another folder: what is relative there becomes absolute."""
+    variables = dict(os.environ)
+    for name in _PLACES:
+        if variables.get(name):
+            variables[name] = os.path.abspath(variables[name])
+    for name in ("PYTHONPATH", "PATH"):
+        if name in variables:
+            variables[name] = os.pathsep.join(_absolute_entries(variables[name]))
+    if not variables.get("PYTHONPATH"):
+        variables.pop("PYTHONPATH", None)
+    return variables
+
+
+def find_program(name: str) -> str | None:
+    """Return where a program lies, None when it is in no absolute entry of PATH."""
+    places = (os.path.join(folder, name) for folder in _absolute_entries(os.environ.get("PATH", os.defpath)))
+    return next(filter(None, map(shutil.which, places)), None)
+
+
+def _absolute_entries(path: str) -> list[str]:
+    return [entry for entry in path.split(os.pathsep) if os.path.isabs(entry)]

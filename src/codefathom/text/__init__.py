@@ -1,0 +1,1 @@
+"""Text as such: words, regular expressions, and how foreign text is shown."""
