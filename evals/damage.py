@@ -183,15 +183,23 @@ class Laboratory:
         """Put a state back. It stays known by its word: else each trial would begin with a check against the tree."""
         _cache.cache_clear()  # which would go on with the file that was there before
         kept = self._kept / name
-        for path in sorted(self._data.rglob("*"), reverse=True):
-            before = kept / path.relative_to(self._data)
-            if path.is_file() and not before.is_file():
-                path.unlink()
-            elif path.is_dir() and not before.is_dir():
-                path.rmdir()
+        while not self._is_emptied_of_others(kept):
+            time.sleep(0.05)  # a thread of tantivy goes on for a moment after its writer was dropped
         shutil.copytree(kept, self._data, dirs_exist_ok=True)
         place = locate(str(self.root))
         Registry(place.state_dir).add(_index_place(place), self._word)
+
+    def _is_emptied_of_others(self, kept: Path) -> bool:
+        try:
+            for path in sorted(self._data.rglob("*"), reverse=True):
+                before = kept / path.relative_to(self._data)
+                if path.is_file() and not before.is_file():
+                    path.unlink()
+                elif path.is_dir() and not before.is_dir():
+                    path.rmdir()
+        except OSError:
+            return False
+        return True
 
     # ---- questions
 

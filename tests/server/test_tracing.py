@@ -107,7 +107,7 @@ def test_nothing_is_imported_by_a_search_nor_where_there_is_none(shop: Path) -> 
     program = (
         "import sys\n"
         "sys.modules['opentelemetry'] = None\n"  # as where it is not installed
-        "from codefathom.server import tracing\n"
+        "from codefathom.server.metrics import tracing\n"
         "from codefathom import telemetry\n"
         "assert not tracing.connect() and not telemetry.is_collected()\n"
         "with tracing.following({'traceparent': 'x'}), telemetry.span('a', b=1) as span: span.note(c=1)\n"
