@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -348,3 +349,51 @@ def test_no_path_of_a_machine_is_written_down() -> None:
         if b"\0" not in content and machine.search(content.decode("utf-8", "replace")):
             found.append(name)
     assert found == []
+
+
+# ---- rooms, and the map of them
+
+MOST_AT_THE_ROOT = 8
+MOST_IN_A_FOLDER = 16
+MAP = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
+def test_no_folder_is_crowded() -> None:
+    n_modules = Counter(path.parent.relative_to(SOURCE).as_posix() for path in FILES)
+    assert n_modules["."] <= MOST_AT_THE_ROOT
+    assert {folder: n for folder, n in n_modules.items() if n > MOST_IN_A_FOLDER} == {}
+
+
+def test_no_two_modules_have_one_name() -> None:
+    names = Counter(path.name for path in FILES if path.name not in {"__init__.py", "base.py"})
+    assert {name: n for name, n in names.items() if n > 1} == {}
+
+
+def rooms_of_the_map() -> list[str]:
+    table = MAP.partition("## Code map")[2].partition("| to change |")[0]
+    return [room.removesuffix(".py") for room in re.findall(r"^\| `([\w.]+)` \|", table, re.MULTILINE)]
+
+
+def layers() -> dict[str, int]:
+    """Each room with the number of its layer, from above."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    of_the_package = next(one["layers"] for one in contracts if one.get("containers") == ["codefathom"])
+    return {name: number for number, line in enumerate(of_the_package) for name in re.findall(r"\w+", line)}
+
+
+def test_the_map_has_every_room_in_the_order_of_imports() -> None:
+    rooms = rooms_of_the_map()
+    folders = {path.relative_to(SOURCE).parts[0] for path in FILES if path.parent != SOURCE}
+    modules = {path.stem for path in FILES if path.parent == SOURCE and path.name != "__init__.py"}
+    assert set(rooms) == folders | modules
+    numbers = [layers()[room] for room in rooms]
+    assert numbers == sorted(numbers)
+
+
+def test_what_the_map_names_is_there() -> None:
+    named = {name for name in re.findall(r"`([\w/.-]+\.(?:py|scm|md|tsx))`", MAP) if "LANGUAGE" not in name}
+    folders = ("src", "tests", "docs", "training", "web/src")
+    everything = {path.relative_to(ROOT).as_posix() for folder in folders for path in (ROOT / folder).rglob("*.*")}
+    assert {name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in everything)} == set()
