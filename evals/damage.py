@@ -8,6 +8,7 @@ of the changes are made to an index that a killed run has left behind, half to o
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import shutil
 import sys
@@ -38,6 +39,7 @@ ORDER = (SAME, ERROR, NAMED, OTHER, WRONG, CRASH)
 COLUMNS = ("files of", "changes", *ORDER, "after index: same", "after index: DIFFERENT")
 _SILENT = {WRONG, CRASH}
 _AT_REST, _KILLED = "at rest", "killed"
+_PATIENCE_S = 10.0
 _N_FILES = 36
 _AT_ONCE = 8  # questions to one engine; then another is opened, as by the next command
 _WORDS = [a + b for a in ("ba", "cor", "del", "fim", "gul", "han") for b in ("ta", "nix", "rom", "sel", "pud", "wek")]
@@ -183,11 +185,20 @@ class Laboratory:
         """Put a state back. It stays known by its word: else each trial would begin with a check against the tree."""
         _cache.cache_clear()  # which would go on with the file that was there before
         kept = self._kept / name
+        self._wait_until_nothing_is_mapped()
         while not self._is_emptied_of_others(kept):
             time.sleep(0.05)  # a thread of tantivy goes on for a moment after its writer was dropped
         shutil.copytree(kept, self._data, dirs_exist_ok=True)
         place = locate(str(self.root))
         Registry(place.state_dir).add(_index_place(place), self._word)
+
+    def _wait_until_nothing_is_mapped(self) -> None:
+        """A thread of tantivy that merges would be killed by the system when its file is cut in place."""
+        maps = Path("/proc/self/maps")
+        until = time.monotonic() + _PATIENCE_S
+        while maps.exists() and str(self._data) in maps.read_text() and time.monotonic() < until:
+            gc.collect()
+            time.sleep(0.05)
 
     def _is_emptied_of_others(self, kept: Path) -> bool:
         try:
