@@ -33,7 +33,7 @@ test-trust: $(INSTALLED)
 test-llm: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --group llm
 	$(BIN)/pytest -m llm
-	$(BIN)/pytest tests/unit/test_answer_tokens.py
+	$(BIN)/pytest tests/unit/answer/test_tokens.py
 
 check: $(INSTALLED)
 	$(BIN)/ruff check .

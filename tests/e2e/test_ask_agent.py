@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.e2e.test_ask import FATHOM, QUESTION, call, fathom, shop, sse
 from tests.protocols.server import Served, Turn, serving
-from tests.unit.test_web import Site, site
+from tests.unit.source.test_web import Site, site
 
 __all__ = ["FATHOM", "shop", "site"]  # fixtures
 

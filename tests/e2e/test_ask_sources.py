@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.e2e.test_ask import CLAIM, QUESTION, fathom, shop, sse
 from tests.protocols.server import Served, Turn, serving
-from tests.unit.test_web import PAGES, Page, Site, leading, site
+from tests.unit.source.test_web import PAGES, Page, Site, leading, site
 
 __all__ = ["shop", "site"]  # fixtures
 KEYS = ["query", "files", "n_tokens", "truncated", "degraded"]

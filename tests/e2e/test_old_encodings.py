@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.test_charset import JAPANESE, SIMPLIFIED, TRADITIONAL, c_file
+from tests.unit.source.test_charset import JAPANESE, SIMPLIFIED, TRADITIONAL, c_file
 
 from codefathom import Engine
 

@@ -30,7 +30,7 @@ from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
 from codefathom.testing import ScriptedChat
 from codefathom.types import SearchResult
 
-SHOP = Path(__file__).parent.parent / "repos" / "shop"
+SHOP = Path(__file__).parents[2] / "repos" / "shop"
 QUESTION = "how is the price of an order computed"
 
 

@@ -15,7 +15,7 @@ from evals.metrics import Found, Scores, Target, mean_of_groups, percentile, sam
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BENCH = Path(os.environ.get("BENCH_DIR") or ROOT.parent / "shared" / "bench")
 SECOND = 1 / math.log2(3)
 

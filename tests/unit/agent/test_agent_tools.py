@@ -17,7 +17,7 @@ from codefathom import Engine
 from codefathom.agent.tools import MAX_CHARS, Observation, Place, Project, named, tools, usage
 from codefathom.errors import ProviderError
 
-SHOP = Path(__file__).parent.parent / "repos" / "shop"
+SHOP = Path(__file__).parents[2] / "repos" / "shop"
 LONG = "".join(f"value_{number} = {number}\n" for number in range(1, 3_001))
 NAMES = ["search_code", "read_file", "find_symbol", "related_files", "list_files"]
 

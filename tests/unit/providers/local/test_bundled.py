@@ -25,7 +25,7 @@ from codefathom.providers.local.bundled import (
 )
 from codefathom.testing import rows_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 EMBEDDER = BundledEmbedder()
 VOCABULARY = load(MODEL_FILE).vocabulary
 

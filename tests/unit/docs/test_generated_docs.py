@@ -11,7 +11,7 @@ from codefathom.cli.options import COMMANDS
 from codefathom.config.configuration import ALIASES
 from codefathom.config.settings import known_settings
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 def generator():

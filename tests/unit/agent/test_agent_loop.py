@@ -19,7 +19,7 @@ from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply, ToolCall, Usage
 from codefathom.providers.http import StatusError
 
-SHOP = Path(__file__).parent.parent / "repos" / "shop"
+SHOP = Path(__file__).parents[2] / "repos" / "shop"
 QUESTION = "How are prices computed?"
 PRICING = ("read_file", {"file_path": "shop/pricing.py"})
 ORDERS = ("read_file", {"file_path": "shop/orders.py", "start_line": 1, "end_line": 9})
