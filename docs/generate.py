@@ -16,7 +16,7 @@ from codefathom.cli.help import explanation, spelling, usage
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
 from codefathom.config.configuration import ALIASES
 from codefathom.config.project_file import permission_of
-from codefathom.config.settings import Known, Settings, known_settings
+from codefathom.config.settings import KnownSetting, Settings, known_settings
 from codefathom.server.app import create_app
 from codefathom.server.server_config import ServerConfig
 
@@ -132,11 +132,11 @@ def settings_page() -> str:
     return f"{GENERATED}\n{SETTINGS_INTRODUCTION}\n" + "\n".join(sections)
 
 
-def _section_of(known: Known) -> str:
+def _section_of(known: KnownSetting) -> str:
     return known.key.partition(".")[0]
 
 
-def _section(name: str, settings: list[Known], older: dict[str, list[str]]) -> str:
+def _section(name: str, settings: list[KnownSetting], older: dict[str, list[str]]) -> str:
     summary = (type(getattr(Settings(), name)).__doc__ or "").strip()
     lines = [
         f"## {name}",
@@ -155,7 +155,7 @@ def _section(name: str, settings: list[Known], older: dict[str, list[str]]) -> s
     return "\n".join(lines) + "\n"
 
 
-def _of_project(known: Known) -> str:
+def _of_project(known: KnownSetting) -> str:
     permission = permission_of(known)
     is_switch = isinstance(known.default, bool)
     text = {
@@ -168,7 +168,7 @@ def _of_project(known: Known) -> str:
     return text + "".join(f", not `{value}`" for value in permission.never)
 
 
-def _range(known: Known) -> str:
+def _range(known: KnownSetting) -> str:
     rule = known.rule
     if rule.choices:
         return f" One of {', '.join(f'`{choice}`' for choice in rule.choices)}."

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from tests.protocols.server import Turn, serving
 
 from codefathom import Engine
-from codefathom.answer.ask import Found, Text
+from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.configuration import load_settings
 from codefathom.source.secrets import mask
 from evals.report import machine, table
@@ -67,7 +67,7 @@ def measured(folder: Path) -> list[tuple[str, float]]:
             engine.index()
             engine.ask(QUESTION)
             found.append(("search alone", timed(lambda: engine.search(QUESTION))))
-            found.append(("question → numbered sources", timed(lambda: until(engine, Found))))
+            found.append(("question → numbered sources", timed(lambda: until(engine, AnswerSources))))
             found.append(("question → first checked block", timed(lambda: until(engine, Text))))
             found.append(("question → whole answer", timed(lambda: engine.ask(QUESTION))))
     ended, closed = interruption(folder / "src")

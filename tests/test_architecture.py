@@ -24,6 +24,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 MAX_FILE_LINES = 500  # a file holds one subject; a longer one is looked at, not squeezed
 LOOKED_AT = {
+    "config/settings.py": "all settings, a few lines each",
     "engine.py": "all that a face may ask, one method each",
     "project/opening.py": "all that is opened for a project, one method each",
     "stores/catalog/catalog.py": "all that is asked of the catalogue, one method each",
@@ -397,3 +398,13 @@ def test_what_the_map_names_is_there() -> None:
     folders = ("src", "tests", "docs", "training", "web/src")
     everything = {path.relative_to(ROOT).as_posix() for folder in folders for path in (ROOT / folder).rglob("*.*")}
     assert {name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in everything)} == set()
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    classes = Counter(
+        node.name
+        for path in FILES
+        for node in tree(path).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name: n for name, n in classes.items() if n > 1} == {}

@@ -23,7 +23,7 @@ from scipy.optimize import minimize
 
 from codefathom import Engine
 from codefathom.providers.local.bundled import BundledEmbedder
-from codefathom.search.pipeline import Request, gather
+from codefathom.search.pipeline import SearchRequest, gather
 from codefathom.search.question.query import parse_query
 from codefathom.search.ranking.confidence import WEAK, evidence
 from codefathom.search.ranking.rank import rank
@@ -84,7 +84,7 @@ def ask(corpus: Corpus, corpora: Sequence[Corpus]) -> Iterator[Asked]:
             sources = engine._open().sources
             for kind, texts in ((OWN, _texts(corpus)), (SAME, same), (OTHER, any_other)):
                 for text in texts:
-                    request = Request(parse_query(text))
+                    request = SearchRequest(parse_query(text))
                     want = asked(request.query, sources)
                     gathered = gather(request, want, sources, None, request.fusion.n_candidates)
                     ranked = rank(want, gathered.candidates, gathered.fused)

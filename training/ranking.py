@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from codefathom import Engine
-from codefathom.search.pipeline import Request, gather
+from codefathom.search.pipeline import SearchRequest, gather
 from codefathom.search.question.query import parse_query
 from codefathom.search.ranking.rank import by_place, saturated, score_of
 from codefathom.search.ranking.signals import NAMES, SIGNALS, Candidate, signals
@@ -85,7 +85,7 @@ def ask(corpus: Corpus) -> Iterator[Asked]:
             engine.index()
             sources = engine._open().sources
             for question in corpus.questions:
-                request = Request(parse_query(question.text))
+                request = SearchRequest(parse_query(question.text))
                 want = wanted_of(request.query, sources)
                 found = gather(request, want, sources, None, request.fusion.n_candidates)
                 candidates = sorted(found.candidates, key=by_place)

@@ -21,8 +21,8 @@ from codefathom.config.settings import Settings
 from codefathom.errors import IndexingError, LockedError, UsageError
 from codefathom.index.plan import plan
 from codefathom.project.damage import again_when_damaged, lines_of, reading
-from codefathom.project.opening import Opened, Place, fusion, locate
-from codefathom.search.pipeline import Request, search
+from codefathom.project.opening import Location, OpenedProject, fusion, locate
+from codefathom.search.pipeline import SearchRequest, search
 from codefathom.search.question.query import parse_query
 from codefathom.source.masks import MASK
 from codefathom.stores.lock import held_lock
@@ -47,7 +47,7 @@ from codefathom.types import (
 if TYPE_CHECKING:
     from codefathom.agent.loop import Event
     from codefathom.answer.answer_types import Answer
-    from codefathom.answer.ask import Found, Text
+    from codefathom.answer.ask import AnswerSources, Text
     from codefathom.project.browsing import Files
     from codefathom.providers.base import Message
     from codefathom.stores.lock import WriterLock
@@ -75,12 +75,14 @@ _NOT_TAKEN = "{n} documents were not taken over: no file of this project has jus
 class Engine:
     """One project: its files, its index, and questions to it."""
 
-    def __init__(self, place: Place, on_progress: OnProgress | None = None, on_wait: OnWait = lambda _: None) -> None:
+    def __init__(
+        self, place: Location, on_progress: OnProgress | None = None, on_wait: OnWait = lambda _: None
+    ) -> None:
         self.place = place
         self._on_progress = on_progress or (lambda _: None)
         self._on_wait = on_wait
         self._lock = RLock()
-        self._opened: Opened | None = None
+        self._opened: OpenedProject | None = None
         self._looked_at, self._rest_s = float("-inf"), 0.0
         self._behind = False
         self._notes: tuple[str, ...] = ()  # for the next search to tell
@@ -293,7 +295,7 @@ class Engine:
         pinned: Sequence[str] = (),
         documents: Mapping[str, str] | None = None,
         history: Sequence[Message] = (),
-    ) -> Iterator[Found | Text | Answer]:
+    ) -> Iterator[AnswerSources | Text | Answer]:
         """Yield the sources of an answer, its text in checked pieces, and the whole answer last.
 
         Without a language model the answer consists of excerpts. `pinned` are paths that must be among the sources,
@@ -305,7 +307,7 @@ class Engine:
 
         _check_texts(question, *pinned, *(documents or {}), *(documents or {}).values())
         self.refresh()
-        request = texts.Request(question, tuple(history), tuple(pinned), documents or {}, where)
+        request = texts.AnswerRequest(question, tuple(history), tuple(pinned), documents or {}, where)
         opened = self._believed()
         events = asking.answer(
             request, opened, lambda query, limit: self.search(query, limit=limit, level="chunk", where=where)
@@ -331,7 +333,7 @@ class Engine:
 
         _check_texts(question, *pinned, *(documents or {}), *(documents or {}).values())
         self.refresh()
-        request = texts.Request(question, tuple(history), tuple(pinned), documents or {}, where)
+        request = texts.AnswerRequest(question, tuple(history), tuple(pinned), documents or {}, where)
         opened = self._believed()
         events = investigating.investigate(
             request, opened, lambda query, level, n: self.search(query, limit=n, level=level, where=where)
@@ -419,14 +421,14 @@ class Engine:
 
     # ---- inside
 
-    def _open(self) -> Opened:
+    def _open(self) -> OpenedProject:
         with self._lock:
             # One that is replaced stays open: another thread may be reading it.
             if self._opened is None or self._opened.catalog.is_replaced:
-                self._opened = Opened(self.place, self._on_wait)
+                self._opened = OpenedProject(self.place, self._on_wait)
             return self._opened
 
-    def _believed(self) -> Opened:
+    def _believed(self) -> OpenedProject:
         """Return the opened index. Raises IndexingError for one that was made elsewhere and is not checked yet."""
         opened = self._opened or self._open()  # `refresh` has looked whether it was replaced
         if not opened.is_known:
@@ -490,7 +492,7 @@ class Engine:
         mode: Mode | None,
         where: Where | None,
         least: float,
-    ) -> Request:
+    ) -> SearchRequest:
         settings = self.settings.search
         _check_texts(query)
         if limit is not None:
@@ -498,7 +500,7 @@ class Engine:
         parsed = parse_query(query)
         if parsed.is_empty:
             raise UsageError("the query is empty", hint='ask for something, such as fathom search "retry with backoff"')
-        return Request(
+        return SearchRequest(
             query=parsed,
             limit=limit or settings.limit,
             level=_chosen("level", level or settings.level, LEVELS),
@@ -509,7 +511,7 @@ class Engine:
             expression_limit_s=settings.expression_timeout_s,
         )
 
-    def _try_to_index(self, opened: Opened) -> None:
+    def _try_to_index(self, opened: OpenedProject) -> None:
         """Index now. Where that fails, there is what was indexed before, which is said to be stale.
 
         What another process makes for the first time is waited for: there is nothing else to search. What a model
@@ -562,7 +564,7 @@ def _chosen(what: str, value: str, known: tuple[_Name, ...]) -> _Name:
     raise UsageError(f"{what} cannot be {value!r}", hint=f"choose one of {', '.join(known)}")
 
 
-def _as_in_files(hits: Sequence[Hit], opened: Opened) -> tuple[Hit, ...]:
+def _as_in_files(hits: Sequence[Hit], opened: OpenedProject) -> tuple[Hit, ...]:
     """Return hits with the lines of their files where the index has masks in them."""
     if not any(MASK in hit.chunk.text for hit in hits):
         return tuple(hits)

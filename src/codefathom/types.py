@@ -132,7 +132,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SearchPlan:
     """What kind of question a search took the query for, and why."""
 
     route: Route = "semantic"
@@ -154,7 +154,7 @@ class SearchResult:
     suggestion: str = ""  # what to try, when there are no hits
     milliseconds: float = 0.0
     weak: bool = False  # so little confidence that most likely nothing here answers
-    plan: Plan = Plan()
+    plan: SearchPlan = SearchPlan()
 
 
 @dataclass(frozen=True, slots=True)

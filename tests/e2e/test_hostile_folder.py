@@ -23,7 +23,7 @@ from codefathom.project.browsing import Glance, glance
 from codefathom.project.opening import locate, word_of
 from codefathom.server.jobs.job_child import messages
 from codefathom.server.jobs.job_messages import Order, Report
-from codefathom.server.server_database import Database
+from codefathom.server.server_database import ServerDatabase
 from codefathom.stores.cache import FORMAT, Cache
 from codefathom.stores.folder import Folder
 
@@ -199,9 +199,9 @@ def test_the_servers_files_reach_nothing_elsewhere(
     ending: str, trap: Trap, elsewhere: Elsewhere, tmp_path: Path
 ) -> None:
     tables = "CREATE TABLE IF NOT EXISTS kept(x)"
-    Database(str(tmp_path / "data" / "jobs.db"), tables).close()
+    ServerDatabase(str(tmp_path / "data" / "jobs.db"), tables).close()
     plant(tmp_path / "data" / f"jobs.db{ending}", trap, elsewhere)
-    database = Database(str(tmp_path / "data" / "jobs.db"), tables)
+    database = ServerDatabase(str(tmp_path / "data" / "jobs.db"), tables)
     database.write("INSERT INTO kept VALUES (1)")
     assert database.read("SELECT x FROM kept") == [(1,)]
     database.close()
@@ -214,7 +214,7 @@ def test_a_file_of_the_server_that_is_none_is_refused(kind: str, elsewhere: Else
     (tmp_path / "data").mkdir()
     plant(tmp_path / "data" / "jobs.db", TRAPS[kind], elsewhere)
     with pytest.raises(IndexingError, match=r"jobs\.db"):
-        Database(str(tmp_path / "data" / "jobs.db"), "")
+        ServerDatabase(str(tmp_path / "data" / "jobs.db"), "")
     assert elsewhere.is_untouched()
 
 

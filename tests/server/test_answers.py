@@ -11,7 +11,7 @@ import pytest
 
 from codefathom.agent.loop import Observed, Thought
 from codefathom.answer.answer_types import Answer, Source
-from codefathom.answer.ask import Found, Text
+from codefathom.answer.ask import AnswerSources, Text
 from codefathom.errors import UsageError
 from codefathom.providers.base import NO_USAGE
 from codefathom.server.answers.answer_events import Happening, source_of
@@ -21,7 +21,7 @@ from codefathom.server.http.problem_json import NotFoundError
 
 SOURCE = Source(1, "shop/cart.py", 3, 9, "…", "Cart.total", 0.91234, "defines it")
 ANSWER = Answer("where?", "Here.", (), (), 0.0, 0.5, "medium", "m", NO_USAGE, (SOURCE,), 3)
-WHOLE: list[Happening] = [Found((SOURCE,), (), ()), Text("He"), Text("re."), ANSWER]
+WHOLE: list[Happening] = [AnswerSources((SOURCE,), (), ()), Text("He"), Text("re."), ANSWER]
 ASKER = Asker("where?", "ann", "", ("shop",))
 
 
@@ -216,7 +216,11 @@ def test_what_is_being_written_is_listed_by_conversation(answers: Answers, kept:
 
 def test_a_failed_answer_is_kept_with_its_sources_its_steps_and_the_hint(answers: Answers, kept: Conversations) -> None:
     conversation = kept.begin(["shop"], "ann")
-    happened = (Found((SOURCE,), (), ()), Thought("I look."), Observed("read_file", "x" * 3_000, (), False, 1.0))
+    happened = (
+        AnswerSources((SOURCE,), (), ()),
+        Thought("I look."),
+        Observed("read_file", "x" * 3_000, (), False, 1.0),
+    )
     asker = Asker("where?", "ann", conversation.id, ("shop",), is_agent=True)
     ended(answers.begin(asker, scripted(*happened, UsageError("no such path", hint="look"))))
     details = kept.get(conversation.id, "ann").turns[0].details

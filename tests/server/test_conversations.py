@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codefathom.providers.base import Message
-from codefathom.server.answers.conversations import Conversations, Turn, history, markdown
+from codefathom.server.answers.conversations import Conversations, ConversationTurn, history, markdown
 from codefathom.server.http.problem_json import NotFoundError, RequestError
 
 SOURCE = {"number": 1, "path": "shop/cart.py", "start_line": 3, "end_line": 9, "symbol": "Cart.total"}
@@ -23,8 +23,8 @@ def kept(tmp_path: Path) -> Iterator[Conversations]:
         yield kept
 
 
-def turn(question: str, answer: str = "It is there [a.py:1-2].", state: str = "done") -> Turn:
-    return Turn(question, answer, state, 5.0, {"sources": [SOURCE], "confidence": 0.7})
+def turn(question: str, answer: str = "It is there [a.py:1-2].", state: str = "done") -> ConversationTurn:
+    return ConversationTurn(question, answer, state, 5.0, {"sources": [SOURCE], "confidence": 0.7})
 
 
 def test_what_was_said_is_kept_in_its_order(kept: Conversations) -> None:
@@ -115,7 +115,7 @@ def test_a_model_is_told_what_was_said_and_not_what_failed(kept: Conversations) 
 def test_a_conversation_can_be_exported(kept: Conversations) -> None:
     made = kept.begin(["shop", "web"], title="Prices")
     kept.add(made.id, turn("where are\nprices?", "In the cart."))
-    kept.add(made.id, Turn("why?", "", "stopped", 6.0))
+    kept.add(made.id, ConversationTurn("why?", "", "stopped", 6.0))
     assert markdown(kept.get(made.id)) == (
         "# Prices\n\nProjects: shop, web\n\n## where are prices?\n\nIn the cart.\n\n"
         "Sources:\n\n1. `shop/cart.py:3-9` Cart.total\n\n## why?\n\n(no answer)\n\n(stopped)\n"

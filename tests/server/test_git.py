@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from codefathom.errors import SourceError, UsageError
 from codefathom.server.jobs.git import bring, checked_branch, checked_url, name_of
-from codefathom.server.jobs.job_messages import Origin, Step
+from codefathom.server.jobs.job_messages import GitOrigin, Step
 from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
@@ -50,8 +50,8 @@ def repository(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def origin(repository: Path) -> Origin:
-    return Origin(repository.as_uri(), schemes=("file",))
+def origin(repository: Path) -> GitOrigin:
+    return GitOrigin(repository.as_uri(), schemes=("file",))
 
 
 @pytest.fixture
@@ -216,7 +216,7 @@ def test_names_of_branches_that_are_refused(branch: str) -> None:
 
 
 def test_a_copy_is_fetched_without_its_history_and_brought_up_to_date(
-    repository: Path, origin: Origin, tmp_path: Path
+    repository: Path, origin: GitOrigin, tmp_path: Path
 ) -> None:
     tree = tmp_path / "copy" / "tree"
     steps = list(bring(origin, str(tree)))
@@ -233,7 +233,7 @@ def test_a_copy_is_fetched_without_its_history_and_brought_up_to_date(
     assert (tree / "first.py").read_text() == "def first_price(): pass\n"
 
 
-def test_a_branch_is_taken_where_one_is_named(repository: Path, origin: Origin, tmp_path: Path) -> None:
+def test_a_branch_is_taken_where_one_is_named(repository: Path, origin: GitOrigin, tmp_path: Path) -> None:
     git(repository, "checkout", "-b", "side/one")
     commit(repository, "side.py", "")
     git(repository, "checkout", "main")
@@ -270,7 +270,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_a_repository_asks_for_is_not_run(
-    repository: Path, origin: Origin, user: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Path, origin: GitOrigin, user: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (repository / "first.py").write_bytes(b"def first_price(): pass  # $Id$\n")
     (repository / ".gitattributes").write_text(
@@ -298,11 +298,11 @@ def test_a_repository_without_a_commit_is_brought_here(repository: Path, tmp_pat
     empty = tmp_path / "empty.git"
     empty.mkdir()
     git(empty, "init")
-    list(bring(Origin(empty.as_uri(), schemes=("file",)), str(tmp_path / "tree")))
+    list(bring(GitOrigin(empty.as_uri(), schemes=("file",)), str(tmp_path / "tree")))
     assert [path.name for path in (tmp_path / "tree").iterdir()] == [".git"]
 
 
-def test_hooks_and_other_protocols_do_not_run(repository: Path, origin: Origin, tmp_path: Path) -> None:
+def test_hooks_and_other_protocols_do_not_run(repository: Path, origin: GitOrigin, tmp_path: Path) -> None:
     (repository / ".gitmodules").write_text(f'[submodule "x"]\n\tpath = x\n\turl = ext::touch {tmp_path}/run\n')
     commit(repository, "x", "")
     list(bring(origin, str(tmp_path / "tree")))
@@ -319,7 +319,7 @@ def test_hooks_and_other_protocols_do_not_run(repository: Path, origin: Origin, 
         ({"limit_s": -1.0}, "was not here after"),
     ],
 )
-def test_what_fails_says_why_and_leaves_nothing(origin: Origin, tmp_path: Path, change: Any, said: str) -> None:
+def test_what_fails_says_why_and_leaves_nothing(origin: GitOrigin, tmp_path: Path, change: Any, said: str) -> None:
     with pytest.raises(SourceError, match=said) as caught:
         list(bring(replace(origin, **change), str(tmp_path / "copy" / "tree")))
     assert caught.value.hint
@@ -328,7 +328,7 @@ def test_what_fails_says_why_and_leaves_nothing(origin: Origin, tmp_path: Path, 
 
 def test_what_is_no_repository_says_so(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="git cannot bring") as caught:
-        list(bring(Origin((tmp_path / "none").as_uri(), schemes=("file",)), str(tmp_path / "tree")))
+        list(bring(GitOrigin((tmp_path / "none").as_uri(), schemes=("file",)), str(tmp_path / "tree")))
     assert "is the address right" in caught.value.hint
 
 
@@ -428,7 +428,7 @@ def test_over_http_what_cannot_be_a_project_is_refused(client: httpx.Client, bod
         "remote: WORD",
     ],
 )
-def test_words_of_the_other_side_are_not_told(origin: Origin, tmp_path: Path, said: str) -> None:
+def test_words_of_the_other_side_are_not_told(origin: GitOrigin, tmp_path: Path, said: str) -> None:
     """Whoever may name an address must not read by it what only the server reaches."""
     (tmp_path / "bin").mkdir()
     fake = tmp_path / "bin" / "git"

@@ -19,7 +19,7 @@ from codefathom.server.http.sse import Channel
 from codefathom.server.jobs.job_messages import FileError, Message, Order, Report, Step, Trouble
 from codefathom.server.jobs.job_process import Process
 from codefathom.server.jobs.job_queue import MOST_ATTEMPTS, Jobs
-from codefathom.server.jobs.job_table import Job, JobTable
+from codefathom.server.jobs.job_table import IndexJob, JobTable
 
 REPORT = Report(2, 0, 0, 0, 0, {}, 2, 5, 3, {"function": 3}, 90, 0.1, 1, "index")
 
@@ -233,7 +233,7 @@ def test_a_process_that_cannot_be_started_fails_its_job_only(tmp_path: Path) -> 
 
     with closing(Jobs(str(tmp_path / "jobs.db"), start=start)) as jobs:
         ids = [jobs.submit(name, name).id for name in "ab"]
-        assert [(jobs.wait(job_id, 30) or Job("", "", "", False, "queued", 0.0)).state for job_id in ids] == [
+        assert [(jobs.wait(job_id, 30) or IndexJob("", "", "", False, "queued", 0.0)).state for job_id in ids] == [
             "failed"
         ] * 2
 
@@ -276,8 +276,8 @@ def test_a_stopped_server_leaves_its_jobs_to_the_next_one(tmp_path: Path, stage:
 def test_a_job_that_keeps_killing_the_server_is_given_up(tmp_path: Path, stage: Stage) -> None:
     path = str(tmp_path / "jobs.db")
     with closing(JobTable(path)) as table:
-        table.add(Job("bad", "p", "/r", False, "running", 1.0, attempts=MOST_ATTEMPTS))
-        table.add(Job("unlucky", "q", "/q", False, "running", 2.0, attempts=MOST_ATTEMPTS - 1))
+        table.add(IndexJob("bad", "p", "/r", False, "running", 1.0, attempts=MOST_ATTEMPTS))
+        table.add(IndexJob("unlucky", "q", "/q", False, "running", 2.0, attempts=MOST_ATTEMPTS - 1))
     with closing(Jobs(path, start=stage)) as jobs:
         jobs.resume()
         stage.wait().say(REPORT, over=True)

@@ -16,7 +16,7 @@ from tests.server.test_projects import add, index
 from codefathom import Engine, __version__
 from codefathom.config.settings import known_settings
 from codefathom.server.http.auth import Token, hash_of
-from codefathom.server.metrics.counters import BUCKETS_S, Measures, Request
+from codefathom.server.metrics.counters import BUCKETS_S, Measures, RequestRecord
 from codefathom.server.server_config import ServerConfig
 
 
@@ -33,8 +33,8 @@ def ready(server: httpx.Client, shop: Path) -> httpx.Client:
 def test_times_are_told_by_route() -> None:
     measures = Measures()
     for number in range(1, 101):
-        measures.add(Request("POST", "/search", 200, number / 1000))
-    measures.add(Request("GET", "/files", 404, 0.5))
+        measures.add(RequestRecord("POST", "/search", 200, number / 1000))
+    measures.add(RequestRecord("GET", "/files", 404, 0.5))
     search, files = measures.routes()
     assert (search.method, search.route, search.n_requests) == ("POST", "/search", 100)
     assert (search.p50_ms, search.p95_ms, search.p99_ms) == (51.0, 96.0, 100.0)
@@ -44,12 +44,12 @@ def test_times_are_told_by_route() -> None:
 def test_an_hour_is_kept_minute_by_minute_with_what_failed() -> None:
     now = [600.0]
     measures = Measures(lambda: now[0])
-    measures.add(Request("GET", "/a", 200, 0.1))
+    measures.add(RequestRecord("GET", "/a", 200, 0.1))
     now[0] = 659.0
-    measures.add(Request("GET", "/a", 502, 0.1, "the model failed"))
+    measures.add(RequestRecord("GET", "/a", 502, 0.1, "the model failed"))
     now[0] = 900.0
-    measures.add(Request("GET", "/a", 404, 0.1, "no such file"))
-    measures.add(Request("GET", "/monitoring/stats", 200, 9.0))  # by whoever watches
+    measures.add(RequestRecord("GET", "/a", 404, 0.1, "no such file"))
+    measures.add(RequestRecord("GET", "/monitoring/stats", 200, 9.0))  # by whoever watches
     assert [tuple(minute) for minute in measures.minutes()] == [
         (600, 2, 1, 100.0, 100.0),
         (900, 1, 0, 100.0, 100.0),
@@ -63,9 +63,9 @@ def test_a_minute_tells_how_long_its_answers_took() -> None:
     now = [600.0]
     measures = Measures(lambda: now[0])
     for number in range(100):
-        measures.add(Request("GET", "/a", 200, (number + 1) / 1_000))
+        measures.add(RequestRecord("GET", "/a", 200, (number + 1) / 1_000))
     now[0] = 660.0
-    measures.add(Request("GET", "/a", 200, 2.0))
+    measures.add(RequestRecord("GET", "/a", 200, 2.0))
     assert [(minute.p50_ms, minute.p95_ms) for minute in measures.minutes()] == [(51.0, 96.0), (2_000.0, 2_000.0)]
 
 
@@ -76,7 +76,7 @@ SAMPLE = re.compile(r'codefathom_\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? -?\d+(\.\d
 @given(
     st.lists(
         st.builds(
-            Request,
+            RequestRecord,
             st.sampled_from(["GET", "POST"]),
             st.sampled_from(["/search", "/projects/{project_id}"]),
             st.sampled_from([200, 404, 500]),
@@ -85,7 +85,7 @@ SAMPLE = re.compile(r'codefathom_\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? -?\d+(\.\d
         max_size=30,
     )
 )
-def test_the_text_for_prometheus_adds_up(requests: list[Request]) -> None:
+def test_the_text_for_prometheus_adds_up(requests: list[RequestRecord]) -> None:
     measures = Measures()
     for request in requests:
         measures.add(request)

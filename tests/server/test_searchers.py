@@ -18,7 +18,7 @@ from codefathom import Engine
 from codefathom.config.settings import Settings
 from codefathom.errors import IndexingError, UsageError
 from codefathom.server.http.problem_json import SlowError
-from codefathom.server.searches.search_child import Wanted
+from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.searches.search_pool import Searchers
 from codefathom.server.server_config import ServerConfig
 
@@ -36,8 +36,8 @@ def searchers() -> Iterator[Searchers]:
     made.close()
 
 
-def wanted(shop: Path, query: str = QUESTION, **options: object) -> Wanted:
-    return Wanted(str(shop), 1, Settings(), query, options, LONG_S)
+def wanted(shop: Path, query: str = QUESTION, **options: object) -> SearchTask:
+    return SearchTask(str(shop), 1, Settings(), query, options, LONG_S)
 
 
 def test_a_process_finds_what_the_engine_finds(shop: Path, searchers: Searchers) -> None:

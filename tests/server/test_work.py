@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from codefathom.server.jobs.job_child import messages
 from codefathom.server.jobs.job_messages import (
     FileError,
+    JobPace,
     Message,
     Order,
-    Pace,
     Report,
     Step,
     Trouble,
@@ -54,7 +54,7 @@ def test_what_is_nearly_a_message_is_none_too(line: str) -> None:
 
 
 def test_the_first_files_are_timed_from_the_end_of_the_phase_before() -> None:
-    pace = Pace(100.0)
+    pace = JobPace(100.0)
     scan = pace.step(Progress("scan", 0, 0), 101.0)
     first = pace.step(Progress("index", 20, 100, "a.py", 60), 103.0)
     second = pace.step(Progress("index", 60, 100, "b.py", 180), 105.0)
@@ -67,7 +67,7 @@ def test_the_first_files_are_timed_from_the_end_of_the_phase_before() -> None:
 
 
 def test_no_time_at_all_is_no_rate() -> None:
-    assert Pace(1.0).step(Progress("index", 1, 2), 1.0) == Step("index", "", 1, 2)
+    assert JobPace(1.0).step(Progress("index", 1, 2), 1.0) == Step("index", "", 1, 2)
 
 
 def test_a_file_that_fails_is_told_at_once_and_only_once(tmp_path: Path) -> None:

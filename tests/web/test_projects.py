@@ -19,7 +19,7 @@ from tests.server.test_git import commit, git
 from codefathom import Engine
 from codefathom.server.server_config import ServerConfig
 
-from .conftest import SLOWER, ServedPage, replied, serving
+from .conftest import ServedPage, replied, serving
 from .test_shell import violations
 
 LONG_MS = 60_000  # a process is started, and the machine may be busy
@@ -94,9 +94,7 @@ def test_a_project_is_added_and_watched_to_the_end(page: Page, served: ServedPag
     shown = page.evaluate("window.seen")
     percents = [step["percent"] for step in shown]
     assert percents == sorted(percents), "progress went back"
-    # A browser that was slowed down on purpose comes too late for the beginning.
-    phases = {"index"} if SLOWER > 1 else {"starting", "index"}
-    assert phases <= {step["phase"] for step in shown}
+    assert "index" in {step["phase"] for step in shown}  # how it begins, a busy browser comes too late to see
     assert any(re.match(r"\d+ of 250 files · [\d,.]+ files?/s", step["numbers"]) for step in shown), shown
     held_now = served.client.get("/projects/parts").json()
     numbers = card(page, "parts").locator("dd").all_inner_texts()

@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from codefathom.agent.tools import Place
+from codefathom.agent.tools import ShownLines
 from codefathom.answer.answer_types import Citation, Dropped, Label
 from codefathom.answer.budget import merged
 from codefathom.answer.loose_json import objects_in
@@ -76,7 +76,7 @@ class FinalAnswer:
         return tuple(item for item in self.named if isinstance(item, Dropped))
 
 
-Trace = Sequence[Sequence[Place]]  # what each observation showed, oldest first
+Trace = Sequence[Sequence[ShownLines]]  # what each observation showed, oldest first
 
 
 def stream_final(
@@ -219,16 +219,16 @@ def _source(item: object, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Cit
     return Citation(paths[0], place.start_line, place.end_line)
 
 
-def _place(item: object) -> Place | None:
+def _place(item: object) -> ShownLines | None:
     """Return the place that a model means by an object, or by a text such as "src/app.py:3-9"."""
     if isinstance(item, str):
         match = re.fullmatch(r"\[?`?(.+?):L?([0-9]{1,7})(?:\s*[-–]\s*L?([0-9]{1,7}))?`?\]?", item.strip())
-        return Place(match[1], int(match[2]), int(match[3] or match[2])) if match else None
+        return ShownLines(match[1], int(match[2]), int(match[3] or match[2])) if match else None
     if not isinstance(item, Mapping):
         return None
     path, start = item.get("path", item.get("file_path")), _line(item.get("start_line"))
     end = start if item.get("end_line") is None else _line(item["end_line"])
-    return Place(path, start, end) if isinstance(path, str) and path and start and end else None
+    return ShownLines(path, start, end) if isinstance(path, str) and path and start and end else None
 
 
 def _line(value: object) -> int:

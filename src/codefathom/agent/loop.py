@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from codefathom.agent.final import DEMAND, MAX_TOKENS, FinalAnswer, replied, stream_final
-from codefathom.agent.tools import Observation, Place, Tool, named, usage
+from codefathom.agent.tools import Observation, ShownLines, Tool, named, usage
 from codefathom.answer.answer_types import NO_PRICES, Citation, Prices, StageTrace
 from codefathom.answer.loose_json import objects_in
 from codefathom.answer.prompting import fenced
@@ -42,7 +42,7 @@ SYSTEM = (
 _IN_TEXT = 'If you cannot call tools, write {"tool": name, "arguments": {…}} as JSON and wait for the result.'
 
 
-class Limits(NamedTuple):
+class AgentLimits(NamedTuple):
     """What a run may use. The final answer is always asked for, so that a run may end a little above."""
 
     rounds: int = 6  # turns of the model, the last one without tools
@@ -60,7 +60,7 @@ class Briefing(NamedTuple):
     demand: str = DEMAND  # of the final answer
     history: tuple[Message, ...] = ()  # earlier turns
     given: str = ""  # what it is shown before it looks
-    places: tuple[Place, ...] = ()  # the lines in that
+    places: tuple[ShownLines, ...] = ()  # the lines in that
     mask: Callable[[str], str] = str  # takes out of a trace what is taken out of what leaves the machine
 
 
@@ -70,7 +70,7 @@ class Thought(NamedTuple):
     text: str
 
 
-class Call(NamedTuple):
+class ToolUse(NamedTuple):
     """A tool is called. `arguments` is JSON text as the model wrote it."""
 
     name: str
@@ -82,7 +82,7 @@ class Observed(NamedTuple):
 
     name: str
     text: str
-    places: tuple[Place, ...]
+    places: tuple[ShownLines, ...]
     is_error: bool
     milliseconds: float
 
@@ -99,14 +99,14 @@ class Final(NamedTuple):
     hint: str = ""  # what to do about that
 
 
-Event = Delta | Thought | Call | Observed | Final  # a Delta is a piece of what the model is just writing
+Event = Delta | Thought | ToolUse | Observed | Final  # a Delta is a piece of what the model is just writing
 
 
 def run(
     question: str,
     model: ChatModel,
     tools: Sequence[Tool],
-    limits: Limits = Limits(),  # noqa: B008 -- it cannot be changed
+    limits: AgentLimits = AgentLimits(),  # noqa: B008 -- it cannot be changed
     briefing: Briefing = Briefing(),  # noqa: B008
     *,
     clock: Callable[[], float] = time.monotonic,
@@ -151,14 +151,14 @@ class _Talk:
         self,
         model: ChatModel,
         tools: Sequence[Tool],
-        limits: Limits,
+        limits: AgentLimits,
         opening: Sequence[Message],
         *,
         record: Record,
         clock: Callable[[], float],
     ) -> None:
         self.messages = list(opening)
-        self.trace: list[tuple[Place, ...]] = []
+        self.trace: list[tuple[ShownLines, ...]] = []
         self.record = record
         self.n_rounds = 0
         self.failure = self.hint = ""
@@ -278,7 +278,7 @@ class _Talk:
             yield Thought(said)
         in_text = []
         for index, call in enumerate(calls):
-            yield Call(call.name, call.arguments)
+            yield ToolUse(call.name, call.arguments)
             with self.record.stage(call.name, [call.arguments]) as stage:
                 observation = self._answered(call) if index < _MAX_CALLS else _TOO_MANY
                 stage.output = [f"{place.path}:{place.start_line}-{place.end_line}" for place in observation.places]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from codefathom.agent.final import FinalAnswer
 from codefathom.agent.loop import Final
-from codefathom.agent.tools import Place
+from codefathom.agent.tools import ShownLines
 from codefathom.answer.answer_types import Answer, Checked, Citation, Dropped, Label, Source, label_of
 from codefathom.answer.budget import lines_of
 from codefathom.answer.cite import check, texts_now
@@ -33,7 +33,7 @@ _NO_ANSWER = {
 def report(
     question: str,
     final: Final,
-    seen: Sequence[Place],
+    seen: Sequence[ShownLines],
     text_of: Callable[[str], str],
     on_disk: Callable[[str], str | None],
     *,
@@ -69,7 +69,7 @@ def report(
     )
 
 
-def _sources(answer: FinalAnswer, seen: Sequence[Place], text_of: Callable[[str], str]) -> Iterator[Source]:
+def _sources(answer: FinalAnswer, seen: Sequence[ShownLines], text_of: Callable[[str], str]) -> Iterator[Source]:
     """Yield what the answer lists, numbered as it lists it, then all else that was shown."""
     listed = [(number, item) for number, item in enumerate(answer.named, start=1) if isinstance(item, Citation)]
     shown = [(number, Citation(*place)) for number, place in enumerate(dict.fromkeys(seen), start=_NOT_LISTED)]

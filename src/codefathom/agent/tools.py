@@ -25,7 +25,7 @@ _LEVELS: Mapping[str, Level] = {"file": "file", "function": "symbol", "symbol": 
 _LINES_BEFORE = 3
 
 
-class Place(NamedTuple):
+class ShownLines(NamedTuple):
     """Lines that a model was shown."""
 
     path: str
@@ -38,7 +38,7 @@ class Observation(NamedTuple):
     """What a tool answers."""
 
     text: str
-    places: tuple[Place, ...] = ()
+    places: tuple[ShownLines, ...] = ()
     is_error: bool = False
 
 
@@ -51,7 +51,7 @@ class Tool(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class ToolProject:
     """What the tools ask of a project."""
 
     search: Callable[[str, Level, int], SearchResult]  # question, what a hit is, most hits
@@ -61,7 +61,7 @@ class Project:
     paths: Callable[[], Sequence[str]]  # of all indexed documents
 
 
-def tools(project: Project, *, max_chars: int = MAX_CHARS) -> tuple[Tool, ...]:
+def tools(project: ToolProject, *, max_chars: int = MAX_CHARS) -> tuple[Tool, ...]:
     """Return the tools of a project; no observation is longer than `max_chars`."""
     runs: tuple[tuple[ToolSpec, _Run, tuple[str, ...]], ...] = (
         (_SEARCH, _search_code, ("search",)),
@@ -128,13 +128,15 @@ _LIST = ToolSpec(
     _object("", folder={**_TEXT, "minLength": 0, "default": ""}, pattern={**_TEXT, "maxLength": 200}),
 )
 
-_Run = Callable[[Project, Mapping[str, Any], int], Observation]
+_Run = Callable[[ToolProject, Mapping[str, Any], int], Observation]
 
 
 # ---- arguments
 
 
-def _checked(spec: ToolSpec, run: _Run, project: Project, max_chars: int, arguments: Mapping[str, Any]) -> Observation:
+def _checked(
+    spec: ToolSpec, run: _Run, project: ToolProject, max_chars: int, arguments: Mapping[str, Any]
+) -> Observation:
     """Run a tool with arguments that were checked; answer what is wrong with them, or with what they ask for."""
     values, problems = _read(spec, arguments)
     if problems:
@@ -222,14 +224,14 @@ def _allowed(rule: Mapping[str, Any], is_required: bool) -> str:
 # ---- search_code
 
 
-def _search_code(project: Project, values: Mapping[str, Any], max_chars: int) -> Observation:
+def _search_code(project: ToolProject, values: Mapping[str, Any], max_chars: int) -> Observation:
     result = project.search(values["question"], _LEVELS[values["index_type"]], values["top_k"])
     if not result.hits:
         return Observation(f"Nothing found. {result.suggestion or 'Try other words, or list_files.'}")
     notes = [f"{len(result.hits)} places, best first; confidence {result.confidence:.2f}."]
     notes += ["Files changed since the index was made."] * result.stale
     parts = [" ".join([*notes, *result.degraded])]
-    places: list[Place] = []
+    places: list[ShownLines] = []
     for index, hit in enumerate(result.hits):
         # What one hit leaves over, the later ones may use.
         room = (max_chars - sum(len(part) + 2 for part in parts)) // (len(result.hits) - index)
@@ -250,7 +252,7 @@ def _excerpt_of(hit: Hit, number: int, room: int) -> Observation:
     if sum(len(line) + 9 for line in lines) + len(title) > room and hit.line > first + _LINES_BEFORE:
         first = min(hit.line, chunk.start_line + len(lines) - 1) - _LINES_BEFORE
     body = _numbered(chunk.path, lines[first - chunk.start_line :], first, room - len(title) - 1)
-    places = (Place(chunk.path, first, first + body.n_lines - 1, chunk.symbol),) * bool(body.n_lines)
+    places = (ShownLines(chunk.path, first, first + body.n_lines - 1, chunk.symbol),) * bool(body.n_lines)
     return Observation(f"{title}\n{body.text}", places)
 
 
@@ -275,7 +277,7 @@ def _lines(text: str) -> list[str]:
 # ---- read_file
 
 
-def _read_file(project: Project, values: Mapping[str, Any], max_chars: int) -> Observation:
+def _read_file(project: ToolProject, values: Mapping[str, Any], max_chars: int) -> Observation:
     given = values["file_path"]
     if given not in project.paths() and _leaves_project(given):
         return _error(f"{_short(given)} is no path from the project's root, such as src/main.py.")
@@ -293,7 +295,7 @@ def _read_file(project: Project, values: Mapping[str, Any], max_chars: int) -> O
     body = _numbered(path, lines[start - 1 : end], start, room)
     last = start + body.n_lines - 1
     title = f"{path}, lines {start} to {last} of {len(lines)}"
-    return Observation(f"{title}\n{body.text}", (Place(path, start, last),) * bool(body.n_lines))
+    return Observation(f"{title}\n{body.text}", (ShownLines(path, start, last),) * bool(body.n_lines))
 
 
 def _leaves_project(path: str) -> bool:
@@ -301,14 +303,14 @@ def _leaves_project(path: str) -> bool:
     return parts[0] in ("", "~") or ".." in parts or re.match(r"[A-Za-z]:[/\\]|\w+://", path) is not None
 
 
-def _indexed(project: Project, path: str) -> str:
+def _indexed(project: ToolProject, path: str) -> str:
     """Return the path that is meant: as given, or the only one that ends with it."""
     known = project.paths()
     ending = [] if path in known else [one for one in known if one.endswith(f"/{path}")]
     return ending[0] if len(ending) == 1 else path
 
 
-def _near(project: Project, given: str) -> str:
+def _near(project: ToolProject, given: str) -> str:
     stem = given.rpartition("/")[2].partition(".")[0].lower()
     near = [path for path in project.paths() if stem and stem in path.rpartition("/")[2].lower()][:5]
     return f"Did you mean {', '.join(near)}?" if near else "list_files shows what is."
@@ -317,13 +319,15 @@ def _near(project: Project, given: str) -> str:
 # ---- find_symbol, related_files, list_files
 
 
-def _find_symbol(project: Project, values: Mapping[str, Any], max_chars: int) -> Observation:
+def _find_symbol(project: ToolProject, values: Mapping[str, Any], max_chars: int) -> Observation:
     name = values["name"].removeprefix("@@").removesuffix("()")
     found = project.symbols(name)
     if not found:
         return Observation(f"No symbol is called {_short(name)}. Try a part of the name, or search_code.")
     shown = _fitting([_definition(item) for item in found], max_chars, lambda n: f"({len(found) - n} more)")
-    spans = [Place(one.path, one.symbol.start_line, one.symbol.end_line, one.symbol.qualified_name) for one in found]
+    spans = [
+        ShownLines(one.path, one.symbol.start_line, one.symbol.end_line, one.symbol.qualified_name) for one in found
+    ]
     return Observation(shown.text, tuple(spans[: shown.n_lines]))
 
 
@@ -333,7 +337,7 @@ def _definition(found: FoundSymbol) -> str:
     return f"{found.path}:{symbol.start_line}-{symbol.end_line} {symbol.kind} {symbol.qualified_name}{signature}"
 
 
-def _related_files(project: Project, values: Mapping[str, Any], max_chars: int) -> Observation:
+def _related_files(project: ToolProject, values: Mapping[str, Any], max_chars: int) -> Observation:
     target = values["target"]
     if not target.startswith("@@") and _leaves_project(target.removeprefix("@")):
         return _error(f"{_short(target)} is neither a path from the project's root nor @@ and a name.")
@@ -344,11 +348,11 @@ def _related_files(project: Project, values: Mapping[str, Any], max_chars: int) 
     edges = [(item, f" in {item.symbol}" * bool(item.symbol)) for item in result.edges]
     lines = [f"{item.kind} {item.path}:{item.line}{inside} ({item.name})" for item, inside in edges]
     shown = _fitting(lines, max_chars - len(end) - 1, lambda n: f"({len(lines) - n} more)")
-    places = tuple(Place(item.path, item.line, item.line, item.symbol) for item in result.edges[: shown.n_lines])
+    places = tuple(ShownLines(item.path, item.line, item.line, item.symbol) for item in result.edges[: shown.n_lines])
     return Observation(f"{shown.text}\n{end}", places)
 
 
-def _list_files(project: Project, values: Mapping[str, Any], max_chars: int) -> Observation:
+def _list_files(project: ToolProject, values: Mapping[str, Any], max_chars: int) -> Observation:
     folder, pattern = values["folder"].removeprefix("./").strip("/"), values.get("pattern", "")
     if _leaves_project(values["folder"].rstrip("/") or "."):
         return _error(f"{_short(values['folder'])} is no folder from the project's root, such as src.")

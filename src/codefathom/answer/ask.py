@@ -14,7 +14,7 @@ from codefathom.answer.budget import Material, Packed, pack, too_large
 from codefathom.answer.problems import told_once
 from codefathom.answer.prompting import language_of_question
 from codefathom.answer.record import Record
-from codefathom.answer.stages.course import Course, Models, Project, Question
+from codefathom.answer.stages.course import AnswerProject, AnswerQuestion, Course, Models
 from codefathom.answer.stages.gather import materials
 from codefathom.answer.stages.judge import judge
 from codefathom.answer.stages.rewrite import rewrite
@@ -25,7 +25,7 @@ from codefathom.search.question.query import parse_query
 from codefathom.types import SearchResult
 
 # What a caller of `ask` meets.
-__all__ = ["NOT_FOUND", "NO_MODEL", "Found", "Text", "ask"]
+__all__ = ["NOT_FOUND", "NO_MODEL", "AnswerSources", "Text", "ask"]
 
 # Hits asked for, for each file that is shown: several hits lie in one file.
 _HITS_PER_SOURCE = 4
@@ -34,7 +34,7 @@ _MAX_PROBLEMS = 3  # said of one stage
 _OF_GIVEN = 0.5  # sources that the asker chose: likely, but nothing has looked at them
 
 
-class Found(NamedTuple):
+class AnswerSources(NamedTuple):
     """The sources of an answer, before it is written."""
 
     sources: tuple[Source, ...]
@@ -42,7 +42,7 @@ class Found(NamedTuple):
     degraded: tuple[str, ...] = ()  # what was done without so far
 
 
-def ask(question: Question, project: Project, models: Models) -> Iterator[Found | Text | Answer]:
+def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Iterator[AnswerSources | Text | Answer]:
     """Yield the sources, the answer in checked pieces, and the whole answer last.
 
     Closing the iterator ends the model's call. A model that fails leaves what it wrote, excerpts, and `Answer.failure`.
@@ -59,7 +59,7 @@ def ask(question: Question, project: Project, models: Models) -> Iterator[Found 
             "no line of any source fits into the context",
             hint="raise context.window and llm.window, lower answer.max_tokens, or ask a shorter question",
         )
-    yield Found(packed.sources, packed.left_out, told_once(course.degraded))
+    yield AnswerSources(packed.sources, packed.left_out, told_once(course.degraded))
     if models.answer is None:
         yield from from_excerpts(course, result)
     elif not packed.sources or not is_likely:
@@ -159,7 +159,7 @@ def _paths(found: Iterable[Material | Source]) -> list[str]:
     return [item.path for item in found]
 
 
-def _with_paths(found: list[Material], paths: Mapping[str, str], project: Project, reason: str) -> list[Material]:
+def _with_paths(found: list[Material], paths: Mapping[str, str], project: AnswerProject, reason: str) -> list[Material]:
     known = {item.path for item in found}
     added = (
         Material(path, project.text(path), reason=why or reason) for path, why in paths.items() if path not in known

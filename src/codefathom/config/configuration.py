@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from codefathom.config import project_file
 from codefathom.config.model_names import model_and_address
-from codefathom.config.settings import NOTHING, SECTIONS, Known, Rule, Settings, known_settings
+from codefathom.config.settings import NOTHING, SECTIONS, KnownSetting, SettingRule, Settings, known_settings
 from codefathom.errors import SettingsError, SourceError
 from codefathom.text.printable import is_text
 
@@ -142,7 +142,7 @@ def load_settings(
     return settings
 
 
-def _check_project(given: _Given, known: Known, value: Any, root: str) -> None:
+def _check_project(given: _Given, known: KnownSetting, value: Any, root: str) -> None:
     """Raise SettingsError for what a file in a repository must not even ask for."""
     if known.rule.local:
         _check_inside(given, known, value, root)
@@ -216,14 +216,14 @@ def _from_environment(environ: Mapping[str, str]) -> Iterator[_Given]:
             raise SettingsError(f"environment {name} is not a setting", hint=f"with two underscores: {right}?")
 
 
-def _resolve(given: _Given, known: Mapping[str, Known]) -> tuple[str, Any]:
+def _resolve(given: _Given, known: Mapping[str, KnownSetting]) -> tuple[str, Any]:
     key = ALIASES.get(given.key, given.key)
     if key not in known:
         nearest = _nearest(key, [*known, *ALIASES])
         raise SettingsError(f"{given.origin}: {given.key} is not a setting", hint=nearest)
     if given.key in SWITCHES:
         on, off = SWITCHES[given.key]
-        return key, on if _convert(given, Known(key, True, Rule(""))) else off
+        return key, on if _convert(given, KnownSetting(key, True, SettingRule(""))) else off
     return key, _convert(given, known[key])
 
 
@@ -239,7 +239,7 @@ _TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
-def _convert(given: _Given, known: Known) -> Any:
+def _convert(given: _Given, known: KnownSetting) -> Any:
     wanted = type(known.default)
     if not _is_unicode(given.value):
         raise SettingsError(f"{given.origin}: the value of {given.key} is no text in UTF-8", hint="write it in UTF-8")
@@ -282,7 +282,7 @@ def _is_unicode(value: object) -> bool:
     return is_text("".join(part for part in parts if isinstance(part, str)))
 
 
-def _wrong(given: _Given, known: Known, remedy: str) -> SettingsError:
+def _wrong(given: _Given, known: KnownSetting, remedy: str) -> SettingsError:
     name = given.key if given.key == known.key else f"{given.key} ({known.key})"
     return SettingsError(f"{given.origin}: {name} cannot be {_said(given.value, known)}", hint=remedy)
 
@@ -292,7 +292,7 @@ _MOST_SAID = 80  # characters of a value
 _LONG_WORD = re.compile(r"(?=[\w+=~-]*\d)[\w+=~-]{16,}")
 
 
-def _said(value: object, known: Known) -> str:
+def _said(value: object, known: KnownSetting) -> str:
     """Return a value as an error may repeat it: errors are sent to others, and a key may stand in the wrong place."""
     if known.key == "server.tokens":
         return "what is written there"
@@ -309,7 +309,7 @@ def _said(value: object, known: Known) -> str:
     return repr(masked if len(masked) <= _MOST_SAID else f"{masked[:_MOST_SAID]}…")
 
 
-def _check_inside(given: _Given, known: Known, value: str, root: str) -> None:
+def _check_inside(given: _Given, known: KnownSetting, value: str, root: str) -> None:
     """A project file comes with the repository: it must not point the program at other places of the machine."""
     top = os.path.join(os.path.realpath(root), "")
     place = os.path.join(os.path.realpath(os.path.join(top, value)), "")

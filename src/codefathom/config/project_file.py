@@ -12,7 +12,7 @@ import stat
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from codefathom.config.settings import Known
+from codefathom.config.settings import KnownSetting
 
 MAX_BYTES = 250_000
 _MOST_CHARS = 2_000  # of one text: some go to a model with each call
@@ -87,14 +87,14 @@ PERMISSIONS: Mapping[str, Permission] = {
 _LEVEL_OF_AUTO = {"select.filter_level": {-1: 1}}
 
 
-def permission_of(known: Known) -> Permission:
+def permission_of(known: KnownSetting) -> Permission:
     """Return what a project's file may do with a setting; one that nobody has decided is closed."""
     if known.key in PERMISSIONS:
         return PERMISSIONS[known.key]
     return Permission("inside") if known.rule.local and not known.rule.remote else _CLOSED
 
 
-def refusal(known: Known, value: Any, current: Any) -> str:
+def refusal(known: KnownSetting, value: Any, current: Any) -> str:
     """Say why a value of the file does not count beside the one in force, "" when it does."""
     permission = permission_of(known)
     if value == current:
@@ -117,7 +117,7 @@ def _verb(permission: Permission, value: Any) -> str:
     return "lower" if permission.direction == "lower" else "raise"
 
 
-def _weight(known: Known, value: float) -> float:
+def _weight(known: KnownSetting, value: float) -> float:
     if permission_of(known).zero and value == 0:
         return float("inf")
     return _LEVEL_OF_AUTO.get(known.key, {}).get(int(value), value)

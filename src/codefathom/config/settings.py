@@ -18,7 +18,7 @@ _ENCODINGS = (
 _GIT = ("https", "ssh", "http", "git", "file")
 
 
-class Rule(NamedTuple):
+class SettingRule(NamedTuple):
     """What a setting is for and which values it takes."""
 
     help: str
@@ -34,21 +34,21 @@ class Rule(NamedTuple):
 class SourceSettings(NamedTuple):
     """Which files are read."""
 
-    dir: Annotated[str, Rule("Folder to index, relative to the project.", local=True)] = "."
+    dir: Annotated[str, SettingRule("Folder to index, relative to the project.", local=True)] = "."
     required_exts: Annotated[
-        tuple[str, ...], Rule("Only files whose names end with one of these; empty means all.")
+        tuple[str, ...], SettingRule("Only files whose names end with one of these; empty means all.")
     ] = ()
     ignore: Annotated[
-        tuple[str, ...], Rule("Further patterns in the syntax of .gitignore; they win over the files.")
+        tuple[str, ...], SettingRule("Further patterns in the syntax of .gitignore; they win over the files.")
     ] = ()
-    follow_symlinks: Annotated[bool, Rule("Follow symbolic links that stay inside the project.")] = False
+    follow_symlinks: Annotated[bool, SettingRule("Follow symbolic links that stay inside the project.")] = False
     max_file_bytes: Annotated[
-        int, Rule("Larger files are skipped, and listed as oversized.", low=1, high=10_000_000_000)
+        int, SettingRule("Larger files are skipped, and listed as oversized.", low=1, high=10_000_000_000)
     ] = 4_000_000
-    include_generated: Annotated[bool, Rule("Index generated, minified and vendored files too.")] = False
+    include_generated: Annotated[bool, SettingRule("Index generated, minified and vendored files too.")] = False
     encoding: Annotated[
         str,
-        Rule(
+        SettingRule(
             "Encoding of files that are not UTF-8 and do not declare one; `auto` means the one that all of them "
             "together look like.",
             choices=("auto", *_ENCODINGS),
@@ -56,7 +56,7 @@ class SourceSettings(NamedTuple):
     ] = "auto"
     secrets: Annotated[
         str,
-        Rule(
+        SettingRule(
             "What the index holds in the place of a secret: `mask`, signs without meaning, so that its value is stored "
             "nowhere, or `keep`, the value.",
             choices=("mask", "keep"),
@@ -69,7 +69,7 @@ class ParseSettings(NamedTuple):
 
     chain: Annotated[
         tuple[str, ...],
-        Rule("Parsers to ask, in this order; the first that can, does.", choices=("treesitter", "llm", "text")),
+        SettingRule("Parsers to ask, in this order; the first that can, does.", choices=("treesitter", "llm", "text")),
     ] = ("treesitter", "text")
 
 
@@ -77,13 +77,13 @@ class ChunkSettings(NamedTuple):
     """How documents are cut."""
 
     target_chars: Annotated[
-        int, Rule("Definitions above this size are cut, smaller ones grouped up to it.", low=100, high=1_000_000)
+        int, SettingRule("Definitions above this size are cut, smaller ones grouped up to it.", low=100, high=1_000_000)
     ] = 1_000
-    max_lines: Annotated[int, Rule("Most lines of one chunk.", low=5, high=100_000)] = 60
+    max_lines: Annotated[int, SettingRule("Most lines of one chunk.", low=5, high=100_000)] = 60
 
 
 _HOST = r"(https?://)?(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:\d{1,5})?"
-_BASE_URL = Rule("Address of models that carry none; empty means the usual one of their provider.", remote=True)
+_BASE_URL = SettingRule("Address of models that carry none; empty means the usual one of their provider.", remote=True)
 
 
 class EmbedSettings(NamedTuple):
@@ -91,7 +91,7 @@ class EmbedSettings(NamedTuple):
 
     model: Annotated[
         str,
-        Rule(
+        SettingRule(
             "Embedding model; `bundled` is inside the package, others are such as ollama:nomic-embed-text, "
             "openai:text-embedding-3-small, or with an address openai:NAME@http://localhost:8000/v1; onnx:FOLDER and "
             "model2vec:FOLDER lie on this disk.",
@@ -99,84 +99,94 @@ class EmbedSettings(NamedTuple):
         ),
     ] = "bundled"
     base_url: Annotated[str, _BASE_URL] = ""
-    dimensions: Annotated[int, Rule("Length of the vectors; 0 means the model's own.", low=0, high=65_536)] = 0
+    dimensions: Annotated[int, SettingRule("Length of the vectors; 0 means the model's own.", low=0, high=65_536)] = 0
     reduce: Annotated[
         str,
-        Rule(
+        SettingRule(
             "How vectors get that length: `ask` the model for it, `truncate` them, or `project` them by a fixed "
             "random matrix.",
             choices=("ask", "truncate", "project"),
         ),
     ] = "ask"
-    batch: Annotated[int, Rule("Texts in one call of the model.", low=1, high=100_000)] = 1_024
-    batch_tokens: Annotated[int, Rule("Tokens in one call of a remote model, by estimate.", low=1)] = 32_000
-    max_tokens: Annotated[int, Rule("Tokens of one text; no model gets more of it.", low=1)] = 8_000
+    batch: Annotated[int, SettingRule("Texts in one call of the model.", low=1, high=100_000)] = 1_024
+    batch_tokens: Annotated[int, SettingRule("Tokens in one call of a remote model, by estimate.", low=1)] = 32_000
+    max_tokens: Annotated[int, SettingRule("Tokens of one text; no model gets more of it.", low=1)] = 8_000
     query_prefix: Annotated[
-        str, Rule("What stands before a question; `auto` is what the model is known to expect.")
+        str, SettingRule("What stands before a question; `auto` is what the model is known to expect.")
     ] = "auto"
-    document_prefix: Annotated[str, Rule("What stands before a text; `auto` is what the model is known to expect.")] = (
-        "auto"
+    document_prefix: Annotated[
+        str, SettingRule("What stands before a text; `auto` is what the model is known to expect.")
+    ] = "auto"
+    timeout_s: Annotated[float, SettingRule("Seconds to wait for the vectors of one call.", low=0.1, high=86_400)] = (
+        60.0
     )
-    timeout_s: Annotated[float, Rule("Seconds to wait for the vectors of one call.", low=0.1, high=86_400)] = 60.0
-    threads: Annotated[int, Rule("Threads of a model in ONNX.", low=1, high=256)] = 1
+    threads: Annotated[int, SettingRule("Threads of a model in ONNX.", low=1, high=256)] = 1
 
 
 class StoreSettings(NamedTuple):
     """How vectors are kept."""
 
-    vectors: Annotated[str, Rule("Kind of vector store.")] = "flat"
+    vectors: Annotated[str, SettingRule("Kind of vector store.")] = "flat"
 
 
 class SearchSettings(NamedTuple):
     """How hits are found and ordered."""
 
-    limit: Annotated[int, Rule("Most hits of a search.", low=1, high=1_000)] = 10
-    level: Annotated[str, Rule("What a hit is.", choices=LEVELS)] = "chunk"
-    mode: Annotated[str, Rule("How a search ranks; auto decides for each query.", choices=MODES)] = "auto"
-    candidates: Annotated[int, Rule("Most candidates of each ranking before they are fused.", low=1, high=10_000)] = 100
+    limit: Annotated[int, SettingRule("Most hits of a search.", low=1, high=1_000)] = 10
+    level: Annotated[str, SettingRule("What a hit is.", choices=LEVELS)] = "chunk"
+    mode: Annotated[str, SettingRule("How a search ranks; auto decides for each query.", choices=MODES)] = "auto"
+    candidates: Annotated[
+        int, SettingRule("Most candidates of each ranking before they are fused.", low=1, high=10_000)
+    ] = 100
     fusion: Annotated[
-        str, Rule("Reciprocal rank fusion, or weighted sum of scaled scores.", choices=("rrf", "weighted"))
+        str, SettingRule("Reciprocal rank fusion, or weighted sum of scaled scores.", choices=("rrf", "weighted"))
     ] = "rrf"
-    rrf_k: Annotated[int, Rule("Constant of reciprocal rank fusion; larger is flatter.", low=1)] = 60
-    lexical_weight: Annotated[float, Rule("Weight of the word ranking in a weighted fusion.", low=0.0, high=1.0)] = 0.6
-    vector_weight: Annotated[float, Rule("Weight of the vector ranking in a weighted fusion.", low=0.0, high=1.0)] = 0.4
+    rrf_k: Annotated[int, SettingRule("Constant of reciprocal rank fusion; larger is flatter.", low=1)] = 60
+    lexical_weight: Annotated[
+        float, SettingRule("Weight of the word ranking in a weighted fusion.", low=0.0, high=1.0)
+    ] = 0.6
+    vector_weight: Annotated[
+        float, SettingRule("Weight of the vector ranking in a weighted fusion.", low=0.0, high=1.0)
+    ] = 0.4
     min_similarity: Annotated[
-        float, Rule("Vector candidates below this cosine similarity are dropped.", low=0.0, high=1.0)
+        float, SettingRule("Vector candidates below this cosine similarity are dropped.", low=0.0, high=1.0)
     ] = 0.0
     expression_timeout_s: Annotated[
         float,
-        Rule(
+        SettingRule(
             "Seconds of computing that all regular expressions of one search may take together.",
             low=0.1,
             high=600.0,
             remote=True,
         ),
     ] = 10.0
-    refresh: Annotated[str, Rule("Update the index before a search.", choices=("auto", "always", "never"))] = "auto"
-    refresh_max_files: Annotated[int, Rule("With `auto`: more changed files than this are not waited for.", low=0)] = (
-        500
+    refresh: Annotated[str, SettingRule("Update the index before a search.", choices=("auto", "always", "never"))] = (
+        "auto"
     )
+    refresh_max_files: Annotated[
+        int, SettingRule("With `auto`: more changed files than this are not waited for.", low=0)
+    ] = 500
 
 
 class RerankSettings(NamedTuple):
     """How many candidates the last ranking sees, and a model that reads the best of them."""
 
-    candidates: Annotated[int, Rule("Candidates that are ranked after fusion.", low=1, high=10_000)] = 100
-    top_n: Annotated[int, Rule("Sources that go to a language model.", low=1, high=1_000)] = 8
+    candidates: Annotated[int, SettingRule("Candidates that are ranked after fusion.", low=1, high=10_000)] = 100
+    top_n: Annotated[int, SettingRule("Sources that go to a language model.", low=1, high=1_000)] = 8
     model: Annotated[
         str,
-        Rule(
+        SettingRule(
             "Reranking model: onnx:FOLDER, a cross-encoder on this disk, or a server with /rerank, "
             "http:NAME@http://localhost:8000/v1 or just http://localhost:8080; empty: none.",
             remote=True,
         ),
     ] = ""
-    base_url: Annotated[str, Rule("Address of a reranking server whose model carries none.", remote=True)] = ""
-    depth: Annotated[int, Rule("Best candidates that the reranking model reads.", low=1, high=10_000)] = 20
-    weight: Annotated[float, Rule("What its grades count against the ranking.", low=0.0, high=1.0)] = 0.5
-    max_tokens: Annotated[int, Rule("Tokens of a question with one text.", low=8)] = 512
-    timeout_s: Annotated[float, Rule("Seconds to wait for the grades of one call.", low=0.1, high=86_400)] = 10.0
-    threads: Annotated[int, Rule("Threads of a reranking model in ONNX.", low=1, high=256)] = 1
+    base_url: Annotated[str, SettingRule("Address of a reranking server whose model carries none.", remote=True)] = ""
+    depth: Annotated[int, SettingRule("Best candidates that the reranking model reads.", low=1, high=10_000)] = 20
+    weight: Annotated[float, SettingRule("What its grades count against the ranking.", low=0.0, high=1.0)] = 0.5
+    max_tokens: Annotated[int, SettingRule("Tokens of a question with one text.", low=8)] = 512
+    timeout_s: Annotated[float, SettingRule("Seconds to wait for the grades of one call.", low=0.1, high=86_400)] = 10.0
+    threads: Annotated[int, SettingRule("Threads of a reranking model in ONNX.", low=1, high=256)] = 1
 
 
 class SelectSettings(NamedTuple):
@@ -184,50 +194,60 @@ class SelectSettings(NamedTuple):
 
     filter_level: Annotated[
         int,
-        Rule(
+        SettingRule(
             "0 as found, 1 selected and judged by a model, 2 with related files; -1 is 1 where there is a model.",
             low=-1,
             high=2,
         ),
     ] = -1
     max_input_tokens: Annotated[
-        int, Rule("Most tokens sent to the model in one call; 0 means what it takes.", low=0)
+        int, SettingRule("Most tokens sent to the model in one call; 0 means what it takes.", low=0)
     ] = 0
 
 
 class JudgeSettings(NamedTuple):
     """How a language model judges candidates."""
 
-    relevance_threshold: Annotated[int, Rule("Least grade, 0 to 10, at which a file is kept.", low=0, high=10)] = 6
+    relevance_threshold: Annotated[
+        int, SettingRule("Least grade, 0 to 10, at which a file is kept.", low=0, high=10)
+    ] = 6
     doc_relevance: Annotated[
-        int, Rule("Least grade, 0 to 10, at which prose is kept, such as Markdown.", low=0, high=10)
+        int, SettingRule("Least grade, 0 to 10, at which prose is kept, such as Markdown.", low=0, high=10)
     ] = 5
-    workers: Annotated[int, Rule("Judgements asked for at the same time.", low=1, high=256)] = 5
+    workers: Annotated[int, SettingRule("Judgements asked for at the same time.", low=1, high=256)] = 5
 
 
 class ContextSettings(NamedTuple):
     """How a context is packed."""
 
-    max_files: Annotated[int, Rule("Most files of a context.", low=1, high=10_000)] = 10
-    window: Annotated[int, Rule("Most tokens of a context.", low=1)] = 120_000
-    full_text_ratio: Annotated[float, Rule("Share of the window for whole files.", low=0.0, high=1.0)] = 0.6
-    segment_ratio: Annotated[float, Rule("Share of the window for excerpts.", low=0.0, high=1.0)] = 0.35
-    disable_auto_window: Annotated[bool, Rule("Keep the window fixed instead of adapting it to the model.")] = False
-    disable_segment_reorder: Annotated[bool, Rule("Leave excerpts in the order in which they were found.")] = False
+    max_files: Annotated[int, SettingRule("Most files of a context.", low=1, high=10_000)] = 10
+    window: Annotated[int, SettingRule("Most tokens of a context.", low=1)] = 120_000
+    full_text_ratio: Annotated[float, SettingRule("Share of the window for whole files.", low=0.0, high=1.0)] = 0.6
+    segment_ratio: Annotated[float, SettingRule("Share of the window for excerpts.", low=0.0, high=1.0)] = 0.35
+    disable_auto_window: Annotated[bool, SettingRule("Keep the window fixed instead of adapting it to the model.")] = (
+        False
+    )
+    disable_segment_reorder: Annotated[bool, SettingRule("Leave excerpts in the order in which they were found.")] = (
+        False
+    )
     tokenizer_path: Annotated[
-        str, Rule("A tokenizer.json to count tokens with; empty means an estimate.", local=True)
+        str, SettingRule("A tokenizer.json to count tokens with; empty means an estimate.", local=True)
     ] = ""
 
 
 class LimitsSettings(NamedTuple):
     """How hard remote services are used."""
 
-    min_interval_ms: Annotated[int, Rule("Least time between two calls of a remote provider.", low=0, high=600_000)] = (
-        250
-    )
-    requests_per_minute: Annotated[int, Rule("Most calls of a remote provider in a minute; 0: no limit.", low=0)] = 0
-    tokens_per_minute: Annotated[int, Rule("Most tokens sent in a minute, by estimate; 0: no limit.", low=0)] = 0
-    attempts: Annotated[int, Rule("How often a call is tried that fails for a passing reason.", low=1, high=100)] = 5
+    min_interval_ms: Annotated[
+        int, SettingRule("Least time between two calls of a remote provider.", low=0, high=600_000)
+    ] = 250
+    requests_per_minute: Annotated[
+        int, SettingRule("Most calls of a remote provider in a minute; 0: no limit.", low=0)
+    ] = 0
+    tokens_per_minute: Annotated[int, SettingRule("Most tokens sent in a minute, by estimate; 0: no limit.", low=0)] = 0
+    attempts: Annotated[
+        int, SettingRule("How often a call is tried that fails for a passing reason.", low=1, high=100)
+    ] = 5
 
 
 class TokenPrices(NamedTuple):
@@ -246,35 +266,36 @@ class LlmSettings(NamedTuple):
 
     model: Annotated[
         str,
-        Rule(
+        SettingRule(
             "Provider and model, such as openai:gpt-5-mini or ollama:qwen2.5-coder:14b, with an address of its own "
             "openai:NAME@http://localhost:8000/v1; empty: none.",
             remote=True,
         ),
     ] = ""
     base_url: Annotated[str, _BASE_URL] = ""
-    connect_timeout_s: Annotated[float, Rule("Seconds to wait for a connection.", low=0.1, high=86_400)] = 10.0
-    read_timeout_s: Annotated[float, Rule("Seconds to wait for the next piece of a reply.", low=0.1, high=86_400)] = (
-        600.0
-    )
-    window: Annotated[int, Rule("Tokens that the model takes; 0 means that it is not known.", low=0)] = 0
+    connect_timeout_s: Annotated[float, SettingRule("Seconds to wait for a connection.", low=0.1, high=86_400)] = 10.0
+    read_timeout_s: Annotated[
+        float, SettingRule("Seconds to wait for the next piece of a reply.", low=0.1, high=86_400)
+    ] = 600.0
+    window: Annotated[int, SettingRule("Tokens that the model takes; 0 means that it is not known.", low=0)] = 0
     index: Annotated[
-        str, Rule("Model for parsing (parse.chain) and for index.purposes; empty means llm.model.", remote=True)
+        str, SettingRule("Model for parsing (parse.chain) and for index.purposes; empty means llm.model.", remote=True)
     ] = ""  # type: ignore[assignment]
-    select: Annotated[str, Rule(_MODEL, remote=True)] = ""
-    judge: Annotated[str, Rule(_MODEL, remote=True)] = ""
-    excerpt: Annotated[str, Rule(_MODEL, remote=True)] = ""
-    answer: Annotated[str, Rule(_MODEL, remote=True)] = ""
-    agent: Annotated[str, Rule(_MODEL, remote=True)] = ""
+    select: Annotated[str, SettingRule(_MODEL, remote=True)] = ""
+    judge: Annotated[str, SettingRule(_MODEL, remote=True)] = ""
+    excerpt: Annotated[str, SettingRule(_MODEL, remote=True)] = ""
+    answer: Annotated[str, SettingRule(_MODEL, remote=True)] = ""
+    agent: Annotated[str, SettingRule(_MODEL, remote=True)] = ""
     prompt_price: Annotated[
-        float, Rule("Price of a million tokens sent, in any currency; 0 means that it is not known.", low=0.0)
+        float, SettingRule("Price of a million tokens sent, in any currency; 0 means that it is not known.", low=0.0)
     ] = 0.0
     completion_price: Annotated[
-        float, Rule("Price of a million tokens received, in the same currency; 0 means that it is not known.", low=0.0)
+        float,
+        SettingRule("Price of a million tokens received, in the same currency; 0 means that it is not known.", low=0.0),
     ] = 0.0
     prices: Annotated[
         tuple[str, ...],
-        Rule(
+        SettingRule(
             "Prices of single models, each MODEL=SENT/RECEIVED such as openai:gpt-5-mini=0.25/2; other models have "
             "the two prices above.",
             form=r".+=\d+(\.\d+)?/\d+(\.\d+)?",
@@ -300,69 +321,82 @@ class LlmSettings(NamedTuple):
 class AnswerSettings(NamedTuple):
     """How answers are made."""
 
-    max_tokens: Annotated[int, Rule("Most tokens of an answer.", low=1)] = 2_048
+    max_tokens: Annotated[int, SettingRule("Most tokens of an answer.", low=1)] = 2_048
     least_confidence: Annotated[
-        float, Rule("Below this confidence of the search no model is asked.", low=0.0, high=1.0)
+        float, SettingRule("Below this confidence of the search no model is asked.", low=0.0, high=1.0)
     ] = 0.02
-    filter_hint: Annotated[str, Rule("A sentence on what matters here, given to the judging model.")] = ""
-    mask_secrets: Annotated[bool, Rule("Mask secrets in everything that goes to a remote provider.", remote=True)] = (
-        True
-    )
+    filter_hint: Annotated[str, SettingRule("A sentence on what matters here, given to the judging model.")] = ""
+    mask_secrets: Annotated[
+        bool, SettingRule("Mask secrets in everything that goes to a remote provider.", remote=True)
+    ] = True
 
 
 class AgentSettings(NamedTuple):
     """How long an agent may work."""
 
-    rounds: Annotated[int, Rule("Rounds of one question; in the last one there are no tools.", low=1, high=1_000)] = 6
-    max_tokens: Annotated[int, Rule("Tokens of all rounds together, after which it must answer.", low=1)] = 200_000
-    max_seconds: Annotated[float, Rule("Seconds after which it must answer.", low=1)] = 900.0
+    rounds: Annotated[
+        int, SettingRule("Rounds of one question; in the last one there are no tools.", low=1, high=1_000)
+    ] = 6
+    max_tokens: Annotated[int, SettingRule("Tokens of all rounds together, after which it must answer.", low=1)] = (
+        200_000
+    )
+    max_seconds: Annotated[float, SettingRule("Seconds after which it must answer.", low=1)] = 900.0
     max_cost: Annotated[
         float,
-        Rule("Cost after which it must answer, by the prices of the model (llm.prices); 0: no limit.", low=0.0),
+        SettingRule("Cost after which it must answer, by the prices of the model (llm.prices); 0: no limit.", low=0.0),
     ] = 0.0
 
 
 class IndexSettings(NamedTuple):
     """How the index is made and where it lies."""
 
-    dir: Annotated[str, Rule("Folder of the index; empty means .fathom in the project.", local=True)] = ""
+    dir: Annotated[str, SettingRule("Folder of the index; empty means .fathom in the project.", local=True)] = ""
     error_share: Annotated[
-        float, Rule("A run pauses when more than this share of its files failed.", low=0.0, high=1.0)
+        float, SettingRule("A run pauses when more than this share of its files failed.", low=0.0, high=1.0)
     ] = 0.30
-    error_minimum: Annotated[int, Rule("Files a run looks at before that share counts.", low=1)] = 50
-    workers: Annotated[int, Rule("Processes that parse; 0 means one for each processor.", low=0, high=1_024)] = 0
+    error_minimum: Annotated[int, SettingRule("Files a run looks at before that share counts.", low=1)] = 50
+    workers: Annotated[int, SettingRule("Processes that parse; 0 means one for each processor.", low=0, high=1_024)] = 0
     wait_s: Annotated[
         float,
-        Rule("Seconds to wait while another process writes the index; 0: fail at once.", low=0.0, high=86_400.0),
+        SettingRule("Seconds to wait while another process writes the index; 0: fail at once.", low=0.0, high=86_400.0),
     ] = 300.0
     purposes: Annotated[
         bool,
-        Rule("`fathom index` asks a model for one line on each file, to choose files by for an answer.", remote=True),
+        SettingRule(
+            "`fathom index` asks a model for one line on each file, to choose files by for an answer.", remote=True
+        ),
     ] = False
 
 
 class ServerSettings(NamedTuple):
     """How `fathom serve` answers. Only your own file, the environment and arguments set these, never a project."""
 
-    host: Annotated[str, Rule("Address to listen on; one that others reach needs a token.", remote=True)] = "127.0.0.1"
-    port: Annotated[int, Rule("Port to listen on; 0 takes a free one.", low=0, high=65_535, remote=True)] = 8_900
+    host: Annotated[str, SettingRule("Address to listen on; one that others reach needs a token.", remote=True)] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, SettingRule("Port to listen on; 0 takes a free one.", low=0, high=65_535, remote=True)] = 8_900
     data_dir: Annotated[
-        str, Rule("Folder for projects, jobs and conversations; empty means one in your data folder.", remote=True)
+        str,
+        SettingRule("Folder for projects, jobs and conversations; empty means one in your data folder.", remote=True),
     ] = ""
-    allowed_roots: Annotated[tuple[str, ...], Rule("Where projects may lie; empty: your home.", remote=True)] = ()
+    allowed_roots: Annotated[
+        tuple[str, ...], SettingRule("Where projects may lie; empty: your home.", remote=True)
+    ] = ()
     tokens: Annotated[
         tuple[str, ...],
-        Rule(
+        SettingRule(
             "Who may ask, each NAME:HASH of `fathom serve --new-token NAME`, or NAME:HASH:PROJECT+PROJECT for some.",
             form=r"[\w.-]+:[0-9a-f]{64}(:[\w.-]+(\+[\w.-]+)*)?",
             example="NAME:HASH or NAME:HASH:PROJECT+PROJECT, HASH with 64 signs",
             remote=True,
         ),
     ] = ()
-    hosts: Annotated[tuple[str, ...], Rule("Names of this server, beside localhost and addresses.", remote=True)] = ()
+    hosts: Annotated[
+        tuple[str, ...], SettingRule("Names of this server, beside localhost and addresses.", remote=True)
+    ] = ()
     cors: Annotated[
         tuple[str, ...],
-        Rule(
+        SettingRule(
             "Pages of other servers that may ask from a browser, such as https://code.example.org.",
             form=r"https?://[^/\s]+",
             example="https://code.example.org",
@@ -371,7 +405,7 @@ class ServerSettings(NamedTuple):
     ] = ()
     model_hosts: Annotated[
         tuple[str, ...],
-        Rule(
+        SettingRule(
             "Where a project may ask for models by its settings over HTTP, beside the addresses in your own settings: "
             "each a host, or with scheme and port, such as gpu.example or https://gpu.example:8443.",
             form=_HOST,
@@ -379,21 +413,29 @@ class ServerSettings(NamedTuple):
             remote=True,
         ),
     ] = ("localhost", "127.0.0.1", "[::1]")
-    opened_projects: Annotated[int, Rule("Most indexes that are kept open.", low=1, high=10_000, remote=True)] = 8
-    cache_ttl_s: Annotated[float, Rule("Seconds for which a result is kept; 0 keeps none.", low=0, remote=True)] = 300.0
-    cache_entries: Annotated[int, Rule("Most results that are kept.", low=1, remote=True)] = 1_000
-    max_body_bytes: Annotated[int, Rule("Largest body of a request.", low=1, remote=True)] = 2_000_000
+    opened_projects: Annotated[
+        int, SettingRule("Most indexes that are kept open.", low=1, high=10_000, remote=True)
+    ] = 8
+    cache_ttl_s: Annotated[
+        float, SettingRule("Seconds for which a result is kept; 0 keeps none.", low=0, remote=True)
+    ] = 300.0
+    cache_entries: Annotated[int, SettingRule("Most results that are kept.", low=1, remote=True)] = 1_000
+    max_body_bytes: Annotated[int, SettingRule("Largest body of a request.", low=1, remote=True)] = 2_000_000
     read_timeout_s: Annotated[
         float,
-        Rule("Seconds in which the head of a request must come, and then its body.", low=0.1, high=86_400, remote=True),
+        SettingRule(
+            "Seconds in which the head of a request must come, and then its body.", low=0.1, high=86_400, remote=True
+        ),
     ] = 30.0
     write_timeout_s: Annotated[
         float,
-        Rule("Seconds until a client is left that takes nothing of its answer.", low=0.1, high=86_400, remote=True),
+        SettingRule(
+            "Seconds until a client is left that takes nothing of its answer.", low=0.1, high=86_400, remote=True
+        ),
     ] = 30.0
     connections: Annotated[
         int,
-        Rule(
+        SettingRule(
             "Most connections at a time, and no more than half of the files that the system lets the server open; for "
             "one more, the one is closed that has been without a whole request for longest.",
             low=1,
@@ -401,27 +443,33 @@ class ServerSettings(NamedTuple):
         ),
     ] = 500
     connections_of_one: Annotated[
-        int, Rule("Most of them from one address, such as a proxy before the server.", low=1, remote=True)
+        int, SettingRule("Most of them from one address, such as a proxy before the server.", low=1, remote=True)
     ] = 200
-    requests_per_minute: Annotated[int, Rule("Most of one token or address; 0: no limit.", low=0, remote=True)] = 1_200
+    requests_per_minute: Annotated[
+        int, SettingRule("Most of one token or address; 0: no limit.", low=0, remote=True)
+    ] = 1_200
     search_processes: Annotated[
-        int, Rule("Searches at a time; 0: one a processor, up to 4.", low=0, high=1_024, remote=True)
+        int, SettingRule("Searches at a time; 0: one a processor, up to 4.", low=0, high=1_024, remote=True)
     ] = 0
     search_timeout_s: Annotated[
-        float, Rule("Seconds for a search and its wait.", low=0.1, high=86_400, remote=True)
+        float, SettingRule("Seconds for a search and its wait.", low=0.1, high=86_400, remote=True)
     ] = 30.0
-    waiting_searches: Annotated[int, Rule("Most searches that wait; more are refused.", low=1, remote=True)] = 1_000
+    waiting_searches: Annotated[int, SettingRule("Most searches that wait; more are refused.", low=1, remote=True)] = (
+        1_000
+    )
     jobs_at_once: Annotated[
-        int, Rule("Projects that are indexed at the same time.", low=1, high=1_024, remote=True)
+        int, SettingRule("Projects that are indexed at the same time.", low=1, high=1_024, remote=True)
     ] = 2
-    git_schemes: Annotated[tuple[str, ...], Rule("How repositories are fetched.", choices=_GIT, remote=True)] = _GIT[:2]
-    clone_max_bytes: Annotated[int, Rule("Most bytes of a fetched one.", low=1, remote=True)] = 1_000_000_000
-    clone_timeout_s: Annotated[float, Rule("Seconds in which it must be here.", low=1, high=1_000_000, remote=True)] = (
-        600.0
+    git_schemes: Annotated[tuple[str, ...], SettingRule("How repositories are fetched.", choices=_GIT, remote=True)] = (
+        _GIT[:2]
     )
-    log: Annotated[str, Rule("How the server writes its log on stderr.", choices=("text", "json"), remote=True)] = (
-        "text"
-    )
+    clone_max_bytes: Annotated[int, SettingRule("Most bytes of a fetched one.", low=1, remote=True)] = 1_000_000_000
+    clone_timeout_s: Annotated[
+        float, SettingRule("Seconds in which it must be here.", low=1, high=1_000_000, remote=True)
+    ] = 600.0
+    log: Annotated[
+        str, SettingRule("How the server writes its log on stderr.", choices=("text", "json"), remote=True)
+    ] = "text"
 
 
 class Served(NamedTuple):
@@ -457,12 +505,12 @@ class Settings(NamedTuple):
     served: Served | None = None  # None: nothing of it came over HTTP
 
 
-class Known(NamedTuple):
+class KnownSetting(NamedTuple):
     """What can be said about one setting without reading anything."""
 
     key: str
     default: Any
-    rule: Rule
+    rule: SettingRule
 
     def shown(self, value: Any) -> Any:
         """Return a value as it may be said: without logins in addresses, and of tokens only the names."""
@@ -478,11 +526,13 @@ class Known(NamedTuple):
 SECTIONS = tuple(name for name in Settings._fields if name not in {"origins", "refused", "served"})
 
 
-def known_settings() -> tuple[Known, ...]:
+def known_settings() -> tuple[KnownSetting, ...]:
     """All settings in the order in which they are declared."""
     found = []
     for section in SECTIONS:
         kind = type(getattr(Settings(), section))
         hints = get_type_hints(kind, include_extras=True)
-        found += [Known(f"{section}.{name}", kind._field_defaults[name], hints[name].__metadata__[0]) for name in hints]
+        found += [
+            KnownSetting(f"{section}.{name}", kind._field_defaults[name], hints[name].__metadata__[0]) for name in hints
+        ]
     return tuple(found)

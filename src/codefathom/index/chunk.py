@@ -27,7 +27,7 @@ _MAX_NAMES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ChunkLimits:
     """How large a chunk may grow. A single line is never cut, so one chunk may be longer than both."""
 
     target_chars: int = TARGET_CHARS
@@ -42,7 +42,7 @@ class _Source:
     offsets: list[int]  # offsets[i] = characters before line i + 1
     cuts: list[tuple[int, int]]  # (line, depth), ordered by line; a cut lies above its line
     cut_lines: list[int]
-    limits: Limits
+    limits: ChunkLimits
     lines_before: int = 0  # these lines are a window of a document, below so many others
 
     def fits(self, start: int, end: int) -> bool:
@@ -62,7 +62,7 @@ class _Source:
         return self.cuts[bisect_right(self.cut_lines, start) : bisect_right(self.cut_lines, end)]
 
 
-def chunk(parsed: ParsedDocument, limits: Limits = Limits(), *, lines_before: int = 0) -> tuple[Chunk, ...]:
+def chunk(parsed: ParsedDocument, limits: ChunkLimits = ChunkLimits(), *, lines_before: int = 0) -> tuple[Chunk, ...]:
     """Cut a document into chunks, in line order; every line lies in exactly one of them.
 
     Of a document that is read in windows, each is cut by itself: `lines_before` is how many lines stand above it.
@@ -86,7 +86,7 @@ def split_lines(text: str) -> list[str]:
     return ended
 
 
-def _source(parsed: ParsedDocument, limits: Limits, lines_before: int) -> _Source:
+def _source(parsed: ParsedDocument, limits: ChunkLimits, lines_before: int) -> _Source:
     lines = split_lines(parsed.document.text)
     depth_of: dict[int, int] = dict.fromkeys(_after_blank_lines(lines), _NO_SYNTAX)
     for cut in sorted(parsed.breaks, key=lambda item: -item.depth):

@@ -26,3 +26,8 @@ class Checks:
         problem = self._catalog.result() if wait else self._catalog.result_so_far("")
         if problem:
             raise self._soundness.damaged(problem)
+
+    def close(self) -> None:
+        """Wait until nothing is read any more, whatever it finds."""
+        self._views.wait()
+        self._catalog.wait()

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Sequence
 
 from codefathom.index.chunk import TARGET_CHARS
-from codefathom.index.plan import Plan, Recipe, plan
+from codefathom.index.plan import IndexPlan, Recipe, plan
 from codefathom.index.purposes import n_tokens
 from codefathom.parse import grammars, is_for_model
 from codefathom.source.languages import language_of
@@ -53,7 +53,7 @@ def dry_run(
     )
 
 
-def _for_model(todo: Plan, recipe: Recipe, without_purpose: Collection[StoredDocument] | None) -> ForModel:
+def _for_model(todo: IndexPlan, recipe: Recipe, without_purpose: Collection[StoredDocument] | None) -> ForModel:
     """Count what a model would be asked, at most: what the cache knows is not sent."""
     answering = dict.fromkeys(grammars.languages(), "treesitter")
     languages = [(job, language_of(job.file.path)) for job in (*todo.jobs, *todo.unfinished)]

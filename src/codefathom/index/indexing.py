@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from codefathom.errors import ProviderError, SourceError
 from codefathom.index.damage_check import Checks
 from codefathom.index.doubt import Doubt
 from codefathom.index.forecast import parsed_by_model
-from codefathom.index.plan import Job, Plan, Recipe, is_assumed, plan, with_found_encoding
+from codefathom.index.plan import FileJob, IndexPlan, Recipe, is_assumed, plan, with_found_encoding
 from codefathom.index.prepare import (
     Outcome,
-    Prepared,
+    PreparedFile,
     document_of,
     embedded_text,
     left_out,
@@ -115,7 +116,12 @@ def run(
     An index in doubt is compared with the tree, file by file; what differs is written anew, what is equal stays, and
     the views are made again.
     """
-    checks = Checks(stages.catalog, stages.views, whole=check)
+    # Whoever closes these events may close the index next: nothing may be reading it then.
+    with closing(Checks(stages.catalog, stages.views, whole=check)) as checks:
+        yield from _run(stages, checks, full=full, retry=retry)
+
+
+def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generator[Progress | IndexReport, None, None]:
     reparsing = Reparsing(stages.model_parser, stages.recipe)
     tally = _Tally(time.perf_counter(), unfinished=reparsing.failures, sent=reparsing.sizes)
     yield Progress("scan", 0, 0)
@@ -151,7 +157,7 @@ def run(
 
 
 def _work_off(
-    stages: Stages, jobs: Sequence[Job], known: Mapping[str, Entry], reparsing: Reparsing, tally: _Tally
+    stages: Stages, jobs: Sequence[FileJob], known: Mapping[str, Entry], reparsing: Reparsing, tally: _Tally
 ) -> Iterator[Progress]:
     """Prepare and store files, batch by batch, until too many of them fail."""
     n_jobs = tally.n_done + len(jobs)
@@ -217,8 +223,8 @@ def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
     recipe = with_found_encoding(stages.recipe, stages.catalog)
     files = [file for file in scan(recipe.root, recipe.rules).files if file.path in texts and file.size <= LARGE_BYTES]
     for file in files:
-        outcome = prepare(Job(file, ""), recipe)
-        if isinstance(outcome, Prepared) and _is_same(outcome.parsed.document, texts[file.path]):
+        outcome = prepare(FileJob(file, ""), recipe)
+        if isinstance(outcome, PreparedFile) and _is_same(outcome.parsed.document, texts[file.path]):
             _store(stages, reparsing.apply([outcome]), known, tally)
     stages.views.commit()
     return tally.n_done
@@ -238,7 +244,7 @@ def _remove(stages: Stages, paths: Sequence[str], tally: _Tally) -> None:
 
 def _store(stages: Stages, outcomes: list[Outcome], known: Mapping[str, Entry], tally: _Tally) -> None:
     """Embed one batch, write it to the catalogue in one transaction, and pass the change on to the views."""
-    prepared = [item for item in outcomes if isinstance(item, Prepared)]
+    prepared = [item for item in outcomes if isinstance(item, PreparedFile)]
     vectors = _vectors(stages, prepared, tally)
     fields = {piece.id: row for item in prepared for piece, row in zip(item.chunks, item.fields, strict=True)}
     rejected = [item for item in outcomes if isinstance(item, Rejected)]
@@ -262,7 +268,7 @@ def _store(stages: Stages, outcomes: list[Outcome], known: Mapping[str, Entry], 
     _count(tally, outcomes, known)
 
 
-def _store_large(stages: Stages, job: Job, known: Mapping[str, Entry], tally: _Tally) -> Iterator[int]:
+def _store_large(stages: Stages, job: FileJob, known: Mapping[str, Entry], tally: _Tally) -> Iterator[int]:
     """Store a file that is too large to be held; yield how many chunks the run has made so far."""
     with opened(stages.recipe.root, job.file) as stream:
         if isinstance(stream, Skipped):
@@ -283,9 +289,9 @@ def _store_large(stages: Stages, job: Job, known: Mapping[str, Entry], tally: _T
 
 def _store_windows(
     stages: Stages, survey: Survey, parts: Iterator[Window], tally: _Tally
-) -> Generator[int, None, Prepared]:
+) -> Generator[int, None, PreparedFile]:
     """Do for each window what `_store` does for a batch, all in one transaction. Raises SourceError."""
-    whole = Prepared(survey.file, unparsed(document_of(survey)), (), (), (), b"")
+    whole = PreparedFile(survey.file, unparsed(document_of(survey)), (), (), (), b"")
     n_lines = 0
     try:
         with stages.catalog.writing(_record(stages, whole, {})) as writing:
@@ -313,7 +319,7 @@ def _store_windows(
 
 def _compared(stages: Stages, doubt: Doubt, outcomes: list[Outcome], tally: _Tally) -> list[Outcome]:
     """Replace what the index holds just as it would be written now by a new time stamp, and pass it on to the views."""
-    prepared = [item for item in outcomes if isinstance(item, Prepared)]
+    prepared = [item for item in outcomes if isinstance(item, PreparedFile)]
     vectors = _vectors(stages, prepared, tally)
     found = doubt.compare([_record(stages, item, vectors) for item in prepared])
     tally.mended.extend(found.mended)
@@ -329,7 +335,7 @@ def _compared(stages: Stages, doubt: Doubt, outcomes: list[Outcome], tally: _Tal
     return [touched.get(item.path, item) for item in outcomes]
 
 
-def _record(stages: Stages, item: Prepared, vectors: Mapping[str, bytes]) -> DocumentRecord:
+def _record(stages: Stages, item: PreparedFile, vectors: Mapping[str, bytes]) -> DocumentRecord:
     return DocumentRecord(
         parsed=item.parsed,
         chunks=item.chunks,
@@ -342,7 +348,7 @@ def _record(stages: Stages, item: Prepared, vectors: Mapping[str, bytes]) -> Doc
     )
 
 
-def _vectors(stages: Stages, prepared: Sequence[Prepared], tally: _Tally) -> dict[str, bytes]:
+def _vectors(stages: Stages, prepared: Sequence[PreparedFile], tally: _Tally) -> dict[str, bytes]:
     """Return the quantised vector of every text in the batch, from the user's cache where it is known."""
     texts = {
         digest: embedded_text(piece)
@@ -377,7 +383,7 @@ def _count(tally: _Tally, outcomes: list[Outcome], known: Mapping[str, Entry]) -
     counted = tally.seen & {item.path for item in outcomes}
     tally.seen.update(item.path for item in outcomes)
     for item in outcomes:
-        if isinstance(item, Prepared):
+        if isinstance(item, PreparedFile):
             tally.n_assumed += bool(item.parsed.document.encoding)
             if item.path in counted:
                 continue
@@ -401,7 +407,7 @@ def _reason_to_pause(tally: _Tally, patience: Patience) -> str:
     return f"{failed} of {tally.n_done} files failed ({'; '.join(reasons[:3])})"
 
 
-def _finish(stages: Stages, todo: Plan, tally: _Tally, looked_at_ns: int) -> None:
+def _finish(stages: Stages, todo: IndexPlan, tally: _Tally, looked_at_ns: int) -> None:
     """Embed what earlier runs could not, note what was seen, and make everything visible."""
     if not tally.paused:
         _embed_missing(stages, tally)
@@ -425,14 +431,14 @@ def _finish(stages: Stages, todo: Plan, tally: _Tally, looked_at_ns: int) -> Non
         give_back()
 
 
-def _failures(stages: Stages, todo: Plan, tally: _Tally) -> tuple[Failure, ...]:
+def _failures(stages: Stages, todo: IndexPlan, tally: _Tally) -> tuple[Failure, ...]:
     """Return what failed now, and what failed before of the unfinished files that this run left alone."""
     waiting = _waiting(todo, tally)
     before = (failure for failure in stages.catalog.failures() if failure.path in waiting)
     return (*before, *tally.failures, *tally.not_embedded, *tally.unfinished)
 
 
-def _waiting(todo: Plan, tally: _Tally) -> set[str]:
+def _waiting(todo: IndexPlan, tally: _Tally) -> set[str]:
     return {job.file.path for job in todo.unfinished} - tally.seen
 
 
@@ -452,7 +458,7 @@ def _embed_missing(stages: Stages, tally: _Tally) -> None:
     tally.not_embedded.clear()
 
 
-def _report(stages: Stages, todo: Plan, tally: _Tally) -> IndexReport:
+def _report(stages: Stages, todo: IndexPlan, tally: _Tally) -> IndexReport:
     rejected = tuple(Skipped(item.path, item.reason) for item in tally.rejected)
     return IndexReport(
         added=tuple(tally.added),

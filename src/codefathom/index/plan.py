@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from codefathom.index.chunk import Limits
-from codefathom.source.changes import FileStat, Known, compare
+from codefathom.index.chunk import ChunkLimits
+from codefathom.source.changes import FileStat, IndexedFileStat, compare
 from codefathom.source.scan import Scan, ScanRules, scan
 from codefathom.stores.catalog.records import Entry
 from codefathom.types import USUAL_ENCODING, Document, Skipped
@@ -28,7 +28,7 @@ class Recipe:
     root: str
     rules: ScanRules = field(default_factory=ScanRules)
     chain: tuple[str, ...] = ("treesitter", "text")
-    limits: Limits = field(default_factory=Limits)
+    limits: ChunkLimits = field(default_factory=ChunkLimits)
     cache_folder: str = ""  # user-wide cache of parse results; empty: none
     encoding: str = ""  # of files that are not UTF-8 and declare none; empty: what all of them together look like
     found_encoding: str = ""  # what that was in the last run
@@ -78,7 +78,7 @@ def is_assumed(entry: Entry) -> bool:
     return _READ_AS in entry.parser
 
 
-class Job(NamedTuple):
+class FileJob(NamedTuple):
     """A file to look into; `fingerprint` is what the catalogue has, when its stages are current, else empty."""
 
     file: FileStat
@@ -86,15 +86,15 @@ class Job(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class IndexPlan:
     """What the tree holds, and what of it the catalogue does not show yet."""
 
     scan: Scan
-    jobs: tuple[Job, ...]
+    jobs: tuple[FileJob, ...]
     removed: tuple[str, ...]
     n_unchanged: int
     known: Mapping[str, Entry]
-    unfinished: tuple[Job, ...] = ()  # unchanged files that a model is to be asked about once more
+    unfinished: tuple[FileJob, ...] = ()  # unchanged files that a model is to be asked about once more
 
     @property
     def n_pending(self) -> int:
@@ -102,7 +102,7 @@ class Plan:
         return len(self.jobs) + len(self.removed)
 
 
-def plan(catalog: Catalog, recipe: Recipe, *, full: bool = False, is_known: bool = True) -> Plan:
+def plan(catalog: Catalog, recipe: Recipe, *, full: bool = False, is_known: bool = True) -> IndexPlan:
     """Compare the tree with the catalogue. A changed parser or chunker makes every file suspect; so does `full`.
 
     Nothing is believed of a catalogue that is not known.
@@ -110,28 +110,30 @@ def plan(catalog: Catalog, recipe: Recipe, *, full: bool = False, is_known: bool
     recipe = with_found_encoding(recipe, catalog)
     found = scan(recipe.root, recipe.rules)
     if not is_known:
-        return Plan(found, tuple(Job(file, "") for file in found.files), (), 0, {})
+        return IndexPlan(found, tuple(FileJob(file, "") for file in found.files), (), 0, {})
     entries = catalog.entries()
-    seen = {path: Known(entry.size, entry.mtime_ns, entry.fingerprint) for path, entry in entries.items()}
+    seen = {path: IndexedFileStat(entry.size, entry.mtime_ns, entry.fingerprint) for path, entry in entries.items()}
     # Files that were left out for what is in them are not opened again until their stamp changes.
-    seen.update({item.path: Known(item.size, item.mtime_ns, "") for item in catalog.rejected()})
+    seen.update({item.path: IndexedFileStat(item.size, item.mtime_ns, "") for item in catalog.rejected()})
     changes = compare(seen, found, indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")))
     suspects = {file.path for file in changes.suspect}
     suspects.update(file.path for file in changes.unsure if _differs(file, seen[file.path], recipe))
     jobs = tuple(
-        Job(file, "" if full else _fingerprint(entries.get(file.path), recipe))
+        FileJob(file, "" if full else _fingerprint(entries.get(file.path), recipe))
         for file in found.files
         if full or file.path in suspects or _is_outdated(entries.get(file.path), recipe)
     )
     removed = tuple(path for path in changes.removed if path in entries)
     due = {job.file.path for job in jobs}
     unfinished = tuple(
-        Job(file, "") for file in found.files if file.path not in due and _is_unfinished(entries.get(file.path), recipe)
+        FileJob(file, "")
+        for file in found.files
+        if file.path not in due and _is_unfinished(entries.get(file.path), recipe)
     )
-    return Plan(found, jobs, removed, len(found.files) - len(jobs) - len(unfinished), entries, unfinished)
+    return IndexPlan(found, jobs, removed, len(found.files) - len(jobs) - len(unfinished), entries, unfinished)
 
 
-def _differs(file: FileStat, before: Known, recipe: Recipe) -> bool:
+def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
     """Whether a file has other bytes than the index remembers; one that was left out and still is, has not."""
     from codefathom.source.documents import read
     from codefathom.source.large import LARGE_BYTES, survey

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import BinaryIO, NamedTuple
 
 from codefathom.index.chunk import chunk
-from codefathom.index.plan import Job, Recipe
+from codefathom.index.plan import FileJob, Recipe
 from codefathom.parse import parse
 from codefathom.parse.text import PARSER
 from codefathom.parse.text import parse as parse_text
@@ -25,7 +25,7 @@ from codefathom.types import Chunk, Document, Failure, ParsedDocument, Skipped
 MAX_EMBEDDED_CHARS = 2_000
 
 
-class Prepared(NamedTuple):
+class PreparedFile(NamedTuple):
     """A document, ready to be embedded and stored."""
 
     file: FileStat
@@ -42,13 +42,13 @@ class Prepared(NamedTuple):
         return self.file.path
 
 
-Outcome = Prepared | Touched | Rejected | Failure
+Outcome = PreparedFile | Touched | Rejected | Failure
 
 # Reasons that may pass by themselves: such a file is tried again in each run.
 _PASSING = frozenset({"unreadable"})
 
 
-def prepare(job: Job, recipe: Recipe) -> Outcome:
+def prepare(job: FileJob, recipe: Recipe) -> Outcome:
     """Turn one file into chunks. Never raises for what a file contains."""
     document = read(
         recipe.root, job.file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
@@ -60,7 +60,7 @@ def prepare(job: Job, recipe: Recipe) -> Outcome:
     return prepare_document(document, job.file, recipe)
 
 
-def look_into(stream: BinaryIO, job: Job, recipe: Recipe) -> Survey | Touched | Rejected | Failure:
+def look_into(stream: BinaryIO, job: FileJob, recipe: Recipe) -> Survey | Touched | Rejected | Failure:
     """Do what comes before parsing for a large file; what is wanted of it is a Survey."""
     found = look_through(
         stream, job.file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
@@ -70,14 +70,14 @@ def look_into(stream: BinaryIO, job: Job, recipe: Recipe) -> Survey | Touched | 
     return Touched(*job.file) if found.fingerprint == job.fingerprint else found
 
 
-def left_out(skipped: Skipped, job: Job) -> Rejected | Failure:
+def left_out(skipped: Skipped, job: FileJob) -> Rejected | Failure:
     """Return what becomes of a file that is no document; what may pass by itself is a failure."""
     if skipped.reason in _PASSING:
         return Failure(skipped.path, skipped.reason)
     return Rejected(skipped.path, skipped.reason, job.file.size, job.file.mtime_ns)
 
 
-def prepare_document(document: Document, file: FileStat, recipe: Recipe) -> Prepared:
+def prepare_document(document: Document, file: FileStat, recipe: Recipe) -> PreparedFile:
     """Parse, chunk and split a document that was read already.
 
     Secrets are masked before: nothing that is made of a document, and nothing that is kept, knows their values.
@@ -88,7 +88,7 @@ def prepare_document(document: Document, file: FileStat, recipe: Recipe) -> Prep
     return prepare_parsed(parsed, file, recipe)._replace(fresh_parse=fresh)
 
 
-def prepare_window(window: Window, recipe: Recipe) -> Prepared:
+def prepare_window(window: Window, recipe: Recipe) -> PreparedFile:
     """Chunk and split a window of a large file; the document that comes with it has no text."""
     text, is_assumed = window.text(recipe.assumed_encoding)
     encoding = recipe.assumed_encoding if is_assumed else ""
@@ -115,11 +115,11 @@ def masked(document: Document) -> Document:
     return document if text is document.text else replace(document, text=text)
 
 
-def prepare_parsed(parsed: ParsedDocument, file: FileStat, recipe: Recipe, *, lines_before: int = 0) -> Prepared:
+def prepare_parsed(parsed: ParsedDocument, file: FileStat, recipe: Recipe, *, lines_before: int = 0) -> PreparedFile:
     """Chunk and split a document that was parsed already."""
     chunks = chunk(parsed, recipe.limits, lines_before=lines_before)
     hashes = tuple(text_hash(embedded_text(piece)) for piece in chunks)
-    return Prepared(file, parsed, chunks, hashes, tuple(map(fields_of, chunks)), b"")
+    return PreparedFile(file, parsed, chunks, hashes, tuple(map(fields_of, chunks)), b"")
 
 
 def embedded_text(piece: Chunk) -> str:
@@ -146,7 +146,7 @@ def store_parses(outcomes: list[Outcome], recipe: Recipe, cache: Cache) -> None:
     fresh = {
         cache_key(item.parsed.document, recipe): item.fresh_parse
         for item in outcomes
-        if isinstance(item, Prepared) and item.fresh_parse
+        if isinstance(item, PreparedFile) and item.fresh_parse
     }
     if fresh:
         cache.put_parsed(fresh)

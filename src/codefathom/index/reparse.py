@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from codefathom.index.plan import Recipe
-from codefathom.index.prepare import Outcome, Prepared, prepare_parsed
+from codefathom.index.prepare import Outcome, PreparedFile, prepare_parsed
 from codefathom.parse import is_for_model
 from codefathom.parse.llm import parser
 from codefathom.providers.base import ChatModel
@@ -57,7 +57,7 @@ class Reparsing:
 
     def apply(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Ask the model about those documents that are for it."""
-        asked = [item for item in outcomes if isinstance(item, Prepared) and self._is_for_model(item)]
+        asked = [item for item in outcomes if isinstance(item, PreparedFile) and self._is_for_model(item)]
         if self._model is None or not asked:
             return outcomes
         model = self._model
@@ -79,10 +79,10 @@ class Reparsing:
                 yield step
                 step, n_asked = [], 0
             step.append(item)
-            n_asked += isinstance(item, Prepared) and self._is_for_model(item)
+            n_asked += isinstance(item, PreparedFile) and self._is_for_model(item)
         yield step
 
-    def _is_for_model(self, item: Prepared) -> bool:
+    def _is_for_model(self, item: PreparedFile) -> bool:
         return is_for_model(item.parsed.document.language, item.parsed.parser, self._recipe.chain)
 
     def _ask(self, parsing: ModelParser, document: Document, model: ChatModel) -> ParsedDocument | None:
@@ -95,7 +95,7 @@ class Reparsing:
         self._n_failed_in_a_row = self._n_failed_in_a_row + 1 if failed else 0
         return parsed
 
-    def _finished(self, item: Prepared, answer: ParsedDocument | None, model: str) -> Prepared:
+    def _finished(self, item: PreparedFile, answer: ParsedDocument | None, model: str) -> PreparedFile:
         """Put what the model found in the place of what was found before, if it found something."""
         if answer is None:
             reason = f"not asked after it failed on {GIVE_UP_AFTER} files in a row"
@@ -106,7 +106,7 @@ class Reparsing:
             return self._failed(prepared, unanswered[0])._replace(is_finished=False)
         return prepared._replace(fresh_parse=encode_parsed(parsed) if item.fresh_parse else b"")
 
-    def _failed(self, item: Prepared, reason: str) -> Prepared:
+    def _failed(self, item: PreparedFile, reason: str) -> PreparedFile:
         self.failures.append(Failure(item.path, f"not parsed by the model: {reason}"))
         return item
 

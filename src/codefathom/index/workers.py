@@ -20,14 +20,14 @@ from queue import SimpleQueue
 from traceback import print_exc
 from typing import Any, BinaryIO, TypeAlias
 
-from codefathom.index.plan import Job, Recipe
-from codefathom.index.prepare import Outcome, Prepared, prepare, prepare_window
+from codefathom.index.plan import FileJob, Recipe
+from codefathom.index.prepare import Outcome, PreparedFile, prepare, prepare_window
 from codefathom.source.large import Window
 from codefathom.system.children import end_at_once, received, start_python
 from codefathom.system.memory import Allowance, give_back
 from codefathom.types import Break, Chunk, Document, Failure, ParsedDocument, Reference, Symbol
 
-_Batch: TypeAlias = "Sequence[Job | Window]"
+_Batch: TypeAlias = "Sequence[FileJob | Window]"
 
 # Starting a worker costs about 100 ms: below this many bytes one process is as fast.
 MIN_BYTES_FOR_WORKERS = 1_500_000
@@ -42,7 +42,7 @@ _MUCH = 1_000_000  # bytes of files after which a worker gives memory back
 
 
 def prepare_all(
-    jobs: Sequence[Job], recipe: Recipe, n_workers: int, memory: Allowance | None = None
+    jobs: Sequence[FileJob], recipe: Recipe, n_workers: int, memory: Allowance | None = None
 ) -> Iterator[list[Outcome]]:
     """Prepare all files, in batches, in the order given; with n_workers of 0 in this process.
 
@@ -60,13 +60,13 @@ def prepare_all(
 
 def prepare_windows(
     windows: Iterable[Window], recipe: Recipe, n_workers: int, memory: Allowance | None = None
-) -> Iterator[Prepared | Failure]:
+) -> Iterator[PreparedFile | Failure]:
     """Prepare the windows of one large file, in their order; a Failure comes for one that cannot be."""
     if n_workers < 1 or not sys.executable:
         yield from (prepare_window(window, recipe) for window in windows)
         return
     for outcomes in _prepared(([window] for window in windows), recipe, n_workers, memory or Allowance()):
-        yield from (item for item in outcomes if isinstance(item, Prepared | Failure))
+        yield from (item for item in outcomes if isinstance(item, PreparedFile | Failure))
 
 
 def _prepared(batches: Iterator[_Batch], recipe: Recipe, n_workers: int, memory: Allowance) -> Iterator[list[Outcome]]:
@@ -101,8 +101,8 @@ def _in_order(
         n_held -= size
 
 
-def _batches(jobs: Iterable[Job], memory: Allowance) -> Iterator[list[Job]]:
-    batch: list[Job] = []
+def _batches(jobs: Iterable[FileJob], memory: Allowance) -> Iterator[list[FileJob]]:
+    batch: list[FileJob] = []
     n_bytes = 0
     for job in jobs:
         most = min(_BATCH_BYTES, memory.n_bytes // (_HELD_FOR_BYTE * _SHARES))
@@ -115,8 +115,8 @@ def _batches(jobs: Iterable[Job], memory: Allowance) -> Iterator[list[Job]]:
         yield batch
 
 
-def _bytes_held(job: Job | Window) -> int:
-    return _HELD_FOR_BYTE * job.file.size if isinstance(job, Job) else _HELD_FOR_BYTE_OF_TEXT * len(job.data)
+def _bytes_held(job: FileJob | Window) -> int:
+    return _HELD_FOR_BYTE * job.file.size if isinstance(job, FileJob) else _HELD_FOR_BYTE_OF_TEXT * len(job.data)
 
 
 class _Pool:
@@ -221,7 +221,7 @@ def _answer(recipe: Recipe, jobs: _Batch, answers: BinaryIO) -> None:
         give_back()
 
 
-def _outcome(job: Job | Window, recipe: Recipe) -> Outcome:
+def _outcome(job: FileJob | Window, recipe: Recipe) -> Outcome:
     return prepare_window(job, recipe) if isinstance(job, Window) else prepare(job, recipe)
 
 

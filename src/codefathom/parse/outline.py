@@ -57,7 +57,7 @@ class Definition(NamedTuple):
     pattern: int
 
 
-class Source(NamedTuple):
+class DefinitionSource(NamedTuple):
     """What a definition is read from."""
 
     data: bytes
@@ -86,7 +86,7 @@ class _Around(NamedTuple):
 _MODULE = _Around(-1, -1, "", False, False, False)
 
 
-def symbols_of(definitions: Iterable[Definition], source: Source) -> list[Symbol]:
+def symbols_of(definitions: Iterable[Definition], source: DefinitionSource) -> list[Symbol]:
     """Return the symbols in order, outer before inner; of two patterns for one name the first in the file wins."""
     best: dict[int, Definition] = {}
     for definition in definitions:
@@ -113,7 +113,7 @@ def _declarator(definition: Definition) -> Node:
     return declarator if declarator is not None and declarator.type == "variable_declarator" else node
 
 
-def _nested(found: list[_Found], source: Source) -> Iterator[Symbol]:
+def _nested(found: list[_Found], source: DefinitionSource) -> Iterator[Symbol]:
     """Yield symbols named by what is around them; variables of a function are left out."""
     stack = [_MODULE]
     for start, end, definition in found:
@@ -154,7 +154,7 @@ def _owner(definition: Definition, stack: list[_Around]) -> _Around:
     return next(around for around in reversed(stack) if not around.is_local)
 
 
-def _symbol(definition: Definition, around: _Around, source: Source) -> Symbol:
+def _symbol(definition: Definition, around: _Around, source: DefinitionSource) -> Symbol:
     node = _whole(definition.node)
     row, column = node.start_point
     margin = above(source.margins, row, column)

@@ -22,7 +22,7 @@ from codefathom.parse.grammars import Grammar, languages, load, load_problem
 from codefathom.parse.macros import LANGUAGES as WITH_MACROS
 from codefathom.parse.macros import without_macros
 from codefathom.parse.margins import Margins, above, margins_of, opens_line
-from codefathom.parse.outline import Definition, Source, symbols_of
+from codefathom.parse.outline import Definition, DefinitionSource, symbols_of
 from codefathom.types import Break, Document, ParsedDocument, Reference, Symbol
 from codefathom.versions import PARSER_VERSION
 
@@ -87,7 +87,7 @@ def _given_up(document: Document, problem: str) -> ParsedDocument:
 def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDocument:
     comments, attributes, docs = (_captured(trees, f"margin.{kind}") for kind in ("comment", "attribute", "doc"))
     margins = margins_of(comments, attributes, docs, data)
-    source = Source(data, _title(document.path), margins, document.language in _INDENTED)
+    source = DefinitionSource(data, _title(document.path), margins, document.language in _INDENTED)
     definitions = [definition for tree in trees for definition in _definitions(tree)]
     names = {definition.name.start_byte for definition in definitions if definition.name is not None}
     symbols = symbols_of(definitions, source)

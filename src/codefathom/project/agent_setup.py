@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from codefathom.agent.loop import Briefing, Event, Final, Limits, Observed, run
+from codefathom.agent.loop import AgentLimits, Briefing, Event, Final, Observed, run
 from codefathom.agent.report import report
-from codefathom.agent.tools import Place, Project, Tool, tools, usage
+from codefathom.agent.tools import ShownLines, Tool, ToolProject, tools, usage
 from codefathom.answer.answer_types import Answer, Prices, Source
 from codefathom.answer.budget import Material, merged, pack, shares, shown
 from codefathom.answer.prompting import fenced, language_of_question, prompt
@@ -16,9 +16,9 @@ from codefathom.answer.stages import extract
 from codefathom.answer.tokens import counter
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, SettingsError, UsageError
-from codefathom.project.opening import Opened
+from codefathom.project.opening import OpenedProject
 from codefathom.project.roles import model_of
-from codefathom.project.texts import Request, Texts, window, with_symbols
+from codefathom.project.texts import AnswerRequest, Texts, window, with_symbols
 from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length
 from codefathom.types import FoundSymbol, Level, RelatedResult, SearchResult
@@ -32,7 +32,7 @@ _GIVEN_PARTS = 2
 _PART = "The tools show only a part of the project that was chosen for this question, {n_files} files."
 
 
-def investigate(request: Request, opened: Opened, search: Search) -> Iterator[Event | Answer]:
+def investigate(request: AnswerRequest, opened: OpenedProject, search: Search) -> Iterator[Event | Answer]:
     """Let a model look for itself; yield what happens, the answer last; closing it ends the model's call.
 
     Raises UsageError for an empty question, SourceError for a path that is not indexed and SettingsError without a
@@ -68,7 +68,9 @@ def investigate(request: Request, opened: Opened, search: Search) -> Iterator[Ev
             )
 
 
-def _briefing(texts: Texts, request: Request, known: Sequence[Tool], limits: Limits, n_files: int) -> Briefing:
+def _briefing(
+    texts: Texts, request: AnswerRequest, known: Sequence[Tool], limits: AgentLimits, n_files: int
+) -> Briefing:
     """Return what the model is told besides the question: its task, the turns before, and what is given."""
     listed = "\n".join(f"- {usage(tool.spec)}" for tool in known)
     system = prompt("agent", language_of_question(request.text), tools=listed, rounds=str(limits.rounds))
@@ -84,12 +86,12 @@ def _briefing(texts: Texts, request: Request, known: Sequence[Tool], limits: Lim
         system,
         history=request.history,
         given="\n\n".join(parts),
-        places=tuple(Place(item.path, item.start_line, item.end_line, item.symbol) for item in sources),
+        places=tuple(ShownLines(item.path, item.start_line, item.end_line, item.symbol) for item in sources),
         mask=texts.recorded,
     )
 
 
-def _unread(given: Sequence[Material], seen: Sequence[Place]) -> Iterator[str]:
+def _unread(given: Sequence[Material], seen: Sequence[ShownLines]) -> Iterator[str]:
     """Say of which given texts the model has not seen every line."""
     for item in given:
         n_lines = item.text.removesuffix("\n").count("\n") + 1
@@ -98,7 +100,7 @@ def _unread(given: Sequence[Material], seen: Sequence[Place]) -> Iterator[str]:
             yield f"{item.path} was not read whole: the model was shown {'only parts' if spans else 'nothing'} of it"
 
 
-def _excerpts(question: str, project: Project) -> Sequence[Source]:
+def _excerpts(question: str, project: ToolProject) -> Sequence[Source]:
     """Return what an answer without a model consists of."""
     try:
         return extract.excerpts(project.search(question, "chunk", _MAX_EXCERPTS).hits)
@@ -106,7 +108,7 @@ def _excerpts(question: str, project: Project) -> Sequence[Source]:
         return ()
 
 
-def _limits(settings: Settings, name: str) -> Limits:
+def _limits(settings: Settings, name: str) -> AgentLimits:
     """Return what an agent may use. Raises SettingsError for a limit on a cost that cannot be known."""
     agent, prices = settings.agent, Prices(*settings.llm.prices_of(name))
     if agent.max_cost and not any(prices):
@@ -114,10 +116,12 @@ def _limits(settings: Settings, name: str) -> Limits:
             f"agent.max_cost = {agent.max_cost} needs the prices of the model",
             hint=f"add {name}=SENT/RECEIVED to llm.prices, the prices of a million tokens",
         )
-    return Limits(agent.rounds, agent.max_tokens, agent.max_seconds, settings.answer.max_tokens, agent.max_cost, prices)
+    return AgentLimits(
+        agent.rounds, agent.max_tokens, agent.max_seconds, settings.answer.max_tokens, agent.max_cost, prices
+    )
 
 
-def _project(texts: Texts, search: Search, request: Request) -> Project:
+def _project(texts: Texts, search: Search, request: AnswerRequest) -> ToolProject:
     """Return what the tools see: what was given, and of the index no more than the question is kept to."""
     catalog = texts.opened.catalog
     paths = list(dict.fromkeys([*request.pinned, *texts.paths(request.where)]))
@@ -130,7 +134,7 @@ def _project(texts: Texts, search: Search, request: Request) -> Project:
         found = related(catalog, target)
         return replace(found, edges=tuple(edge for edge in found.edges if edge.path in known))
 
-    return Project(
+    return ToolProject(
         search=lambda question, level, limit: texts.of_hits(search(question, level, limit)),
         text=lambda path: (texts.indexed(path) or None) if path in known else None,
         symbols=of_symbols,

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar, cast
 
 from codefathom.answer.answer_types import Answer, Prices
-from codefathom.answer.ask import Found, Text, ask
+from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import Shares, shares, sizes
 from codefathom.answer.prompting import latest
-from codefathom.answer.stages.course import Models, Project, Question
+from codefathom.answer.stages.course import AnswerProject, AnswerQuestion, Models
 from codefathom.answer.stages.gather import gather, materials
 from codefathom.answer.stages.judge import JudgeOptions
 from codefathom.answer.stages.select import Listed
@@ -19,10 +19,10 @@ from codefathom.answer.tokens import counter
 from codefathom.config.settings import Settings
 from codefathom.errors import UsageError
 from codefathom.project.damage import reading
-from codefathom.project.opening import Opened
+from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.roles import model_of
-from codefathom.project.texts import Request, Texts, naming, window, with_symbols
+from codefathom.project.texts import AnswerRequest, Texts, naming, window, with_symbols
 from codefathom.providers.base import Message
 from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length
@@ -36,23 +36,23 @@ HITS_PER_FILE = 4
 _SMALL_PROJECT = 400
 
 
-class Prepared(NamedTuple):
+class AnswerSetup(NamedTuple):
     """What `answer.ask.ask` takes."""
 
-    question: Question
-    project: Project
+    question: AnswerQuestion
+    project: AnswerProject
     models: Models
 
 
-def prepare(request: Request, opened: Opened, search: Callable[[str, int], SearchResult]) -> Prepared:
+def prepare(request: AnswerRequest, opened: OpenedProject, search: Callable[[str, int], SearchResult]) -> AnswerSetup:
     """Return what `answer.ask.ask` takes. Raises UsageError, SourceError and SettingsError."""
     texts = Texts(opened, request.documents)
-    return Prepared(_question(request, texts), _project(texts, search), models(opened))
+    return AnswerSetup(_question(request, texts), _project(texts, search), models(opened))
 
 
 def answer(
-    request: Request, opened: Opened, search: Callable[[str, int], SearchResult]
-) -> Iterator[Found | Text | Answer]:
+    request: AnswerRequest, opened: OpenedProject, search: Callable[[str, int], SearchResult]
+) -> Iterator[AnswerSources | Text | Answer]:
     """Yield the sources, the answer in checked pieces, and the whole answer last; closing it ends the model's call.
 
     Raises UsageError, SourceError and SettingsError. A model that fails is told in `Answer.failure`.
@@ -62,7 +62,7 @@ def answer(
         yield with_symbols(event, prepared.project.name_of) if isinstance(event, Answer) else event
 
 
-def with_damage(opened: Opened, events: Iterator[_Step | Answer]) -> Iterator[_Step | Answer]:
+def with_damage(opened: OpenedProject, events: Iterator[_Step | Answer]) -> Iterator[_Step | Answer]:
     """Pass on the events of an answer; the answer itself says what of the index is damaged."""
     with reading(opened), closing(cast("Generator[_Step | Answer]", events)):
         for event in events:
@@ -72,7 +72,7 @@ def with_damage(opened: Opened, events: Iterator[_Step | Answer]) -> Iterator[_S
                 yield event
 
 
-def context(opened: Opened, result: SearchResult, max_files: int, max_tokens: int) -> Context:
+def context(opened: OpenedProject, result: SearchResult, max_files: int, max_tokens: int) -> Context:
     """Return the files of a prompt within a window of tokens."""
     settings = opened.place.settings.context
     found = materials(result, Lines(opened).text)[:max_files]
@@ -84,7 +84,7 @@ def context(opened: Opened, result: SearchResult, max_files: int, max_tokens: in
     return replace(gathered, degraded=result.degraded)
 
 
-def models(opened: Opened) -> Models:
+def models(opened: OpenedProject) -> Models:
     """Return the models of the answering roles; none where none is configured."""
     return Models(*(model_of(role, opened) for role in Models._fields))
 
@@ -97,7 +97,7 @@ def recent(history: Sequence[Message], settings: Settings) -> tuple[Message, ...
     return tuple(kept)
 
 
-def _question(request: Request, texts: Texts) -> Question:
+def _question(request: AnswerRequest, texts: Texts) -> AnswerQuestion:
     """Return the question within the limits of the settings. Raises UsageError and SourceError."""
     if not request.text.strip():
         raise UsageError("the question is empty", hint='such as fathom ask "where are orders priced"')
@@ -108,7 +108,7 @@ def _question(request: Request, texts: Texts) -> Question:
     # What was said takes its part of the window, but never so much that no source fits.
     room = max(most - sum(count(message.content) for message in request.history), most // 2)
     budget = shares(room, settings.context.full_text_ratio, settings.context.segment_ratio)
-    return Question(
+    return AnswerQuestion(
         text=request.text,
         budget=budget,
         judging=JudgeOptions(
@@ -140,9 +140,9 @@ def _filter_level(settings: Settings) -> int:
     return level if level >= 0 else int(bool(llm.of("select") or llm.of("judge")))
 
 
-def _project(texts: Texts, search: Callable[[str, int], SearchResult]) -> Project:
+def _project(texts: Texts, search: Callable[[str, int], SearchResult]) -> AnswerProject:
     """Return what an answer asks of this project."""
-    return Project(
+    return AnswerProject(
         search=lambda question, limit: texts.of_hits(search(question, limit)),
         text=texts.indexed,
         on_disk=texts.on_disk,
@@ -152,7 +152,7 @@ def _project(texts: Texts, search: Callable[[str, int], SearchResult]) -> Projec
     )
 
 
-def _outline(candidates: Sequence[str], opened: Opened) -> list[Listed]:
+def _outline(candidates: Sequence[str], opened: OpenedProject) -> list[Listed]:
     documents = [document.path for document in opened.catalog.documents()]
     paths = documents if len(documents) <= _SMALL_PROJECT else list(candidates)
     purposes = opened.purposes(paths)

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from codefathom.errors import DamagedError, FathomError
-from codefathom.project.opening import Opened
+from codefathom.project.opening import OpenedProject
 from codefathom.types import Progress
 
 _Event = TypeVar("_Event")
 
 
 @contextmanager
-def reading(opened: Opened, *, whole: bool = False, is_old_shown: bool = False) -> Iterator[Opened]:
+def reading(opened: OpenedProject, *, whole: bool = False, is_old_shown: bool = False) -> Iterator[OpenedProject]:
     """Give an index to a question. What breaks because files are damaged raises DamagedError that says so.
 
     So does, with `whole`, an answer that had to leave something out and has no place to say it, and, unless
@@ -40,7 +40,7 @@ def reading(opened: Opened, *, whole: bool = False, is_old_shown: bool = False) 
         raise DamagedError(f"the {part} is damaged: {how}", hint="run `fathom index`: it is built again") from error
 
 
-def lines_of(opened: Opened, lines: Iterator[str]) -> Iterator[str]:
+def lines_of(opened: OpenedProject, lines: Iterator[str]) -> Iterator[str]:
     """Pass on what is read of the index piece by piece. Raises DamagedError, at the end too."""
     with reading(opened, whole=True):
         yield from lines

@@ -11,7 +11,7 @@ from codefathom import __version__
 from codefathom.errors import FathomError
 from codefathom.index.plan import plan
 from codefathom.parse import available_languages
-from codefathom.project.opening import Opened
+from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.source.masks import MASK
 from codefathom.source.secrets import find
@@ -19,7 +19,7 @@ from codefathom.stores.catalog.catalog import Catalog
 from codefathom.types import Check, SecretPlace, Skipped, Status
 
 
-def status(opened: Opened) -> Status:
+def status(opened: OpenedProject) -> Status:
     """Say what the index holds and how far it is from the tree; looks at the tree, writes nothing."""
     catalog = opened.catalog
     if not opened.is_known:
@@ -49,7 +49,7 @@ def status(opened: Opened) -> Status:
     )
 
 
-def _unknown(opened: Opened) -> Status:
+def _unknown(opened: OpenedProject) -> Status:
     """Say what there is to do; nothing that stands in the index is believed."""
     found = plan(opened.catalog, opened.recipe, is_known=False)
     return Status(
@@ -76,7 +76,7 @@ def _unknown(opened: Opened) -> Status:
 _DOUBT = "it was not made here, and is not compared with the files yet"
 
 
-def secret_places(opened: Opened) -> Iterator[SecretPlace]:
+def secret_places(opened: OpenedProject) -> Iterator[SecretPlace]:
     """Yield where secrets stand in the indexed versions of the files, by path and line.
 
     The kind is told by the file; where that has changed, it is only "secret".
@@ -107,7 +107,7 @@ def _by_line(text: str, spans: Iterable[tuple[int, int, str]]) -> Iterator[tuple
         yield line, kind
 
 
-def doctor(opened: Opened) -> tuple[Check, ...]:
+def doctor(opened: OpenedProject) -> tuple[Check, ...]:
     """Run every check; a check that breaks is a finding, not an error. Of an unknown index nothing is told."""
     checks = _CHECKS
     if not opened.is_known:
@@ -116,23 +116,23 @@ def doctor(opened: Opened) -> tuple[Check, ...]:
     return tuple(_guarded(name, check, opened) for name, check in checks.items())
 
 
-def check_embedding(opened: Opened) -> Check:
+def check_embedding(opened: OpenedProject) -> Check:
     """Ask the embedding model for one vector."""
     return _guarded("embedding model", _model, opened)
 
 
-def _guarded(name: str, check: Callable[[Opened], Check], opened: Opened) -> Check:
+def _guarded(name: str, check: Callable[[OpenedProject], Check], opened: OpenedProject) -> Check:
     try:
         return check(opened)
     except (FathomError, OSError, sqlite3.Error, ValueError) as error:
         return Check(name, False, str(error), getattr(error, "hint", "") or "see the message")
 
 
-def _version(opened: Opened) -> Check:
+def _version(opened: OpenedProject) -> Check:
     return Check("version", True, f"codefathom {__version__}, SQLite {sqlite3.sqlite_version}")
 
 
-def _folder(opened: Opened) -> Check:
+def _folder(opened: OpenedProject) -> Check:
     folder, problem = opened.place.index_dir, opened.unwritable
     if problem is not None:
         return Check("index folder", False, str(problem), problem.hint)
@@ -140,7 +140,7 @@ def _folder(opened: Opened) -> Check:
     return Check("index folder", ok, folder, "" if ok else "set FATHOM_INDEX_DIR to a folder that can be written")
 
 
-def _catalog(opened: Opened) -> Check:
+def _catalog(opened: OpenedProject) -> Check:
     catalog = opened.catalog
     problem = catalog.integrity_problem() or catalog.soundness.damage() or catalog.get_meta("set_aside")
     if problem:
@@ -148,11 +148,11 @@ def _catalog(opened: Opened) -> Check:
     return Check("catalogue", True, f"generation {catalog.generation}, sound")
 
 
-def _not_compared(opened: Opened) -> Check:
+def _not_compared(opened: OpenedProject) -> Check:
     return Check("catalogue", False, _DOUBT, "run `fathom index`: it compares them, and mends what is wrong")
 
 
-def _views(opened: Opened) -> Check:
+def _views(opened: OpenedProject) -> Check:
     damage = {name: problem for name, problem in opened.damage_of_files().items() if name != "catalogue"}
     if damage:
         return Check("views", False, "; ".join(f"{name}: {problem}" for name, problem in damage.items()), _REPAIR)
@@ -164,7 +164,7 @@ def _views(opened: Opened) -> Check:
 _REPAIR = "run `fathom doctor --fix` or `fathom index`: what is damaged is made again"
 
 
-def _model(opened: Opened) -> Check:
+def _model(opened: OpenedProject) -> Check:
     started = time.perf_counter()
     matrix = opened.embedder.embed(["read a file"], "query")
     took_ms = (time.perf_counter() - started) * 1000
@@ -173,7 +173,7 @@ def _model(opened: Opened) -> Check:
     return Check("embedding model", ok, detail, "" if ok else "install the package again")
 
 
-def _grammars(opened: Opened) -> Check:
+def _grammars(opened: OpenedProject) -> Check:
     languages, missing = available_languages()
     detail = f"{len(languages)} languages: {', '.join(languages)}"
     if missing:
@@ -181,7 +181,7 @@ def _grammars(opened: Opened) -> Check:
     return Check("grammars", True, detail)
 
 
-def _failures(opened: Opened) -> Check:
+def _failures(opened: OpenedProject) -> Check:
     failures = opened.catalog.failures()
     if not failures:
         return Check("failed files", True, "none")
@@ -191,7 +191,7 @@ def _failures(opened: Opened) -> Check:
     )
 
 
-_CHECKS: dict[str, Callable[[Opened], Check]] = {
+_CHECKS: dict[str, Callable[[OpenedProject], Check]] = {
     "version": _version,
     "index folder": _folder,
     "catalogue": _catalog,

@@ -21,7 +21,7 @@ from codefathom.errors import (
     SourceError,
     UnwritableError,
 )
-from codefathom.index.chunk import Limits
+from codefathom.index.chunk import ChunkLimits
 from codefathom.index.plan import Recipe
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.local.bundled import BundledEmbedder
@@ -57,7 +57,7 @@ _BATCH_HERE = 32  # texts for a model on this machine, some seconds' work; a ser
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Where a project, its index and the user's caches lie, and the settings in force."""
 
     root: str
@@ -73,14 +73,14 @@ class Place:
         return index_folder(self.index_dir, self.root)
 
 
-def locate(path: str, settings: Settings | None = None) -> Place:
+def locate(path: str, settings: Settings | None = None) -> Location:
     """Find the project of a path. Raises SourceError when there is no such folder."""
     if not os.path.isdir(path):
         raise SourceError(f"no such folder: {path!r}", hint="give the path of a project's folder")
     root = find_root(os.path.realpath(path))
     settings = settings or load_settings(root, environ=os.environ, user_file=user_file(os.environ))
     cache_dir = user_cache_dir()
-    return Place(root, _index_dir(root, settings, cache_dir), cache_dir, settings, os.environ, user_state_dir())
+    return Location(root, _index_dir(root, settings, cache_dir), cache_dir, settings, os.environ, user_state_dir())
 
 
 def user_cache_dir() -> str:
@@ -107,12 +107,12 @@ def user_state_dir() -> str:
     return os.path.join(base, "codefathom")
 
 
-def word_of(place: Place) -> str:
+def word_of(place: Location) -> str:
     """Return the word by which this user knows the index of a project, "" for an index that is not known."""
     return Registry(place.state_dir).word(_index_place(place))
 
 
-def _index_place(place: Place) -> IndexPlace:
+def _index_place(place: Location) -> IndexPlace:
     return IndexPlace(place.root, place.index_dir, os.path.join(place.index_dir, _CATALOGUE))
 
 
@@ -152,10 +152,10 @@ def _refuse_others(index_dir: str) -> None:
         )
 
 
-class Opened:
+class OpenedProject:
     """The opened index of one project: catalogue, views and embedder. Safe to read from several threads."""
 
-    def __init__(self, place: Place, on_wait: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, place: Location, on_wait: Callable[[str], None] = lambda _: None) -> None:
         self.place = place
         self._on_wait = on_wait
         self._lock = Lock()  # of the two below
@@ -467,7 +467,7 @@ def _make_folder(folder: Folder) -> None:
         raise writing_error("cannot write the index", folder, error) from error
 
 
-def _vector_store(place: Place, embedder: Embedder, owner: str) -> VectorStore:
+def _vector_store(place: Location, embedder: Embedder, owner: str) -> VectorStore:
     kind = place.settings.store.vectors
     if kind != "flat":
         raise SettingsError(f"store.vectors = {kind!r} is not a vector store of this version", hint="use 'flat'")
@@ -538,7 +538,7 @@ def _chain(settings: Settings) -> tuple[str, ...]:
     return tuple(own if name == "llm" else name for name in chain)
 
 
-def _recipe(place: Place) -> Recipe:
+def _recipe(place: Location) -> Recipe:
     settings = place.settings
     return Recipe(
         root=os.path.normpath(os.path.join(place.root, settings.source.dir)),
@@ -550,7 +550,7 @@ def _recipe(place: Place) -> Recipe:
             include_generated=settings.source.include_generated,
         ),
         chain=_chain(settings),
-        limits=Limits(settings.chunk.target_chars, settings.chunk.max_lines),
+        limits=ChunkLimits(settings.chunk.target_chars, settings.chunk.max_lines),
         cache_folder=place.cache_dir,
         encoding="" if settings.source.encoding == "auto" else settings.source.encoding,
         keeps_secrets=settings.source.secrets == "keep",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from codefathom.index.plan import with_found_encoding
-from codefathom.project.opening import Opened
+from codefathom.project.opening import OpenedProject
 from codefathom.source.masks import MASK, agrees
 from codefathom.source.origin import Originals, Tree
 from codefathom.types import Chunk, Hit
@@ -23,7 +23,7 @@ class Shown(NamedTuple):
 class Lines:
     """The lines that one question shows; each file is looked at once."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: OpenedProject) -> None:
         self._catalog = opened.catalog
         recipe = with_found_encoding(opened.recipe, opened.catalog)
         indexed_at_ns = int(opened.catalog.get_meta("indexed_at_ns", "0"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
 from codefathom.errors import ProviderError, SettingsError, without_login
-from codefathom.project.opening import Opened, Place, index_model
+from codefathom.project.opening import Location, OpenedProject, index_model
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.types import Check
 
@@ -15,18 +15,18 @@ from codefathom.types import Check
 ROLES = ("answer", "select", "judge", "excerpt", "agent")
 
 
-def model_of(role: str, opened: Opened) -> ChatModel | None:
+def model_of(role: str, opened: OpenedProject) -> ChatModel | None:
     """Return the model of a role, None when none is configured. Raises SettingsError."""
     name = opened.place.settings.llm.of(role)
     return opened.chat_model(name) if name else None
 
 
-def masks_secrets(place: Place) -> bool:
+def masks_secrets(place: Location) -> bool:
     """Whether secrets are taken out of texts, since they may leave the machine."""
     return place.settings.answer.mask_secrets and bool(_remote(_names(place).values(), place))
 
 
-def leaving(place: Place) -> str:
+def leaving(place: Location) -> str:
     """Say in one sentence what leaves this machine, and to where."""
     names = _names(place)
     embed = place.settings.embed.model
@@ -44,13 +44,13 @@ def leaving(place: Place) -> str:
     return "; ".join(parts) or f"nothing leaves this machine: {nothing}"
 
 
-def _names(place: Place) -> dict[str, str]:
+def _names(place: Location) -> dict[str, str]:
     """Return the models that are asked, by role."""
     names = {role: place.settings.llm.of(role) for role in ROLES} | {"index": index_model(place.settings)}
     return {role: name for role, name in names.items() if name}
 
 
-def _remote(names: Iterable[str], place: Place, *, section: str = "llm") -> str:
+def _remote(names: Iterable[str], place: Location, *, section: str = "llm") -> str:
     """Return those of the models that are on other machines, and where."""
     if not any(names := list(names)):
         return ""
@@ -65,7 +65,7 @@ def _remote(names: Iterable[str], place: Place, *, section: str = "llm") -> str:
     return ", ".join(sorted(places))
 
 
-def check_models(opened: Opened) -> tuple[Check, ...]:
+def check_models(opened: OpenedProject) -> tuple[Check, ...]:
     """Ask the model of each role for one word."""
     by_name: dict[str, list[str]] = {}
     for role, name in _names(opened.place).items():
@@ -77,7 +77,7 @@ def check_models(opened: Opened) -> tuple[Check, ...]:
     return (*checks, *reranking, Check("what leaves", True, leaving(opened.place)))
 
 
-def _check_model(opened: Opened, name: str, roles: Sequence[str]) -> Check:
+def _check_model(opened: OpenedProject, name: str, roles: Sequence[str]) -> Check:
     started = time.perf_counter()
     label, said = f"model for {', '.join(roles)}", shown_model(name)
     try:
@@ -88,7 +88,7 @@ def _check_model(opened: Opened, name: str, roles: Sequence[str]) -> Check:
     return Check(label, True, f"{said} answered in {took_s:.1f} s" + (f" as {reply.model}" if reply.model else ""))
 
 
-def _check_reranker(opened: Opened) -> Check:
+def _check_reranker(opened: OpenedProject) -> Check:
     started = time.perf_counter()
     said = shown_model(opened.place.settings.rerank.model)
     try:

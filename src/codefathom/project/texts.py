@@ -13,7 +13,7 @@ from codefathom.answer.budget import Material, NameOf, lines_of
 from codefathom.config.settings import Settings
 from codefathom.errors import SourceError
 from codefathom.index.plan import with_found_encoding
-from codefathom.project.opening import Opened
+from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.roles import masks_secrets
 from codefathom.providers.base import Message
@@ -28,7 +28,7 @@ from codefathom.types import Chunk, FoundSymbol, SearchResult, Where
 _SMALL_WINDOW = 24_000
 
 
-class Request(NamedTuple):
+class AnswerRequest(NamedTuple):
     """A question as a face puts it."""
 
     text: str
@@ -53,7 +53,7 @@ class Texts:
     leaves the machine, texts stay as they are.
     """
 
-    def __init__(self, opened: Opened, documents: Mapping[str, str] = MappingProxyType({})) -> None:
+    def __init__(self, opened: OpenedProject, documents: Mapping[str, str] = MappingProxyType({})) -> None:
         self.opened = opened
         self.name_of = naming(opened)
         self.documents = documents
@@ -119,7 +119,7 @@ class Texts:
         return replace(chunk, text=lines_of(self.indexed(chunk.path), chunk.start_line, chunk.end_line) + end)
 
 
-def naming(opened: Opened) -> NameOf:
+def naming(opened: OpenedProject) -> NameOf:
     """Return what names the definition that lines lie in, else the first that begins in them."""
     symbols_of = cache(opened.catalog.symbols_of)  # outer before inner
 
@@ -147,7 +147,7 @@ def with_symbols(answer: Answer, name_of: NameOf) -> Answer:
     )
 
 
-def _on_disk(path: str, opened: Opened) -> str | None:
+def _on_disk(path: str, opened: OpenedProject) -> str | None:
     """Read a file as the index would; None when it is gone, or no longer a text."""
     recipe = with_found_encoding(opened.recipe, opened.catalog)
     data = Tree(recipe.root, recipe.rules.max_bytes).content(path)

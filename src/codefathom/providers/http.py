@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 import httpx
 
 from codefathom.errors import ProviderError, without_login
-from codefathom.providers.pace import LONGEST_S, Breaker, Limits, OnWait, Pace, Waits, asked_s, backoff_s
+from codefathom.providers.pace import LONGEST_S, Breaker, CallLimits, OnWait, Pace, Waits, asked_s, backoff_s
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _REFUSED = (400, 413, 422)
@@ -54,7 +54,7 @@ class Server(NamedTuple):
     base_url: str
     headers: Mapping[str, str] = {}
     timeouts: Timeouts = Timeouts()
-    limits: Limits = Limits()
+    limits: CallLimits = CallLimits()
     attempts: int = 5
     hints: Hints = Hints()
     is_quoted: bool = True  # errors repeat what the server said; else only the log does

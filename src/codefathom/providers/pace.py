@@ -28,7 +28,7 @@ _SHORT_S = 2.0  # nobody needs to be told of a wait of this length
 OnWait = Callable[[str], None]  # takes one line: for how long and for what
 
 
-class Limits(NamedTuple):
+class CallLimits(NamedTuple):
     """What a provider allows; 0: no limit."""
 
     interval_s: float = 0.0  # between two calls
@@ -36,7 +36,7 @@ class Limits(NamedTuple):
     tokens_per_minute: int = 0
 
 
-class Turn(NamedTuple):
+class CallTurn(NamedTuple):
     """Seconds until a call may begin, and the setting that makes it wait, "" where none does."""
 
     seconds: float
@@ -46,36 +46,36 @@ class Turn(NamedTuple):
 class Pace:
     """Gives each call its turn. Safe to use from several threads."""
 
-    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, limits: CallLimits, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = limits
         self._clock = clock
         self._lock = Lock()
         self._calls: deque[tuple[float, int]] = deque()  # start and tokens of those of the last minute
         self._next = float("-inf")
 
-    def turn(self, n_tokens: int) -> Turn:
+    def turn(self, n_tokens: int) -> CallTurn:
         """Return the turn of a call of so many tokens, which is counted as made then."""
         with self._lock:
             now = self._clock()
             delay = self._until_free(n_tokens, now)
             if self._next - now > delay.seconds:
-                delay = Turn(self._next - now, "limits.min_interval_ms")
+                delay = CallTurn(self._next - now, "limits.min_interval_ms")
             self._next = now + delay.seconds + self._limits.interval_s
             self._calls.append((now + delay.seconds, n_tokens))
         return delay
 
-    def _until_free(self, n_tokens: int, now: float) -> Turn:
+    def _until_free(self, n_tokens: int, now: float) -> CallTurn:
         """Return when the calls of the minute before leave room for one more."""
         while self._calls and self._calls[0][0] <= now - _MINUTE_S:
             self._calls.popleft()
         n_calls, used = len(self._calls), sum(tokens for _, tokens in self._calls)
-        free = Turn(0.0)
+        free = CallTurn(0.0)
         for begin, tokens in self._calls:
             too_many = 0 < self._limits.requests_per_minute <= n_calls
             if not too_many and not 0 < self._limits.tokens_per_minute < used + n_tokens:
                 break
             limit = "limits.requests_per_minute" if too_many else "limits.tokens_per_minute"
-            free = Turn(begin + _MINUTE_S - now, limit)
+            free = CallTurn(begin + _MINUTE_S - now, limit)
             n_calls, used = n_calls - 1, used - tokens
         return free
 
@@ -113,7 +113,7 @@ class Waits:
 
 
 @dataclass(slots=True, eq=False)
-class Call:
+class PacedCall:
     """A call with all its attempts. Whoever makes it says whether the provider answered; None: it was given up."""
 
     is_answered: bool | None = None
@@ -133,12 +133,12 @@ class Breaker:
         self._n_failures = 0
         self._last_error: ProviderError | None = None
         self._away_until = float("-inf")
-        self._trial: Call | None = None
+        self._trial: PacedCall | None = None
 
     @contextmanager
-    def call(self) -> Iterator[Call]:
+    def call(self) -> Iterator[PacedCall]:
         """Run one call, whose outcome is told on what this gives. Raises ProviderError while calls are refused."""
-        call = Call()
+        call = PacedCall()
         with self._lock:
             self._let_in(call)
         try:
@@ -147,7 +147,7 @@ class Breaker:
             with self._lock:
                 self._note(call)
 
-    def _let_in(self, call: Call) -> None:
+    def _let_in(self, call: PacedCall) -> None:
         if self._n_failures < _FAILURES:
             return
         left_s = self._away_until - self._clock()
@@ -161,7 +161,7 @@ class Breaker:
             hint=(last.hint if last else "") or "look at the server, then ask again",
         )
 
-    def _note(self, call: Call) -> None:
+    def _note(self, call: PacedCall) -> None:
         if self._trial is call:
             self._trial = None
         if call.is_answered:

@@ -21,7 +21,7 @@ from codefathom.providers.base import Ask, ChatModel, Delta, Reply
 from codefathom.providers.http import Hints, Http, Server, Timeouts, is_local
 from codefathom.providers.ollama import OllamaChat
 from codefathom.providers.openai import OpenAIChat
-from codefathom.providers.pace import Limits, OnWait
+from codefathom.providers.pace import CallLimits, OnWait
 from codefathom.source.secrets import mask
 
 KEYRING_SERVICE = "codefathom"  # under which keys are kept, by the names of their environment variables
@@ -43,7 +43,7 @@ PROVIDERS: Mapping[str, _Provider] = {
 _RERANKING = _Provider("", "", "RERANK_API_KEY")
 
 
-class Named(NamedTuple):
+class ModelName(NamedTuple):
     """A model and where it is asked."""
 
     provider: str
@@ -64,7 +64,7 @@ class Named(NamedTuple):
         return not is_local(self.base_url)
 
 
-def named(name: str, settings: Settings, environ: Mapping[str, str], *, section: str = "llm") -> Named:
+def named(name: str, settings: Settings, environ: Mapping[str, str], *, section: str = "llm") -> ModelName:
     """Read "provider:model" or "provider:model@http://host"; without an address, `section` of the settings has it.
 
     Raises SettingsError.
@@ -82,18 +82,20 @@ def named(name: str, settings: Settings, environ: Mapping[str, str], *, section:
         )
     usual = PROVIDERS[provider]
     if own:
-        return Named(provider, model, _address(own, usual, f"the address of {whole}"), section, has_own_address=True)
+        return ModelName(
+            provider, model, _address(own, usual, f"the address of {whole}"), section, has_own_address=True
+        )
     base_url = getattr(settings, section).base_url
     origin = f"{section}.base_url" if base_url else usual.address_variable
     address = base_url or environ.get(usual.address_variable, "").strip() or usual.base_url
-    return Named(provider, model, _address(address, usual, origin), section)
+    return ModelName(provider, model, _address(address, usual, origin), section)
 
 
-def _named_reranker(name: str, settings: Settings) -> Named:
+def _named_reranker(name: str, settings: Settings) -> ModelName:
     """Read "http:model@http://host", or the address alone of a server that knows but one model."""
     whole, own = model_and_address(name)
     if whole.startswith(("http://", "https://")):
-        return Named("http", "", _address(whole, _RERANKING, "rerank.model"), "rerank", has_own_address=True)
+        return ModelName("http", "", _address(whole, _RERANKING, "rerank.model"), "rerank", has_own_address=True)
     provider, _, model = whole.partition(":")
     if provider != "http" or not model:
         raise SettingsError(
@@ -107,10 +109,10 @@ def _named_reranker(name: str, settings: Settings) -> Named:
             hint=f"write {whole}@http://host:port/v1, or set rerank.base_url",
         )
     origin = f"the address of {whole}" if own else "rerank.base_url"
-    return Named("http", model, _address(address, _RERANKING, origin), "rerank", has_own_address=bool(own))
+    return ModelName("http", model, _address(address, _RERANKING, origin), "rerank", has_own_address=bool(own))
 
 
-def _usual(chosen: Named) -> _Provider:
+def _usual(chosen: ModelName) -> _Provider:
     return _RERANKING if chosen.section == "rerank" else PROVIDERS[chosen.provider]
 
 
@@ -227,11 +229,11 @@ class Connections:
         model: ChatModel = kind(chosen.model, http, chosen.name)
         return _Masking(model) if chosen.is_remote and self._settings.answer.mask_secrets else model
 
-    def named(self, name: str, *, section: str = "llm") -> Named:
+    def named(self, name: str, *, section: str = "llm") -> ModelName:
         """Return a model and where it is asked. Raises SettingsError."""
         return named(name, self._settings, self._environ, section=section)
 
-    def to(self, chosen: Named, timeouts: Timeouts, most_attempts: int = 1_000) -> Http:
+    def to(self, chosen: ModelName, timeouts: Timeouts, most_attempts: int = 1_000) -> Http:
         """Return the way to a model, with its key and limits. Nothing is sent yet. Raises SettingsError."""
         limits = self._settings.limits
         # A model on this machine has no quota to keep to.
@@ -243,7 +245,7 @@ class Connections:
             chosen.base_url,
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeouts=timeouts,
-            limits=Limits(interval_s, limits.requests_per_minute, limits.tokens_per_minute),
+            limits=CallLimits(interval_s, limits.requests_per_minute, limits.tokens_per_minute),
             attempts=min(limits.attempts, most_attempts),
             hints=_hints(chosen, variables),
             is_quoted=served is None,
@@ -272,7 +274,7 @@ _REFUSED = {
 }
 
 
-def _hints(chosen: Named, key_variables: Sequence[str]) -> Hints:
+def _hints(chosen: ModelName, key_variables: Sequence[str]) -> Hints:
     section, usual = chosen.section, _usual(chosen)
     own = f"the address in {chosen.name}" if chosen.has_own_address else ""
     common = Hints(
@@ -295,7 +297,7 @@ def _hints(chosen: Named, key_variables: Sequence[str]) -> Hints:
     )
 
 
-def _key_variables(chosen: Named, own_addresses: frozenset[str] | None) -> tuple[str, ...]:
+def _key_variables(chosen: ModelName, own_addresses: frozenset[str] | None) -> tuple[str, ...]:
     """Return the variables that may hold the key for a server: its own one, then that of the provider.
 
     The key of a provider goes to the provider itself and to the addresses that the user has named, which are
@@ -310,7 +312,7 @@ def _key_variables(chosen: Named, own_addresses: frozenset[str] | None) -> tuple
     return (own, usual.key_variable) if is_own else (own,)
 
 
-def _key(chosen: Named, environ: Mapping[str, str], variables: Sequence[str]) -> str:
+def _key(chosen: ModelName, environ: Mapping[str, str], variables: Sequence[str]) -> str:
     """Return the key for a server, from its own variable, which may be empty, else from the next."""
     if not variables:
         return ""

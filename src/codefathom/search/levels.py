@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from codefathom.search.filter.filters import matches
-from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import forms_of
 from codefathom.search.ranking.explain import best_line, best_name, named, reason
 from codefathom.search.ranking.rank import Ranked
@@ -24,7 +24,7 @@ class Cut(NamedTuple):
     where: Where | None = None
 
 
-def hits(want: Wanted, ranked: Sequence[Ranked], catalog: Catalog, cut: Cut) -> list[Hit]:
+def hits(want: RankingQuery, ranked: Sequence[Ranked], catalog: Catalog, cut: Cut) -> list[Hit]:
     """Return at most `limit` hits, best first, each place once."""
     if cut.level == "file":
         places = _files(ranked, catalog, cut.limit)
@@ -35,7 +35,7 @@ def hits(want: Wanted, ranked: Sequence[Ranked], catalog: Catalog, cut: Cut) -> 
     return [_hit(want, chunk, item) for chunk, item in places]
 
 
-def _hit(want: Wanted, chunk: Chunk, item: Ranked) -> Hit:
+def _hit(want: RankingQuery, chunk: Chunk, item: Ranked) -> Hit:
     best = item.candidate.chunk if chunk.kind == "file" else chunk
     names = named(want, best)
     line = item.candidate.line or best_line(want, best, names)
@@ -115,7 +115,7 @@ def _first_of_each(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
     return list(best.values())
 
 
-def _symbols(want: Wanted, ranked: Sequence[Ranked], catalog: Catalog, cut: Cut) -> list[tuple[Chunk, Ranked]]:
+def _symbols(want: RankingQuery, ranked: Sequence[Ranked], catalog: Catalog, cut: Cut) -> list[tuple[Chunk, Ranked]]:
     about_kind = list(_about_kind(cut.where))
     places: dict[tuple[str, int, int], tuple[Chunk, Ranked]] = {}
     for item in ranked:
@@ -147,7 +147,7 @@ def _about_kind(where: Where | None) -> Iterator[Where]:
         yield where
 
 
-def _best_symbols(want: Wanted, chunk: Chunk, inside: Sequence[Symbol]) -> list[Symbol]:
+def _best_symbols(want: RankingQuery, chunk: Chunk, inside: Sequence[Symbol]) -> list[Symbol]:
     """Return the symbols of a chunk that the question is about, or the one that it lies in."""
     starting = [symbol for symbol in inside if symbol.start_line >= chunk.start_line]
     named = [symbol for symbol in starting if _is_named(want, symbol)]
@@ -159,7 +159,7 @@ def _best_symbols(want: Wanted, chunk: Chunk, inside: Sequence[Symbol]) -> list[
     return starting[:1] or whole[:1]
 
 
-def _n_shared(want: Wanted, text: str) -> int:
+def _n_shared(want: RankingQuery, text: str) -> int:
     return forms_of(want.terms).among(terms(text)).bit_count()
 
 
@@ -167,7 +167,7 @@ def _touches(symbol: Symbol, chunk: Chunk) -> bool:
     return symbol.start_line <= chunk.end_line and symbol.end_line >= chunk.start_line
 
 
-def _is_named(want: Wanted, symbol: Symbol) -> bool:
+def _is_named(want: RankingQuery, symbol: Symbol) -> bool:
     return symbol.name.lower() in want.symbol_names or _n_shared(want, symbol.name) > 0
 
 

@@ -12,7 +12,7 @@ from codefathom.search.levels import Cut
 from codefathom.search.levels import hits as to_hits
 from codefathom.search.question.planner import Planned, overruled, plan
 from codefathom.search.question.query import Query
-from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.scope import scope
 from codefathom.search.ranking import fuse
 from codefathom.search.ranking.confidence import WEAK, confidence
@@ -31,9 +31,9 @@ from codefathom.search.retrieve import (
 )
 from codefathom.telemetry import span
 from codefathom.text.expressions import USUAL_LIMIT_S, deadline
-from codefathom.types import Hit, Level, Mode, Plan, Where
+from codefathom.types import Hit, Level, Mode, SearchPlan, Where
 
-_BY_MEANING = Plan()
+_BY_MEANING = SearchPlan()
 _EXACT: tuple[Mode, ...] = ("regex", "graph")  # what they find is what was asked for
 
 
@@ -51,7 +51,7 @@ class Fusion:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SearchRequest:
     """One search, fully spelled out."""
 
     query: Query
@@ -65,7 +65,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHits:
     """The hits, best first, how sure the search is, and what to try when there are none."""
 
     hits: tuple[Hit, ...]
@@ -73,7 +73,7 @@ class Found:
     suggestion: str = ""
     degraded: tuple[str, ...] = ()
     mode: Mode = "hybrid"
-    plan: Plan = _BY_MEANING
+    plan: SearchPlan = _BY_MEANING
 
     @property
     def is_weak(self) -> bool:
@@ -81,7 +81,7 @@ class Found:
         return bool(self.hits) and self.confidence < WEAK
 
 
-def search(request: Request, sources: Sources) -> Found:
+def search(request: SearchRequest, sources: Sources) -> SearchHits:
     """Answer one request. Raises UsageError for a filter, path or expression that means nothing here, and
     SlowExpressionError for a filter with an expression that takes too long."""
     with deadline(request.expression_limit_s):
@@ -90,18 +90,18 @@ def search(request: Request, sources: Sources) -> Found:
         return _search_as_planned(request, sources)
 
 
-def _search_as_planned(request: Request, sources: Sources) -> Found:
+def _search_as_planned(request: SearchRequest, sources: Sources) -> SearchHits:
     catalog = sources.catalog
     planned = plan(request.query, lambda name: is_known(name, catalog), lambda name: is_module(name, catalog))
     found = _search(request, planned, sources)
     if found.hits or planned.mode == "hybrid":
         return found
     why = f"{planned.plan.why}, but nothing was found that way"
-    other = _search(request, Planned("hybrid", Plan(planned.plan.route, why)), sources)
+    other = _search(request, Planned("hybrid", SearchPlan(planned.plan.route, why)), sources)
     return replace(other, degraded=(*found.degraded, *other.degraded))
 
 
-def _search(request: Request, planned: Planned, sources: Sources) -> Found:
+def _search(request: SearchRequest, planned: Planned, sources: Sources) -> SearchHits:
     """Answer a request in the way that was chosen."""
     request = replace(request, mode=planned.mode)
     if planned.asked:
@@ -115,7 +115,7 @@ def _search(request: Request, planned: Planned, sources: Sources) -> Found:
             allowed = sources.catalog.select(condition.condition, condition.parameters)
         if not allowed:
             hint = "no indexed lines pass the filter; widen it or leave it out"
-            return Found((), 0.0, hint, mode=planned.mode, plan=planned.plan)
+            return SearchHits((), 0.0, hint, mode=planned.mode, plan=planned.plan)
     with span("understand"):
         want = asked(request.query, sources)
     with span("rank", mode=request.mode) as ranking:
@@ -133,11 +133,11 @@ def _search(request: Request, planned: Planned, sources: Sources) -> Found:
     sure = 0.0 if not kept else 1.0 if planned.mode in _EXACT else confidence(want, ranked, model)
     note = sources.note if request.mode in {"hybrid", "vector"} else ""
     degraded = tuple(filter(None, (problem, not_reranked, note)))
-    return Found(kept, sure, suggestion, degraded, planned.mode, planned.plan)
+    return SearchHits(kept, sure, suggestion, degraded, planned.mode, planned.plan)
 
 
 def _ranked(
-    request: Request, planned: Planned, want: Wanted, sources: Sources, allowed: Collection[int] | None
+    request: SearchRequest, planned: Planned, want: RankingQuery, sources: Sources, allowed: Collection[int] | None
 ) -> tuple[Sequence[Ranked], str]:
     """Return the ranking of the mode, and what it had to do without."""
     if planned.asked:
@@ -151,14 +151,14 @@ def _ranked(
     return _by_one(request, want, sources, allowed, k), ""
 
 
-def _deep(want: Wanted) -> int:
+def _deep(want: RankingQuery) -> int:
     """Return how many times as many candidates a question needs: the words of a long text lead everywhere, and so do
     translations, of which there are several for each word."""
     return 3 if want.rest else 2 if want.is_translated else 1
 
 
 def _by_one(
-    request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None, k: int
+    request: SearchRequest, want: RankingQuery, sources: Sources, allowed: Collection[int] | None, k: int
 ) -> Sequence[Ranked]:
     """Rank by one kind of evidence."""
     if request.mode == "lexical":
@@ -172,7 +172,7 @@ def _by_one(
 
 
 def _hybrid(
-    request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None, k: int
+    request: SearchRequest, want: RankingQuery, sources: Sources, allowed: Collection[int] | None, k: int
 ) -> tuple[list[Ranked], str]:
     ranked, fused, problem = gather(request, want, sources, allowed, k)
     return rank(want, ranked, fused), problem
@@ -186,7 +186,9 @@ class Gathered(NamedTuple):
     problem: str  # of a source that failed and was left out
 
 
-def gather(request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None, k: int) -> Gathered:
+def gather(
+    request: SearchRequest, want: RankingQuery, sources: Sources, allowed: Collection[int] | None, k: int
+) -> Gathered:
     """Return the candidates of all sources; the recipe of the weights learns from the same."""
     found = evidence(want, sources, k, allowed)
     fused = _fused(found, request.fusion)
@@ -219,7 +221,9 @@ def _in_order(signal: str, ranking: Sequence[tuple[int, float]], sources: Source
     )
 
 
-def _by_definition(request: Request, want: Wanted, sources: Sources, allowed: Collection[int] | None) -> list[Ranked]:
+def _by_definition(
+    request: SearchRequest, want: RankingQuery, sources: Sources, allowed: Collection[int] | None
+) -> list[Ranked]:
     """Rank only chunks that define a symbol with one of the words of the query, as a name or a part of it."""
     names = want.symbols or tuple(request.query.text.split())
     keys = definitions(names, sources.catalog, allowed, partial=True)
@@ -227,7 +231,7 @@ def _by_definition(request: Request, want: Wanted, sources: Sources, allowed: Co
     return rank(replace(want, symbols=names), found, {})
 
 
-def _by_matches(request: Request, sources: Sources, allowed: Collection[int] | None) -> tuple[list[Ranked], str]:
+def _by_matches(request: SearchRequest, sources: Sources, allowed: Collection[int] | None) -> tuple[list[Ranked], str]:
     """Rank chunks by the number of their matches, then by path and line; say what was not searched."""
     matches, problem = regex_matches(request.query.text, sources.catalog, allowed)
     top = max((match.n_matches for match in matches), default=1)
@@ -242,7 +246,7 @@ def _by_matches(request: Request, sources: Sources, allowed: Collection[int] | N
     return sorted(ranked, key=by_score_and_place), problem
 
 
-def _suggestion(want: Wanted, sources: Sources, *, found_any: bool) -> str:
+def _suggestion(want: RankingQuery, sources: Sources, *, found_any: bool) -> str:
     if found_any:
         return "every hit scores below the limit; lower --min-score"
     if sources.catalog.generation == 0:

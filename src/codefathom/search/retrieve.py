@@ -12,7 +12,7 @@ from codefathom.errors import ProviderError, SlowExpressionError
 from codefathom.providers.base import Embedder
 from codefathom.search.question.frames import Framed, frames, same_place
 from codefathom.search.question.query import Query
-from codefathom.search.question.ranking_query import Wanted, focused, last_of, wanted
+from codefathom.search.question.ranking_query import RankingQuery, focused, last_of, wanted
 from codefathom.search.question.translate import COMMON
 from codefathom.search.ranking.fuse import cut
 from codefathom.search.ranking.signals import Candidate
@@ -46,7 +46,7 @@ class Sources:
     note: str = ""  # what the vectors lack
 
 
-def asked(query: Query, sources: Sources) -> Wanted:
+def asked(query: Query, sources: Sources) -> RankingQuery:
     """Return what is looked for, with how rare each of its words is here."""
     want = wanted(query, in_chinese=_is_chinese(sources.lexical))
     framed = _framed(query.text, sources.catalog) if ":" in query.text or "line " in query.text else {}
@@ -101,7 +101,7 @@ class Evidence(NamedTuple):
     problem: str = ""  # of a source that failed and was left out
 
 
-def evidence(want: Wanted, sources: Sources, k: int, allowed: Collection[int] | None) -> Evidence:
+def evidence(want: RankingQuery, sources: Sources, k: int, allowed: Collection[int] | None) -> Evidence:
     """Ask the lexical, vector and symbol sources for the k chunks each believes in most.
 
     An embedding model that cannot be reached is done without: words and names still find.
@@ -129,7 +129,7 @@ def evidence(want: Wanted, sources: Sources, k: int, allowed: Collection[int] | 
 
 
 def candidates(
-    want: Wanted, found: Evidence, fused: Mapping[int, float], catalog: Catalog, n_ranked: int
+    want: RankingQuery, found: Evidence, fused: Mapping[int, float], catalog: Catalog, n_ranked: int
 ) -> list[Candidate]:
     """Return the n_ranked first of `fused`, best first, and every definition that was asked for, with their chunks."""
     best = cut(list(fused.items()), n_ranked)
@@ -143,7 +143,7 @@ def candidates(
 
 
 def lexical_ranking(
-    want: Wanted, sources: Sources, k: int, allowed: Collection[int] | None
+    want: RankingQuery, sources: Sources, k: int, allowed: Collection[int] | None
 ) -> Sequence[tuple[int, float]]:
     """Return (key, BM25 over weighted fields), best first."""
     words = {**want.rest, **want.weighted}

@@ -19,7 +19,7 @@ _WAIT_S = 30.0  # for another process
 _HINT = "is the server's data folder on a disk with room, and may it be written?"
 
 
-class Database:
+class ServerDatabase:
     """The tables of one part of the server. Every error of SQLite becomes an IndexingError."""
 
     def __init__(self, path: str, tables: str) -> None:

@@ -29,7 +29,7 @@ class Scan(NamedTuple):
     skipped: tuple[Skipped, ...]  # sorted; the path of a whole directory ends with "/"
 
 
-class Known(NamedTuple):
+class IndexedFileStat(NamedTuple):
     """A file as the index remembers it."""
 
     size: int  # bytes
@@ -37,7 +37,7 @@ class Known(NamedTuple):
     fingerprint: str
 
 
-class Changes(NamedTuple):
+class TreeChanges(NamedTuple):
     """What to look at again."""
 
     suspect: tuple[FileStat, ...]  # new, or with another size or time stamp
@@ -45,7 +45,7 @@ class Changes(NamedTuple):
     removed: tuple[str, ...]  # sorted
 
 
-def compare(known: Mapping[str, Known], found: Scan, indexed_at_ns: int) -> Changes:
+def compare(known: Mapping[str, IndexedFileStat], found: Scan, indexed_at_ns: int) -> TreeChanges:
     """Compare a scan with the index.
 
     `indexed_at_ns` is the clock just before the scan that the index was made from. A file stamped at that time or later
@@ -61,7 +61,7 @@ def compare(known: Mapping[str, Known], found: Scan, indexed_at_ns: int) -> Chan
             suspect.append(file)
         elif is_unsure(file.mtime_ns, indexed_at_ns):
             unsure.append(file)
-    return Changes(tuple(suspect), tuple(unsure), tuple(sorted(missing)))
+    return TreeChanges(tuple(suspect), tuple(unsure), tuple(sorted(missing)))
 
 
 def is_unsure(mtime_ns: int, indexed_at_ns: int) -> bool:

@@ -29,7 +29,7 @@ _CLASSES: dict[str, Callable[[str], bool]] = {
 }
 
 
-class Rule(NamedTuple):
+class IgnoreRule(NamedTuple):
     """One line of an ignore file."""
 
     body: str  # without "!", leading and trailing slash, as bytes in Latin-1
@@ -43,7 +43,7 @@ def as_bytes(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
-def parse_line(line: str) -> Rule | None:
+def parse_line(line: str) -> IgnoreRule | None:
     """Read one line without its line end; None for comments and blank lines."""
     text = _trim(as_bytes(line).partition("\0")[0])
     if not text or text[0] == "#":
@@ -54,7 +54,7 @@ def parse_line(line: str) -> Rule | None:
     if only_directories:
         body = body[:-1]
     by_name = "/" not in body
-    return Rule(body.removeprefix("/"), negated, only_directories, by_name)
+    return IgnoreRule(body.removeprefix("/"), negated, only_directories, by_name)
 
 
 def _trim(text: str) -> str:
@@ -80,7 +80,7 @@ class Globs:
 
     __slots__ = ("_by_name", "_by_path", "_name_codes", "_names", "_path_codes", "_paths", "_suffix_codes", "_suffixes")
 
-    def __init__(self, rules: Sequence[tuple[int, Rule]]) -> None:
+    def __init__(self, rules: Sequence[tuple[int, IgnoreRule]]) -> None:
         """`rules` are pairs of code and rule, codes ascending."""
         self._names: dict[str, int] = {}
         self._paths: dict[str, dict[str, int]] = {}  # directory → name → code

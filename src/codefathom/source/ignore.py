@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from codefathom.source.globs import Globs, Rule, as_bytes, literal_start, parse_line
+from codefathom.source.globs import Globs, IgnoreRule, as_bytes, literal_start, parse_line
 
 BUILT_IN, GIT_EXCLUDE, GITIGNORE, OWN_IGNORE, SETTINGS, COMMAND_LINE = range(6)
 NO_RULE, BROUGHT_BACK = -1, -2  # what `decide` says of an entry that is kept
@@ -79,7 +79,7 @@ class Patterns:
         )
 
 
-def _reach(rule: Rule) -> tuple[str, bool]:
+def _reach(rule: IgnoreRule) -> tuple[str, bool]:
     start = literal_start(rule.body)
     return start, start != rule.body
 

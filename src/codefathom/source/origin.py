@@ -110,7 +110,7 @@ class Tree:
         return real[len(self._top) :].split(os.sep) if real.startswith(self._top) else None
 
 
-class Given:
+class GivenTexts:
     """Texts that the caller hands in, by name."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:

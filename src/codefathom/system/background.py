@@ -19,9 +19,13 @@ class Background(Generic[_T]):
         self._thread = Thread(target=self._run, name="background", daemon=True)
         self._thread.start()
 
+    def wait(self) -> None:
+        """Wait for the end."""
+        self._thread.join()
+
     def result(self) -> _T:
         """Wait for the end and return what came out. Raises what the work raised."""
-        self._thread.join()
+        self.wait()
         if self._error is not None:
             raise self._error
         return self._results[0]

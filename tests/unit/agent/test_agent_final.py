@@ -17,7 +17,7 @@ from codefathom.agent.final import (
     replied,
     stream_final,
 )
-from codefathom.agent.tools import Place
+from codefathom.agent.tools import ShownLines
 from codefathom.answer.answer_types import Citation, Dropped
 from codefathom.answer.loose_json import objects_in
 from codefathom.errors import ProviderError
@@ -25,9 +25,13 @@ from codefathom.providers.base import Ask, Delta, Message, Reply
 
 QUESTION = (Message("system", "Look."), Message("user", "Where are orders stored?"))
 TRACE = (
-    (Place("shop/orders.py", 1, 20), Place("shop/orders.py", 21, 28), Place("web/cart.ts", 3, 9, "Cart")),
+    (
+        ShownLines("shop/orders.py", 1, 20),
+        ShownLines("shop/orders.py", 21, 28),
+        ShownLines("web/cart.ts", 3, 9, "Cart"),
+    ),
     (),
-    (Place("shop/store/database.py", 6, 23, "Database"), Place("shop/orders.py", 26, 28, "place")),
+    (ShownLines("shop/store/database.py", 6, 23, "Database"), ShownLines("shop/orders.py", 26, 28, "place")),
     (),
 )
 GOOD = {
@@ -234,7 +238,7 @@ def test_only_what_was_shown_is_a_source(named: Any, expected: Citation | None) 
 
 
 def test_a_name_of_two_shown_files_is_no_source() -> None:
-    two = ((Place("a/x.py", 1, 5), Place("b/x.py", 1, 5)),)
+    two = ((ShownLines("a/x.py", 1, 5), ShownLines("b/x.py", 1, 5)),)
     answer = answered(good(sources=[place("x.py", 1, 2), place("a/x.py", 1, 2)]), trace=two)
     assert answer.named == (Dropped("x.py:1-2", "several files have this name"), Citation("a/x.py", 1, 2))
 

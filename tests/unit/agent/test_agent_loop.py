@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from codefathom import Engine
-from codefathom.agent.loop import Briefing, Call, Event, Final, Limits, Observed, Thought, run
-from codefathom.agent.tools import Place, Project, Tool, tools
+from codefathom.agent.loop import AgentLimits, Briefing, Event, Final, Observed, Thought, ToolUse, run
+from codefathom.agent.tools import ShownLines, Tool, ToolProject, tools
 from codefathom.answer.answer_types import Citation, Prices
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply, ToolCall, Usage
@@ -40,7 +40,7 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tool, ...]]:
             catalog = engine._open().catalog
             paths = [document.path for document in catalog.documents()]
             yield tools(
-                Project(
+                ToolProject(
                     search=lambda question, level, limit: engine.search(question, level=level, limit=limit),
                     text=lambda path: catalog.text(path) if path in paths else None,
                     symbols=engine.symbols,
@@ -127,8 +127,8 @@ def test_a_run(kit: tuple[Tool, ...]) -> None:
     thought, said, call, seen, thought_again, final = events
     assert thought == thought_again == Thought("thinking aloud")
     assert said == Thought("I read the prices.")
-    assert call == Call("read_file", '{"file_path": "shop/pricing.py"}')
-    assert isinstance(seen, Observed) and seen.places == (Place("shop/pricing.py", 1, 13),)
+    assert call == ToolUse("read_file", '{"file_path": "shop/pricing.py"}')
+    assert isinstance(seen, Observed) and seen.places == (ShownLines("shop/pricing.py", 1, 13),)
     assert isinstance(final, Final)
     assert final.answer.sources == (Citation("shop/pricing.py", 6, 8),)
     assert (final.usage, final.rounds, final.stopped_by) == (Usage(200, 20), 2, "")
@@ -172,7 +172,7 @@ def test_an_answer_without_a_look_is_worth_little(kit: tuple[Tool, ...]) -> None
 def test_the_last_round_has_no_tools_and_demands_the_answer(kit: tuple[Tool, ...], rounds: int) -> None:
     looks = [calls(("find_symbol", {"name": f"name{number}"})) for number in range(rounds - 1)]
     model = Scripted(*looks, answer())
-    final = final_of(ran(model, kit, limits=Limits(rounds=rounds), briefing=Briefing(demand="Now!")))
+    final = final_of(ran(model, kit, limits=AgentLimits(rounds=rounds), briefing=Briefing(demand="Now!")))
     assert [bool(ask.tools) for ask in model.asks] == [True] * (rounds - 1) + [False]
     assert [ask.schema is None for ask in model.asks] == [True] * (rounds - 1) + [False]
     assert model.asks[-1].messages[-1] == Message("user", "Now!")
@@ -193,7 +193,7 @@ def test_the_last_round_has_no_tools_and_demands_the_answer(kit: tuple[Tool, ...
 def test_tokens(kit: tuple[Tool, ...], usage: Usage, max_tokens: int, n_looks: int) -> None:
     looks = [calls(("find_symbol", {"name": f"name{number}"}), usage=usage) for number in range(n_looks)]
     model = Scripted(*looks, answer())
-    final = final_of(ran(model, kit, limits=Limits(max_tokens=max_tokens)))
+    final = final_of(ran(model, kit, limits=AgentLimits(max_tokens=max_tokens)))
     assert final.stopped_by == ("rounds" if n_looks == 5 else "tokens")
     assert final.rounds == n_looks + 1
 
@@ -213,7 +213,7 @@ def test_time(kit: tuple[Tool, ...], seconds: float, max_seconds: float, n_looks
     clock = Clock()
     looks = [calls(("find_symbol", {"name": f"name{number}"})) for number in range(n_looks)]
     model = Scripted(*looks, answer(), clock=clock, seconds=seconds)
-    events = ran(model, kit, limits=Limits(max_seconds=max_seconds), clock=clock)
+    events = ran(model, kit, limits=AgentLimits(max_seconds=max_seconds), clock=clock)
     n_broken = stopped_by == "time" and n_looks > 0
     assert final_of(events).stopped_by == stopped_by
     assert len(observed(events)) == n_looks - n_broken
@@ -236,14 +236,14 @@ def test_time(kit: tuple[Tool, ...], seconds: float, max_seconds: float, n_looks
 def test_cost(kit: tuple[Tool, ...], usage: Usage, max_cost: float, prices: Prices, n_looks: int) -> None:
     looks = [calls(("find_symbol", {"name": f"name{number}"}), usage=usage) for number in range(n_looks)]
     model = Scripted(*looks, answer())
-    final = final_of(ran(model, kit, limits=Limits(max_cost=max_cost, prices=prices)))
+    final = final_of(ran(model, kit, limits=AgentLimits(max_cost=max_cost, prices=prices)))
     assert final.stopped_by == ("rounds" if n_looks == 5 else "cost")
     assert final.rounds == n_looks + 1
     assert model.asks[-1].tools == ()
 
 
 def test_of_two_limits_that_are_reached_the_first_is_named(kit: tuple[Tool, ...]) -> None:
-    limits = Limits(max_tokens=100, max_cost=1e-6, prices=Prices(1.0, 1.0))
+    limits = AgentLimits(max_tokens=100, max_cost=1e-6, prices=Prices(1.0, 1.0))
     final = final_of(ran(Scripted(calls(PRICING), answer()), kit, limits=limits))
     assert (final.stopped_by, final.rounds) == ("tokens", 2)
 
@@ -254,7 +254,7 @@ def test_every_turn_and_every_call_is_a_stage(kit: tuple[Tool, ...]) -> None:
     looks = (calls(PRICING, wrong, text="I look."), says("They are summed."), answer())
     model = Scripted(*looks, clock=clock, seconds=0.5)
     history = (Message("user", "Hello"), Message("assistant", "Hello."))
-    limits, briefing = Limits(prices=Prices(1.0, 10.0)), Briefing(demand="As JSON!", history=history)
+    limits, briefing = AgentLimits(prices=Prices(1.0, 10.0)), Briefing(demand="As JSON!", history=history)
     events = ran(model, kit, limits=limits, briefing=briefing, clock=clock)
     stages = final_of(events).stages
     assert [(stage.stage, stage.milliseconds, stage.n_in, stage.n_out) for stage in stages] == [
@@ -355,7 +355,7 @@ def test_wrong_calls_are_answered(kit: tuple[Tool, ...], name: str, arguments: s
 def test_arguments_that_were_written_as_text_twice(kit: tuple[Tool, ...]) -> None:
     twice = json.dumps(json.dumps(PRICING[1]))
     (seen,) = observed(ran(Scripted(Reply("", (ToolCall("x", "read_file", twice),)), answer()), kit))
-    assert seen.places == (Place("shop/pricing.py", 1, 13),)
+    assert seen.places == (ShownLines("shop/pricing.py", 1, 13),)
 
 
 @pytest.mark.parametrize("ids", [("", ""), ("same", "same"), ("a", "")])
@@ -390,7 +390,7 @@ def test_calls_in_text(kit: tuple[Tool, ...], text: str, n_calls: int, thought: 
     events = ran(model, kit)
     seen = observed(events)
     assert len(seen) == n_calls
-    assert seen[0].places == (Place("shop/pricing.py", 1, 13),)
+    assert seen[0].places == (ShownLines("shop/pricing.py", 1, 13),)
     assert [event.text for event in events if isinstance(event, Thought)][1:-1] == [thought] * bool(thought)
     asked, result = model.asks[1].messages[-2:]
     assert asked == Message("assistant", text)  # what follows is no answer to a native call
@@ -453,13 +453,13 @@ def test_after_a_failure_the_conversation_is_shorter(kit: tuple[Tool, ...]) -> N
 @pytest.mark.parametrize(
     ("script", "limits", "rounds"),
     [
-        ((calls(PRICING, ORDERS, PRICING), ProviderError("gone"), ProviderError("gone for good")), Limits(), 2),
-        ((calls(PRICING, ORDERS), ProviderError("gone for good")), Limits(rounds=2), 2),
-        ((calls(PRICING, ORDERS), says(""), ProviderError("gone for good")), Limits(), 3),
+        ((calls(PRICING, ORDERS, PRICING), ProviderError("gone"), ProviderError("gone for good")), AgentLimits(), 2),
+        ((calls(PRICING, ORDERS), ProviderError("gone for good")), AgentLimits(rounds=2), 2),
+        ((calls(PRICING, ORDERS), says(""), ProviderError("gone for good")), AgentLimits(), 3),
     ],
 )
 def test_a_failure_at_the_end_leaves_what_was_seen(
-    kit: tuple[Tool, ...], script: Any, limits: Limits, rounds: int
+    kit: tuple[Tool, ...], script: Any, limits: AgentLimits, rounds: int
 ) -> None:
     final = final_of(ran(Scripted(*script), kit, limits=limits))
     assert (final.answer.answer, final.answer.confidence) == ("", "low")

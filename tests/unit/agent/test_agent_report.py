@@ -9,12 +9,12 @@ import pytest
 from codefathom.agent.final import FinalAnswer
 from codefathom.agent.loop import Final, StoppedBy
 from codefathom.agent.report import report
-from codefathom.agent.tools import Place
+from codefathom.agent.tools import ShownLines
 from codefathom.answer.answer_types import Answer, Citation, Dropped, Label, Source
 from codefathom.providers.base import Usage
 
 FILES = {"a.py": "one\ntwo\nthree\nfour\n", "b.py": "five\nsix\n"}
-SEEN = (Place("a.py", 1, 4, "whole"), Place("b.py", 1, 2), Place("b.py", 1, 2))
+SEEN = (ShownLines("a.py", 1, 4, "whole"), ShownLines("b.py", 1, 2), ShownLines("b.py", 1, 2))
 A, B = Citation("a.py", 2, 3), Citation("b.py", 1, 1)
 LOST = Dropped("nowhere.py:1-2", "no source has this path")
 NO_PLACE = "the answer names no place: nothing in it could be checked"
@@ -171,7 +171,7 @@ def test_a_failure_on_the_way_to_an_answer_is_none_of_the_answer() -> None:
 def test_a_whole_file_has_no_symbol() -> None:
     whole, part, *_ = report(
         "?", Final(FinalAnswer("x", "low", ()), Usage(), 1, ""),
-        (Place("a.py", 1, 4, "first"), Place("a.py", 1, 3, "first")), FILES.__getitem__, FILES.get,
+        (ShownLines("a.py", 1, 4, "first"), ShownLines("a.py", 1, 3, "first")), FILES.__getitem__, FILES.get,
     ).sources  # fmt: skip
     assert (whole.symbol, whole.is_whole) == ("", True)
     assert (part.symbol, part.is_whole) == ("first", False)

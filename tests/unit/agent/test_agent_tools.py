@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codefathom import Engine
-from codefathom.agent.tools import MAX_CHARS, Observation, Place, Project, named, tools, usage
+from codefathom.agent.tools import MAX_CHARS, Observation, ShownLines, ToolProject, named, tools, usage
 from codefathom.errors import ProviderError
 
 SHOP = Path(__file__).parents[2] / "repos" / "shop"
@@ -43,10 +43,10 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="module")
-def project(engine: Engine) -> Project:
+def project(engine: Engine) -> ToolProject:
     catalog = engine._open().catalog  # what the engine itself will hand over
     paths = [document.path for document in catalog.documents()]
-    return Project(
+    return ToolProject(
         search=lambda question, level, limit: engine.search(question, level=level, limit=limit),
         text=lambda path: catalog.text(path) if path in paths else None,
         symbols=engine.symbols,
@@ -55,7 +55,7 @@ def project(engine: Engine) -> Project:
     )
 
 
-def ask(project: Project, name: str, arguments: Mapping[str, Any], max_chars: int = MAX_CHARS) -> Observation:
+def ask(project: ToolProject, name: str, arguments: Mapping[str, Any], max_chars: int = MAX_CHARS) -> Observation:
     tool = named(tools(project, max_chars=max_chars), name)
     assert tool is not None
     observation = tool.run(arguments)
@@ -63,7 +63,7 @@ def ask(project: Project, name: str, arguments: Mapping[str, Any], max_chars: in
     return observation
 
 
-def test_one_list_of_tools(project: Project) -> None:
+def test_one_list_of_tools(project: ToolProject) -> None:
     assert [tool.spec.name for tool in tools(project)] == NAMES
     for tool in tools(project):
         schema = tool.spec.parameters
@@ -82,7 +82,7 @@ def test_one_list_of_tools(project: Project) -> None:
         ("", None),
     ],
 )
-def test_aliases(project: Project, name: str, means: str | None) -> None:
+def test_aliases(project: ToolProject, name: str, means: str | None) -> None:
     tool = named(tools(project), name)
     assert (tool.spec.name if tool else None) == means
 
@@ -130,7 +130,7 @@ WRONG: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("name", "arguments", "says"), WRONG)
-def test_mistakes_are_answered(project: Project, name: str, arguments: Any, says: str) -> None:
+def test_mistakes_are_answered(project: ToolProject, name: str, arguments: Any, says: str) -> None:
     observation = ask(project, name, arguments)
     assert observation.is_error
     assert observation.text.startswith("Error: ")
@@ -138,7 +138,7 @@ def test_mistakes_are_answered(project: Project, name: str, arguments: Any, says
     assert observation.places == ()
 
 
-def test_a_mistake_is_answered_with_what_is_allowed(project: Project) -> None:
+def test_a_mistake_is_answered_with_what_is_allowed(project: ToolProject) -> None:
     text = ask(project, "search_code", {"query": "a", "top_k": -1}).text
     for part in ("question is missing", '"query"', "top_k cannot be -1", "search_code takes question", "default 5"):
         assert part in text
@@ -147,7 +147,7 @@ def test_a_mistake_is_answered_with_what_is_allowed(project: Project) -> None:
 @pytest.mark.parametrize(
     "path", ["../outside.py", "shop/../../outside.py", "..\\outside.py", "~/x", "C:\\x", "file:///x"]
 )
-def test_no_path_leaves_the_project(project: Project, path: str) -> None:
+def test_no_path_leaves_the_project(project: ToolProject, path: str) -> None:
     asked: list[str] = []
     watched = replace(project, text=lambda path: asked.append(path) or "secret")
     for outside in (path, str(SHOP.resolve() / "README.md")):
@@ -170,7 +170,7 @@ def test_no_path_leaves_the_project(project: Project, path: str) -> None:
         ({"file_path": "orders.py"}, {}),
     ],
 )
-def test_weak_forms_are_understood(project: Project, arguments: dict[str, Any], same_as: dict[str, Any]) -> None:
+def test_weak_forms_are_understood(project: ToolProject, arguments: dict[str, Any], same_as: dict[str, Any]) -> None:
     path = {"file_path": "shop/orders.py"}
     observation = ask(project, "read_file", path | arguments)
     assert observation == ask(project, "read_file", path | same_as)
@@ -183,11 +183,11 @@ KEYS = ["question", "index_type", "top_k", "file_path", "start_line", "end_line"
 
 @settings(max_examples=100)
 @given(st.sampled_from(NAMES), st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=3))
-def test_arguments_never_raise(project: Project, name: str, arguments: dict[str, Any]) -> None:
+def test_arguments_never_raise(project: ToolProject, name: str, arguments: dict[str, Any]) -> None:
     assert ask(project, name, arguments).text
 
 
-def test_what_the_project_cannot_do_is_answered(project: Project) -> None:
+def test_what_the_project_cannot_do_is_answered(project: ToolProject) -> None:
     def fail(*_: object) -> Any:
         raise ProviderError("the embedding endpoint is gone", hint="start it")
 
@@ -201,14 +201,14 @@ def test_what_the_project_cannot_do_is_answered(project: Project) -> None:
 @pytest.mark.parametrize(
     ("index_type", "place"),
     [
-        ("function", Place("api/handlers/retry.go", 11, 22, "Retry")),
-        ("symbol", Place("api/handlers/retry.go", 11, 22, "Retry")),
-        ("file", Place("api/handlers/retry.go", 1, 22)),
-        ("chunk", Place("api/handlers/retry.go", 1, 22)),
-        ("FILE", Place("api/handlers/retry.go", 1, 22)),
+        ("function", ShownLines("api/handlers/retry.go", 11, 22, "Retry")),
+        ("symbol", ShownLines("api/handlers/retry.go", 11, 22, "Retry")),
+        ("file", ShownLines("api/handlers/retry.go", 1, 22)),
+        ("chunk", ShownLines("api/handlers/retry.go", 1, 22)),
+        ("FILE", ShownLines("api/handlers/retry.go", 1, 22)),
     ],
 )
-def test_search(project: Project, index_type: str, place: Place) -> None:
+def test_search(project: ToolProject, index_type: str, place: ShownLines) -> None:
     question = {"question": "Retry with exponential backoff", "index_type": index_type, "top_k": 2}
     observation = ask(project, "search", question)
     assert observation.places[0] == place
@@ -216,54 +216,54 @@ def test_search(project: Project, index_type: str, place: Place) -> None:
     assert 1 <= len(observation.places) <= 2
 
 
-def test_nothing_found_is_no_error(project: Project) -> None:
+def test_nothing_found_is_no_error(project: ToolProject) -> None:
     observation = ask(project, "search_code", {"question": '"zqxjkvbp"', "index_type": "file"})
     empty = replace(project, search=lambda *_: replace(search_result(project), hits=(), suggestion="Ask for less."))
     assert ask(empty, "search_code", {"question": "a"}).text == "Nothing found. Ask for less."
     assert not observation.is_error
 
 
-def search_result(project: Project) -> Any:
+def search_result(project: ToolProject) -> Any:
     return project.search("orders", "chunk", 1)
 
 
-def test_search_says_what_was_missing(project: Project) -> None:
+def test_search_says_what_was_missing(project: ToolProject) -> None:
     result = replace(search_result(project), stale=True, degraded=("No vectors.",))
     text = ask(replace(project, search=lambda *_: result), "search_code", {"question": "a"}).text
     assert "Files changed since the index was made. No vectors." in text.partition("\n")[0]
 
 
-def test_read(project: Project) -> None:
+def test_read(project: ToolProject) -> None:
     observation = ask(project, "read_file", {"file_path": "shop/pricing.py", "start_line": 6, "end_line": 8})
     lines = (SHOP / "shop/pricing.py").read_text().split("\n")
     assert observation.text.split("\n") == [
         "shop/pricing.py, lines 6 to 8 of 13",
         *(f"{number}\t{lines[number - 1]}" for number in (6, 7, 8)),
     ]
-    assert observation.places == (Place("shop/pricing.py", 6, 8),)
+    assert observation.places == (ShownLines("shop/pricing.py", 6, 8),)
 
 
-def test_line_ends_are_not_shown(project: Project) -> None:
+def test_line_ends_are_not_shown(project: ToolProject) -> None:
     text = ask(project, "read_file", {"file_path": "web/src/café.ts"}).text
     assert text == "web/src/café.ts, lines 1 to 2 of 2\n1\texport const menu = 1;\n2\texport const price = 2;"
 
 
-def test_an_empty_file(project: Project) -> None:
+def test_an_empty_file(project: ToolProject) -> None:
     empty = replace(project, text=lambda _: "", paths=lambda: ["empty.py"])
     assert ask(empty, "read_file", {"file_path": "empty.py"}) == Observation("empty.py is empty.")
 
 
-def test_symbols(project: Project) -> None:
+def test_symbols(project: ToolProject) -> None:
     observation = ask(project, "find_symbol", {"name": "@@password_digest()"})
     assert observation.text.startswith("shop/accounts.py:21-23 function password_digest — def password_digest(")
-    assert observation.places == (Place("shop/accounts.py", 21, 23, "password_digest"),)
+    assert observation.places == (ShownLines("shop/accounts.py", 21, 23, "password_digest"),)
     assert ask(project, "find_symbol", {"name": "nothing_like_it"}).places == ()
 
 
-def test_related(project: Project) -> None:
+def test_related(project: ToolProject) -> None:
     observation = ask(project, "related_files", {"target": "shop/pricing.py"})
     assert "imported by shop/orders.py:5" in observation.text
-    assert Place("shop/orders.py", 5, 5) in [place._replace(symbol="") for place in observation.places]
+    assert ShownLines("shop/orders.py", 5, 5) in [place._replace(symbol="") for place in observation.places]
     around = ask(project, "related_files", {"target": "@@password_digest"}).text
     assert "called by shop/accounts.py" in around
     assert around.endswith(project.related("@@password_digest").completeness)
@@ -280,12 +280,12 @@ def test_related(project: Project) -> None:
         ({"folder": "/", "pattern": "*.rs"}, ["tools/labels.rs"]),
     ],
 )
-def test_files(project: Project, arguments: dict[str, Any], expected: list[str]) -> None:
+def test_files(project: ToolProject, arguments: dict[str, Any], expected: list[str]) -> None:
     assert ask(project, "list_files", arguments).text.split("\n") == [f"{len(expected)} files:", *expected]
 
 
 @pytest.mark.parametrize("arguments", [{"folder": "sho"}, {"pattern": "*.cobol"}, {"pattern": "[a"}])
-def test_no_files(project: Project, arguments: dict[str, Any]) -> None:
+def test_no_files(project: ToolProject, arguments: dict[str, Any]) -> None:
     observation = ask(project, "list_files", arguments)
     assert observation.text.startswith("No indexed file")
     assert not observation.is_error
@@ -295,7 +295,7 @@ def test_no_files(project: Project, arguments: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("max_chars", [400, 1_000, MAX_CHARS])
-def test_a_long_file_is_read_to_its_end(project: Project, max_chars: int) -> None:
+def test_a_long_file_is_read_to_its_end(project: ToolProject, max_chars: int) -> None:
     line, seen = 1, []
     for _ in range(400):
         observation = ask(project, "read_file", {"file_path": "shop/long.py", "start_line": line}, max_chars)
@@ -311,10 +311,10 @@ def test_a_long_file_is_read_to_its_end(project: Project, max_chars: int) -> Non
     assert seen == LONG.rstrip("\n").split("\n")
 
 
-def test_a_long_line_is_cut(project: Project) -> None:
+def test_a_long_line_is_cut(project: ToolProject) -> None:
     observation = ask(project, "read_file", {"file_path": "shop/wide.py"}, 300)
     assert observation.text.endswith("… (line cut)\n2\tlast = 1")
-    assert observation.places == (Place("shop/wide.py", 1, 2),)
+    assert observation.places == (ShownLines("shop/wide.py", 1, 2),)
 
 
 @pytest.mark.parametrize("max_chars", [0, 1, 10, 60, 200, 500, 2_000])
@@ -332,7 +332,7 @@ def test_a_long_line_is_cut(project: Project) -> None:
     ],
 )
 def test_no_observation_is_longer_than_its_budget(
-    project: Project, max_chars: int, name: str, arguments: dict[str, Any]
+    project: ToolProject, max_chars: int, name: str, arguments: dict[str, Any]
 ) -> None:
     observation = ask(project, name, arguments, max_chars)  # asserts the length
     shown = {line.partition("\t")[0] for line in observation.text.split("\n") if "\t" in line}
@@ -340,7 +340,7 @@ def test_no_observation_is_longer_than_its_budget(
         assert {str(place.end_line) for place in observation.places} <= shown
 
 
-def test_a_hit_too_long_is_shown_around_its_line(project: Project) -> None:
+def test_a_hit_too_long_is_shown_around_its_line(project: ToolProject) -> None:
     hit = replace(search_result(project).hits[0], line=1_500)
     hit = replace(hit, chunk=replace(hit.chunk, path="shop/long.py", start_line=1, end_line=3_000, text=LONG))
     result = replace(search_result(project), hits=(hit, hit))
@@ -350,7 +350,7 @@ def test_a_hit_too_long_is_shown_around_its_line(project: Project) -> None:
     assert observation.text.count("(continue at line ") == 2
 
 
-def test_many_files_are_folded_into_folders(project: Project) -> None:
+def test_many_files_are_folded_into_folders(project: ToolProject) -> None:
     paths = [f"src/part{number % 7}/file{number}.py" for number in range(2_000)] + ["src/top.py", "other.py"]
     many = replace(project, paths=lambda: paths)
     text = ask(many, "list_files", {"folder": "src"}, 1_000).text

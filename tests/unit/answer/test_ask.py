@@ -11,7 +11,7 @@ import pytest
 
 from codefathom import Engine
 from codefathom.answer.answer_types import Answer, Prices, traced
-from codefathom.answer.ask import NOT_FOUND, Found, Text, ask
+from codefathom.answer.ask import NOT_FOUND, AnswerSources, Text, ask
 from codefathom.answer.stages.course import Models
 from codefathom.answer.tokens import estimate
 from codefathom.config.settings import (
@@ -25,7 +25,7 @@ from codefathom.config.settings import (
 from codefathom.errors import ProviderError, SourceError, UsageError
 from codefathom.project import answer_setup as asking
 from codefathom.project import texts
-from codefathom.project.texts import Request
+from codefathom.project.texts import AnswerRequest
 from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
 from codefathom.testing import ScriptedChat
 from codefathom.types import SearchResult
@@ -45,8 +45,8 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def events_of(
-    project: Path, models: Models, request: Request, settings: Settings | None = None
-) -> list[Found | Text | Answer]:
+    project: Path, models: Models, request: AnswerRequest, settings: Settings | None = None
+) -> list[AnswerSources | Text | Answer]:
     with Engine.open(str(project), settings=settings or Settings()) as engine:
         engine.index()
 
@@ -59,7 +59,7 @@ def events_of(
 
 def answered(project: Path, *replies: str, settings: Settings | None = None, **given: object) -> Answer:
     models = Models(answer=ScriptedChat([Reply(text, usage=Usage(100, 10)) for text in replies]))
-    *_, answer = events_of(project, models, Request(QUESTION, **given), settings)  # type: ignore[arg-type]
+    *_, answer = events_of(project, models, AnswerRequest(QUESTION, **given), settings)  # type: ignore[arg-type]
     assert isinstance(answer, Answer)
     return answer
 
@@ -70,8 +70,8 @@ def number_of(answer_or_sources: Sequence[object], path: str) -> int:
 
 def test_the_model_sees_numbered_sources_and_the_question_last(shop: Path) -> None:
     model = ScriptedChat([Reply("It is summed up.")])
-    found, *_ = events_of(shop, Models(answer=model), Request(QUESTION))
-    assert isinstance(found, Found)
+    found, *_ = events_of(shop, Models(answer=model), AnswerRequest(QUESTION))
+    assert isinstance(found, AnswerSources)
     system, user = model.asks[0].messages
     assert system.role == "system"
     assert user.content.endswith(QUESTION)
@@ -97,14 +97,14 @@ def test_a_file_that_changes_while_the_model_writes_is_not_cited(shop: Path) -> 
         return Reply("Prices are summed [shop/pricing.py:6-8].")
 
     model = ScriptedChat([reply])
-    *_, answer = events_of(shop, Models(answer=model), Request(QUESTION))
+    *_, answer = events_of(shop, Models(answer=model), AnswerRequest(QUESTION))
     assert isinstance(answer, Answer)
     assert answer.citations == ()
     assert [item.reason for item in answer.dropped] == ["the file has changed there"]
 
 
 def test_without_a_model_the_answer_consists_of_checked_excerpts(shop: Path) -> None:
-    *_, answer = events_of(shop, Models(), Request(QUESTION))
+    *_, answer = events_of(shop, Models(), AnswerRequest(QUESTION))
     assert isinstance(answer, Answer)
     assert answer.verified_share == 1.0
     assert len(answer.citations) == len(answer.sources) > 1
@@ -117,7 +117,9 @@ def test_without_a_model_the_answer_consists_of_checked_excerpts(shop: Path) -> 
 def test_what_is_not_there_is_not_asked_of_the_model(shop: Path) -> None:
     model = ScriptedChat([])
     settings = Settings(answer=AnswerSettings(least_confidence=0.9))
-    *_, answer = events_of(shop, Models(answer=model), Request("quantum chromodynamics of zebras in orders"), settings)
+    *_, answer = events_of(
+        shop, Models(answer=model), AnswerRequest("quantum chromodynamics of zebras in orders"), settings
+    )
     assert isinstance(answer, Answer)
     assert answer.text.startswith("This was not found here.")
     assert model.asks == []
@@ -127,7 +129,7 @@ def test_not_found_is_said_in_the_language_of_the_question(shop: Path) -> None:
     settings = Settings(select=SelectSettings(filter_level=1))
     judging = ScriptedChat([Reply("\n".join(f"{number}: no/0" for number in range(1, 20)))] * 20)
     models = Models(answer=ScriptedChat([]), judge=judging)
-    *_, answer = events_of(shop, models, Request("量子色动力学在哪里实现"), settings)
+    *_, answer = events_of(shop, models, AnswerRequest("量子色动力学在哪里实现"), settings)
     assert isinstance(answer, Answer)
     assert answer.text.startswith("这里没有找到")
 
@@ -148,13 +150,13 @@ def test_a_pinned_file_that_is_not_there_is_an_error(shop: Path) -> None:
 
 def test_an_empty_question_is_an_error(shop: Path) -> None:
     with pytest.raises(UsageError, match="empty"):
-        events_of(shop, Models(), Request(" \n"))
+        events_of(shop, Models(), AnswerRequest(" \n"))
 
 
 def test_the_conversation_so_far_goes_along(shop: Path) -> None:
     model = ScriptedChat([Reply('{"question": "how are prices computed", "queries": []}'), Reply("Yes [1].")])
     history = (Message("user", "what is sold here?"), Message("assistant", "Articles."))
-    events_of(shop, Models(answer=model), Request(QUESTION, history=history))
+    events_of(shop, Models(answer=model), AnswerRequest(QUESTION, history=history))
     assert tuple(model.asks[1].messages[1:3]) == history
     assert model.asks[1].messages[-1].content.endswith(QUESTION)  # as it was typed
 
@@ -173,7 +175,7 @@ def test_every_stage_tells_what_it_took_in_and_gave(shop: Path) -> None:
         judge=ScriptedChat([grade] * 10),
     )
     settings = Settings(select=SelectSettings(filter_level=2), llm=LlmSettings(prompt_price=1.0, completion_price=10.0))
-    *_, answer = events_of(shop, models, Request(QUESTION), settings)
+    *_, answer = events_of(shop, models, AnswerRequest(QUESTION), settings)
     assert isinstance(answer, Answer)
     stages = {stage.stage: stage for stage in answer.trace}
     assert list(stages) == ["search", "select", "related", "judge", "limit", "pack", "answer"]
@@ -204,7 +206,7 @@ def test_a_rewritten_question_is_what_the_other_models_are_asked(shop: Path) -> 
     history = (Message("user", "what is sold here?"), Message("assistant", "Articles."))
     models = Models(answer=ScriptedChat([reply, Reply("So [1].")]), select=selecting)
     settings = Settings(select=SelectSettings(filter_level=1))
-    *_, answer = events_of(shop, models, Request("and its tax?", history=history), settings)
+    *_, answer = events_of(shop, models, AnswerRequest("and its tax?", history=history), settings)
     assert isinstance(answer, Answer)
     first = answer.trace[0]
     assert (first.stage, first.n_in, first.usage) == ("rewrite", 2, Usage(30, 3))
@@ -252,7 +254,7 @@ def test_a_judging_model_drops_what_is_beside_the_point(shop: Path) -> None:
 
     settings = Settings(select=SelectSettings(filter_level=1))
     models = Models(answer=ScriptedChat([Reply("So [1].")]), judge=ScriptedChat([grade] * 20))
-    *_, answer = events_of(shop, models, Request(QUESTION), settings)
+    *_, answer = events_of(shop, models, AnswerRequest(QUESTION), settings)
     assert isinstance(answer, Answer)
     stages = [stage.stage for stage in answer.trace]
     assert stages == ["search", "judge", "limit", "pack", "answer"]
@@ -269,7 +271,7 @@ def test_a_file_that_is_too_large_is_judged_in_parts(shop: Path) -> None:
     judging = ScriptedChat([grade] * 40)
     models = Models(answer=ScriptedChat([Reply("So [1].")]), judge=judging)
     settings = Settings(select=SelectSettings(filter_level=1), context=ContextSettings(window=4_000))
-    *_, answer = events_of(shop, models, Request("total_price of an order"), settings)
+    *_, answer = events_of(shop, models, AnswerRequest("total_price of an order"), settings)
     assert isinstance(answer, Answer)
     assert {source.path for source in answer.sources} == {"shop/large.py"}
     asked = "\n".join(ask.messages[-1].content for ask in judging.asks)
@@ -281,7 +283,7 @@ def test_a_stage_that_fails_is_left_out_and_said(shop: Path) -> None:
     settings = Settings(select=SelectSettings(filter_level=1))
     broken = ScriptedChat([ProviderError("no connection")] * 20)
     models = Models(answer=ScriptedChat([Reply("So [1].")]), select=broken, judge=broken)
-    *_, answer = events_of(shop, models, Request(QUESTION), settings)
+    *_, answer = events_of(shop, models, AnswerRequest(QUESTION), settings)
     assert isinstance(answer, Answer)
     assert answer.citations
     assert any("no connection" in problem for problem in answer.degraded)
@@ -289,7 +291,7 @@ def test_a_stage_that_fails_is_left_out_and_said(shop: Path) -> None:
 
 def test_connected_files_are_added_at_level_two(shop: Path) -> None:
     settings = Settings(select=SelectSettings(filter_level=2))
-    *_, answer = events_of(shop, Models(answer=ScriptedChat([Reply("So [1].")])), Request(QUESTION), settings)
+    *_, answer = events_of(shop, Models(answer=ScriptedChat([Reply("So [1].")])), AnswerRequest(QUESTION), settings)
     assert isinstance(answer, Answer)
     assert "related" in [stage.stage for stage in answer.trace]
 
@@ -300,15 +302,15 @@ ONLY_PINNED = RerankSettings(top_n=1)
 LEVEL_ONE = SelectSettings(filter_level=1, max_input_tokens=20_000)
 
 
-def lines_chosen(shop: Path, excerpting: ScriptedChat, **parts: object) -> tuple[Found, Answer]:
+def lines_chosen(shop: Path, excerpting: ScriptedChat, **parts: object) -> tuple[AnswerSources, Answer]:
     """Ask with two files that do not fit whole, both pinned."""
     for name in ("large.py", "larger.py"):
         (shop / "shop" / name).write_text(LARGE)
     settings = Settings(**({"select": LEVEL_ONE, "context": SMALL_WINDOW, "rerank": ONLY_PINNED} | parts))  # type: ignore[arg-type]
     models = Models(answer=ScriptedChat([Reply("So [1].")]), excerpt=excerpting)
-    request = Request(QUESTION, pinned=("shop/large.py", "shop/larger.py"))
+    request = AnswerRequest(QUESTION, pinned=("shop/large.py", "shop/larger.py"))
     found, *_, answer = events_of(shop, models, request, settings)
-    assert isinstance(found, Found)
+    assert isinstance(found, AnswerSources)
     assert isinstance(answer, Answer)
     return found, answer
 
@@ -328,7 +330,7 @@ def of_each(large: str, larger: str) -> ScriptedChat:
     return ScriptedChat([reply] * 2)
 
 
-def places(found: Found, *paths: str) -> list[tuple[str, int, int]]:
+def places(found: AnswerSources, *paths: str) -> list[tuple[str, int, int]]:
     return [(item.path, item.start_line, item.end_line) for item in found.sources if item.path in paths]
 
 
@@ -373,7 +375,7 @@ def test_no_more_than_three_problems_of_a_stage_are_said(shop: Path) -> None:
         (shop / name).write_text(LARGE)
     models = Models(answer=ScriptedChat([Reply("So [1].")]), excerpt=ScriptedChat([Reply("Hm.")] * 5))
     settings = Settings(select=LEVEL_ONE, context=SMALL_WINDOW, rerank=ONLY_PINNED)
-    *_, answer = events_of(shop, models, Request(QUESTION, pinned=names), settings)
+    *_, answer = events_of(shop, models, AnswerRequest(QUESTION, pinned=names), settings)
     assert isinstance(answer, Answer)
     said = [problem.split()[7] for problem in answer.degraded if problem.startswith("the excerpting model")]
     assert said == list(names[:3])
@@ -405,8 +407,8 @@ def test_no_lines_are_asked_for_an_answer_that_is_not_written(shop: Path) -> Non
     excerpting = ScriptedChat([])
     settings = Settings(select=LEVEL_ONE, context=SMALL_WINDOW, answer=AnswerSettings(least_confidence=1.0))
     models = Models(answer=ScriptedChat([]), excerpt=excerpting)
-    found, *_, answer = events_of(shop, models, Request("price of an order of zebras"), settings)
-    assert isinstance(found, Found)
+    found, *_, answer = events_of(shop, models, AnswerRequest("price of an order of zebras"), settings)
+    assert isinstance(found, AnswerSources)
     assert isinstance(answer, Answer)
     assert answer.text.startswith("This was not found here.")
     assert "shop/large.py" in {source.path for source in found.sources}
@@ -443,7 +445,7 @@ def test_an_answer_without_a_place_says_so(shop: Path) -> None:
 def test_a_model_selects_and_judges_where_there_is_one(shop: Path, llm: LlmSettings, level: int, expected: int) -> None:
     settings = Settings(llm=llm, select=SelectSettings(filter_level=level))
     with Engine.open(str(shop), settings=settings) as engine:
-        question, *_ = asking.prepare(Request(QUESTION), engine._open(), lambda *_: None)  # type: ignore[arg-type,return-value]
+        question, *_ = asking.prepare(AnswerRequest(QUESTION), engine._open(), lambda *_: None)  # type: ignore[arg-type,return-value]
     assert question.filter_level == expected
 
 
@@ -461,7 +463,7 @@ def test_who_decides_that_there_is_an_answer(shop: Path, question: str, level: i
     answering = ScriptedChat([Reply("So [1].")])
     judging = ScriptedChat([Reply("\n".join(f"{number}: {grade}" for number in range(1, 20)))] * 20)
     settings = Settings(select=SelectSettings(filter_level=level))
-    *_, answer = events_of(shop, Models(answer=answering, judge=judging), Request(question), settings)
+    *_, answer = events_of(shop, Models(answer=answering, judge=judging), AnswerRequest(question), settings)
     assert len(answering.asks) == is_asked
     assert isinstance(answer, Answer)
     assert (NOT_FOUND in answer.degraded) is not is_asked
@@ -472,7 +474,7 @@ def test_who_decides_that_there_is_an_answer(shop: Path, question: str, level: i
 def test_a_window_in_which_nothing_fits_is_an_error(shop: Path) -> None:
     settings = Settings(context=ContextSettings(window=1))
     with pytest.raises(UsageError, match="no line of any source fits"):
-        events_of(shop, Models(answer=ScriptedChat([])), Request(QUESTION), settings)
+        events_of(shop, Models(answer=ScriptedChat([])), AnswerRequest(QUESTION), settings)
 
 
 def test_each_role_may_have_a_model_of_its_own(shop: Path) -> None:
@@ -488,10 +490,10 @@ def test_each_role_may_have_a_model_of_its_own(shop: Path) -> None:
 def test_the_window_is_kept(shop: Path) -> None:
     settings = Settings(context=ContextSettings(window=300, full_text_ratio=0.5, segment_ratio=0.4))
     model = ScriptedChat([Reply("So [1].")])
-    found, *_ = events_of(shop, Models(answer=model), Request(QUESTION), settings)
-    assert isinstance(found, Found)
+    found, *_ = events_of(shop, Models(answer=model), AnswerRequest(QUESTION), settings)
+    assert isinstance(found, AnswerSources)
     with Engine.open(str(shop), settings=settings) as engine:
-        count = asking.prepare(Request(QUESTION), engine._open(), lambda *_: None).question.count  # type: ignore[arg-type,return-value]
+        count = asking.prepare(AnswerRequest(QUESTION), engine._open(), lambda *_: None).question.count  # type: ignore[arg-type,return-value]
     assert 0 < sum(count(source.text) for source in found.sources) <= 270
 
 
@@ -507,7 +509,7 @@ def test_a_fixed_window_is_used_as_it_is() -> None:
 def test_an_answer_that_was_cut_or_refused_says_so(shop: Path) -> None:
     for finish, word in (("length", "was cut"), ("refused", "refused")):
         models = Models(answer=ScriptedChat([Reply("So [1].", finish=finish)]))  # type: ignore[arg-type]
-        *_, answer = events_of(shop, models, Request(QUESTION))
+        *_, answer = events_of(shop, models, AnswerRequest(QUESTION))
         assert isinstance(answer, Answer)
         assert any(word in problem for problem in answer.degraded)
 
@@ -526,7 +528,7 @@ STAND_IN = "The model failed before its answer was whole. The best excerpts:\n\n
 
 
 def broken_off(shop: Path, model: ScriptedChat, question: str = QUESTION) -> tuple[str, Answer]:
-    events = events_of(shop, Models(answer=model), Request(question))
+    events = events_of(shop, Models(answer=model), AnswerRequest(question))
     answer = events[-1]
     assert isinstance(answer, Answer)
     return "".join(event.text for event in events if isinstance(event, Text)), answer
@@ -573,7 +575,7 @@ def test_without_a_word_of_the_model_there_are_excerpts_alone(
     shop: Path, reply: Reply | ProviderError, failure: str, hint: str
 ) -> None:
     shown, answer = broken_off(shop, ScriptedChat([reply]))
-    *_, usual = events_of(shop, Models(), Request(QUESTION))
+    *_, usual = events_of(shop, Models(), AnswerRequest(QUESTION))
     assert isinstance(usual, Answer)
     assert shown.strip() == answer.text.strip()
     assert answer.text.startswith(STAND_IN)
@@ -591,7 +593,7 @@ def test_excerpts_that_stand_in_are_of_what_a_judge_kept(shop: Path) -> None:
         return Reply("\n".join(f"{number}: {'yes/8' if 'orders' in path else 'no/1'}" for number, path in paths))
 
     models = Models(answer=ScriptedChat([ProviderError("gone")]), judge=ScriptedChat([grade] * 9))
-    *_, answer = events_of(shop, models, Request(QUESTION), Settings(select=SelectSettings(filter_level=1)))
+    *_, answer = events_of(shop, models, AnswerRequest(QUESTION), Settings(select=SelectSettings(filter_level=1)))
     assert isinstance(answer, Answer)
     assert {citation.path for citation in answer.citations} == {"shop/orders.py"}
     assert (answer.sources[0].score, answer.sources[0].reason[-11:]) == (0.8, "judged 8/10")
@@ -606,9 +608,9 @@ def test_a_failure_is_told_in_the_language_of_the_question(shop: Path) -> None:
 def test_every_source_but_a_whole_file_has_its_symbol(shop: Path) -> None:
     (shop / "shop" / "large.py").write_text(LARGE)
     models = Models(answer=ScriptedChat([Reply("So [1].")]))
-    request = Request("price_of_order_70 of an order")
+    request = AnswerRequest("price_of_order_70 of an order")
     found, *_ = events_of(shop, models, request, Settings(context=SMALL_WINDOW))
-    assert isinstance(found, Found)
+    assert isinstance(found, AnswerSources)
     parts = [source for source in found.sources if source.path == "shop/large.py"]
     assert parts
     assert all(not source.is_whole and source.symbol in source.text for source in parts)
@@ -622,7 +624,7 @@ def test_a_trace_keeps_what_models_were_asked_and_said(shop: Path) -> None:
         judge=ScriptedChat([ProviderError("overloaded")] + [Reply("1: yes/9", usage=Usage(1, 1))] * 9),
     )
     settings = Settings(select=SelectSettings(filter_level=1))
-    *_, answer = events_of(shop, models, Request(QUESTION), settings)
+    *_, answer = events_of(shop, models, AnswerRequest(QUESTION), settings)
     assert isinstance(answer, Answer)
     calls = {stage.stage: stage.calls for stage in answer.trace if stage.calls}
     assert list(calls) == ["select", "judge", "answer"]
@@ -638,7 +640,7 @@ def test_a_trace_keeps_what_models_were_asked_and_said(shop: Path) -> None:
 
 def test_the_text_comes_in_checked_blocks(shop: Path) -> None:
     models = Models(answer=ScriptedChat([Reply("One [98].\n\nTwo [99].\n\nThree.")]))
-    pieces = [event.text for event in events_of(shop, models, Request(QUESTION)) if isinstance(event, Text)]
+    pieces = [event.text for event in events_of(shop, models, AnswerRequest(QUESTION)) if isinstance(event, Text)]
     assert pieces == ["One.\n\n", "Two.\n\n", "Three."]
 
 
@@ -658,10 +660,10 @@ def test_closing_the_events_ends_the_models_call(shop: Path) -> None:
     with Engine.open(str(shop)) as engine:
         engine.index()
         question, project, _ = asking.prepare(
-            Request(QUESTION), engine._open(), lambda query, limit: engine.search(query, limit=limit)
+            AnswerRequest(QUESTION), engine._open(), lambda query, limit: engine.search(query, limit=limit)
         )
         events = ask(question, project, Models(answer=Endless()))  # type: ignore[arg-type]
-        assert isinstance(next(events), Found)
+        assert isinstance(next(events), AnswerSources)
         assert isinstance(next(events), Text)
         events.close()  # type: ignore[attr-defined]
     assert closed == [True]

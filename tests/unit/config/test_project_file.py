@@ -14,7 +14,7 @@ from codefathom.cli import main
 from codefathom.config import project_file
 from codefathom.config.configuration import load_settings
 from codefathom.config.project_file import PERMISSIONS, permission_of
-from codefathom.config.settings import Known, Settings, known_settings
+from codefathom.config.settings import KnownSetting, Settings, known_settings
 from codefathom.errors import FathomError, SettingsError
 from codefathom.project.opening import locate
 
@@ -49,7 +49,7 @@ def loaded(folder: Path, project: dict[str, object], user: dict[str, object] | N
 
 
 @pytest.mark.parametrize("known", KNOWN.values(), ids=lambda known: known.key)
-def test_every_setting_is_decided(known: Known) -> None:
+def test_every_setting_is_decided(known: KnownSetting) -> None:
     # Of a new setting, decide in `project_file.PERMISSIONS` what a project's file may do with it, or by its rule.
     decided = [known.key in PERMISSIONS, known.rule.remote, known.rule.local and known.key not in PERMISSIONS]
     assert sum(decided) == 1
@@ -64,7 +64,7 @@ def test_no_permission_is_for_a_setting_that_is_gone() -> None:
     assert PERMISSIONS.keys() <= KNOWN.keys()
 
 
-def other_value(known: Known) -> object:
+def other_value(known: KnownSetting) -> object:
     if known.rule.choices:
         others = [choice for choice in known.rule.choices if choice not in (known.default, *permission_of(known).never)]
         choice = others[0] if others else known.default
@@ -82,7 +82,7 @@ def other_value(known: Known) -> object:
 
 
 @pytest.mark.parametrize("known", KNOWN.values(), ids=lambda known: known.key)
-def test_a_project_file_does_what_it_may_and_no_more(tmp_path: Path, known: Known) -> None:
+def test_a_project_file_does_what_it_may_and_no_more(tmp_path: Path, known: KnownSetting) -> None:
     value, permission = other_value(known), permission_of(known)
     if known.rule.remote:
         if known.rule.form or isinstance(value, int | float):
@@ -102,7 +102,9 @@ def test_a_project_file_does_what_it_may_and_no_more(tmp_path: Path, known: Know
 
 @pytest.mark.parametrize("known", NUMBERS, ids=lambda known: known.key)
 @given(data=st.data())
-def test_a_number_moves_in_one_direction_only(known: Known, tmp_path_factory: pytest.TempPathFactory, data) -> None:
+def test_a_number_moves_in_one_direction_only(
+    known: KnownSetting, tmp_path_factory: pytest.TempPathFactory, data
+) -> None:
     low, high = known.rule.low or 0, known.rule.high if known.rule.high is not None else (known.rule.low or 0) + 10**6
     numbers = {
         bool: st.booleans(),
@@ -270,7 +272,7 @@ SECRETS = (
 
 @pytest.mark.parametrize("secret", SECRETS)
 @pytest.mark.parametrize("known", list(KNOWN.values()), ids=lambda known: known.key)
-def test_no_error_repeats_what_may_be_a_secret(tmp_path: Path, known: Known, secret: str) -> None:
+def test_no_error_repeats_what_may_be_a_secret(tmp_path: Path, known: KnownSetting, secret: str) -> None:
     values: list[object] = [secret, f"openai:m@https://me:{secret}@host/v1", f"https://{secret}@host", f"https://host/v1?key={secret}",
                             [secret], {secret: secret}, {"key": secret}]  # fmt: skip
     for value in values:

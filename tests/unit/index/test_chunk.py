@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.index.chunk import Limits, chunk, chunk_id, split_lines
+from codefathom.index.chunk import ChunkLimits, chunk, chunk_id, split_lines
 from codefathom.types import Break, Document, ParsedDocument, Symbol
 
 
@@ -43,7 +43,7 @@ def documents(draw: st.DrawFn) -> ParsedDocument:
 
 @given(documents(), st.integers(1, 60), st.integers(1, 9))
 def test_chunks_join_up_to_the_document(item: ParsedDocument, target: int, max_lines: int) -> None:
-    chunks = chunk(item, Limits(target, max_lines))
+    chunks = chunk(item, ChunkLimits(target, max_lines))
     assert "".join(piece.text for piece in chunks) == item.document.text
     expected = 1
     for piece in chunks:
@@ -55,7 +55,7 @@ def test_chunks_join_up_to_the_document(item: ParsedDocument, target: int, max_l
 
 @given(documents(), st.integers(1, 60), st.integers(1, 9))
 def test_only_a_single_line_may_be_too_large(item: ParsedDocument, target: int, max_lines: int) -> None:
-    for piece in chunk(item, Limits(target, max_lines)):
+    for piece in chunk(item, ChunkLimits(target, max_lines)):
         n_lines = piece.end_line - piece.start_line + 1
         # A quarter more where a scrap stays with its lines.
         assert n_lines == 1 or (len(piece.text) <= 1.25 * target and n_lines <= max_lines)
@@ -64,12 +64,12 @@ def test_only_a_single_line_may_be_too_large(item: ParsedDocument, target: int, 
 @given(st.binary(max_size=300))
 def test_arbitrary_bytes_join_up(data: bytes) -> None:
     text = data.decode("latin-1")
-    assert "".join(piece.text for piece in chunk(parsed(text), Limits(20, 3))) == text
+    assert "".join(piece.text for piece in chunk(parsed(text), ChunkLimits(20, 3))) == text
 
 
 @given(documents())
 def test_ids_are_unique_in_a_document(item: ParsedDocument) -> None:
-    ids = [piece.id for piece in chunk(item, Limits(10, 2))]
+    ids = [piece.id for piece in chunk(item, ChunkLimits(10, 2))]
     assert len(ids) == len(set(ids))
 
 
@@ -88,14 +88,14 @@ def test_small_neighbours_are_grouped() -> None:
 
 def test_definitions_that_do_not_fit_together_are_parted_between_them() -> None:
     item = parsed(body(40), (symbol("function", "a", 1, 19), symbol("function", "b", 20, 40)))
-    first, second = chunk(item, Limits(500, 60))
+    first, second = chunk(item, ChunkLimits(500, 60))
     assert spans((first, second)) == [(1, 19), (20, 40)]
     assert (first.symbol, second.symbol) == ("a", "b")
 
 
 def test_a_large_class_is_cut_between_its_methods() -> None:
     methods = (symbol("method", "C.m", 2, 15), symbol("method", "C.n", 16, 30))
-    pieces = chunk(parsed(body(30), (symbol("class", "C", 1, 30), *methods)), Limits(330, 60))
+    pieces = chunk(parsed(body(30), (symbol("class", "C", 1, 30), *methods)), ChunkLimits(330, 60))
     assert spans(pieces) == [(1, 15), (16, 30)]
     assert pieces[0].names == ("C", "C.m")
     assert pieces[0].symbol == "C"
@@ -105,7 +105,7 @@ def test_a_large_class_is_cut_between_its_methods() -> None:
 
 def test_a_large_function_is_cut_at_its_outermost_statements() -> None:
     breaks = (Break(4, 3), Break(10, 2), Break(12, 5))
-    pieces = chunk(parsed(body(20), (symbol("function", "f", 1, 20),), breaks), Limits(240, 60))
+    pieces = chunk(parsed(body(20), (symbol("function", "f", 1, 20),), breaks), ChunkLimits(240, 60))
     assert spans(pieces) == [(1, 9), (10, 20)]
     assert [piece.symbol for piece in pieces] == ["f", "f"]
     assert pieces[1].names == ()
@@ -114,32 +114,32 @@ def test_a_large_function_is_cut_at_its_outermost_statements() -> None:
 
 def test_the_head_and_the_end_of_a_definition_stay_with_its_body() -> None:
     function = symbol("function", "f", 1, 20)
-    pieces = chunk(parsed(body(20), (function,), (Break(2, 2), Break(11, 3), Break(20, 2))), Limits(240, 60))
+    pieces = chunk(parsed(body(20), (function,), (Break(2, 2), Break(11, 3), Break(20, 2))), ChunkLimits(240, 60))
     # A cut above the body leaves a line alone, and so does one below it.
     assert spans(pieces) == [(1, 10), (11, 20)]
 
 
 def test_a_short_definition_of_its_own_is_no_scrap() -> None:
     functions = (symbol("function", "f", 1, 2), symbol("function", "g", 3, 14))
-    assert spans(chunk(parsed(body(14), functions), Limits(250, 60))) == [(1, 2), (3, 14)]
+    assert spans(chunk(parsed(body(14), functions), ChunkLimits(250, 60))) == [(1, 2), (3, 14)]
 
 
 def test_lines_with_nothing_in_them_stay_with_those_above() -> None:
     functions = (symbol("function", "f", 1, 10), symbol("function", "g", 13, 22))
     text = body(10) + "\n  \n" + body(10)
-    assert spans(chunk(parsed(text, functions), Limits(210, 60))) == [(1, 12), (13, 22)]
+    assert spans(chunk(parsed(text, functions), ChunkLimits(210, 60))) == [(1, 12), (13, 22)]
     many = body(10) + "\n" * 200 + body(10)
-    assert max(len(piece.text) for piece in chunk(parsed(many, functions[:1]), Limits(210, 60))) <= 1.25 * 210
+    assert max(len(piece.text) for piece in chunk(parsed(many, functions[:1]), ChunkLimits(210, 60))) <= 1.25 * 210
 
 
 def test_without_syntax_a_blank_line_is_the_place_to_cut() -> None:
     text = body(5) + "\n" + body(6)
-    assert spans(chunk(parsed(text), Limits(150, 60))) == [(1, 6), (7, 12)]
+    assert spans(chunk(parsed(text), ChunkLimits(150, 60))) == [(1, 6), (7, 12)]
 
 
 def test_moved_lines_keep_their_id_and_repeated_text_does_not_share_one() -> None:
     before = chunk(parsed("def f():\n" + body(3)))
-    after = chunk(parsed("\n" * 40 + "def f():\n" + body(3)), Limits(200, 4))
+    after = chunk(parsed("\n" * 40 + "def f():\n" + body(3)), ChunkLimits(200, 4))
     assert before[0].id in {piece.id for piece in after}
     assert chunk_id("a.py", "x", 1) != chunk_id("a.py", "x", 2)
     assert chunk_id("a.py", "x", 1) != chunk_id("b.py", "x", 1)

@@ -19,7 +19,7 @@ from codefathom.index.indexing import Stages, run, take_over
 from codefathom.index.plan import plan
 from codefathom.index.reparse import GIVE_UP_AFTER, model_parser
 from codefathom.parse import is_for_model
-from codefathom.project.opening import Opened, Place
+from codefathom.project.opening import Location, OpenedProject
 from codefathom.providers.base import Ask, Reply
 from codefathom.testing import ScriptedChat
 from codefathom.types import IndexReport
@@ -42,9 +42,9 @@ class Project:
     settings: Settings
 
     @contextmanager
-    def opened(self) -> Iterator[Opened]:
-        opened = Opened(
-            Place(
+    def opened(self) -> Iterator[OpenedProject]:
+        opened = OpenedProject(
+            Location(
                 str(self.root),
                 str(self.root / ".fathom"),
                 str(self.root.parent / "cache"),

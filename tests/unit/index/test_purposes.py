@@ -39,9 +39,9 @@ from codefathom.index.purposes import (
     without_purpose,
 )
 from codefathom.project import answer_setup as asking
-from codefathom.project.opening import Opened, Place
+from codefathom.project.opening import Location, OpenedProject
 from codefathom.project.roles import leaving
-from codefathom.project.texts import Request
+from codefathom.project.texts import AnswerRequest
 from codefathom.providers.base import Ask, Reply
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog.records import StoredDocument
@@ -85,9 +85,9 @@ class Project:
         return self
 
     @contextmanager
-    def opened(self) -> Iterator[Opened]:
-        opened = Opened(
-            Place(
+    def opened(self) -> Iterator[OpenedProject]:
+        opened = OpenedProject(
+            Location(
                 str(self.root),
                 str(self.root / ".fathom"),
                 self.cache_dir,
@@ -119,7 +119,7 @@ class Project:
         return {path: known[fingerprint] for path, fingerprint in prints.items() if fingerprint in known}
 
 
-def indexed(opened: Opened) -> Generator[Progress | IndexReport, None, None]:
+def indexed(opened: OpenedProject) -> Generator[Progress | IndexReport, None, None]:
     with opened.writing() as stages:
         yield from run(stages)
 
@@ -419,7 +419,7 @@ def test_the_selecting_model_sees_purposes_when_they_are_on(project: Project, se
     project.index(describes, key=purpose_key(name))
     project.settings = settings
     with project.opened() as opened:
-        request = Request("where is the sum")
+        request = AnswerRequest("where is the sum")
         _, access, _ = asking.prepare(request, opened, lambda *_: pytest.fail("nothing is searched"))
         listed = {file.path: file.purpose for file in access.outline([])}
     about = {"cart.py": "About cart.py.", "till.py": "About till.py."}
@@ -500,7 +500,7 @@ def test_without_purpose_names_no_file_twice(project: Project) -> None:
 )
 def test_it_is_said_what_leaves_the_machine(project: Project, settings: Settings, said: str) -> None:
     variables = {"OPENAI_BASE_URL": "https://far.example", "OPENAI_API_KEY": "k"}
-    place = Place(
+    place = Location(
         str(project.root),
         str(project.root / ".fathom"),
         project.cache_dir,

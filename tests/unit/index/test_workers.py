@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from codefathom.index import workers
-from codefathom.index.plan import Job, Recipe
-from codefathom.index.prepare import Prepared
+from codefathom.index.plan import FileJob, Recipe
+from codefathom.index.prepare import PreparedFile
 from codefathom.index.workers import prepare_all, prepare_windows
 from codefathom.source.changes import FileStat
 from codefathom.source.large import Survey, opened, survey, windows
@@ -31,9 +31,9 @@ def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recipe:
     return Recipe(str(tmp_path))
 
 
-def jobs(recipe: Recipe) -> list[Job]:
+def jobs(recipe: Recipe) -> list[FileJob]:
     return [
-        Job(FileStat(path.name, path.stat().st_size, path.stat().st_mtime_ns), "")
+        FileJob(FileStat(path.name, path.stat().st_size, path.stat().st_mtime_ns), "")
         for path in sorted(Path(recipe.root).iterdir())
     ]
 
@@ -73,15 +73,15 @@ def test_windows_come_in_order_whoever_prepares_them(recipe: Recipe, monkeypatch
             assert not isinstance(stream, Skipped)
             prepared.append(list(prepare_windows(windows(stream, found), recipe, n_workers)))
     assert prepared[0] == prepared[1]
-    chunks = [piece for part in prepared[0] if isinstance(part, Prepared) for piece in part.chunks]
+    chunks = [piece for part in prepared[0] if isinstance(part, PreparedFile) for piece in part.chunks]
     assert "".join(piece.text for piece in chunks) == Path(recipe.root, file.path).read_text()
 
 
 def test_a_missing_file_is_a_failure_and_nothing_else_is(recipe: Recipe) -> None:
-    todo = [*jobs(recipe), Job(FileStat("gone.py", 3, 1), "")]
+    todo = [*jobs(recipe), FileJob(FileStat("gone.py", 3, 1), "")]
     outcomes = flat(prepare_all(todo, recipe, 2))
     assert [item.path for item in outcomes if isinstance(item, Failure)] == ["gone.py"]
-    assert sum(isinstance(item, Prepared) for item in outcomes) == N_FILES
+    assert sum(isinstance(item, PreparedFile) for item in outcomes) == N_FILES
 
 
 def test_a_worker_killed_in_the_middle_costs_no_result(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +126,7 @@ def test_a_file_that_kills_every_worker_costs_itself(recipe: Recipe, monkeypatch
     worker = workers._Worker(recipe)
     ask = worker._ask
 
-    def deadly(todo: list[Job]) -> list[object] | None:
+    def deadly(todo: list[FileJob]) -> list[object] | None:
         if any(job.file.path == "m01.py" for job in todo):
             os.kill(worker._process.pid, signal.SIGKILL)
             worker._process.wait()

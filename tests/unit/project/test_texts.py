@@ -10,7 +10,7 @@ import pytest
 from codefathom import Engine
 from codefathom.answer.answer_types import Answer, Citation, Source
 from codefathom.config.settings import LlmSettings, Settings
-from codefathom.project.opening import Opened
+from codefathom.project.opening import OpenedProject
 from codefathom.project.texts import Texts, with_symbols
 from codefathom.providers.base import NO_USAGE
 from codefathom.source.masks import MASK
@@ -41,7 +41,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def opened(root: Path, base_url: str) -> Iterator[Opened]:
+def opened(root: Path, base_url: str) -> Iterator[OpenedProject]:
     settings = Settings(llm=LlmSettings(model="openai:m", base_url=base_url))
     with Engine.open(str(root), settings=settings) as engine:
         engine.index()

@@ -10,7 +10,7 @@ from threading import Barrier
 import pytest
 
 from codefathom.errors import ProviderError
-from codefathom.providers.pace import Breaker, Limits, Pace, Turn, Waits, asked_s, backoff_s
+from codefathom.providers.pace import Breaker, CallLimits, CallTurn, Pace, Waits, asked_s, backoff_s
 
 
 class Time:
@@ -28,7 +28,7 @@ class Time:
         self.now += seconds
 
 
-def turns(limits: Limits, *tokens: int) -> list[Turn]:
+def turns(limits: CallLimits, *tokens: int) -> list[CallTurn]:
     """Return how long each call waits that is made when the one before has begun."""
     time = Time()
     pace = Pace(limits, time.clock)
@@ -46,24 +46,28 @@ REQUESTS, TOKENS, INTERVAL = "limits.requests_per_minute", "limits.tokens_per_mi
 @pytest.mark.parametrize(
     ("limits", "tokens", "expected"),
     [
-        (Limits(), (10**9, 10**9, 10**9), []),
-        (Limits(interval_s=0.25), (1, 1, 1), [(0.25, INTERVAL), (0.25, INTERVAL)]),
-        (Limits(requests_per_minute=2), (1, 1, 1, 1, 1), [(60.0, REQUESTS), (60.0, REQUESTS)]),
-        (Limits(tokens_per_minute=100), (60, 40, 1), [(60.0, TOKENS)]),
-        (Limits(tokens_per_minute=100), (60, 41), [(60.0, TOKENS)]),
-        (Limits(tokens_per_minute=100), (500, 1), [(60.0, TOKENS)]),  # one that is too large by itself goes alone
-        (Limits(interval_s=40.0, requests_per_minute=2), (1, 1, 1), [(40.0, INTERVAL), (40.0, INTERVAL)]),
-        (Limits(10.0, requests_per_minute=2, tokens_per_minute=100), (60, 1, 100), [(10.0, INTERVAL), (60.0, TOKENS)]),
+        (CallLimits(), (10**9, 10**9, 10**9), []),
+        (CallLimits(interval_s=0.25), (1, 1, 1), [(0.25, INTERVAL), (0.25, INTERVAL)]),
+        (CallLimits(requests_per_minute=2), (1, 1, 1, 1, 1), [(60.0, REQUESTS), (60.0, REQUESTS)]),
+        (CallLimits(tokens_per_minute=100), (60, 40, 1), [(60.0, TOKENS)]),
+        (CallLimits(tokens_per_minute=100), (60, 41), [(60.0, TOKENS)]),
+        (CallLimits(tokens_per_minute=100), (500, 1), [(60.0, TOKENS)]),  # one that is too large by itself goes alone
+        (CallLimits(interval_s=40.0, requests_per_minute=2), (1, 1, 1), [(40.0, INTERVAL), (40.0, INTERVAL)]),
+        (
+            CallLimits(10.0, requests_per_minute=2, tokens_per_minute=100),
+            (60, 1, 100),
+            [(10.0, INTERVAL), (60.0, TOKENS)],
+        ),
     ],
 )
-def test_waiting(limits: Limits, tokens: tuple[int, ...], expected: list[tuple[float, str]]) -> None:
+def test_waiting(limits: CallLimits, tokens: tuple[int, ...], expected: list[tuple[float, str]]) -> None:
     found = turns(limits, *tokens)
     assert [turn for turn in found if turn.seconds] == expected
     assert all(not turn.limit for turn in found if not turn.seconds)
 
 
 def test_calls_that_come_together_get_one_turn_after_another() -> None:
-    pace = Pace(Limits(interval_s=2.0, requests_per_minute=3), Time().clock)
+    pace = Pace(CallLimits(interval_s=2.0, requests_per_minute=3), Time().clock)
     assert [pace.turn(1).seconds for _ in range(5)] == [0.0, 2.0, 4.0, 60.0, 62.0]
 
 

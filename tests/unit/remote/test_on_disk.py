@@ -15,7 +15,7 @@ from tests.protocols import tiny
 from codefathom.config.settings import EmbedSettings, RerankSettings, Settings
 from codefathom.errors import ProviderError, SettingsError
 from codefathom.providers.base import Embedder
-from codefathom.providers.local.model_folder import Folder
+from codefathom.providers.local.model_folder import ModelFolder
 from codefathom.providers.local.onnx import OnnxEmbedder, prompts
 from codefathom.providers.local.static import StaticEmbedder
 from codefathom.providers.local.transformer import Transformer
@@ -175,7 +175,7 @@ def test_the_name_changes_with_what_decides(folder: Path, tmp_path: Path) -> Non
 def test_a_folder_of_a_cache_is_named_by_its_model(tmp_path: Path) -> None:
     folder = tmp_path / "models--minishlab--potion-code-16M" / "snapshots" / "0a1b2c"
     folder.mkdir(parents=True)
-    assert Folder(str(folder)).name == "minishlab/potion-code-16M"
+    assert ModelFolder(str(folder)).name == "minishlab/potion-code-16M"
 
 
 # ---- prefixes
@@ -194,7 +194,7 @@ def test_a_folder_of_a_cache_is_named_by_its_model(tmp_path: Path) -> None:
 def test_prefixes_are_those_of_the_folder(tmp_path: Path, said: object, name: str, expected: Prefixes) -> None:
     folder = tiny.embedder(tmp_path / name)
     tiny.say(folder, "config_sentence_transformers.json", said)
-    assert prompts(Folder(str(folder))) == expected
+    assert prompts(ModelFolder(str(folder))) == expected
 
 
 def test_prefixes_stand_before_the_texts(folder: Path) -> None:
@@ -205,7 +205,7 @@ def test_prefixes_stand_before_the_texts(folder: Path) -> None:
 
 def test_the_name_in_the_configuration_tells_the_family(tmp_path: Path) -> None:
     folder = tiny.embedder(tmp_path / "mine", _name_or_path="intfloat/e5-base-v2")
-    assert prompts(Folder(str(folder))).document == "passage: "
+    assert prompts(ModelFolder(str(folder))).document == "passage: "
 
 
 # ---- faults

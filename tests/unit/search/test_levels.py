@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from codefathom.search.levels import Cut, hits
-from codefathom.search.ranking.rank import Candidate, Ranked, Wanted
+from codefathom.search.ranking.rank import Candidate, Ranked, RankingQuery
 from codefathom.types import Chunk, Symbol
 
-WANTED = Wanted(("save",), symbols=("save",))
+WANTED = RankingQuery(("save",), symbols=("save",))
 
 
 class Shelf:

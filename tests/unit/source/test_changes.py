@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.source.changes import Changes, FileStat, Known, Scan, compare
+from codefathom.source.changes import FileStat, IndexedFileStat, Scan, TreeChanges, compare
 
 SECOND = 1_000_000_000
 INDEXED = 1_000 * SECOND
 OLD = 10 * SECOND + 1
 
 
-def known(*files: FileStat) -> dict[str, Known]:
-    return {file.path: Known(file.size, file.mtime_ns, "1:0") for file in files}
+def known(*files: FileStat) -> dict[str, IndexedFileStat]:
+    return {file.path: IndexedFileStat(file.size, file.mtime_ns, "1:0") for file in files}
 
 
 A = FileStat("a", 1, OLD)
@@ -55,7 +55,7 @@ def test_changes(before: list[FileStat], after: list[FileStat], suspect: list[st
 )
 def test_a_file_stamped_when_it_was_read_is_looked_at_again(mtime_ns: int, is_unsure: bool) -> None:
     file = FileStat("a", 1, mtime_ns)
-    expected = Changes((), (file,), ()) if is_unsure else Changes((), (), ())
+    expected = TreeChanges((), (file,), ()) if is_unsure else TreeChanges((), (), ())
     assert compare(known(file), Scan((file,), ()), INDEXED) == expected
 
 

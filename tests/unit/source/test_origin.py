@@ -9,7 +9,7 @@ import pytest
 
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import fingerprint
-from codefathom.source.origin import Given, Original, Originals, Tree, is_inside
+from codefathom.source.origin import GivenTexts, Original, Originals, Tree, is_inside
 from codefathom.source.scan import scan
 from codefathom.stores.catalog.records import StoredDocument
 
@@ -141,13 +141,13 @@ def test_a_file_is_opened_once_for_one_question(root: Path) -> None:
 
 
 def test_a_text_that_was_handed_in() -> None:
-    origin = Given({"note": "old\n"})
+    origin = GivenTexts({"note": "old\n"})
     data = origin.content("note")
     assert data is not None
     document = StoredDocument(1, "note", "text", fingerprint(data), len(data), 0, 1, ())
     assert Original(document, origin).state == "same"
-    assert Original(document, Given({"note": "new\n"})).state == "changed"
-    assert Original(document, Given({})).state == "gone"
+    assert Original(document, GivenTexts({"note": "new\n"})).state == "changed"
+    assert Original(document, GivenTexts({})).state == "gone"
 
 
 def test_a_scan_and_its_originals_agree(root: Path) -> None:

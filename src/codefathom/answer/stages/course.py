@@ -17,7 +17,7 @@ from codefathom.types import RelatedResult, SearchResult
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class AnswerProject:
     """What an answer asks of a project."""
 
     search: Callable[[str, int], SearchResult]  # question, most hits → hits that are chunks
@@ -38,7 +38,7 @@ class Models(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AnswerQuestion:
     """What is asked and within which limits."""
 
     text: str
@@ -61,8 +61,8 @@ class Question:
 class Course:
     """One question on its way: what happened so far."""
 
-    question: Question
-    project: Project
+    question: AnswerQuestion
+    project: AnswerProject
     models: Models
     record: Record
     support: float = 0.0  # how much a judge, or the asker, thinks of the sources; 0 to 1

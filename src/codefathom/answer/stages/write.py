@@ -16,7 +16,7 @@ from codefathom.answer.cite import texts_now
 from codefathom.answer.problems import model_failed, told_of, told_once
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.stages import extract
-from codefathom.answer.stages.course import Course, Project, Question
+from codefathom.answer.stages.course import AnswerProject, AnswerQuestion, Course
 from codefathom.answer.stream import CheckedStream, ending
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Message
@@ -79,7 +79,7 @@ def places(sources: Iterable[Source]) -> list[str]:
     return [f"{source.path}:{source.start_line}-{source.end_line}" for source in sources]
 
 
-def _cut(question: Question, sources: Sequence[Source]) -> Iterator[str]:
+def _cut(question: AnswerQuestion, sources: Sequence[Source]) -> Iterator[str]:
     """Say which of the texts that the asker gave are not shown whole."""
     for path in dict.fromkeys(item.path for item in question.pinned):
         parts = [source for source in sources if source.path == path]
@@ -144,7 +144,7 @@ def _broken_off(
     yield replace(answer, failure=told_of(_ROLE, answer.degraded), hint=written.error.hint)
 
 
-def _messages(question: Question, sources: Sequence[Source]) -> list[Message]:
+def _messages(question: AnswerQuestion, sources: Sequence[Source]) -> list[Message]:
     language = language_of_question(question.text)
     documents = fenced("\n".join(shown(source) for source in sources), "sources")
     return [
@@ -154,7 +154,7 @@ def _messages(question: Question, sources: Sequence[Source]) -> list[Message]:
     ]
 
 
-def _checked(text: str, sources: Sequence[Source], project: Project) -> Checked:
+def _checked(text: str, sources: Sequence[Source], project: AnswerProject) -> Checked:
     stream = CheckedStream(sources, lambda: texts_now(sources, project.on_disk))
     for _ in (*stream.feed(text), *stream.finish()):
         pass

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import closing
 from typing import NamedTuple, TypeAlias, cast
 
-from codefathom.agent.loop import Call, Event, Observed
+from codefathom.agent.loop import Event, Observed, ToolUse
 from codefathom.answer.answer_types import Answer
-from codefathom.answer.ask import NO_MODEL, NOT_FOUND, Found, Text
+from codefathom.answer.ask import NO_MODEL, NOT_FOUND, AnswerSources, Text
 from codefathom.answer.tokens import counter
 from codefathom.cli.aliases import NO_MODEL as NOT_JUDGED
 from codefathom.cli.display.answer_notes import sources_text, stages_text, trust_text
@@ -27,14 +27,14 @@ from codefathom.shapes import answer_shape, to_json, trace_shape
 from codefathom.text.printable import show_text
 from codefathom.types import Context, Where
 
-Events: TypeAlias = Iterator[Found | Text | Event | Answer]
+Events: TypeAlias = Iterator[AnswerSources | Text | Event | Answer]
 FOUND, NOTHING, ERROR = 0, 1, 2
 _NOT_FOR_AGENTS = ("contexts_only",)
 _OF_ANSWERS = ("explain", "trace")
 _WHY = {"agent": "an agent looks for itself", "contexts_only": "stages are told with an answer"}
 
 
-class Given(NamedTuple):
+class QuestionInputs(NamedTuple):
     """What the options give to a question, or to every question of a conversation."""
 
     where: Where | None
@@ -69,7 +69,7 @@ def contexts(options: AskOptions, face: Face) -> Context:
     with face.open() as engine, closing(ask_events(options.query, given_by(options, engine, face), engine)) as events:
         face.note_indexing()
         found = next(events)
-        assert isinstance(found, Found)  # the protocol of ask_events
+        assert isinstance(found, AnswerSources)  # the protocol of ask_events
         settings = engine.settings
     llm = settings.llm
     if settings.select.filter_level >= 1 and not (llm.of("select") or llm.of("judge")):
@@ -93,9 +93,9 @@ def run(options: AskOptions, face: Face) -> int:
     return FOUND if answer.sources and NOT_FOUND not in answer.degraded else NOTHING
 
 
-def given_by(options: AskOptions, engine: Engine, face: Face) -> Given:
+def given_by(options: AskOptions, engine: Engine, face: Face) -> QuestionInputs:
     """Read what the options name. Raises UsageError and SourceError."""
-    return Given(
+    return QuestionInputs(
         where(options, engine.root),
         tuple(inside_project(path, engine.root) for path in options.pin),
         dict(documents(options.doc, options.url, face)),
@@ -104,12 +104,12 @@ def given_by(options: AskOptions, engine: Engine, face: Face) -> Given:
 
 
 def ask_events(
-    question: str, given: Given, engine: Engine, history: Sequence[Message] = ()
-) -> Generator[Found | Text | Event | Answer, None, None]:
+    question: str, given: QuestionInputs, engine: Engine, history: Sequence[Message] = ()
+) -> Generator[AnswerSources | Text | Event | Answer, None, None]:
     """Yield the events of an answer, the answer last; closing it ends the call of the model."""
     ask: Callable[..., Events] = engine.investigate if given.agent else engine.ask_events
     events = ask(question, where=given.where, pinned=given.pinned, documents=given.documents, history=history)
-    return cast("Generator[Found | Text | Event | Answer, None, None]", events)
+    return cast("Generator[AnswerSources | Text | Event | Answer, None, None]", events)
 
 
 def show(events: Events, face: Face) -> Answer:
@@ -121,7 +121,7 @@ def show(events: Events, face: Face) -> Answer:
             is_streamed = True
             face.write(show_text(event.text))
             face.flush()
-        elif isinstance(event, Call):
+        elif isinstance(event, ToolUse):
             face.note(f"{event.name} {event.arguments}")
         elif isinstance(event, Observed) and event.is_error:
             face.note(event.text)

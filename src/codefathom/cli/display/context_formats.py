@@ -12,7 +12,7 @@ from codefathom.types import Context, ContextFile
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Source
-    from codefathom.answer.ask import Found
+    from codefathom.answer.ask import AnswerSources
 
 
 def context_text(context: Context, format_name: str) -> str:
@@ -20,7 +20,7 @@ def context_text(context: Context, format_name: str) -> str:
     return _FORMATS[format_name](context)
 
 
-def context_of(query: str, found: Found, count: Callable[[str], int]) -> Context:
+def context_of(query: str, found: AnswerSources, count: Callable[[str], int]) -> Context:
     """Return the sources of an answer as a context, file by file, in the order in which a model is shown them."""
     by_path: dict[str, list[Source]] = {}
     for source in found.sources:

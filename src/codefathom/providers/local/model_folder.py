@@ -20,7 +20,7 @@ TOKENIZER = "tokenizer.json"
 _SAMPLE = 1 << 16  # bytes at either end of a large file that tell it from another one
 
 
-class Folder:
+class ModelFolder:
     """Where a model lies. Raises ProviderError when there is no such folder."""
 
     def __init__(self, path: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from codefathom.errors import ProviderError
-from codefathom.providers.local.model_folder import Folder
+from codefathom.providers.local.model_folder import ModelFolder
 from codefathom.providers.local.transformer import Run, Transformer
 from codefathom.providers.prefixes import Prefixes, known_prefixes
 from codefathom.types import Matrix
@@ -110,7 +110,7 @@ class OnnxReranker:
         return 1 / (1 + math.exp(-max(min(total, 60.0), -60.0)))
 
 
-def prompts(folder: Folder) -> Prefixes:
+def prompts(folder: ModelFolder) -> Prefixes:
     """Return what stands before texts, as the folder says, else as the model of its name is known to expect."""
     said: Any = folder.json("config_sentence_transformers.json").get("prompts")
     if isinstance(said, Mapping) and any(said.values()):
@@ -120,7 +120,7 @@ def prompts(folder: Folder) -> Prefixes:
     return next((known for known in map(known_prefixes, names) if any(known)), Prefixes())
 
 
-def _how(folder: Folder) -> str:
+def _how(folder: ModelFolder) -> str:
     """Return the name of the way in which the vectors of the tokens become one."""
     config = folder.json("1_Pooling/config.json")
     chosen = [name.removeprefix("pooling_mode_") for name, value in config.items() if value is True]
@@ -135,7 +135,7 @@ def _how(folder: Folder) -> str:
     return ways[0] if ways else "mean_tokens"
 
 
-def _pooling(folder: Folder) -> Callable[[Floats], Floats]:
+def _pooling(folder: ModelFolder) -> Callable[[Floats], Floats]:
     modules = folder.json("modules.json").get("", [])
     if any("Dense" in str(module.get("type", "")) for module in modules if isinstance(module, Mapping)):
         raise ProviderError(
@@ -145,7 +145,7 @@ def _pooling(folder: Folder) -> Callable[[Floats], Floats]:
     return _POOLING[_how(folder)]
 
 
-def _dimensions(folder: Folder) -> int:
+def _dimensions(folder: ModelFolder) -> int:
     """Return the length of the vectors, 0 where the folder does not say."""
     said = (
         folder.json("1_Pooling/config.json").get("word_embedding_dimension"),

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from codefathom.errors import ProviderError
-from codefathom.providers.local.model_folder import TOKENIZER, Folder
+from codefathom.providers.local.model_folder import TOKENIZER, ModelFolder
 from codefathom.types import Matrix
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class StaticEmbedder:
     """An `Embedder` from a folder of model2vec. Raises ProviderError when the folder holds none."""
 
     def __init__(self, path: str) -> None:
-        self._folder = Folder(path)
+        self._folder = ModelFolder(path)
         self._file = self._folder.file(*_WEIGHTS)
         if not self._file:
             raise ProviderError(f"there is no model.safetensors in {path!r}", hint="download it from the same place")

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.errors import ProviderError
-from codefathom.providers.local.model_folder import TOKENIZER, Folder, library
+from codefathom.providers.local.model_folder import TOKENIZER, ModelFolder, library
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +52,7 @@ class Transformer:
 
     def __init__(self, path: str, max_tokens: int, threads: int = 1) -> None:
         folder, file = _folder_and_file(path)
-        self.folder = Folder(folder)
+        self.folder = ModelFolder(folder)
         self._file = file or _only_model(self.folder)
         self._threads = threads
         self._lock = Lock()
@@ -139,7 +139,7 @@ def _folder_and_file(path: str) -> tuple[str, str]:
     return os.path.dirname(folder) if is_inner else folder, path
 
 
-def _only_model(folder: Folder) -> str:
+def _only_model(folder: ModelFolder) -> str:
     """Return the model's file: the best of the usual names, else the only one there is."""
     usual = folder.file(*_FILES)
     if usual:
@@ -158,7 +158,7 @@ def _only_model(folder: Folder) -> str:
     raise ProviderError(f"there is no ONNX model in {folder.path!r}", hint=hint)
 
 
-def _longest(folder: Folder) -> int:
+def _longest(folder: ModelFolder) -> int:
     """Return how many tokens a model takes, the special ones too, as its folder says."""
     config = folder.json("config.json")
     positions = config.get("max_position_embeddings")

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 from codefathom.search.graph.related import dotted_name, modules, only, related
-from codefathom.search.question.planner import Asked, Relation
+from codefathom.search.question.planner import ConnectionQuery, Relation
 from codefathom.search.question.query import is_path
 from codefathom.search.ranking.places import place_of
 from codefathom.search.ranking.rank import Ranked, by_score_and_place
@@ -42,7 +42,7 @@ def _files_of(name: str, catalog: Catalog) -> list[str]:
     return modules(name, (document.path for document in catalog.documents()))
 
 
-def connected(asked: Asked, catalog: Catalog, allowed: Collection[int] | None) -> list[Ranked]:
+def connected(asked: ConnectionQuery, catalog: Catalog, allowed: Collection[int] | None) -> list[Ranked]:
     """Rank the chunks that hold an edge by how many they hold. Raises UsageError for a target that is not here."""
     target = _target(asked, catalog)
     edges: dict[str, list[Related]] = defaultdict(list)
@@ -54,7 +54,7 @@ def connected(asked: Asked, catalog: Catalog, allowed: Collection[int] | None) -
     return sorted((item._replace(score=_score(item, top)) for item in found), key=by_score_and_place)
 
 
-def _target(asked: Asked, catalog: Catalog) -> str:
+def _target(asked: ConnectionQuery, catalog: Catalog) -> str:
     """Return the file or symbol that is meant. What is both, such as a PHP class with its namespace, is the file where
     imports are asked for, and else the symbol: nothing calls a file."""
     if is_path(asked.target):

@@ -13,12 +13,12 @@ from codefathom.errors import UsageError
 from codefathom.search.question.query import Query, parse_query
 from codefathom.text.expression_syntax import MAX_CHARACTERS
 from codefathom.text.expressions import check
-from codefathom.types import Mode, Plan, Route
+from codefathom.types import Mode, Route, SearchPlan
 
 Relation: TypeAlias = Literal["used by", "called by", "calls", "imported by", "imports"]
 
 
-class Asked(NamedTuple):
+class ConnectionQuery(NamedTuple):
     """What a question about connections asks: `who calls parse_query` is ("called by", "parse_query")."""
 
     relation: Relation
@@ -29,8 +29,8 @@ class Planned(NamedTuple):
     """The ranking that a question is given to."""
 
     mode: Mode
-    plan: Plan
-    asked: Asked | None = None  # with mode "graph"
+    plan: SearchPlan
+    asked: ConnectionQuery | None = None  # with mode "graph"
 
 
 def plan(query: Query, is_known: Callable[[str], bool], is_module: Callable[[str], bool] = lambda _: False) -> Planned:
@@ -38,15 +38,17 @@ def plan(query: Query, is_known: Callable[[str], bool], is_module: Callable[[str
     file is the module of a name."""
     if query.intent != "error":
         if is_expression(query):
-            return Planned("regex", Plan("regex", "it reads as a regular expression"))
+            return Planned("regex", SearchPlan("regex", "it reads as a regular expression"))
         asked = asked_connection(query)
         if asked and (is_known(asked.target) or is_module(asked.target)):
-            return Planned("graph", Plan("graph", f"it asks {_IN_WORDS[asked.relation].format(asked.target)}"), asked)
+            return Planned(
+                "graph", SearchPlan("graph", f"it asks {_IN_WORDS[asked.relation].format(asked.target)}"), asked
+            )
     if query.intent == "symbol" and query.text and is_known(query.text):
-        return Planned("hybrid", Plan("symbol", f"{query.text} is defined here; definitions come first"))
+        return Planned("hybrid", SearchPlan("symbol", f"{query.text} is defined here; definitions come first"))
     if query.intent == "question":
-        return Planned("hybrid", Plan("answer", "it is a question; `fathom ask` answers it in words"))
-    return Planned("hybrid", Plan("semantic", _BY_INTENT[query.intent]))
+        return Planned("hybrid", SearchPlan("answer", "it is a question; `fathom ask` answers it in words"))
+    return Planned("hybrid", SearchPlan("semantic", _BY_INTENT[query.intent]))
 
 
 def route_of(text: str) -> Route:
@@ -57,8 +59,12 @@ def route_of(text: str) -> Route:
 def overruled(mode: Mode, query: Query) -> Planned:
     """Return what the user chose. With mode "graph" a name alone asks what uses it."""
     route = _ROUTE_OF.get(mode, "semantic")
-    asked = asked_connection(query) or Asked("used by", _name(query.as_written.strip())) if mode == "graph" else None
-    return Planned(mode, Plan(route), asked)
+    asked = (
+        asked_connection(query) or ConnectionQuery("used by", _name(query.as_written.strip()))
+        if mode == "graph"
+        else None
+    )
+    return Planned(mode, SearchPlan(route), asked)
 
 
 _ROUTE_OF: dict[Mode, Route] = {"regex": "regex", "symbol": "symbol", "graph": "graph"}
@@ -161,7 +167,7 @@ _ENDS = " ?.!\uff1f\u3002\uff01"
 _LONGEST = 200  # characters
 
 
-def asked_connection(query: Query) -> Asked | None:
+def asked_connection(query: Query) -> ConnectionQuery | None:
     """Return what a question asks of calls, uses and imports; None when it asks anything else."""
     text = " ".join(query.as_written.split())
     if len(text) > _LONGEST or not text:
@@ -175,7 +181,7 @@ def asked_connection(query: Query) -> Asked | None:
         found = re.fullmatch(pattern, text, re.IGNORECASE)
         name = _name(found.groupdict().get("other") or found["name"] or "") if found else ""
         if name:
-            return Asked(relation, name)
+            return ConnectionQuery(relation, name)
     return None
 
 

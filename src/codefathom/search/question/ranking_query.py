@@ -31,7 +31,7 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:::|\.|#|->|\\)[^\W\d]\w*)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RankingQuery:
     """The question as the ranking sees it."""
 
     terms: tuple[str, ...]  # lower-case words and parts of identifiers, without stop words; then their translations
@@ -70,7 +70,7 @@ def last_of(symbol: str) -> str:
     return _LAST.split(symbol)[-1]
 
 
-def wanted(query: Query, *, in_chinese: bool = False) -> Wanted:
+def wanted(query: Query, *, in_chinese: bool = False) -> RankingQuery:
     """Return what the ranking looks for in a question. `in_chinese`: what is searched is commented in Chinese."""
     text = query.text
     words = [term for term in terms(text) if term not in STOP_WORDS] or terms(text)
@@ -79,7 +79,7 @@ def wanted(query: Query, *, in_chinese: bool = False) -> Wanted:
     counts = _counts(read_issue(text)) if len(words) > LONG else {}
     found = tuple(dict.fromkeys([*(counts or words), *translations]))
     meaning = " ".join((text, *english))
-    return Wanted(
+    return RankingQuery(
         terms=found,
         symbols=tuple(dict.fromkeys(_symbols(query))),
         about_tests=not _ABOUT_TESTS.isdisjoint(found) and not counts,
@@ -99,7 +99,7 @@ def _counts(issue: Issue) -> dict[str, float]:
     return {word: weight / top for word, weight in weights.items()}
 
 
-def focused(want: Wanted) -> Wanted:
+def focused(want: RankingQuery) -> RankingQuery:
     """Return a question with the words that say most; the rest of a long text only helps to find candidates.
 
     Words worth nothing, such as Chinese ones where nothing is Chinese, are left out.

@@ -95,7 +95,7 @@ class Cover(dict[int, float]):
         return self._strengths[found]
 
 
-class Telling(dict[str, float]):
+class WordStrengths(dict[str, float]):
     """Word → how much the terms say that it is a form of, from 0 to 1."""
 
     def __init__(self, forms: Forms, cover: Cover) -> None:

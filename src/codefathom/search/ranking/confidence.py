@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import exp
 
-from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import Cover, forms_of
 from codefathom.search.ranking.calibration import MODEL, WITH_MEANING, WITHOUT
 from codefathom.search.ranking.rank import Ranked
@@ -22,7 +22,7 @@ _SURE = 0.8  # of the signal `definition`: the symbol asked for, as written
 _N_BEST = 3
 
 
-def confidence(want: Wanted, ranked: Sequence[Ranked], model: str = "") -> float:
+def confidence(want: RankingQuery, ranked: Sequence[Ranked], model: str = "") -> float:
     """Return 0 to 1; 1 when one of the best hits defines the symbol asked for. `model` has given the vectors.
 
     Hits of one source alone have no score to learn from: it is the share of the question that the best of them cover.
@@ -37,7 +37,7 @@ def confidence(want: Wanted, ranked: Sequence[Ranked], model: str = "") -> float
     return round(1 / (1 + exp(-weighted(evidence(want, ranked), weights))), 3)
 
 
-def evidence(want: Wanted, ranked: Sequence[Ranked]) -> dict[str, float]:
+def evidence(want: RankingQuery, ranked: Sequence[Ranked]) -> dict[str, float]:
     """Return what the confidence is made of."""
     return {
         "score": max(map(_strength, ranked[:_N_BEST])),
@@ -53,7 +53,7 @@ def _strength(item: Ranked) -> float:
     return total / _POSSIBLE
 
 
-def _covered(want: Wanted, ranked: Sequence[Ranked]) -> float:
+def _covered(want: RankingQuery, ranked: Sequence[Ranked]) -> float:
     """Return the share of the question that the best hits cover."""
     if not want.terms:
         return 0.5

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import forms_of
 from codefathom.search.ranking.signals import SIGNALS
 from codefathom.search.ranking.weights import WEIGHTS
@@ -30,7 +30,7 @@ _MENTIONED = 0.25  # of the best, by words
 _COMMENTS = ("//", "/*", "*", "#", "--", ";", "%")
 
 
-class Named(NamedTuple):
+class MatchedNames(NamedTuple):
     """The names of a chunk that a question means."""
 
     asked: list[str]  # those of symbols asked for
@@ -42,7 +42,7 @@ class Named(NamedTuple):
         return [*self.asked, *self.shared]
 
 
-def named(want: Wanted, chunk: Chunk) -> Named:
+def named(want: RankingQuery, chunk: Chunk) -> MatchedNames:
     """Return the names whose last part the question means."""
     forms = forms_of(want.terms)
     lasts = want.symbol_names
@@ -55,10 +55,10 @@ def named(want: Wanted, chunk: Chunk) -> Named:
             shared.append(name)
     if len(shared) > 1:
         shared.sort(key=lambda name: -forms.among(_words_of(name)).bit_count())
-    return Named(asked, shared)
+    return MatchedNames(asked, shared)
 
 
-def reason(want: Wanted, chunk: Chunk, names: Named, signals: Mapping[str, float]) -> str:
+def reason(want: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mapping[str, float]) -> str:
     """Return one short sentence: the strongest evidence for this chunk."""
     if "matches" in signals:
         return f"{signals['matches']:.0f} matches" if signals["matches"] > 1 else "1 match"
@@ -81,7 +81,7 @@ def reason(want: Wanted, chunk: Chunk, names: Named, signals: Mapping[str, float
     return "; ".join([part for part in parts if part][:3]) or "weak evidence only"
 
 
-def best_line(want: Wanted, chunk: Chunk, names: Named) -> int:
+def best_line(want: RankingQuery, chunk: Chunk, names: MatchedNames) -> int:
     """Return the line of a chunk that mentions most of the question, the first of equals.
 
     The line in which a symbol is defined that the question names counts as much as two words.
@@ -113,7 +113,7 @@ def _heads(chunk: Chunk, names: Collection[str]) -> list[tuple[str, str]]:
     return [(name, head) for name in sorted(names) for head in chunk.signature.split("\n") if name in head]
 
 
-def best_name(chunk: Chunk, names: Named, line: int) -> str:
+def best_name(chunk: Chunk, names: MatchedNames, line: int) -> str:
     """Return the symbol to show for a chunk: the one it is; of those that begin in it, the one that the question names
     or that is at a line; or the one it lies in."""
     if chunk.symbol in chunk.names:
@@ -154,12 +154,12 @@ def _words_of(name: str) -> tuple[str, ...]:
     return tuple(terms(name))
 
 
-def _path(want: Wanted, chunk: Chunk) -> str:
+def _path(want: RankingQuery, chunk: Chunk) -> str:
     file_name = chunk.path.rpartition("/")[2]
     return f"file {file_name}" if forms_of(want.terms).among(_words_of(file_name.partition(".")[0])) else ""
 
 
-def _words(want: Wanted, chunk: Chunk) -> str:
+def _words(want: RankingQuery, chunk: Chunk) -> str:
     lowered = chunk.text.lower()
     found = [term for term in want.terms if term in lowered]
     return f"mentions {', '.join(found[:4])}" if found else ""

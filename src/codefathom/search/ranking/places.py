@@ -20,7 +20,7 @@ _BARRELS = frozenset(("mod", "__init__", "index", "init"))
 _PROSE = re.compile(r"\.(?:md|mdx|rst|txt|adoc|markdown)$", re.IGNORECASE)
 
 
-class Place(NamedTuple):
+class PathFacts(NamedTuple):
     """What a path tells."""
 
     stem: tuple[str, ...]  # words of the file's name without its endings; of its folder where it stands for that
@@ -34,14 +34,14 @@ class Place(NamedTuple):
 
 
 @lru_cache(maxsize=16_384)
-def place_of(path: str) -> Place:
+def place_of(path: str) -> PathFacts:
     """Return what a path tells."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     inside = folder.rpartition("/")[2]
     if stem in _BARRELS and inside:
         stem = inside
-    return Place(
+    return PathFacts(
         tuple(parts(stem)),
         tuple(parts(inside)),
         re.sub(r"[_-]", "", stem.lower()),

@@ -12,7 +12,7 @@ from math import exp
 from operator import attrgetter, mul
 from typing import NamedTuple
 
-from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.signals import NAMES, Candidate, signals
 from codefathom.search.ranking.weights import WEIGHTS
 
@@ -31,7 +31,7 @@ class Ranked(NamedTuple):
     signals: Mapping[str, float]
 
 
-def rank(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int, float]) -> list[Ranked]:
+def rank(wanted: RankingQuery, candidates: Sequence[Candidate], fused: Mapping[int, float]) -> list[Ranked]:
     """Order candidates, best first, scores from 0 to 1. Ties are broken by path and line, never by chance.
 
     `fused` is the lexical and vector evidence by key, scaled to 0..1.

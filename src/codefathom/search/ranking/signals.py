@@ -13,8 +13,8 @@ from functools import lru_cache
 from math import log1p
 from typing import NamedTuple
 
-from codefathom.search.question.ranking_query import Wanted, last_of
-from codefathom.search.question.words import Cover, Telling, forms_of, same_word
+from codefathom.search.question.ranking_query import RankingQuery, last_of
+from codefathom.search.question.words import Cover, WordStrengths, forms_of, same_word
 from codefathom.search.ranking.places import place_of
 from codefathom.stores.lexical.terms import parts
 from codefathom.types import Chunk
@@ -62,14 +62,16 @@ class Candidate(NamedTuple):
     n_lines: int = 0  # of its file
 
 
-def signals(wanted: Wanted, candidates: Sequence[Candidate], fused: Mapping[int, float]) -> list[tuple[float, ...]]:
+def signals(
+    wanted: RankingQuery, candidates: Sequence[Candidate], fused: Mapping[int, float]
+) -> list[tuple[float, ...]]:
     """Return the numbers of each candidate, in the order of `NAMES`.
 
     `fused` is the lexical and vector evidence by key, scaled to 0..1.
     """
     forms = forms_of(wanted.terms)
     cover = Cover(wanted.worth)
-    telling = Telling(forms, cover)
+    telling = WordStrengths(forms, cover)
     found = [forms.inside(f"{one.chunk.path}\n{one.chunk.signature}\n{one.chunk.text}".lower()) for one in candidates]
     top = _Top(
         max((one.lexical for one in candidates), default=0.0) or 1.0,
@@ -108,7 +110,7 @@ class _Top(NamedTuple):
     vector: float
 
 
-def _of_file(one: Candidate, files: _Files, top: _Top, wanted: Wanted) -> tuple[float, ...]:
+def _of_file(one: Candidate, files: _Files, top: _Top, wanted: RankingQuery) -> tuple[float, ...]:
     """Return what the file of a candidate shows."""
     path = one.chunk.path
     place = place_of(path)
@@ -174,7 +176,7 @@ def _places_by_meaning(candidates: Sequence[Candidate]) -> dict[int, float]:
     return {one.key: 1 / place_of_score[one.vector] for one in candidates if one.vector > 0}
 
 
-def _about_names(names: tuple[str, ...], telling: Telling) -> tuple[float, float]:
+def _about_names(names: tuple[str, ...], telling: WordStrengths) -> tuple[float, float]:
     _, words, each = _names(names)
     found = telling.forms.among(words)
     return (telling.cover[found], telling.best_share(each)) if found else (0.0, 0.0)
@@ -201,7 +203,7 @@ def _is_test(chunk: Chunk) -> bool:
     return place_of(chunk.path).is_test or (chunk.language == "rust" and not _TESTS.isdisjoint(chunk.symbol.split(".")))
 
 
-def _about_path(path: str, wanted: Wanted, telling: Telling) -> tuple[float, ...]:
+def _about_path(path: str, wanted: RankingQuery, telling: WordStrengths) -> tuple[float, ...]:
     place = place_of(path)
     stem, forms, cover = place.flat_stem, telling.forms, telling.cover
     return (
@@ -211,7 +213,7 @@ def _about_path(path: str, wanted: Wanted, telling: Telling) -> tuple[float, ...
     )
 
 
-def _definitions(want: Wanted, candidates: Sequence[Candidate]) -> dict[int, float]:
+def _definitions(want: RankingQuery, candidates: Sequence[Candidate]) -> dict[int, float]:
     """Return by key: 1 when the chunk defines a wanted symbol as written, less for another case; more when the file is
     named so. What the project only takes from elsewhere and gives on counts less."""
     found = dict.fromkeys((one.key for one in candidates), 0.0)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from codefathom.agent.loop import Call, Event, Final, Observed, Thought
+from codefathom.agent.loop import Event, Final, Observed, Thought, ToolUse
 from codefathom.answer.answer_types import Answer, Source
-from codefathom.answer.ask import Found, Text
+from codefathom.answer.ask import AnswerSources, Text
 from codefathom.server.http.problem_json import Problem
 from codefathom.server.jobs.job_events import Told
 from codefathom.shapes import details_shape, source_shape
 
-Happening: TypeAlias = Found | Text | Event | Answer
+Happening: TypeAlias = AnswerSources | Text | Event | Answer
 
 _MOST_SHOWN = 4_000  # characters of what a tool has found
 _MOST_KEPT = 1_000  # of these in a conversation
 
 
-class Telling:
+class AnswerEventMaker:
     """Turns what happens on the way to an answer into events; remembers what was told already."""
 
     def __init__(self, projects: Sequence[str]) -> None:
@@ -37,14 +37,14 @@ class Telling:
             yield told
 
     def _of(self, event: Happening) -> Iterator[Told]:
-        if isinstance(event, Found):
+        if isinstance(event, AnswerSources):
             yield from self._sources(event.sources)
             yield Told("status", {"phase": "found", "left_out": list(event.left_out), "degraded": list(event.degraded)})
         elif isinstance(event, Text):
             yield from self._content(event.text)
         elif isinstance(event, Thought):
             yield Told("step", {"type": "thinking", "text": event.text})
-        elif isinstance(event, Call):
+        elif isinstance(event, ToolUse):
             yield Told("step", {"type": "tool_call", "tool": event.name, "arguments": event.arguments})
         elif isinstance(event, Observed):
             yield Told("step", _observed(event))

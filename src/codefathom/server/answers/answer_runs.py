@@ -13,8 +13,8 @@ from threading import Lock, Thread
 from typing import Any, TypeAlias
 
 from codefathom.answer.answer_types import Answer
-from codefathom.server.answers.answer_events import Happening, Telling, details_of, problem_event
-from codefathom.server.answers.conversations import Conversations, Turn
+from codefathom.server.answers.answer_events import AnswerEventMaker, Happening, details_of, problem_event
+from codefathom.server.answers.conversations import Conversations, ConversationTurn
 from codefathom.server.http.problem_json import BusyError, NotFoundError, Problem, RequestError, problem_of
 from codefathom.server.http.sse import Channel
 from codefathom.server.jobs.job_events import Told
@@ -176,7 +176,7 @@ class Answers:
 
     def _carry_out(self, asking: Asking, open_events: Open) -> None:
         """Run in a thread of its own."""
-        telling = Telling(asking.asker.projects)
+        telling = AnswerEventMaker(asking.asker.projects)
         try:
             with stopping(lambda: asking.is_stopped), open_events() as events:
                 for event in events:
@@ -195,12 +195,14 @@ class Answers:
             _tell(asking, problem_event(asking.problem))
         self._conclude(asking, telling)
 
-    def _conclude(self, asking: Asking, telling: Telling) -> None:
+    def _conclude(self, asking: Asking, telling: AnswerEventMaker) -> None:
         """Keep the turn, then tell the end: who reads the conversation after that finds it there."""
         try:
             asker = asking.asker
             if asker.conversation_id:
-                turn = Turn(asker.question, telling.text, _state(asking), asker.asked_at, _details(asking, telling))
+                turn = ConversationTurn(
+                    asker.question, telling.text, _state(asking), asker.asked_at, _details(asking, telling)
+                )
                 self._conversations.add(asker.conversation_id, turn, asker.owner)
         except Exception as error:  # such as a conversation that was deleted meanwhile
             _tell(asking, problem_event(problem_of(error)))
@@ -222,7 +224,7 @@ def _state(asking: Asking) -> str:
     return "failed" if asking.problem else "stopped"
 
 
-def _details(asking: Asking, telling: Telling) -> dict[str, Any]:
+def _details(asking: Asking, telling: AnswerEventMaker) -> dict[str, Any]:
     """Return what a conversation keeps of an answer besides its text."""
     asker, problem = asking.asker, asking.problem
     on_the_way = {"answer_id": asking.id, "is_agent": asker.is_agent, "steps": telling.steps}

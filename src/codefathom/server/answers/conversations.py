@@ -11,7 +11,7 @@ from typing import Any
 
 from codefathom.providers.base import Message
 from codefathom.server.http.problem_json import NotFoundError, RequestError
-from codefathom.server.server_database import Database
+from codefathom.server.server_database import ServerDatabase
 
 MOST_LISTED = 200
 _MAX_TITLE = 120
@@ -40,7 +40,7 @@ _SELECT = "SELECT number, id, title, projects, owner, created_at, changed_at FRO
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationTurn:
     """A question and what became of it. `details` is the answer as clients see it, without its text."""
 
     question: str
@@ -60,14 +60,14 @@ class Conversation:
     owner: str  # name of the token, "" where none is needed
     created_at: float
     changed_at: float
-    turns: tuple[Turn, ...] = ()  # of a list: none
+    turns: tuple[ConversationTurn, ...] = ()  # of a list: none
 
 
 class Conversations:
     """All conversations of one server. Safe to use from several threads."""
 
     def __init__(self, path: str, clock: Callable[[], float] = time.time) -> None:
-        self._database = Database(path, _TABLES)
+        self._database = ServerDatabase(path, _TABLES)
         self._clock = clock
 
     def begin(self, projects: Sequence[str], owner: str = "", title: str = "") -> Conversation:
@@ -95,7 +95,7 @@ class Conversations:
         )
         return _conversation(row, tuple(_turn(row) for row in turns))
 
-    def add(self, conversation_id: str, turn: Turn, owner: str = "") -> None:
+    def add(self, conversation_id: str, turn: ConversationTurn, owner: str = "") -> None:
         """Add a turn; a conversation without a title gets that of its first question. Raises NotFoundError."""
         with self._database.transaction():
             number, _, title, *_ = self._row(conversation_id, owner)
@@ -158,14 +158,14 @@ def _listed(source: Mapping[str, Any]) -> str:
     return f"{source['number']}. `{place}`" + (f" {source['symbol']}" if source.get("symbol") else "")
 
 
-def _conversation(row: tuple[Any, ...], turns: tuple[Turn, ...] = ()) -> Conversation:
+def _conversation(row: tuple[Any, ...], turns: tuple[ConversationTurn, ...] = ()) -> Conversation:
     _, conversation_id, title, projects, owner, created_at, changed_at = row
     return Conversation(conversation_id, title, tuple(json.loads(projects)), owner, created_at, changed_at, turns)
 
 
-def _turn(row: tuple[Any, ...]) -> Turn:
+def _turn(row: tuple[Any, ...]) -> ConversationTurn:
     question, answer, state, asked_at, details = row
-    return Turn(question, answer, state, asked_at, json.loads(details))
+    return ConversationTurn(question, answer, state, asked_at, json.loads(details))
 
 
 def _title(text: str) -> str:

@@ -13,7 +13,7 @@ from threading import Thread
 from urllib.parse import unquote, urlsplit
 
 from codefathom.errors import SourceError, UsageError, without_login
-from codefathom.server.jobs.job_messages import Origin, Step
+from codefathom.server.jobs.job_messages import GitOrigin, Step
 from codefathom.stores.folder import Folder
 from codefathom.system.children import environment, find_program, neutral_folder
 
@@ -106,7 +106,7 @@ def name_of(url: str) -> str:
     return re.split("[/:]", url.rstrip("/"))[-1].removesuffix(".git") or "repository"
 
 
-def bring(origin: Origin, tree: str) -> Iterator[Step]:
+def bring(origin: GitOrigin, tree: str) -> Iterator[Step]:
     """Copy a repository to a folder, or bring the copy there up to date; yield how far that is.
 
     The files are those of the repository, byte by byte; nothing that it asks for is run. Raises UsageError for an
@@ -159,7 +159,7 @@ _SETTINGS = {
 }
 
 
-def _git(origin: Origin, folder: str, *words: str) -> Iterator[Step]:
+def _git(origin: GitOrigin, folder: str, *words: str) -> Iterator[Step]:
     """Run git and yield its progress; `folder` is what may not become too large. Raises SourceError."""
     program = find_program("git")
     if program is None:
@@ -185,7 +185,7 @@ def _git(origin: Origin, folder: str, *words: str) -> Iterator[Step]:
         process.wait()
 
 
-def _watched(process: subprocess.Popen[bytes], origin: Origin, folder: str) -> Generator[Step, None, list[str]]:
+def _watched(process: subprocess.Popen[bytes], origin: GitOrigin, folder: str) -> Generator[Step, None, list[str]]:
     """Yield progress until git ends; return what else it said. Raises SourceError beyond the limits."""
     lines: SimpleQueue[str | None] = SimpleQueue()
     Thread(target=_read, args=(process, lines), daemon=True).start()
@@ -208,7 +208,7 @@ def _watched(process: subprocess.Popen[bytes], origin: Origin, folder: str) -> G
     return said
 
 
-def _check(origin: Origin, folder: str, *, is_late: bool) -> None:
+def _check(origin: GitOrigin, folder: str, *, is_late: bool) -> None:
     if is_late:
         raise SourceError(f"{origin.url!r} was not here after {origin.limit_s:g} s", hint="see server.clone_timeout_s")
     if Folder(folder).n_bytes() > origin.most_bytes:
@@ -227,7 +227,7 @@ def _read(process: subprocess.Popen[bytes], lines: SimpleQueue[str | None]) -> N
     lines.put(None)
 
 
-def _failure(origin: Origin, said: Sequence[str]) -> SourceError:
+def _failure(origin: GitOrigin, said: Sequence[str]) -> SourceError:
     told = [line for line in said if line.startswith(("fatal:", "error:", "ERROR:"))] or list(said[-1:])
     text = "; ".join(told[:3])
     hint = next((hint for pattern, hint in _HINTS if re.search(pattern, text)), "")
@@ -241,7 +241,7 @@ def _own_words(line: str) -> str:
     return f"{found[1]} …" if found else line
 
 
-def _environment(origin: Origin) -> dict[str, str]:
+def _environment(origin: GitOrigin) -> dict[str, str]:
     """Return an environment in which git asks nobody anything, and goes nowhere but where it may."""
     kept = {name: value for name, value in environment().items() if not name.startswith(("GIT_", "SSH_ASKPASS"))}
     return kept | {

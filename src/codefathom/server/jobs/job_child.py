@@ -21,9 +21,9 @@ from codefathom.server.jobs.git import bring
 from codefathom.server.jobs.job_messages import (
     MOST_ERRORS,
     FileError,
+    JobPace,
     Message,
     Order,
-    Pace,
     Step,
     Trouble,
     line_of,
@@ -58,7 +58,7 @@ def _open(order: Order) -> Engine:
 
 
 def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Message]:
-    pace = Pace(time.monotonic())
+    pace = JobPace(time.monotonic())
     told: set[FileError] = set()
     for event in _events(engine, order.full, sleep):
         if isinstance(event, Step):

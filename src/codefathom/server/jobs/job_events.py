@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from codefathom.server.jobs.job_messages import FileError, Report, Step, Trouble
-from codefathom.server.jobs.job_table import Job
+from codefathom.server.jobs.job_table import IndexJob
 
 _NAMES = {"scan": "scan_start", "index": "indexing", "write": "saving"}
 
@@ -19,7 +19,7 @@ class Told(NamedTuple):
     data: Any = None
 
 
-def job_shape(job: Job) -> dict[str, Any]:
+def job_shape(job: IndexJob) -> dict[str, Any]:
     """Return a job as clients see it."""
     return {
         "id": job.id,
@@ -70,7 +70,7 @@ def of_file_error(error: FileError) -> Told:
     return Told("file_error", asdict(error))
 
 
-def at_end(job: Job) -> Iterator[Told]:
+def at_end(job: IndexJob) -> Iterator[Told]:
     """Yield how a job ended, "done" last."""
     if job.state == "done" and job.report is not None:
         yield Told("complete", _complete(job.report))

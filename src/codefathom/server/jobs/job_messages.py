@@ -14,7 +14,7 @@ MOST_ERRORS = 1_000  # files that are named; all are counted
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class GitOrigin:
     """A repository elsewhere, of which a project is a copy, and how much of it is taken."""
 
     url: str
@@ -31,7 +31,7 @@ class Order:
     root: str
     full: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)  # by key; they win over those of files
-    origin: Origin | None = None  # brought here first
+    origin: GitOrigin | None = None  # brought here first
     model_hosts: Sequence[str] = ()  # where these settings may lead; see `served_settings.py`
 
 
@@ -39,7 +39,7 @@ def order_of(line: bytes) -> Order:
     """Return the order in a line that was made by `json.dumps(asdict(order))`."""
     values = json.loads(line)
     origin = values.pop("origin")
-    return Order(**values, origin=Origin(**{**origin, "schemes": tuple(origin["schemes"])}) if origin else None)
+    return Order(**values, origin=GitOrigin(**{**origin, "schemes": tuple(origin["schemes"])}) if origin else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def message_of(line: str) -> Message | None:
         return None
 
 
-class Pace:
+class JobPace:
     """Turns progress into steps that say how fast it goes. `now` are seconds of any clock that does not go back."""
 
     def __init__(self, now: float) -> None:

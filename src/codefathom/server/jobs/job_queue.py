@@ -21,7 +21,7 @@ from codefathom.server.http.sse import Channel
 from codefathom.server.jobs.job_events import Told, at_end, of_file_error, of_step
 from codefathom.server.jobs.job_messages import MOST_ERRORS, FileError, Message, Order, Report, Step, Trouble
 from codefathom.server.jobs.job_process import Process, Running, Start
-from codefathom.server.jobs.job_table import STATES, Job, JobTable, State
+from codefathom.server.jobs.job_table import STATES, IndexJob, JobTable, State
 from codefathom.stores.lock import writer_lock
 from codefathom.telemetry import Value, span
 
@@ -49,8 +49,8 @@ class Jobs:
         *,
         start: Start = Process,
         n_at_once: int = 1,
-        on_end: Callable[[Job], None] = lambda _: None,
-        order_of: Callable[[Job], Order] = lambda job: Order(job.root, job.full, job.settings),
+        on_end: Callable[[IndexJob], None] = lambda _: None,
+        order_of: Callable[[IndexJob], Order] = lambda job: Order(job.root, job.full, job.settings),
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Open the table. `on_end` is called when the process of a job has ended, before listeners are told.
@@ -74,7 +74,7 @@ class Jobs:
         self._clock = clock
         self._lock = RLock()
         self._changed = Condition(self._lock)  # told when a job has ended
-        self._live: dict[str, Job] = {}  # queued and running, in the order of their coming
+        self._live: dict[str, IndexJob] = {}  # queued and running, in the order of their coming
         self._runs: dict[str, _Run] = {}  # of a cancelled job too, until its process has ended
         self._channels: dict[str, Channel] = {}
         self._threads: dict[str, Thread] = {}
@@ -93,7 +93,7 @@ class Jobs:
 
     def submit(
         self, project_id: str, root: str, *, full: bool = False, settings: Mapping[str, object] = NOTHING
-    ) -> Job:
+    ) -> IndexJob:
         """Return the job that brings a project's index up to date: the one that waits or runs already, or a new one.
 
         A full run is not what a job for less will do, and so queues behind it.
@@ -103,36 +103,36 @@ class Jobs:
                 return job
             if self._is_closing:
                 raise UsageError("the server is shutting down", hint="ask again when it is back")
-            job = Job(token_hex(8), project_id, root, full, "queued", self._clock(), settings=dict(settings))
+            job = IndexJob(token_hex(8), project_id, root, full, "queued", self._clock(), settings=dict(settings))
             self._table.add(job)
             self._enqueue(job)
             self._start_next()
             return self._live.get(job.id, job)
 
-    def active(self, root: str, *, full: bool = False) -> Job | None:
+    def active(self, root: str, *, full: bool = False) -> IndexJob | None:
         """Return the job that runs or waits for this folder and does all of what is asked, None when there is none."""
         with self._lock:
             return next((job for job in self._live.values() if job.root == root and job.full >= full), None)
 
-    def get(self, job_id: str) -> Job | None:
+    def get(self, job_id: str) -> IndexJob | None:
         """Return a job, None for an unknown one."""
         with self._lock:
             return self._live.get(job_id) or self._table.get(job_id)
 
-    def listed(self, project_id: str = "", *, state: str = "", limit: int = 50) -> tuple[Job, ...]:
+    def listed(self, project_id: str = "", *, state: str = "", limit: int = 50) -> tuple[IndexJob, ...]:
         """Return jobs, the latest first. Raises UsageError for an unknown state."""
         if state and state not in STATES:
             raise UsageError(f"a job cannot be {state!r}", hint=f"choose one of {', '.join(STATES)}")
         with self._lock:
             return tuple(self._live.get(job.id, job) for job in self._table.latest(project_id, state, limit))
 
-    def latest(self, project_id: str) -> Job | None:
+    def latest(self, project_id: str) -> IndexJob | None:
         """Return the job of a project that runs, or waits, or else came last."""
         with self._lock:
             active = (job for job in self._live.values() if job.project_id == project_id)
             return next(active, None) or next(iter(self._table.latest(project_id, "", 1)), None)
 
-    def cancel(self, job_id: str) -> Job | None:
+    def cancel(self, job_id: str) -> IndexJob | None:
         """End a job that waits or runs, and return it; one that has ended stays as it is. None for an unknown one."""
         with self._lock:
             job = self._live.get(job_id)
@@ -159,7 +159,7 @@ class Jobs:
             job = self._table.get(job_id)
         return None if job is None else _closed_channel(job)
 
-    def wait(self, job_id: str, timeout_s: float | None = None) -> Job | None:
+    def wait(self, job_id: str, timeout_s: float | None = None) -> IndexJob | None:
         """Return a job when it has ended, or the time is over."""
         with self._changed:
             self._changed.wait_for(lambda: job_id not in self._live or self._is_closing, timeout_s)
@@ -193,7 +193,7 @@ class Jobs:
 
     # ---- inside
 
-    def _enqueue(self, job: Job) -> None:
+    def _enqueue(self, job: IndexJob) -> None:
         self._live[job.id] = job
         self._channels[job.id] = Channel()
         self._tell(job.id, [Told("queued", {"job_id": job.id, "project_id": job.project_id})])
@@ -210,7 +210,7 @@ class Jobs:
             if job.state == "queued" and all(run.root != job.root for run in self._runs.values()):
                 self._begin(job)
 
-    def _begin(self, job: Job) -> None:
+    def _begin(self, job: IndexJob) -> None:
         step = Step("starting")
         job = replace(job, state="running", attempts=job.attempts + 1, started_at=self._clock(), step=step)
         self._live[job.id] = job
@@ -220,7 +220,7 @@ class Jobs:
         thread = self._threads[job.id] = Thread(target=self._carry_out, args=(job, run), name="job", daemon=True)
         thread.start()
 
-    def _carry_out(self, job: Job, run: _Run) -> None:
+    def _carry_out(self, job: IndexJob, run: _Run) -> None:
         """Run in a thread of its own."""
         try:
             with span("job", project=job.project_id, job=job.id, full=job.full, attempt=job.attempts) as under_way:
@@ -269,7 +269,9 @@ class Jobs:
         else:
             self._end(job, "failed", trouble=run.end or Trouble("crashed", "the process of the job ended unheard"))
 
-    def _end(self, job: Job, state: State, *, report: Report | None = None, trouble: Trouble | None = None) -> Job:
+    def _end(
+        self, job: IndexJob, state: State, *, report: Report | None = None, trouble: Trouble | None = None
+    ) -> IndexJob:
         step = replace(job.step, phase=state, remaining_s=None)
         job = replace(job, state=state, ended_at=self._clock(), step=step, report=report, trouble=trouble)
         self._live.pop(job.id, None)
@@ -295,7 +297,7 @@ def _noted(end: Report | Trouble | None) -> dict[str, Value]:
     return {"problem": end.code if end else "cancelled"}
 
 
-def _closed_channel(job: Job) -> Channel:
+def _closed_channel(job: IndexJob) -> Channel:
     channel = Channel(f"{job.id}-ended")
     for told in at_end(job):
         channel.publish(told.type, told.data)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from codefathom.server.jobs.job_messages import FileError, Report, Step, Trouble
-from codefathom.server.server_database import Database
+from codefathom.server.server_database import ServerDatabase
 
 State: TypeAlias = Literal["queued", "running", "cancelled", "failed", "done"]
 STATES: tuple[State, ...] = ("queued", "running", "cancelled", "failed", "done")
@@ -34,7 +34,7 @@ _COLUMNS = "id, project_id, root, is_full, settings, state, attempts, created_at
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class IndexJob:
     """A run as it is now. Times are seconds since the epoch, 0.0 for not yet."""
 
     id: str
@@ -62,28 +62,28 @@ class JobTable:
     """The jobs that are kept, in the order of their coming."""
 
     def __init__(self, path: str) -> None:
-        self._database = Database(path, _TABLES)
+        self._database = ServerDatabase(path, _TABLES)
 
-    def add(self, job: Job) -> None:
+    def add(self, job: IndexJob) -> None:
         """Keep a new job."""
         self._database.write(f"INSERT INTO jobs ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _row(job))
 
-    def update(self, job: Job) -> None:
+    def update(self, job: IndexJob) -> None:
         """Keep what has become of a job."""
         self._database.write(
             "UPDATE jobs SET state = ?, attempts = ?, started_at = ?, ended_at = ?, result = ? WHERE id = ?",
             (job.state, job.attempts, job.started_at, job.ended_at, _result(job), job.id),
         )
 
-    def get(self, job_id: str) -> Job | None:
+    def get(self, job_id: str) -> IndexJob | None:
         """Return a job, None for an unknown one."""
         return next(iter(self._select("WHERE id = ?", job_id)), None)
 
-    def active(self) -> list[Job]:
+    def active(self) -> list[IndexJob]:
         """Return what was queued or running, the oldest first."""
         return self._select("WHERE state IN ('queued', 'running') ORDER BY number")
 
-    def latest(self, project_id: str, state: str, limit: int) -> list[Job]:
+    def latest(self, project_id: str, state: str, limit: int) -> list[IndexJob]:
         """Return the latest jobs, the last one first; of all projects and states where these are empty."""
         where = "WHERE ? IN ('', project_id) AND ? IN ('', state) ORDER BY number DESC LIMIT ?"
         return self._select(where, project_id, state, limit)
@@ -104,16 +104,16 @@ class JobTable:
         """Close the file."""
         self._database.close()
 
-    def _select(self, rest: str, *parameters: object) -> list[Job]:
+    def _select(self, rest: str, *parameters: object) -> list[IndexJob]:
         return [_job(row) for row in self._database.read(f"SELECT {_COLUMNS} FROM jobs {rest}", parameters)]
 
 
-def _row(job: Job) -> tuple[object, ...]:
+def _row(job: IndexJob) -> tuple[object, ...]:
     what = (job.id, job.project_id, job.root, job.full, json.dumps(dict(job.settings)))
     return (*what, job.state, job.attempts, job.created_at, job.started_at, job.ended_at, _result(job))
 
 
-def _result(job: Job) -> str:
+def _result(job: IndexJob) -> str:
     return json.dumps(
         {
             "report": asdict(job.report) if job.report else None,
@@ -123,10 +123,10 @@ def _result(job: Job) -> str:
     )
 
 
-def _job(row: tuple[Any, ...]) -> Job:
+def _job(row: tuple[Any, ...]) -> IndexJob:
     job_id, project_id, root, is_full, settings, state, attempts, created_at, started_at, ended_at, result = row
     kept = json.loads(result)
-    return Job(
+    return IndexJob(
         id=job_id,
         project_id=project_id,
         root=root,

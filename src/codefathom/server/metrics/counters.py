@@ -20,7 +20,7 @@ _PAGE = "/"
 _MOST_FAILURES = 50
 
 
-class Request(NamedTuple):
+class RequestRecord(NamedTuple):
     """A request that was answered."""
 
     method: str
@@ -109,7 +109,7 @@ class Measures:
         with self._lock:
             self.n_in_flight -= 1
 
-    def add(self, request: Request) -> None:
+    def add(self, request: RequestRecord) -> None:
         """Count a request whose answer has begun."""
         now = self._clock()
         is_failed = request.status >= 500

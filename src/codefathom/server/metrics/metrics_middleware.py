@@ -7,7 +7,7 @@ import time
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from codefathom.server.metrics.counters import Measures, Request
+from codefathom.server.metrics.counters import Measures, RequestRecord
 from codefathom.server.metrics.tracing import REQUEST, following
 from codefathom.telemetry import span
 
@@ -57,7 +57,7 @@ def _method(scope: Scope) -> str:
     return scope["method"] if scope["method"] in _METHODS else "other"
 
 
-def _request(scope: Scope, status: int, seconds: float) -> Request:
+def _request(scope: Scope, status: int, seconds: float) -> RequestRecord:
     route = getattr(scope.get("route"), "path", _NO_ROUTE)
     problem = scope.get("state", {}).get("problem")
-    return Request(_method(scope), route, status, seconds, problem.detail if problem else "")
+    return RequestRecord(_method(scope), route, status, seconds, problem.detail if problem else "")

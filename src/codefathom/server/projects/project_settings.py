@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from codefathom.config.configuration import ALIASES
 from codefathom.config.model_names import model_and_address
-from codefathom.config.settings import Known, Settings, known_settings
+from codefathom.config.settings import KnownSetting, Settings, known_settings
 from codefathom.errors import FathomError, without_login
 from codefathom.project.inspection import check_embedding
 from codefathom.project.roles import check_models
@@ -24,7 +24,7 @@ _ANSWER_S = 20.0
 Closed: TypeAlias = Literal["", "path", "server", "masking"]
 
 
-def closed(known: Known) -> Closed:
+def closed(known: KnownSetting) -> Closed:
     """Return why a setting may not be changed for a project over HTTP, "" for one that may.
 
     Of those that may, some take no more than the server allows: see `served_settings.py`.
@@ -36,7 +36,7 @@ def closed(known: Known) -> Closed:
     return "path" if known.rule.local else ""
 
 
-def names_host(known: Known) -> bool:
+def names_host(known: KnownSetting) -> bool:
     """Whether a setting may name an address at which models are asked."""
     return known.rule.remote and isinstance(known.default, str) and not closed(known)
 

@@ -16,8 +16,7 @@ from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, SettingsError
 from codefathom.project.browsing import Glance, glance
-from codefathom.project.opening import Place as FoundPlace
-from codefathom.project.opening import locate, word_of
+from codefathom.project.opening import Location, locate, word_of
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.http.problem_json import (
     ClosedError,
@@ -28,15 +27,15 @@ from codefathom.server.http.problem_json import (
     RequestError,
 )
 from codefathom.server.jobs.git import checked_branch, checked_url, folder_of, name_of
-from codefathom.server.jobs.job_messages import Order, Origin
-from codefathom.server.jobs.job_table import Job
+from codefathom.server.jobs.job_messages import GitOrigin, Order
+from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.live import stamp_of
 from codefathom.server.projects.opened_engines import OpenedEngines
 from codefathom.server.projects.project_settings import check_changes, checks
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.served_settings import ClosedSettingError, served_settings
 from codefathom.server.server_config import ServerConfig
-from codefathom.server.server_database import Database
+from codefathom.server.server_database import ServerDatabase
 from codefathom.stores.folder import Folder
 from codefathom.types import Check
 
@@ -61,7 +60,7 @@ FROM projects LEFT JOIN clones ON project_id = id ORDER BY added_at, projects.ro
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class ServedProject:
     """A folder that the server answers questions about."""
 
     id: str
@@ -86,7 +85,7 @@ class Project:
         return not self.url or os.path.isdir(os.path.join(self.root, ".git"))
 
 
-class Place(NamedTuple):
+class ProjectPlace(NamedTuple):
     """What a path would be as a project."""
 
     root: str
@@ -110,18 +109,18 @@ class Projects:
     def __init__(self, config: Callable[[], ServerConfig], clock: Callable[[], float] = time.time) -> None:
         self._config = config
         self._clock = clock
-        self._database = Database(os.path.join(config().data_dir, "projects.db"), _TABLES)
+        self._database = ServerDatabase(os.path.join(config().data_dir, "projects.db"), _TABLES)
         self._clones = Folder(config().data_dir).below("clones")
         self._stamps: dict[str, tuple[int, int]] = {}  # of the settings file of each project
         self.opened = OpenedEngines(lambda: config().opened_projects, self._open)
 
-    def listed(self, caller: Caller = ANYONE) -> tuple[Project, ...]:
+    def listed(self, caller: Caller = ANYONE) -> tuple[ServedProject, ...]:
         """Return the projects that the caller may see, in the order in which they were added."""
         rows = self._database.read(_LISTED)
         projects = (_project(row) for row in rows)
         return tuple(project for project in projects if caller.may_use(project.id))
 
-    def get(self, project_id: str, caller: Caller = ANYONE) -> Project:
+    def get(self, project_id: str, caller: Caller = ANYONE) -> ServedProject:
         """Return a project. Raises NotFoundError, also for one that the caller may not see."""
         for project in self.listed(caller):
             if project.id == project_id:
@@ -139,7 +138,7 @@ class Projects:
         self._look_at_settings(project)
         return self.opened.lease(project.id, project.root)
 
-    def place(self, path: str) -> Place:
+    def place(self, path: str) -> ProjectPlace:
         """Return what a path would be as a project. Raises RequestError when it cannot be one.
 
         Outside the allowed roots nothing is looked at: the answer is the same whether there is such a place or not.
@@ -153,7 +152,7 @@ class Projects:
         taken = next((project.id for project in self.listed() if project.root == root), "")
         name = os.path.basename(root) or root
         found = _summary(locate(root, self._settings(root, {})))
-        return Place(root, name, found.held is not None, taken)
+        return ProjectPlace(root, name, found.held is not None, taken)
 
     def _allowed(self, path: str, said: str) -> str:
         """Return the resolved path of a place inside the allowed roots. Raises ForbiddenError, which repeats `said`."""
@@ -167,7 +166,7 @@ class Projects:
     def _is_allowed(self, full: str) -> bool:
         return any(_is_inside(full, top) for top in self._config().allowed_roots)
 
-    def summary(self, project: Project) -> Summary:
+    def summary(self, project: ServedProject) -> Summary:
         """Return what can be said of a project without opening its engine."""
         if not project.is_here:
             return Summary("", None)
@@ -177,7 +176,7 @@ class Projects:
             return Summary("", None, str(error))
         return _summary(place)
 
-    def add(self, path: str, name: str = "", settings: Mapping[str, object] | None = None) -> Project:
+    def add(self, path: str, name: str = "", settings: Mapping[str, object] | None = None) -> ServedProject:
         """Add the project that a path lies in. Raises RequestError, and ConflictError when it is there already."""
         place = self.place(path)
         if place.project_id:
@@ -187,13 +186,13 @@ class Projects:
         given = self._checked(place.root, settings or {})
         with self._database.transaction():
             chosen = self._free_id(name or place.name)
-            project = Project(chosen, name or place.name, place.root, self._clock(), given)
+            project = ServedProject(chosen, name or place.name, place.root, self._clock(), given)
             self._database.write("INSERT OR IGNORE INTO projects VALUES (?, ?, ?, ?, ?)", _row(project))
         return next(known for known in self.listed() if known.root == place.root)
 
     def add_clone(
         self, url: str, branch: str = "", name: str = "", settings: Mapping[str, object] | None = None
-    ) -> Project:
+    ) -> ServedProject:
         """Add a repository by its address; a job brings it here. Raises UsageError, RequestError and ConflictError."""
         checked_url(url, self._config().git_schemes)
         checked_branch(branch)
@@ -207,26 +206,29 @@ class Projects:
             chosen = self._free_id(shown)
             root = os.path.join(self._clones.path, chosen, "tree")
             self._database.write(
-                "INSERT INTO projects VALUES (?, ?, ?, ?, ?)", _row(Project(chosen, shown, root, self._clock(), given))
+                "INSERT INTO projects VALUES (?, ?, ?, ?, ?)",
+                _row(ServedProject(chosen, shown, root, self._clock(), given)),
             )
             self._database.write("INSERT INTO clones VALUES (?, ?, ?)", (chosen, url, branch))
         return self.get(chosen)
 
-    def order(self, job: Job) -> Order:
+    def order(self, job: IndexJob) -> Order:
         """Return what the process of a job is told, with the settings and the limits of now."""
         project = next((project for project in self.listed() if project.id == job.project_id), None)
         if project is None or not project.url:
             return Order(job.root, job.full, job.settings, model_hosts=self._config().model_hosts)
         config = self._config()
-        origin = Origin(project.url, project.branch, config.git_schemes, config.clone_max_bytes, config.clone_timeout_s)
+        origin = GitOrigin(
+            project.url, project.branch, config.git_schemes, config.clone_max_bytes, config.clone_timeout_s
+        )
         return Order(job.root, job.full, project.overrides, origin, config.model_hosts)
 
-    def find_or_add(self, path: str) -> Project:
+    def find_or_add(self, path: str) -> ServedProject:
         """Return the project that a path lies in, which is added where it is not there yet. Raises RequestError."""
         place = self.place(path)
         return self.get(place.project_id) if place.project_id else self.add(path)
 
-    def change(self, project_id: str, name: str | None, settings: Mapping[str, object] | None) -> Project:
+    def change(self, project_id: str, name: str | None, settings: Mapping[str, object] | None) -> ServedProject:
         """Change name or settings, where given. Raises NotFoundError and RequestError."""
         project = self.get(project_id)
         given = project.settings if settings is None else self._checked(project.root, settings)
@@ -268,7 +270,7 @@ class Projects:
         self.opened.close()
         self._database.close()
 
-    def _look_at_settings(self, project: Project) -> None:
+    def _look_at_settings(self, project: ServedProject) -> None:
         """Have the engine opened again when the project's settings file has changed, and can be used."""
         stamp = stamp_of(os.path.join(project.root, PROJECT_FILE))
         if self._stamps.setdefault(project.id, stamp) == stamp:
@@ -303,7 +305,7 @@ class Projects:
         return dict(settings)
 
 
-def _summary(place: FoundPlace) -> Summary:
+def _summary(place: Location) -> Summary:
     try:
         return Summary(place.index_dir, glance(place.index_folder, word_of(place)))
     except DamagedError as error:
@@ -333,10 +335,10 @@ def _free_id(name: str, taken: set[str]) -> str:
 _RESERVED = {"indexed", "validate-path"}  # routes below /projects
 
 
-def _project(row: tuple[Any, ...]) -> Project:
+def _project(row: tuple[Any, ...]) -> ServedProject:
     project_id, name, root, added_at, settings, url, branch = row
-    return Project(project_id, name, root, added_at, json.loads(settings), url, branch)
+    return ServedProject(project_id, name, root, added_at, json.loads(settings), url, branch)
 
 
-def _row(project: Project) -> tuple[object, ...]:
+def _row(project: ServedProject) -> tuple[object, ...]:
     return (project.id, project.name, project.root, project.added_at, json.dumps(dict(project.settings)))

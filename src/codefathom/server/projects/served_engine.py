@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias, cast
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
-from codefathom.project.opening import Opened
+from codefathom.project.opening import OpenedProject
 from codefathom.providers.base import Ask, ChatModel, Delta, Reply
 
 _LOOK_S = 0.1  # how often a silent call is looked after
@@ -56,7 +56,7 @@ class ServedEngine(Engine):
         return 0.0  # a request is not kept waiting by a job
 
     @property
-    def opened(self) -> Opened:
+    def opened(self) -> OpenedProject:
         """The opened index, for what asks several projects at once."""
         return self._open()
 
@@ -67,14 +67,14 @@ class ServedEngine(Engine):
         other._opened = opened
         return other
 
-    def _open(self) -> Opened:
+    def _open(self) -> OpenedProject:
         with self._lock:
             if self._opened is None or self._opened.catalog.is_replaced:
                 self._opened = _Opened(self.place, self._on_wait)
             return self._opened
 
 
-class _Opened(Opened):
+class _Opened(OpenedProject):
     def chat_model(self, name: str) -> ChatModel:
         return Stoppable(super().chat_model(name))
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from codefathom.config.configuration import load_settings
 from codefathom.config.model_names import shown_model
-from codefathom.config.settings import Known, Settings, known_settings
+from codefathom.config.settings import KnownSetting, Settings, known_settings
 from codefathom.errors import FathomError
 from codefathom.project.roles import ROLES
 from codefathom.server.http.auth import Caller
-from codefathom.server.projects.project_table import Project
+from codefathom.server.projects.project_table import ServedProject
 from codefathom.server.routes.search_requests import indexed
 from codefathom.server.served_settings import open_hosts
 from codefathom.server.state import ServerState
@@ -25,7 +25,7 @@ from codefathom.types import Check, Status
 class Store:
     """What can be said of the index of a project, or why nothing can."""
 
-    project: Project
+    project: ServedProject
     status: Status | None
     problem: str = ""
 
@@ -34,7 +34,7 @@ class Store:
 class Setting:
     """A setting, its value and where that comes from."""
 
-    known: Known
+    known: KnownSetting
     value: object
     origin: str
 
@@ -57,7 +57,7 @@ def _machine(state: ServerState) -> Iterator[Check]:
     yield Check("projects", not problems, "; ".join(problems) or f"{len(state.projects.listed())} known")
 
 
-def _problem(state: ServerState, project: Project) -> str:
+def _problem(state: ServerState, project: ServedProject) -> str:
     return state.projects.summary(project).problem
 
 
@@ -77,7 +77,7 @@ def stores(state: ServerState, caller: Caller) -> tuple[Store, ...]:
     return tuple(_store(state, caller, project) for project in state.projects.listed(caller))
 
 
-def _store(state: ServerState, caller: Caller, project: Project) -> Store:
+def _store(state: ServerState, caller: Caller, project: ServedProject) -> Store:
     try:
         with indexed(state, project.id, caller) as engine:
             return Store(project, engine.status())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from codefathom.answer.answer_types import Answer
-from codefathom.answer.ask import Found, Text
+from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.settings import Settings
 from codefathom.errors import UsageError
 from codefathom.project.answer_setup import recent
@@ -21,19 +21,19 @@ from codefathom.server.answers.conversations import Conversation, history
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import BusyError, NotFoundError, NotIndexedError
 from codefathom.server.projects.served_engine import ServedEngine
-from codefathom.server.routes.search_requests import Limits, chosen_projects, indexed
+from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed
 from codefathom.server.routes.several import ask_several
 from codefathom.server.state import ServerState
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ClientQuestion:
     """What is asked, of which projects, and in which conversation."""
 
     text: str
     projects: tuple[str, ...] = ()  # none: those of the conversation, else all
     agent: bool = False  # let the model look for itself
-    limits: Limits = field(default_factory=Limits)
+    limits: SearchLimits = field(default_factory=SearchLimits)
     pinned: tuple[str, ...] = ()
     history: tuple[Message, ...] = ()  # turns before, besides those of the conversation
     conversation_id: str = ""
@@ -42,7 +42,7 @@ class Question:
     rounds: int | None = None  # of an agent, None: as many as the settings allow
 
 
-def begin(state: ServerState, caller: Caller, question: Question) -> Asking:
+def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Asking:
     """Begin to answer. Raises FathomError for what can be said before: an unknown project, no index, no question."""
     check_length(question.text)
     text, only_contexts = unwrap(question.text)
@@ -83,7 +83,7 @@ def begin(state: ServerState, caller: Caller, question: Question) -> Asking:
         raise
 
 
-def _check_rounds(question: Question, settings: Settings) -> None:
+def _check_rounds(question: ClientQuestion, settings: Settings) -> None:
     """Raise UsageError for more rounds than the settings allow: each costs."""
     if question.rounds is not None and question.rounds > (most := settings.agent.rounds):
         raise UsageError(
@@ -92,7 +92,7 @@ def _check_rounds(question: Question, settings: Settings) -> None:
         )
 
 
-def _settings(settings: Settings, question: Question) -> Settings:
+def _settings(settings: Settings, question: ClientQuestion) -> Settings:
     """Return the settings with what the question asks for in their place."""
     rerank, agent = settings.rerank, settings.agent
     if question.top_k is not None:
@@ -134,7 +134,7 @@ def _contexts(question: str, events: Iterator[Happening]) -> Iterator[Happening]
     """Yield what an answer would rest on, as JSON in its place; the answering model is not asked."""
     with closing(cast("Generator[Happening, None, None]", events)):
         found = next(events)
-    assert isinstance(found, Found)  # what events of an answer begin with
+    assert isinstance(found, AnswerSources)  # what events of an answer begin with
     yield found
     listed = [
         {"path": source.path, "start_line": source.start_line, "end_line": source.end_line, "source_code": source.text}

@@ -18,8 +18,8 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.http.event_responses import EventStream, Reading, ReadingHere, described
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import follow
-from codefathom.server.routes.questions import Question, begin
-from codefathom.server.routes.search_requests import Limits, chosen_projects, indexed
+from codefathom.server.routes.questions import ClientQuestion, begin
+from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed
 from codefathom.server.schemas.ask_schemas import AnswerOut, AskIn, FinalAnswerOut, FinalSourceOut, QueryIn
 from codefathom.server.state import CallerHere, ServerState
 
@@ -77,7 +77,7 @@ def _add_agent(routes: APIRouter, state: ServerState) -> None:
     async def query(body: QueryIn, caller: CallerHere, request: Request) -> FinalAnswerOut:
         projects = (body.project_id,) if body.project_id else ()
         await run_in_threadpool(_check_model, state, caller, projects, body.model)
-        question = Question(body.question, projects, agent=True, rounds=body.max_iterations)
+        question = ClientQuestion(body.question, projects, agent=True, rounds=body.max_iterations)
         asking = await run_in_threadpool(begin, state, caller, question)
         return _final(await whole(asking, request))
 
@@ -97,14 +97,14 @@ def _add_running(routes: APIRouter, state: ServerState) -> None:
         state.answers.find(answer_id, caller.name).stop()
 
 
-def question_of(body: AskIn, *, agent: bool = False) -> Question:
+def question_of(body: AskIn, *, agent: bool = False) -> ClientQuestion:
     """Return what a client asks."""
     named = (*([body.project_id] if body.project_id else []), *body.project_ids)
-    return Question(
+    return ClientQuestion(
         text=body.query,
         projects=tuple(dict.fromkeys(named)),
         agent=agent,
-        limits=Limits(body.directory_filter, body.language_filter, body.kind_filter, body.filter),
+        limits=SearchLimits(body.directory_filter, body.language_filter, body.kind_filter, body.filter),
         pinned=tuple(body.pinned),
         history=tuple(Message(turn.role, turn.content) for turn in body.history),
         conversation_id=body.conversation_id,
@@ -155,7 +155,7 @@ def answer_out(asking: Asking, answer: Answer) -> AnswerOut:
     return AnswerOut.model_validate(shape)
 
 
-def _begun(state: ServerState, caller: Caller, question: Question, reading: Reading) -> Asking:
+def _begun(state: ServerState, caller: Caller, question: ClientQuestion, reading: Reading) -> Asking:
     """Return the answer that the client was reading, or a new one."""
     answer_id = reading.last_event_id.strip().rpartition(".")[0]
     return state.answers.find(answer_id, caller.name) if answer_id else begin(state, caller, question)

@@ -35,18 +35,18 @@ Offset: TypeAlias = Annotated[int, Query(ge=0, le=1_000_000_000, examples=[0])]
 Depth: TypeAlias = Annotated[int, Query(ge=1, le=5, examples=[1])]
 
 
-class Named(NamedTuple):
+class SymbolQuery(NamedTuple):
     """Which symbols are asked for."""
 
     query: str
     kind: str
 
 
-def _named(query: Name = "", kind: Kind = "") -> Named:
-    return Named(query, kind)
+def _named(query: Name = "", kind: Kind = "") -> SymbolQuery:
+    return SymbolQuery(query, kind)
 
 
-NameIn: TypeAlias = Annotated[Named, Depends(_named)]
+NameIn: TypeAlias = Annotated[SymbolQuery, Depends(_named)]
 
 
 def router(state: ServerState) -> APIRouter:

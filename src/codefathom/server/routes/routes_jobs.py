@@ -17,7 +17,7 @@ from codefathom.server.http.event_responses import EventStream, Reading, Reading
 from codefathom.server.http.problem_json import ConflictError, NotFoundError
 from codefathom.server.http.sse import Channel, Event, encoded, follow
 from codefathom.server.jobs.job_events import job_shape
-from codefathom.server.jobs.job_table import Job
+from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.schemas.job_schemas import CodebaseIn, CodebaseOut, IndexIn, JobOut, JobsOut
 from codefathom.server.state import CallerHere, ManagerHere, ServerState
 
@@ -129,7 +129,7 @@ def _add_waiting_route(routes: APIRouter, state: ServerState) -> None:
         return _codebase(state.jobs.get(job.id) or job)
 
 
-def _codebase(job: Job) -> CodebaseOut:
+def _codebase(job: IndexJob) -> CodebaseOut:
     """Return the counts of a job. Raises IndexingError when it did not succeed."""
     if job.report is None or job.state != "done":
         trouble = job.trouble
@@ -149,7 +149,7 @@ def _codebase(job: Job) -> CodebaseOut:
     )
 
 
-def _latest(project_id: ProjectId, caller: Caller, state: ServerState) -> Job:
+def _latest(project_id: ProjectId, caller: Caller, state: ServerState) -> IndexJob:
     project = state.projects.get(project_id, caller)
     job = state.jobs.latest(project.id)
     if job is None:
@@ -157,32 +157,32 @@ def _latest(project_id: ProjectId, caller: Caller, state: ServerState) -> Job:
     return job
 
 
-def _job(job_id: str, caller: Caller, state: ServerState) -> Job:
+def _job(job_id: str, caller: Caller, state: ServerState) -> IndexJob:
     job = state.jobs.get(job_id)
     if job is None or not caller.may_use(job.project_id):
         raise NotFoundError(f"no such job: {job_id!r}", hint="GET /jobs lists them")
     return job
 
 
-def _out(job: Job) -> JobOut:
+def _out(job: IndexJob) -> JobOut:
     return JobOut.model_validate(job_shape(job))
 
 
-def _shown(job: Job, state: ServerState, reading: Reading, *, is_new: bool = False) -> Response:
+def _shown(job: IndexJob, state: ServerState, reading: Reading, *, is_new: bool = False) -> Response:
     if reading.takes_events:
         return _stream(job, state, reading, is_new=is_new)
     location = {"location": f"/jobs/{job.id}"}
     return JSONResponse(_out(job).model_dump(), status_code=status.HTTP_202_ACCEPTED, headers=location)
 
 
-def _channel(job: Job, state: ServerState) -> Channel:
+def _channel(job: IndexJob, state: ServerState) -> Channel:
     channel = state.jobs.channel(job.id)
     if channel is None:
         raise NotFoundError(f"no such job: {job.id!r}", hint="GET /jobs lists them")
     return channel
 
 
-def _stream(job: Job, state: ServerState, reading: Reading, *, is_new: bool = False) -> EventStream:
+def _stream(job: IndexJob, state: ServerState, reading: Reading, *, is_new: bool = False) -> EventStream:
     """Go on after an id; else tell the job as it is now, and then what comes; all of a job that is new."""
     channel, form = _channel(job, state), reading.form
     after = channel.place(reading.last_event_id)

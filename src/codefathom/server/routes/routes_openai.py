@@ -21,7 +21,7 @@ from codefathom.server.answers.answer_events import details_of
 from codefathom.server.answers.answer_runs import Asking
 from codefathom.server.http.event_responses import MEDIA_TYPE, EventStream
 from codefathom.server.http.sse import HEARTBEAT, events_after
-from codefathom.server.routes.questions import Question, begin
+from codefathom.server.routes.questions import ClientQuestion, begin
 from codefathom.server.routes.routes_ask import whole
 from codefathom.server.schemas.openai_schemas import CompletionIn, CompletionOut, MessageIn, ModelOut, ModelsOut, chunk
 from codefathom.server.state import CallerHere, ServerState
@@ -70,13 +70,13 @@ def router(state: ServerState) -> APIRouter:
     return routes
 
 
-def question_of(body: CompletionIn) -> Question:
+def question_of(body: CompletionIn) -> ClientQuestion:
     """Return what the last message asks. Raises UsageError when it is no question."""
     *before, last = body.messages
     if last.role != "user":
         raise UsageError(f"the last message is of {last.role!r}", hint="the last message must be of the user")
     project = body.model.removesuffix(_AGENT)
-    return Question(
+    return ClientQuestion(
         text=last.text,
         projects=(project,),
         agent=body.model.endswith(_AGENT),

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path
 
 from codefathom.errors import FathomError, UsageError
 from codefathom.server.projects.project_settings import shown
-from codefathom.server.projects.project_table import Project
+from codefathom.server.projects.project_table import ServedProject
 from codefathom.server.schemas.project_schemas import (
     PathIn,
     PathOut,
@@ -81,7 +81,7 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
         state.cache.clear()
 
 
-def project_out(state: ServerState, project: Project) -> ProjectOut:
+def project_out(state: ServerState, project: ServedProject) -> ProjectOut:
     """Return a project as the server gives it, with what its index holds and what its last job does."""
     summary = state.projects.summary(project)
     job = state.jobs.latest(project.id)

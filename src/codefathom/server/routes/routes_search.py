@@ -12,9 +12,9 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import problem_of
 from codefathom.server.routes.search_requests import (
     Answered,
-    Asked,
     Federated,
-    Limits,
+    SearchKey,
+    SearchLimits,
     chosen_projects,
     context,
     in_turn,
@@ -48,7 +48,7 @@ def router(state: ServerState) -> APIRouter:
     @routes.post("/search", summary="Find places in one project or in several", response_model=SearchOut)
     async def search(wanted: SearchIn, caller: CallerHere, request: Request) -> Response:
         named = ([wanted.project_id] if wanted.project_id else []) + wanted.project_ids
-        asked = Asked(wanted.query, wanted.limit, wanted.level, wanted.mode, wanted.min_score, limits_of(wanted))
+        asked = SearchKey(wanted.query, wanted.limit, wanted.level, wanted.mode, wanted.min_score, limits_of(wanted))
 
         def look(until: float) -> bytes:
             projects = chosen_projects(state, caller, named)
@@ -70,7 +70,7 @@ def router(state: ServerState) -> APIRouter:
         projects = chosen_projects(state, caller, [wanted.project_id] if wanted.project_id else [])
         if len(projects) > 1:
             raise UsageError("a context is about one project", hint=f"give project_id, one of {', '.join(projects)}")
-        asked = Asked(wanted.query, limits=limits_of(wanted))
+        asked = SearchKey(wanted.query, limits=limits_of(wanted))
         found = context(state, caller, projects[0], asked, (wanted.max_files, wanted.max_tokens))
         return ContextOut(
             query=found.query,
@@ -84,9 +84,9 @@ def router(state: ServerState) -> APIRouter:
     return routes
 
 
-def limits_of(wanted: QuestionIn) -> Limits:
+def limits_of(wanted: QuestionIn) -> SearchLimits:
     """Return to what a question is kept."""
-    return Limits(wanted.directory_filter, wanted.language_filter, wanted.kind_filter, wanted.filter)
+    return SearchLimits(wanted.directory_filter, wanted.language_filter, wanted.kind_filter, wanted.filter)
 
 
 def hit_out(found: ProjectHit) -> HitOut:

@@ -20,7 +20,7 @@ from codefathom.search.filter.filters import combine
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import LeftError, NotFoundError, NotIndexedError, SlowError
 from codefathom.server.projects.served_engine import ServedEngine
-from codefathom.server.searches.search_child import Wanted
+from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.state import ServerState
 from codefathom.telemetry import span
 from codefathom.types import Context, Level, Mode, SearchResult, Where
@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SearchLimits:
     """To what a search is kept; several values of one are alternatives, different ones must all hold."""
 
     folders: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchKey:
     """One search. As a value it is also the key under which its result is kept."""
 
     query: str
@@ -57,7 +57,7 @@ class Asked:
     level: Level | None = None
     mode: Mode | None = None
     min_score: float = 0.0
-    limits: Limits = Limits()
+    limits: SearchLimits = SearchLimits()
 
 
 class Answered(NamedTuple):
@@ -129,7 +129,7 @@ async def in_turn(state: ServerState, caller: Caller, request: Request, work: Ca
         turn.cancel()  # no more than a word to one that is done
 
 
-def search(state: ServerState, caller: Caller, project_id: str, asked: Asked, until: float) -> SearchResult:
+def search(state: ServerState, caller: Caller, project_id: str, asked: SearchKey, until: float) -> SearchResult:
     """Return what a search finds in a project, from the cache where the index has not changed since."""
     where = asked.limits.where()
     with indexed(state, project_id, caller) as engine:
@@ -150,12 +150,12 @@ def search(state: ServerState, caller: Caller, project_id: str, asked: Asked, un
         return replace(found, stale=stale, hits=engine.marked(found.hits) if stale else found.hits)
 
 
-def _wanted(state: ServerState, engine: Engine, asked: Asked, where: Where | None, until: float) -> Wanted:
+def _wanted(state: ServerState, engine: Engine, asked: SearchKey, where: Where | None, until: float) -> SearchTask:
     """Return what the process of a search is told. Raises SlowError when the time is over already."""
     left_s = until - monotonic()
     if left_s <= 0:
         raise SlowError(state.config.search_timeout_s)
-    return Wanted(
+    return SearchTask(
         root=engine.root,
         version=engine.version if isinstance(engine, ServedEngine) else 0,
         settings=engine.settings,
@@ -173,7 +173,7 @@ def _wanted(state: ServerState, engine: Engine, asked: Asked, where: Where | Non
 
 
 def search_several(
-    state: ServerState, caller: Caller, project_ids: Sequence[str], asked: Asked, until: float
+    state: ServerState, caller: Caller, project_ids: Sequence[str], asked: SearchKey, until: float
 ) -> Federated:
     """Return what a search finds in projects, merged by rank; one that cannot answer does not keep the others from it.
 
@@ -186,7 +186,7 @@ def search_several(
     return Federated(merge(results, asked.limit or USUAL_LIMIT), tuple(answered))
 
 
-def _answer(state: ServerState, caller: Caller, project_id: str, asked: Asked, until: float) -> Answered:
+def _answer(state: ServerState, caller: Caller, project_id: str, asked: SearchKey, until: float) -> Answered:
     try:
         return Answered(project_id, search(state, caller, project_id, asked, until))
     except FathomError as error:  # a path or symbol that a question names may be in one project only
@@ -194,7 +194,7 @@ def _answer(state: ServerState, caller: Caller, project_id: str, asked: Asked, u
 
 
 def context(
-    state: ServerState, caller: Caller, project_id: str, asked: Asked, budget: tuple[int | None, int | None]
+    state: ServerState, caller: Caller, project_id: str, asked: SearchKey, budget: tuple[int | None, int | None]
 ) -> Context:
     """Return the files that a prompt needs; `budget` is the most files and the most tokens, None as in the settings."""
     with indexed(state, project_id, caller) as engine:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from codefathom.answer.answer_types import Answer
-from codefathom.answer.ask import Found, Text, ask
+from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import Material
-from codefathom.answer.stages.course import Project
+from codefathom.answer.stages.course import AnswerProject
 from codefathom.answer.stages.select import Listed
 from codefathom.errors import SourceError, UsageError
-from codefathom.project.answer_setup import Prepared, prepare
-from codefathom.project.texts import Request, with_symbols
+from codefathom.project.answer_setup import AnswerSetup, prepare
+from codefathom.project.texts import AnswerRequest, with_symbols
 from codefathom.providers.base import Message
 from codefathom.search.federation import merge
 from codefathom.server.projects.served_engine import ServedEngine
@@ -21,14 +21,14 @@ from codefathom.types import Hit, RelatedResult, SearchResult, Where
 
 def ask_several(
     engines: Mapping[str, ServedEngine], text: str, where: Where | None, pinned: Sequence[str], turns: Sequence[Message]
-) -> Iterator[Found | Text | Answer]:
+) -> Iterator[AnswerSources | Text | Answer]:
     """Yield the sources of an answer from all of these projects, its text in checked pieces, and the answer last.
 
     Settings and models are those of the first project. Raises FathomError as `Engine.ask_events` does.
     """
     chosen = _pinned(pinned, engines)
     parts = {
-        name: prepare(Request(text, tuple(turns), chosen[name], {}, where), engine.opened, _look(engine, where))
+        name: prepare(AnswerRequest(text, tuple(turns), chosen[name], {}, where), engine.opened, _look(engine, where))
         for name, engine in engines.items()
     }
     first = next(iter(parts.values()))
@@ -59,10 +59,10 @@ def _named(name: str, item: Material) -> Material:
     return item._replace(path=f"{name}/{item.path}")
 
 
-def _project(parts: Mapping[str, Prepared]) -> Project:
+def _project(parts: Mapping[str, AnswerSetup]) -> AnswerProject:
     """Return the projects as one."""
 
-    def of(path: str) -> tuple[Project | None, str]:
+    def of(path: str) -> tuple[AnswerProject | None, str]:
         name, _, rest = path.partition("/")
         part = parts.get(name)
         return (part.project if part else None), rest
@@ -96,10 +96,10 @@ def _project(parts: Mapping[str, Prepared]) -> Project:
             )
         ]
 
-    return Project(lambda query, limit: _search(query, limit, parts), text, on_disk, name_of, related, outline)
+    return AnswerProject(lambda query, limit: _search(query, limit, parts), text, on_disk, name_of, related, outline)
 
 
-def _search(query: str, limit: int, parts: Mapping[str, Prepared]) -> SearchResult:
+def _search(query: str, limit: int, parts: Mapping[str, AnswerSetup]) -> SearchResult:
     """Search everywhere; what a question names may be in one project only."""
     results: dict[str, SearchResult] = {}
     error: UsageError | None = None

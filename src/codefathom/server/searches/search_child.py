@@ -25,7 +25,7 @@ from codefathom.types import SearchResult
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchTask:
     """One search. Another `version` of a project means that its index or its settings are others now."""
 
     root: str
@@ -38,20 +38,20 @@ class Wanted:
     is_traced: bool = False  # the stages are told too
 
 
-class Found(NamedTuple):
+class SearchOutcome(NamedTuple):
     """What came of a search, and the spans of its stages."""
 
     outcome: SearchResult | FathomError
     spans: tuple[Past, ...] = ()
 
 
-class Opened:
+class RecentEngines:
     """The engines that were used last."""
 
     def __init__(self) -> None:
         self._engines: OrderedDict[str, tuple[int, Engine]] = OrderedDict()
 
-    def engine(self, wanted: Wanted) -> Engine:
+    def engine(self, wanted: SearchTask) -> Engine:
         """Return the engine of a project; it never writes, which the server does."""
         version, engine = self._engines.pop(wanted.root, (-1, None))
         if engine is None or version != wanted.version:
@@ -66,16 +66,16 @@ class Opened:
         return engine
 
 
-def answer(wanted: Wanted, opened: Opened) -> Found:
+def answer(wanted: SearchTask, opened: RecentEngines) -> SearchOutcome:
     """Return what a search finds, or why it finds nothing."""
     if not wanted.is_traced:
-        return Found(_outcome(wanted, opened))
+        return SearchOutcome(_outcome(wanted, opened))
     with recording() as spans:
         outcome = _outcome(wanted, opened)
-    return Found(outcome, tuple(spans))
+    return SearchOutcome(outcome, tuple(spans))
 
 
-def _outcome(wanted: Wanted, opened: Opened) -> SearchResult | FathomError:
+def _outcome(wanted: SearchTask, opened: RecentEngines) -> SearchResult | FathomError:
     try:
         return opened.engine(wanted).search(wanted.query, **wanted.options)
     except FathomError as error:
@@ -103,10 +103,10 @@ def main() -> None:
     asked = os.fdopen(os.dup(0), "rb")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the server ends this
     import_module("numpy")  # where it is loaded, vectors are looked through faster
-    opened = Opened()
+    opened = RecentEngines()
     while True:
         try:
-            wanted: Wanted = pickle.load(asked)
+            wanted: SearchTask = pickle.load(asked)
         except EOFError:
             return
         with _within(wanted.limit_s):

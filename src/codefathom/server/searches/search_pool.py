@@ -10,7 +10,7 @@ from threading import Lock
 
 from codefathom.errors import FathomError, IndexingError
 from codefathom.server.http.problem_json import SlowError
-from codefathom.server.searches.search_child import Found, Wanted
+from codefathom.server.searches.search_child import SearchOutcome, SearchTask
 from codefathom.system.children import start_python
 from codefathom.telemetry import is_collected, take_over
 from codefathom.types import SearchResult
@@ -31,7 +31,7 @@ class Searchers:
         """How many there are."""
         return len(self._all)
 
-    def search(self, wanted: Wanted) -> SearchResult:
+    def search(self, wanted: SearchTask) -> SearchResult:
         """Return what a search finds. Raises its FathomError, and SlowError when it takes too long."""
         process = self._take()
         try:
@@ -83,7 +83,7 @@ class _Process:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, wanted: Wanted) -> Found:
+    def ask(self, wanted: SearchTask) -> SearchOutcome:
         """Return what came of a search. Raises SlowError, and IndexingError when the process has ended."""
         process = self._process
         assert process.stdin is not None  # both are pipes
@@ -93,7 +93,7 @@ class _Process:
         try:
             process.stdin.write(pickle.dumps(sent, protocol=pickle.HIGHEST_PROTOCOL))
             process.stdin.flush()
-            found: Found = pickle.load(process.stdout)
+            found: SearchOutcome = pickle.load(process.stdout)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
             process.kill()
             if process.wait() == -getattr(signal, "SIGALRM", 0):

@@ -15,11 +15,11 @@ from codefathom.source.secrets.files import files
 from codefathom.source.secrets.formats import formats
 from codefathom.source.secrets.keys import PRIVATE_KEY, private_keys
 from codefathom.source.secrets.names import PASSWORD, SECRET, assignments
-from codefathom.source.secrets.scanned import Scanned, Span
+from codefathom.source.secrets.scanned import Scanned, SecretSpan
 from codefathom.source.secrets.usages import AUTHORIZATION, COOKIE, places
 from codefathom.source.secrets.values import is_mixed
 
-__all__ = ["MASK", "Masked", "Span", "blank", "find", "mask", "mask_chunk"]
+__all__ = ["MASK", "Masked", "SecretSpan", "blank", "find", "mask", "mask_chunk"]
 
 # What stands beside a masked place may be seen better without it; two rounds are the rule.
 _MAX_ROUNDS = 6
@@ -33,12 +33,12 @@ class Masked(NamedTuple):
     kinds: tuple[str, ...]  # sorted, each once
 
 
-def find(text: str, path: str = "", *, is_piece: bool = False) -> list[Span]:
+def find(text: str, path: str = "", *, is_piece: bool = False) -> list[SecretSpan]:
     """Return the places of secrets in order, none of them over another. `path` tells more than the text alone.
 
     `is_piece`: the text was cut out of a document, so that wrapped lines of random base64 may be those of a key.
     """
-    found: list[Span] = []
+    found: list[SecretSpan] = []
     hidden = text
     for _ in range(_MAX_ROUNDS):
         spans = [span for span in _spans(Scanned(hidden, path, is_piece=is_piece)) if not _is_hidden(hidden, span)]
@@ -54,14 +54,14 @@ def find(text: str, path: str = "", *, is_piece: bool = False) -> list[Span]:
 _LEAST_REPEATED, _MOST_REPEATED = 8, 100
 
 
-def _repeated(spans: list[Span], text: str) -> Iterator[Span]:
+def _repeated(spans: list[SecretSpan], text: str) -> Iterator[SecretSpan]:
     """Yield the other places of values that were found, such as in a comment."""
     values = {text[span.start : span.end]: span.kind for span in spans}
     own = [value for value in values if len(value) >= _LEAST_REPEATED and is_mixed(value) and MASK not in value]
     for value in own[:_MOST_REPEATED]:
         place = text.find(value)
         while place >= 0:
-            yield Span(place, place + len(value), values[value])
+            yield SecretSpan(place, place + len(value), values[value])
             place = text.find(value, place + len(value))
 
 
@@ -78,7 +78,7 @@ def mask_chunk(text: str) -> Masked:
     return _masked(text, find(text, text.partition("\n")[0], is_piece=True))
 
 
-def _masked(text: str, spans: list[Span]) -> Masked:
+def _masked(text: str, spans: list[SecretSpan]) -> Masked:
     return Masked(_marked(text, spans), len(spans), tuple(sorted({span.kind for span in spans})))
 
 
@@ -93,16 +93,16 @@ def blank(text: str, path: str = "") -> str:
 _GUESSED = frozenset({SECRET, PASSWORD, AUTHORIZATION, COOKIE, "token"})
 
 
-def _spans(scanned: Scanned) -> list[Span]:
+def _spans(scanned: Scanned) -> list[SecretSpan]:
     sources = (private_keys, formats, places, assignments, files)
     return _merged([span for source in sources for span in source(scanned) if span.end > span.start])
 
 
-def _merged(found: list[Span]) -> list[Span]:
+def _merged(found: list[SecretSpan]) -> list[SecretSpan]:
     """Return the places in order; those that overlap are one."""
     # A known format says more than a suspicious name: it comes first where both begin at the same place.
     ordered = sorted(found, key=lambda span: (span.start, span.kind in _GUESSED, -span.end))
-    spans: list[Span] = []
+    spans: list[SecretSpan] = []
     for span in ordered:
         if not spans or span.start >= spans[-1].end:
             spans.append(span)
@@ -111,7 +111,7 @@ def _merged(found: list[Span]) -> list[Span]:
     return spans
 
 
-def _is_hidden(text: str, span: Span) -> bool:
+def _is_hidden(text: str, span: SecretSpan) -> bool:
     return not text[span.start : span.end].replace(MASK, "").strip()
 
 
@@ -121,7 +121,7 @@ _NO_SPACE = re.compile(r"\S")
 _OF_KEY = re.compile(r"-----(?:BEGIN|END) [A-Z0-9 ]+-----|\\[nrt]|([A-Za-z0-9+/=])")
 
 
-def _marked(text: str, spans: list[Span]) -> str:
+def _marked(text: str, spans: list[SecretSpan]) -> str:
     pieces: list[str] = []
     end = 0
     for span in spans:
@@ -131,7 +131,7 @@ def _marked(text: str, spans: list[Span]) -> str:
     return "".join((*pieces, text[end:]))
 
 
-def _blanked(text: str, spans: list[Span]) -> str:
+def _blanked(text: str, spans: list[SecretSpan]) -> str:
     pieces: list[str] = []
     end = 0
     for span in spans:

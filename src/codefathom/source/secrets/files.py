@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from codefathom.source.secrets.names import PASSWORD, SECRET
-from codefathom.source.secrets.scanned import Scanned, Span, compiled
+from codefathom.source.secrets.scanned import Scanned, SecretSpan, compiled
 from codefathom.source.secrets.values import is_mixed, is_placeholder, is_reference
 
 ENVIRONMENT = "value of an environment file"
@@ -73,7 +73,7 @@ _KUBECONFIG = r"\b(?:client-key-data|token|id-token|refresh-token):[ \t]*[\"']?(
 _SERVICE = r"\"private_key_id\"\s*:\s*\"([0-9a-f]{32,})\""
 
 
-def files(scanned: Scanned) -> Iterator[Span]:
+def files(scanned: Scanned) -> Iterator[SecretSpan]:
     """Yield the values of a file that its name, or what stands in it, calls secret."""
     text, path = scanned.text, scanned.path
     lowered = path.lower()
@@ -104,10 +104,10 @@ _BY_CONTENT: tuple[tuple[tuple[bytes, ...], str, str], ...] = (
 )
 
 
-def _groups(pattern: str, text: str, kind: str) -> Iterator[Span]:
+def _groups(pattern: str, text: str, kind: str) -> Iterator[SecretSpan]:
     for match in compiled(pattern).finditer(text):
         group = match.lastindex or 1
-        yield Span(*match.span(group), kind)
+        yield SecretSpan(*match.span(group), kind)
 
 
 def _is_own(value: str) -> bool:
@@ -115,7 +115,7 @@ def _is_own(value: str) -> bool:
     return len(value) >= 8 and is_mixed(value) and not is_placeholder(value)
 
 
-def _objects(text: str) -> Iterator[Span]:
+def _objects(text: str) -> Iterator[SecretSpan]:
     kind = "Kubernetes secret"
     if compiled(_SECRET_OBJECT).search(text):
         for match in compiled(_DATA).finditer(text):
@@ -125,8 +125,8 @@ def _objects(text: str) -> Iterator[Span]:
             yield from _inside(match, 1, _ENTRY_JSON, kind)
 
 
-def _inside(outer: re.Match[str], group: str | int, pattern: str, kind: str) -> Iterator[Span]:
+def _inside(outer: re.Match[str], group: str | int, pattern: str, kind: str) -> Iterator[SecretSpan]:
     start = outer.start(group)
     for match in compiled(pattern).finditer(outer[group]):
         if not is_reference(match[1]):
-            yield Span(start + match.start(1), start + match.end(1), kind)
+            yield SecretSpan(start + match.start(1), start + match.end(1), kind)

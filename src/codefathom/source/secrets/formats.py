@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
-from codefathom.source.secrets.scanned import BEGINNING, Scanned, Span, compiled, words_of
+from codefathom.source.secrets.scanned import BEGINNING, Scanned, SecretSpan, compiled, words_of
 from codefathom.source.secrets.values import entropy, is_cased, is_dense, is_irregular, is_mixed, is_placeholder
 
 
@@ -301,7 +301,7 @@ for _rule in _LED:
 _WHOLE_WORDS, _BEGINNINGS = frozenset(_WHOLE), frozenset(_BEGUN)
 
 
-def formats(scanned: Scanned) -> Iterator[Span]:
+def formats(scanned: Scanned) -> Iterator[SecretSpan]:
     """Yield the secrets of a known form, then what has the build of one."""
     for literal, rule in _looked_for(scanned):
         yield from _behind(literal, rule, scanned.text)
@@ -329,7 +329,7 @@ def _looked_for(scanned: Scanned) -> Iterator[tuple[str, _Led]]:
             yield from pairs
 
 
-def _behind(literal: str, rule: _Led, text: str) -> Iterator[Span]:
+def _behind(literal: str, rule: _Led, text: str) -> Iterator[SecretSpan]:
     place = text.find(literal)
     if place < 0:
         return
@@ -339,18 +339,18 @@ def _behind(literal: str, rule: _Led, text: str) -> Iterator[Span]:
         match = pattern.match(text, place)
         if match is not None:
             if rule.accept(match[group][len(literal) :] if not group else match[group]):
-                yield Span(*match.span(group), rule.kind)
+                yield SecretSpan(*match.span(group), rule.kind)
         elif not group:
             yield from _in_pieces(place, rule, text)
         place = text.find(literal, match.end() if match else place + len(literal))
 
 
-def _matches(rule: _Free, text: str) -> Iterator[Span]:
+def _matches(rule: _Free, text: str) -> Iterator[SecretSpan]:
     pattern = compiled(rule.pattern)
     group = min(pattern.groups, 1)
     for match in pattern.finditer(text):
         if rule.accept(match[group]):
-            yield Span(*match.span(group), rule.kind)
+            yield SecretSpan(*match.span(group), rule.kind)
 
 
 # A string that goes on in the next line, as languages and shells write it.
@@ -359,7 +359,7 @@ _PIECE = re.compile(r"[\w.=+/-]{1,300}")
 _MAX_PIECES = 6
 
 
-def _in_pieces(place: int, rule: _Led, text: str) -> Iterator[Span]:
+def _in_pieces(place: int, rule: _Led, text: str) -> Iterator[SecretSpan]:
     """Yield the pieces of a secret that is written over several lines."""
     pieces: list[tuple[int, int]] = []
     end = place
@@ -373,7 +373,7 @@ def _in_pieces(place: int, rule: _Led, text: str) -> Iterator[Span]:
     whole = "".join(text[start:end] for start, end in pieces)
     match = compiled(rule.pattern).match(before + whole, len(before)) if len(pieces) > 1 else None
     if match is not None and rule.accept(match[0]):
-        yield from (Span(start, end, rule.kind) for start, end in pieces)
+        yield from (SecretSpan(start, end, rule.kind) for start, end in pieces)
 
 
 # Most providers of today give out keys of this build: a short name, perhaps what it is for, and signs without sense, of
@@ -403,7 +403,7 @@ _NO_KEY = (
 _RUN = re.compile(r"[A-Za-z0-9]+")
 
 
-def _of_no_known_provider(text: str) -> Iterator[Span]:
+def _of_no_known_provider(text: str) -> Iterator[SecretSpan]:
     for match in compiled(_BUILD).finditer(text):
         head, value = match["head"], match["mixed"] or match["small"]
         if value.islower() and value.isalnum():
@@ -411,7 +411,7 @@ def _of_no_known_provider(text: str) -> Iterator[Span]:
         else:
             is_key = is_dense(value) and is_dense(max(_RUN.findall(value), key=len), least=12)
         if is_key and not head.lower().startswith(_NO_KEY):
-            yield Span(*match.span(), "token")
+            yield SecretSpan(*match.span(), "token")
 
 
 def _is_small_key(head: str, value: str) -> bool:

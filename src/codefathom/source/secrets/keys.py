@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codefathom.source.secrets.scanned import Scanned, Span
+from codefathom.source.secrets.scanned import Scanned, SecretSpan
 from codefathom.source.secrets.values import entropy, is_mixed
 
 PRIVATE_KEY = "private key"
@@ -41,7 +41,7 @@ _PUTTY = re.compile(r"(?m)^[ \t]*Private-Lines: \d+[ \t]*\r?\n((?:[ \t]*[A-Za-z0
 _VAULT = re.compile(r"\$ANSIBLE_VAULT;[\w.;-]{1,60}[ \t]*\r?\n((?:[ \t]*[0-9a-f]{16,}[ \t]*(?:\r?\n|\Z))+)")
 
 
-def private_keys(scanned: Scanned) -> Iterator[Span]:
+def private_keys(scanned: Scanned) -> Iterator[SecretSpan]:
     """Yield the places of private keys, with the lines that name them."""
     text = scanned.text
     if scanned.has(b"private", b"key") and "PRIVATE KEY" in text:
@@ -54,26 +54,26 @@ def private_keys(scanned: Scanned) -> Iterator[Span]:
         yield from _lines_of_a_key(text)
 
 
-def _named_keys(text: str) -> Iterator[Span]:
+def _named_keys(text: str) -> Iterator[SecretSpan]:
     # Code that reads keys names the lines around them, and no key stands between.
     for match in _KEY_BLOCK.finditer(text):
         if _KEY_LINE.search(match[0]):
-            yield Span(match.start(), match.start() + len(match[0].rstrip(_EDGE)), PRIVATE_KEY)
+            yield SecretSpan(match.start(), match.start() + len(match[0].rstrip(_EDGE)), PRIVATE_KEY)
     before = 0
     for match in _KEY_END.finditer(text):  # the beginning may have been cut off: read backwards from the end
         key = _REVERSED_KEY.match(text[max(before, match.start() - _MAX_KEY) : match.start()][::-1])
         before = match.end()
         if key is not None and _KEY_LINE.search(key[0]):
-            yield Span(match.start() - len(key[0].rstrip(_EDGE)), match.end(), PRIVATE_KEY)
+            yield SecretSpan(match.start() - len(key[0].rstrip(_EDGE)), match.end(), PRIVATE_KEY)
 
 
-def _lines(text: str, pattern: re.Pattern[str], sign: str, kind: str) -> Iterator[Span]:
+def _lines(text: str, pattern: re.Pattern[str], sign: str, kind: str) -> Iterator[SecretSpan]:
     if sign in text:
         for match in pattern.finditer(text):
-            yield Span(match.start(1), match.start(1) + len(match[1].rstrip()), kind)
+            yield SecretSpan(match.start(1), match.start(1) + len(match[1].rstrip()), kind)
 
 
-def _lines_of_a_key(text: str) -> Iterator[Span]:
+def _lines_of_a_key(text: str) -> Iterator[SecretSpan]:
     for block in _WRAPPED_LINES.finditer(text):
         if not _is_key(block[0]) or _PUBLIC.search(text, max(block.start() - _HEADING, 0), block.start()):
             continue
@@ -82,7 +82,7 @@ def _lines_of_a_key(text: str) -> Iterator[Span]:
                 encoded = part[0].rstrip()
                 start = block.start() + line.start() + part.start()
                 if len(encoded) < 64 or (is_mixed(encoded) and encoded.lower() != encoded):
-                    yield Span(start, start + len(encoded), PRIVATE_KEY)
+                    yield SecretSpan(start, start + len(encoded), PRIVATE_KEY)
 
 
 def _is_key(block: str) -> bool:

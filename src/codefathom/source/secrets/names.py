@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from codefathom.source.secrets.scanned import Scanned, Span
+from codefathom.source.secrets.scanned import Scanned, SecretSpan
 from codefathom.source.secrets.values import (
     is_dense,
     is_irregular,
@@ -106,7 +106,7 @@ _REST_OF_NAME = re.compile(r"[\w\-]*")
 _ENCODED = [(piece, piece.encode()) for piece in _PIECES]
 
 
-def assignments(scanned: Scanned) -> Iterator[Span]:
+def assignments(scanned: Scanned) -> Iterator[SecretSpan]:
     """Yield values that stand behind a telling name and look like secrets."""
     lowered = scanned.lowered
     for piece in _pieces_in(scanned):
@@ -128,7 +128,7 @@ def _pieces_in(scanned: Scanned) -> Iterator[str]:
         yield from (word for word in _FOREIGN_SCRIPTS if word in scanned.lowered)
 
 
-def _assigned(match: re.Match[str], text: str, place: int) -> Iterator[Span]:
+def _assigned(match: re.Match[str], text: str, place: int) -> Iterator[SecretSpan]:
     group = match.lastgroup or ""
     spans = [match.span(group)]
     if text[match.end() - 1] in "\"'`":
@@ -149,7 +149,7 @@ def _assigned(match: re.Match[str], text: str, place: int) -> Iterator[Span]:
     may_be_name = kind == SECRET or "." in value or value[0].isupper()
     may_be_weak = is_written_out and "(" not in text[place : match.start(group)]
     if kind and (is_written_out or not (may_be_name and _is_code(value))) and _fits(kind, name, value, may_be_weak):
-        yield from (Span(start, end, kind) for start, end in spans)
+        yield from (SecretSpan(start, end, kind) for start, end in spans)
 
 
 def _fits(kind: str, name: str, value: str, may_be_weak: bool) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 compiled = cache(re.compile)
 
 
-class Span(NamedTuple):
+class SecretSpan(NamedTuple):
     """Where a secret stands in a text, and what it is."""
 
     start: int

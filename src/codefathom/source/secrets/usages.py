@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from codefathom.source.secrets.names import PASSWORD, SECRET
-from codefathom.source.secrets.scanned import Scanned, Span, compiled, words_of
+from codefathom.source.secrets.scanned import Scanned, SecretSpan, compiled, words_of
 from codefathom.source.secrets.values import (
     is_mixed,
     is_placeholder,
@@ -181,7 +181,7 @@ _COOKIE = re.compile(
 _TCP = re.compile(r"(?<![\w/])[\w.-]{1,60}:([^\s:@/\"'`«»]{4,100})@(?:tcp|unix)\(")
 
 
-def places(scanned: Scanned) -> Iterator[Span]:
+def places(scanned: Scanned) -> Iterator[SecretSpan]:
     """Yield what stands where a secret belongs."""
     for word in (b"", *(scanned.words & _WORDS)):
         for rule in _BY_WORD[word]:
@@ -192,24 +192,24 @@ def places(scanned: Scanned) -> Iterator[Span]:
         yield from _found(_TCP, scanned.text, PASSWORD, _is_own)
 
 
-def _from_sign(rule: _Place, scanned: Scanned) -> Iterator[Span]:
+def _from_sign(rule: _Place, scanned: Scanned) -> Iterator[SecretSpan]:
     lowered = scanned.lowered
     place = lowered.find(rule.sign)
     while place >= 0:
         match = compiled(rule.pattern).match(scanned.text, place)
         if match is not None and (group := match.lastindex) and rule.accept(match[group]):
-            yield Span(*match.span(group), rule.kind)
+            yield SecretSpan(*match.span(group), rule.kind)
         place = lowered.find(rule.sign, place + len(rule.sign))
 
 
-def _found(pattern: re.Pattern[str], text: str, kind: str, accept: Callable[[str], bool]) -> Iterator[Span]:
+def _found(pattern: re.Pattern[str], text: str, kind: str, accept: Callable[[str], bool]) -> Iterator[SecretSpan]:
     for match in pattern.finditer(text):
         if accept(match[1]):
-            yield Span(*match.span(1), kind)
+            yield SecretSpan(*match.span(1), kind)
 
 
-def _cookies(text: str) -> Iterator[Span]:
+def _cookies(text: str) -> Iterator[SecretSpan]:
     for line in _COOKIE_LINE.finditer(text):
         for match in _COOKIE.finditer(text, *line.span(1)):
             if _is_random(match[1]):
-                yield Span(*match.span(1), COOKIE)
+                yield SecretSpan(*match.span(1), COOKIE)

@@ -11,7 +11,7 @@ from codefathom.stores.base import Row
 from codefathom.stores.catalog import foreign, soundness
 from codefathom.stores.catalog.records import (
     Batch,
-    Changes,
+    CatalogChanges,
     Counts,
     DocumentRecord,
     Entry,
@@ -41,7 +41,7 @@ from codefathom.types import Chunk, Failure, FoundSymbol, Reference, Skipped, Sy
 __all__ = [
     "Batch",
     "Catalog",
-    "Changes",
+    "CatalogChanges",
     "Counts",
     "DocumentRecord",
     "Entry",
@@ -300,10 +300,12 @@ class Catalog:
 
     # ---- for views
 
-    def changes(self, since: int) -> Changes:
+    def changes(self, since: int) -> CatalogChanges:
         """Return what was added and removed after a generation."""
         removed = self._read("SELECT key FROM removed WHERE generation > ?", (since,))
-        return Changes(self._added(since), [row[0] for row in removed], since == 0 or since >= self._oldest_change)
+        return CatalogChanges(
+            self._added(since), [row[0] for row in removed], since == 0 or since >= self._oldest_change
+        )
 
     def vectors(self, model: str, since: int = 0) -> Iterator[Row]:
         """Yield the vectors of chunks, ordered by key; with `since`, of those where chunk or vector came after it."""

@@ -94,7 +94,7 @@ class Counts(NamedTuple):
     kinds: dict[str, int]  # chunks by kind, most first
 
 
-class Changes(NamedTuple):
+class CatalogChanges(NamedTuple):
     """What a view that shows an older generation lacks."""
 
     added: Iterator[tuple[int, Chunk, str]]  # key, chunk, text hash

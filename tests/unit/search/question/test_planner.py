@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.search.question.planner import Asked, asked_connection, is_expression, overruled, plan, route_of
+from codefathom.search.question.planner import (
+    ConnectionQuery,
+    asked_connection,
+    is_expression,
+    overruled,
+    plan,
+    route_of,
+)
 from codefathom.search.question.query import parse_query
 
 
@@ -63,27 +70,27 @@ def test_code_and_prose_are_no_regular_expression(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "asked"),
     [
-        ("who calls parse_query", Asked("called by", "parse_query")),
-        ("Who calls @@Engine.open?", Asked("called by", "Engine.open")),
-        ("which functions call parse_query()", Asked("called by", "parse_query")),
-        ("show me the callers of `open`", Asked("called by", "open")),
-        ("where is Engine.open called", Asked("called by", "Engine.open")),
-        ("lang:python who uses the function to_sql", Asked("used by", "to_sql")),
-        ("find all usages of Hit", Asked("used by", "Hit")),
-        ("references to std::Reader", Asked("used by", "std::Reader")),
-        ("where is the class Hit used?", Asked("used by", "Hit")),
-        ("what functions does parse_query call", Asked("calls", "parse_query")),
-        ("what is called by parse_query", Asked("calls", "parse_query")),
-        ("which files import @src/app.py", Asked("imported by", "src/app.py")),
-        ("what does src/app.py import", Asked("imports", "src/app.py")),
-        ("dependencies of src/app.py", Asked("imports", "src/app.py")),
-        ("谁调用了 parse_query？", Asked("called by", "parse_query")),
-        ("哪些地方使用了Engine.open", Asked("used by", "Engine.open")),
-        ("parse_query 在哪里被调用", Asked("called by", "parse_query")),
-        ("parse_query的调用者", Asked("called by", "parse_query")),
-        ("parse_query 调用了哪些函数", Asked("calls", "parse_query")),
-        ("哪些文件导入了 engine.py", Asked("imported by", "engine.py")),
-        ("engine.py 依赖哪些模块", Asked("imports", "engine.py")),
+        ("who calls parse_query", ConnectionQuery("called by", "parse_query")),
+        ("Who calls @@Engine.open?", ConnectionQuery("called by", "Engine.open")),
+        ("which functions call parse_query()", ConnectionQuery("called by", "parse_query")),
+        ("show me the callers of `open`", ConnectionQuery("called by", "open")),
+        ("where is Engine.open called", ConnectionQuery("called by", "Engine.open")),
+        ("lang:python who uses the function to_sql", ConnectionQuery("used by", "to_sql")),
+        ("find all usages of Hit", ConnectionQuery("used by", "Hit")),
+        ("references to std::Reader", ConnectionQuery("used by", "std::Reader")),
+        ("where is the class Hit used?", ConnectionQuery("used by", "Hit")),
+        ("what functions does parse_query call", ConnectionQuery("calls", "parse_query")),
+        ("what is called by parse_query", ConnectionQuery("calls", "parse_query")),
+        ("which files import @src/app.py", ConnectionQuery("imported by", "src/app.py")),
+        ("what does src/app.py import", ConnectionQuery("imports", "src/app.py")),
+        ("dependencies of src/app.py", ConnectionQuery("imports", "src/app.py")),
+        ("谁调用了 parse_query？", ConnectionQuery("called by", "parse_query")),
+        ("哪些地方使用了Engine.open", ConnectionQuery("used by", "Engine.open")),
+        ("parse_query 在哪里被调用", ConnectionQuery("called by", "parse_query")),
+        ("parse_query的调用者", ConnectionQuery("called by", "parse_query")),
+        ("parse_query 调用了哪些函数", ConnectionQuery("calls", "parse_query")),
+        ("哪些文件导入了 engine.py", ConnectionQuery("imported by", "engine.py")),
+        ("engine.py 依赖哪些模块", ConnectionQuery("imports", "engine.py")),
         ("who uses the cache when files change", None),
         ("how does the parser call handlers", None),
         ("what is used by the parser in tests", None),
@@ -92,7 +99,7 @@ def test_code_and_prose_are_no_regular_expression(text: str) -> None:
         ("", None),
     ],
 )
-def test_a_question_about_connections_is_understood(text: str, asked: Asked | None) -> None:
+def test_a_question_about_connections_is_understood(text: str, asked: ConnectionQuery | None) -> None:
     assert asked_connection(parse_query(text)) == asked
 
 
@@ -132,7 +139,7 @@ def test_a_mode_overrules() -> None:
 
 @pytest.mark.parametrize("text", ["f", "@@f", "f()", "who uses f"])
 def test_with_mode_graph_a_name_alone_asks_what_uses_it(text: str) -> None:
-    assert overruled("graph", parse_query(text)).asked == Asked("used by", "f")
+    assert overruled("graph", parse_query(text)).asked == ConnectionQuery("used by", "f")
 
 
 @given(st.text(alphabet="who calls usebyimportof谁调用了在哪里 @`?.()[]*+\\^$|dwf", max_size=40))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.search.question.words import Cover, Forms, Telling, same_word, stem_of
+from codefathom.search.question.words import Cover, Forms, WordStrengths, same_word, stem_of
 
 WORDS = st.text(alphabet="abcdeingsty", min_size=1, max_size=12)
 
@@ -50,7 +50,7 @@ def test_a_term_is_among_words_when_one_is_a_form_of_it(terms: list[str], words:
 
 
 def test_the_share_of_words_that_are_terms() -> None:
-    telling = Telling(Forms(("flat", "hash")), Cover({"flat": 1.0, "hash": 0.6}))
+    telling = WordStrengths(Forms(("flat", "hash")), Cover({"flat": 1.0, "hash": 0.6}))
     assert telling.share_of(("flat", "hash", "map")) == pytest.approx(2 / 3)
     assert telling.share_of(()) == 0.0
     assert telling.best_share([("map",), ("flat", "map"), ("hash",)]) == 1.0
@@ -58,7 +58,7 @@ def test_the_share_of_words_that_are_terms() -> None:
 
 def test_a_word_that_says_little_counts_little() -> None:
     cover = Cover({"curl": 0.1, "redirects": 4.0})
-    telling = Telling(Forms(("curl", "redirects")), cover)
+    telling = WordStrengths(Forms(("curl", "redirects")), cover)
     assert telling.share_of(("curl",)) == pytest.approx(0.05)
     assert telling.share_of(("follow", "redirect")) == 0.5
     assert cover.strength(0b11) == 1.0

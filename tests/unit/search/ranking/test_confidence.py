@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.calibration import MODEL, WITH_MEANING, WITHOUT
 from codefathom.search.ranking.confidence import WEAK, confidence, evidence
 from codefathom.search.ranking.rank import Ranked
@@ -12,7 +12,7 @@ from codefathom.search.ranking.signals import Candidate
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.types import Chunk
 
-WANTED = Wanted(("token", "parser"), rarity={"token": 3.0, "parser": 1.0})
+WANTED = RankingQuery(("token", "parser"), rarity={"token": 3.0, "parser": 1.0})
 
 
 def ranked(strength: float, text: str, vector: float = 0.0, definition: float = 0.0) -> Ranked:
@@ -53,7 +53,7 @@ def test_cosines_count_only_for_the_model_they_were_learned_with() -> None:
 def test_hits_of_one_source_alone_are_judged_by_what_they_cover() -> None:
     alone = Ranked(ranked(1.0, "token").candidate, 1.0, {"lexical": 3.0})
     assert confidence(WANTED, [alone]) == 0.75
-    assert confidence(Wanted(()), [alone]) == 0.5
+    assert confidence(RankingQuery(()), [alone]) == 0.5
 
 
 def test_what_was_learned_points_the_right_way() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from codefathom.search.ranking.explain import best_line, best_name, named, reason
-from codefathom.search.ranking.rank import Wanted
+from codefathom.search.ranking.rank import RankingQuery
 from codefathom.types import Chunk
 
 TEXT = """\
@@ -29,8 +29,8 @@ CHUNK = Chunk(
 )  # fmt: skip
 
 
-def want(words: str, *symbols: str) -> Wanted:
-    return Wanted(tuple(words.split()), symbols, False)
+def want(words: str, *symbols: str) -> RankingQuery:
+    return RankingQuery(tuple(words.split()), symbols, False)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def want(words: str, *symbols: str) -> Wanted:
         (want(""), 1),
     ],
 )
-def test_the_line_to_look_at(wanted: Wanted, line: int) -> None:
+def test_the_line_to_look_at(wanted: RankingQuery, line: int) -> None:
     assert best_line(wanted, CHUNK, named(wanted, CHUNK)) == line
 
 
@@ -62,7 +62,7 @@ def test_the_line_to_look_at(wanted: Wanted, line: int) -> None:
         (want("keep them"), "Order"),  # a comment before it
     ],
 )
-def test_the_symbol_that_is_shown(wanted: Wanted, name: str) -> None:
+def test_the_symbol_that_is_shown(wanted: RankingQuery, name: str) -> None:
     names = named(wanted, CHUNK)
     assert best_name(CHUNK, names, best_line(wanted, CHUNK, names)) == name
 
@@ -90,5 +90,5 @@ def test_what_begins_in_a_chunk_is_shown_before_what_it_lies_in() -> None:
         (want("zebra"), {}, "weak evidence only"),
     ],
 )
-def test_the_reason(wanted: Wanted, signals: dict[str, float], expected: str) -> None:
+def test_the_reason(wanted: RankingQuery, signals: dict[str, float], expected: str) -> None:
     assert reason(wanted, CHUNK, named(wanted, CHUNK), signals) == expected

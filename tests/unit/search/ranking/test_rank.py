@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from codefathom.search.question.ranking_query import Wanted
+from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.rank import REPEAT, Ranked, rank
 from codefathom.search.ranking.signals import NAMES, Candidate
 from codefathom.search.ranking.weights import WEIGHTS
@@ -17,7 +17,7 @@ def candidate(key: int, path: str, *names: str, line: int = 1) -> Candidate:
 def ranked(
     terms: tuple[str, ...], candidates: list[Candidate], fused: dict[int, float], **more: object
 ) -> list[Ranked]:
-    wanted = Wanted(terms, rarity=dict.fromkeys(terms, 1.0), **more)  # type: ignore[arg-type]
+    wanted = RankingQuery(terms, rarity=dict.fromkeys(terms, 1.0), **more)  # type: ignore[arg-type]
     return rank(wanted, candidates, fused)
 
 

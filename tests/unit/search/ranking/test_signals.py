@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from codefathom.search.question.query import parse_query
-from codefathom.search.question.ranking_query import Wanted, wanted
+from codefathom.search.question.ranking_query import RankingQuery, wanted
 from codefathom.search.ranking.signals import NAMES, SIGNALS, Candidate, signals
 from codefathom.types import Chunk
 
@@ -13,10 +13,12 @@ def candidate(key: int, path: str, *names: str, text: str = "", lexical: float =
     return Candidate(key, chunk, lexical, vector, n_lines=5)
 
 
-def of(question: str | Wanted, *candidates: Candidate, fused: dict[int, float] | None = None) -> list[dict[str, float]]:
+def of(
+    question: str | RankingQuery, *candidates: Candidate, fused: dict[int, float] | None = None
+) -> list[dict[str, float]]:
     want = wanted(parse_query(question)) if isinstance(question, str) else question
     if not want.rarity:
-        want = Wanted(
+        want = RankingQuery(
             **{**{name: getattr(want, name) for name in want.__slots__}, "rarity": dict.fromkeys(want.terms, 1.0)}
         )
     return [dict(zip(NAMES, row, strict=True)) for row in signals(want, candidates, fused or {})]
@@ -36,18 +38,18 @@ def test_words_and_meaning_are_measured_against_the_best() -> None:
 
 @pytest.mark.parametrize(("name", "value"), [("parse_config", 0.8), ("Parse_Config", 0.5), ("other", 0.0)])
 def test_a_definition_as_written_counts_more_than_in_another_case(name: str, value: float) -> None:
-    [row] = of(Wanted(("parse",), symbols=("parse_config",)), candidate(1, "a.py", name))
+    [row] = of(RankingQuery(("parse",), symbols=("parse_config",)), candidate(1, "a.py", name))
     assert row["definition"] == value
 
 
 @pytest.mark.parametrize("symbol", ["Store.get", "Store::get", "Store#get"])
 def test_the_last_part_of_a_name_is_what_is_defined(symbol: str) -> None:
-    [row] = of(Wanted((), symbols=(symbol,)), candidate(1, "a.py", "Store.get"))
+    [row] = of(RankingQuery((), symbols=(symbol,)), candidate(1, "a.py", "Store.get"))
     assert row["definition"] == 0.8
 
 
 def test_a_file_named_like_the_definition_counts_more() -> None:
-    [row] = of(Wanted((), symbols=("Router",)), candidate(1, "router.py", "Router"))
+    [row] = of(RankingQuery((), symbols=("Router",)), candidate(1, "router.py", "Router"))
     assert row["definition"] == 1.0
 
 
@@ -61,10 +63,10 @@ def test_a_file_named_like_the_definition_counts_more() -> None:
     ],
 )
 def test_what_a_project_gives_on_is_as_good_as_defined(path: str, text: str) -> None:
-    want = Wanted((), symbols=("FromRequest",), foreign=("FromRequest",))
+    want = RankingQuery((), symbols=("FromRequest",), foreign=("FromRequest",))
     [row] = of(want, candidate(1, path, text=text))
     assert row["definition"] == 0.8
-    [defined_elsewhere] = of(Wanted((), symbols=("FromRequest",)), candidate(1, path, text=text))
+    [defined_elsewhere] = of(RankingQuery((), symbols=("FromRequest",)), candidate(1, path, text=text))
     assert defined_elsewhere["definition"] == 0.0
 
 
@@ -78,7 +80,7 @@ def test_what_a_project_gives_on_is_as_good_as_defined(path: str, text: str) -> 
     ],
 )
 def test_what_a_file_only_uses_is_not_given_on(path: str, text: str) -> None:
-    [row] = of(Wanted((), symbols=("FromRequest",), foreign=("FromRequest",)), candidate(1, path, text=text))
+    [row] = of(RankingQuery((), symbols=("FromRequest",), foreign=("FromRequest",)), candidate(1, path, text=text))
     assert row["definition"] == 0.0
 
 
@@ -148,6 +150,6 @@ def test_a_header_declares_what_a_source_file_beside_it_defines() -> None:
 def test_of_a_long_text_the_three_best_of_a_file_speak_for_it() -> None:
     best, twice = candidate(1, "a.py", lexical=6.0), [candidate(n, "b.py", lexical=4.0) for n in (2, 3)]
     more = [candidate(n, "c.py", lexical=1.0) for n in (4, 5, 6, 7)]
-    short, long = Wanted(("url",)), Wanted(("url",), rest={"host": 1.0})
+    short, long = RankingQuery(("url",)), RankingQuery(("url",), rest={"host": 1.0})
     assert {row["file_several"] for row in of(short, best, *twice, *more)} == {0.0}
     assert [row["file_several"] for row in of(long, best, *twice, *more)] == [0.75, 1.0, 1.0, *[0.375] * 4]
