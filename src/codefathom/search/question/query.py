@@ -1,4 +1,4 @@
-"""The text of a question → what it is about, what it is kept to, and what remains to be searched. Pure.
+"""Parses the query of a search: its text → what it is about, what it is kept to, and what remains to be searched. Pure.
 
 Read as marks, each only at the start of a word: `@path`, `@@symbol`, `in:Class`, `field:value` and `-field:value`.
 Everything else stays as it was written: e-mail addresses, `@app.route`, `std::vector`, `C++`, URLs, `C:\\dir`,
@@ -91,7 +91,7 @@ def check_length(question: str) -> None:
 
 
 def parse_query(text: str) -> Query:
-    """Take a question apart. Raises UsageError for one that is too long, and for nothing else.
+    """Parse the query of a search. Raises UsageError for one that is too long, and for nothing else.
 
     A text of many lines was pasted, such as an issue or a log: what looks like a mark there is none.
     """
