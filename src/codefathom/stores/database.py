@@ -22,7 +22,6 @@ _WAIT_S = 30.0  # for another writer's transaction; readers never wait in WAL mo
 _WAIT_FOR_READERS_MS = 1_000  # until all of a log can be moved; what is left waits for the next time
 _DAMAGED = {11, 26}  # SQLITE_CORRUPT, SQLITE_NOTADB
 _NOT_TEXT = "Could not decode to UTF-8"  # what Python says of bytes in a text; we write UTF-8 only
-_INTERRUPTED = 9  # SQLITE_INTERRUPT
 _FULL = 13  # SQLITE_FULL
 _UNWRITABLE = {8, 10, 14}  # SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN: also where a full disk takes no file beside
 _NEEDED = 100_000  # bytes that SQLite takes beside a file before anything is written
@@ -69,18 +68,15 @@ class Database:
     def close(self) -> None:
         """Close the connections of all threads; the last one to close a file moves its log into it.
 
-        What another thread is reading at this moment ends there with an IndexingError.
+        No other thread may be reading at this moment.
         """
         with self._lock:
             if self._closed:
                 return
             self.settle_alone()
             self._closed = True
-            for thread, connection in self._connections.items():
-                if thread == get_ident():
-                    connection.close()
-                else:  # to close what is in use breaks the process: it closes itself when nobody holds it any more
-                    connection.interrupt()
+            for connection in self._connections.values():
+                connection.close()
             self._connections.clear()
         _release(self._place, self._reader)
 
@@ -262,8 +258,6 @@ def failure(failed: str, file: File, error: sqlite3.DatabaseError) -> IndexingEr
     """Return the error for the user when SQLite fails on a file that is not damaged."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     free = free_bytes(file.folder) if code in _UNWRITABLE else None
-    if code == _INTERRUPTED:
-        return IndexingError(f"{failed}: it was closed meanwhile", hint="ask again")
     if code == _FULL or (free is not None and free < _NEEDED):
         return no_room(failed, file.folder)
     if code in _UNWRITABLE:
