@@ -264,15 +264,15 @@ class Engine:
         self, query: str, *, max_files: int | None = None, max_tokens: int | None = None, where: Where | None = None
     ) -> Context:
         """Return the files a prompt about `query` needs, most relevant first, within a budget of tokens."""
-        from codefathom.project import answer_setup as asking
+        from codefathom.project import answer_setup
 
         context = self.settings.context
         if max_files is not None:
-            _check_count("max_files", max_files, _MOST_HITS // asking.HITS_PER_FILE)
+            _check_count("max_files", max_files, _MOST_HITS // answer_setup.HITS_PER_FILE)
         n_files = max_files or context.max_files
-        result = self.search(query, limit=asking.HITS_PER_FILE * n_files, level="chunk", where=where)
+        result = self.search(query, limit=answer_setup.HITS_PER_FILE * n_files, level="chunk", where=where)
         with reading(self._believed(), whole=True) as opened:
-            return asking.context(opened, result, n_files, max_tokens or context.window)
+            return answer_setup.context(opened, result, n_files, max_tokens or context.window)
 
     def ask(
         self,
@@ -302,17 +302,16 @@ class Engine:
         `documents` further texts by name, `history` the turns before. Closing the iterator ends the call. Raises
         UsageError for an empty question. A model that fails leaves what it wrote, and excerpts; see `Answer.failure`.
         """
-        from codefathom.project import answer_setup as asking
-        from codefathom.project import texts
+        from codefathom.project import answer_setup, texts
 
         _check_texts(question, *pinned, *(documents or {}), *(documents or {}).values())
         self.refresh()
         request = texts.AnswerRequest(question, tuple(history), tuple(pinned), documents or {}, where)
         opened = self._believed()
-        events = asking.answer(
+        events = answer_setup.answer(
             request, opened, lambda query, limit: self.search(query, limit=limit, level="chunk", where=where)
         )
-        return asking.with_damage(opened, events)
+        return answer_setup.with_damage(opened, events)
 
     def investigate(
         self,
@@ -327,18 +326,16 @@ class Engine:
 
         As `ask_events`, but SettingsError without a model. `where` keeps the tools to files that have matching lines.
         """
-        from codefathom.project import agent_setup as investigating
-        from codefathom.project import answer_setup as asking
-        from codefathom.project import texts
+        from codefathom.project import agent_setup, answer_setup, texts
 
         _check_texts(question, *pinned, *(documents or {}), *(documents or {}).values())
         self.refresh()
         request = texts.AnswerRequest(question, tuple(history), tuple(pinned), documents or {}, where)
         opened = self._believed()
-        events = investigating.investigate(
+        events = agent_setup.investigate(
             request, opened, lambda query, level, n: self.search(query, limit=n, level=level, where=where)
         )
-        return asking.with_damage(opened, events)
+        return answer_setup.with_damage(opened, events)
 
     def status(self) -> Status:
         """Say what the index holds and how far it is from the tree."""

@@ -15,6 +15,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+import codefathom
+
 FATHOM = str(Path(sys.executable).with_name("fathom"))
 QUESTION = "how is the price of an order computed"
 LIMIT_S = 300
@@ -25,8 +27,8 @@ import json, sys
 from codefathom.index import workers
 from codefathom.engine import Engine
 from codefathom.server import app, run
-from codefathom.server.searches import search_child as searcher
-from codefathom.server.jobs import job_child as worker
+from codefathom.server.searches import search_child
+from codefathom.server.jobs import job_child
 with Engine.open(sys.argv[1]) as engine:
     engine.index()
     engine.search("price")
@@ -84,7 +86,7 @@ def plant(root: Path, names: set[str]) -> Path:
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"{code}\n\ndef planted_{name}():\n    return 1\n")
     if "codefathom" in names:
-        for inner in ("workers", "cli", "engine", "server", "children"):
+        for inner in {path.stem for path in Path(codefathom.__file__).parent.iterdir()} - {"__init__", "__pycache__"}:
             (root / "codefathom" / f"{inner}.py").write_text(code)
     if "pydantic" in names:  # libraries look for plug-ins of distributions
         (root / "planted-1.0.dist-info").mkdir()

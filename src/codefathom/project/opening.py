@@ -363,9 +363,9 @@ class OpenedProject:
             from codefathom.remote import on_disk
 
             return on_disk.reranker(self.place.settings)
-        from codefathom.remote import reranking_model as reranking  # with all that speaks to other machines
+        from codefathom.remote import reranking_model  # with all that speaks to other machines
 
-        return reranking.reranker(self.place.settings, self._to_servers())
+        return reranking_model.reranker(self.place.settings, self._to_servers())
 
     def _to_servers(self) -> Connections:
         if self._connections is None:

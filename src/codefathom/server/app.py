@@ -14,8 +14,7 @@ from codefathom import __version__
 from codefathom.server.answers.answer_runs import Answers
 from codefathom.server.answers.conversations import Conversations
 from codefathom.server.guard import Guard, UnderApi
-from codefathom.server.http import error_responses as errors
-from codefathom.server.http import page
+from codefathom.server.http import error_responses, page
 from codefathom.server.http.problem_json import MEDIA_TYPE
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.live import Live
@@ -90,7 +89,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         responses={"4XX": _PROBLEM, "5XX": _PROBLEM},
     )
     app.state.server = state
-    errors.install(app)
+    error_responses.install(app)
     for router in ROUTERS:
         app.include_router(router(state))
     app.include_router(page.router())

@@ -13,7 +13,7 @@ are folders that only we make: anything else in their place is removed when they
 
 What is left: on Windows, where there is no `openat`, each part of a path is looked at before its use, so that somebody
 who may write into the folder at this moment can win a race. SQLite and tantivy open by path everywhere; see
-`sqlite.py` and `lexical.py` for what they check.
+`sqlite.py` and `lexical/lexical_view.py` for what they check.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
 from codefathom.errors import IndexingError, UnwritableError
+from codefathom.text.printable import size
 
 _HAS_OPENAT = {os.open, os.stat, os.unlink, os.mkdir, os.rmdir, os.rename} <= os.supports_dir_fd
 _NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -319,12 +320,9 @@ def free_bytes(folder: Folder) -> int | None:
 def free_text(folder: Folder) -> str:
     """Return how much is free on the disk of a folder, in words."""
     free = free_bytes(folder)
-    if free is None:
-        return "an unknown amount"
-    return next((f"{free / size:.1f} {unit}" for size, unit in _UNITS if free >= size), f"{free // 1_000} kB")
+    return "an unknown amount" if free is None else size(free)
 
 
-_UNITS = ((1e9, "GB"), (1e6, "MB"))
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _NO_RIGHT = {errno.EROFS, errno.EACCES, errno.EPERM}
 

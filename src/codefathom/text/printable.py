@@ -165,3 +165,13 @@ def _referred(char: str) -> str:
     code = ord(char)
     is_allowed = char == "\r" or (code >= 0x7F and not 0xD800 <= code <= 0xDFFF and code not in (0xFFFE, 0xFFFF))
     return f"&#{code};" if is_allowed else _shown(char).replace("<", "&lt;").replace(">", "&gt;")
+
+
+def size(n_bytes: int) -> str:
+    """Return a number of bytes in words: 812 B, 3.4 kB, 12 MB."""
+    amount = float(n_bytes)
+    for unit in ("B", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"

@@ -23,8 +23,7 @@ from codefathom.config.settings import (
     Settings,
 )
 from codefathom.errors import ProviderError, SourceError, UsageError
-from codefathom.project import answer_setup as asking
-from codefathom.project import texts
+from codefathom.project import answer_setup, texts
 from codefathom.project.texts import AnswerRequest
 from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
 from codefathom.testing import ScriptedChat
@@ -53,7 +52,7 @@ def events_of(
         def look(query: str, limit: int) -> SearchResult:
             return engine.search(query, limit=limit)
 
-        question, access, _ = asking.prepare(request, engine._open(), look)
+        question, access, _ = answer_setup.prepare(request, engine._open(), look)
         return list(ask(question, access, models))
 
 
@@ -445,7 +444,7 @@ def test_an_answer_without_a_place_says_so(shop: Path) -> None:
 def test_a_model_selects_and_judges_where_there_is_one(shop: Path, llm: LlmSettings, level: int, expected: int) -> None:
     settings = Settings(llm=llm, select=SelectSettings(filter_level=level))
     with Engine.open(str(shop), settings=settings) as engine:
-        question, *_ = asking.prepare(AnswerRequest(QUESTION), engine._open(), lambda *_: None)  # type: ignore[arg-type,return-value]
+        question, *_ = answer_setup.prepare(AnswerRequest(QUESTION), engine._open(), lambda *_: None)  # type: ignore[arg-type,return-value]
     assert question.filter_level == expected
 
 
@@ -481,7 +480,7 @@ def test_each_role_may_have_a_model_of_its_own(shop: Path) -> None:
     llm = LlmSettings(model="ollama:m", excerpt="ollama:small")
     with Engine.open(str(shop), settings=Settings(llm=llm)) as engine:
         engine.index()
-        models = asking.models(engine._open())
+        models = answer_setup.models(engine._open())
     named = [model.name for model in models if model]
     assert named == ["ollama:m", "ollama:m", "ollama:m", "ollama:small"]
     assert models.answer is models.judge  # one connection, one pace
@@ -493,7 +492,7 @@ def test_the_window_is_kept(shop: Path) -> None:
     found, *_ = events_of(shop, Models(answer=model), AnswerRequest(QUESTION), settings)
     assert isinstance(found, AnswerSources)
     with Engine.open(str(shop), settings=settings) as engine:
-        count = asking.prepare(AnswerRequest(QUESTION), engine._open(), lambda *_: None).question.count  # type: ignore[arg-type,return-value]
+        count = answer_setup.prepare(AnswerRequest(QUESTION), engine._open(), lambda *_: None).question.count  # type: ignore[arg-type,return-value]
     assert 0 < sum(count(source.text) for source in found.sources) <= 270
 
 
@@ -659,7 +658,7 @@ def test_closing_the_events_ends_the_models_call(shop: Path) -> None:
 
     with Engine.open(str(shop)) as engine:
         engine.index()
-        question, project, _ = asking.prepare(
+        question, project, _ = answer_setup.prepare(
             AnswerRequest(QUESTION), engine._open(), lambda query, limit: engine.search(query, limit=limit)
         )
         events = ask(question, project, Models(answer=Endless()))  # type: ignore[arg-type]

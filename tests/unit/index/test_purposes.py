@@ -38,7 +38,7 @@ from codefathom.index.purposes import (
     sketch,
     without_purpose,
 )
-from codefathom.project import answer_setup as asking
+from codefathom.project import answer_setup
 from codefathom.project.opening import Location, OpenedProject
 from codefathom.project.roles import leaving
 from codefathom.project.texts import AnswerRequest
@@ -420,7 +420,7 @@ def test_the_selecting_model_sees_purposes_when_they_are_on(project: Project, se
     project.settings = settings
     with project.opened() as opened:
         request = AnswerRequest("where is the sum")
-        _, access, _ = asking.prepare(request, opened, lambda *_: pytest.fail("nothing is searched"))
+        _, access, _ = answer_setup.prepare(request, opened, lambda *_: pytest.fail("nothing is searched"))
         listed = {file.path: file.purpose for file in access.outline([])}
     about = {"cart.py": "About cart.py.", "till.py": "About till.py."}
     assert listed == (about if name else dict.fromkeys(about, ""))

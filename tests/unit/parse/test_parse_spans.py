@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 import pytest
+from tests.unit.parse.outlines import lines, outline, parsed
 
-from codefathom.parse.treesitter import parse
-from codefathom.types import Document, ParsedDocument, Symbol
-
-
-def parsed(language: str, code: str) -> ParsedDocument:
-    text = dedent(code).lstrip("\n")
-    document = parse(Document(f"src/a.{language}", language, text, "f1", len(text.encode())))
-    assert document is not None
-    return document
-
-
-def outline(document: ParsedDocument) -> list[str]:
-    return [f"{item.kind} {item.qualified_name} {item.start_line}-{item.end_line}" for item in document.symbols]
+from codefathom.types import ParsedDocument, Symbol
 
 
 def symbol(document: ParsedDocument, name: str) -> Symbol:
     (found,) = (item for item in document.symbols if item.name == name)
     return found
-
-
-def lines(text: str) -> list[str]:
-    return [line.strip() for line in text.strip().splitlines()]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.hostile import BIDI, CONTROLS, EVERYTHING, FORBIDDEN
 
-from codefathom.text.printable import escape_json, escape_xml, is_harmless, show_line, show_name, show_text
+from codefathom.text.printable import escape_json, escape_xml, is_harmless, show_line, show_name, show_text, size
 
 # More of what matters than chance would give.
 TEXTS = st.text(
@@ -124,3 +124,11 @@ def test_xml_means_the_same_but_for_what_it_cannot_hold(text: str) -> None:
     ):
         assert read == kept
     assert len(read) >= len(kept)
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "words"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (12_345, "12 kB"), (5_400_000, "5.4 MB"),
+                           (3_000_000_000, "3.0 GB")]
+)  # fmt: skip
+def test_sizes(n_bytes: int, words: str) -> None:
+    assert size(n_bytes) == words

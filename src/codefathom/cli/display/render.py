@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from codefathom.cli.display.output import Style
 from codefathom.cli.display.progress import duration
-from codefathom.text.printable import escape_toml, show_line, show_name, show_text
+from codefathom.text.printable import escape_toml, show_line, show_name, show_text, size
 from codefathom.types import (
     Check,
     Failure,
@@ -229,13 +229,3 @@ def as_toml(value: object) -> str:
     if isinstance(value, str):
         return f'"{escape_toml(value)}"'
     return str(value)
-
-
-def size(n_bytes: int) -> str:
-    """Return a number of bytes in words: 812 B, 3.4 kB, 12 MB."""
-    amount = float(n_bytes)
-    for unit in ("B", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"

@@ -11,7 +11,7 @@ from codefathom import __version__
 from codefathom.errors import FathomError
 from codefathom.server.http.problem_json import ForbiddenError
 from codefathom.server.projects.project_settings import closed, names_host
-from codefathom.server.routes import overview as monitoring
+from codefathom.server.routes import overview
 from codefathom.server.schemas.monitoring_schemas import (
     CacheOut,
     CheckOut,
@@ -59,7 +59,7 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
             with state.projects.lease(project_id, caller) as engine:
                 return _services_out(state, engine.doctor(providers=ask_models))
         _needs_manager(caller.may_manage)
-        return _services_out(state, monitoring.services(state))
+        return _services_out(state, overview.services(state))
 
     @routes.get("/monitoring/stats", summary="Count what is indexed, asked and failed")
     def stats(caller: ManagerHere) -> StatsOut:
@@ -79,9 +79,9 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
         folder = state.config.data_dir
         found = [
             StoreOut(project_id=item.project.id, problem=item.problem, **(_kept(item.status) if item.status else {}))
-            for item in monitoring.stores(state, caller)
+            for item in overview.stores(state, caller)
         ]
-        return StoresOut(data_dir=folder, free_bytes=monitoring.free_bytes(folder), stores=found)
+        return StoresOut(data_dir=folder, free_bytes=overview.free_bytes(folder), stores=found)
 
     @routes.get("/metrics", summary="All counts, for Prometheus", response_class=PlainTextResponse)
     def metrics(_: ManagerHere) -> PlainTextResponse:
@@ -125,9 +125,9 @@ def _add_settings(routes: APIRouter, state: ServerState) -> None:
                 settings, leaving = engine.settings, engine.leaving()
         else:
             _needs_manager(caller.may_manage)
-            settings, leaving = monitoring.settings_of_server(state), ""
-        found = monitoring.listed_settings(settings, with_server=caller.may_manage)
-        hosts = monitoring.open_hosts_of(state)
+            settings, leaving = overview.settings_of_server(state), ""
+        found = overview.listed_settings(settings, with_server=caller.may_manage)
+        hosts = overview.open_hosts_of(state)
         return ConfigOut(settings=[_setting_out(item, hosts) for item in found], leaving=leaving)
 
 
@@ -144,7 +144,7 @@ def _indexed_ids(state: ServerState) -> list[str]:
 def _stats_out(state: ServerState, caller: ManagerHere, project_id: str) -> ProjectStatsOut:
     held = state.projects.summary(state.projects.get(project_id)).held
     try:
-        modules = monitoring.modules(state, caller, project_id)
+        modules = overview.modules(state, caller, project_id)
     except FathomError:  # removed or gone in this moment
         modules = {}
     values = held._asdict() if held else {}
@@ -172,7 +172,7 @@ def _kept(status: Status) -> dict[str, Any]:
     }
 
 
-def _setting_out(setting: monitoring.Setting, hosts: list[str]) -> SettingOut:
+def _setting_out(setting: overview.Setting, hosts: list[str]) -> SettingOut:
     known = setting.known
     return SettingOut(
         key=known.key,

@@ -20,7 +20,6 @@ from codefathom.cli.display.render import (
     report_text,
     search_text,
     setting_line,
-    size,
     status_text,
     symbols_text,
 )
@@ -310,14 +309,6 @@ def test_checks_say_what_to_do_about_failures_only() -> None:
 def test_a_setting_is_shown_as_it_would_be_written(value: object, written: str) -> None:
     assert setting_line("a.b", value, "default", PLAIN, "") == f"a.b = {written}  # default\n"
     assert setting_line("a.b", value, "default", PLAIN, "Why.").startswith("# Why.\na.b = ")
-
-
-@pytest.mark.parametrize(
-    ("n_bytes", "words"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (12_345, "12 kB"), (5_400_000, "5.4 MB"),
-                           (3_000_000_000, "3.0 GB")]
-)  # fmt: skip
-def test_sizes(n_bytes: int, words: str) -> None:
-    assert size(n_bytes) == words
 
 
 # ---- JSON

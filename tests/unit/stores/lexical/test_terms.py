@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.stores.lexical import terms as tokens
+from codefathom.stores.lexical import terms as terms_module
 from codefathom.stores.lexical.terms import joined_terms, parts, query_terms, terms
 
 
@@ -68,9 +68,9 @@ def test_data_is_no_word() -> None:
 
 
 def test_the_memory_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "_MAX_MEMO", 10)
+    monkeypatch.setattr(terms_module, "_MAX_MEMO", 10)
     assert terms(" ".join(f"word{number}" for number in range(50)))[::3] == [f"word{number}" for number in range(50)]
-    assert len(tokens._memo) <= 10
+    assert len(terms_module._memo) <= 10
 
 
 @given(st.text())
