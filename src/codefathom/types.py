@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 Level: TypeAlias = Literal["file", "symbol", "chunk"]
 # How a search ranks; "auto" leaves the choice to the planner.
@@ -41,6 +41,28 @@ class FilterGroup:
 Where: TypeAlias = "Filter | FilterGroup"
 
 
+SymbolKind: TypeAlias = Literal[
+    "function",  # code that is called by its name, outside a class
+    "method",  # the same inside a class, or with an owner such as a receiver in Go
+    "class",  # also a record or an object that a language calls a class
+    "interface",  # also a protocol
+    "struct",  # also a union
+    "enum",
+    "trait",
+    "type",  # another name for a type, or a type that is none of the kinds above
+    "module",  # a module, namespace or package inside a file
+    "constant",  # a value of the top level or of a class that does not change
+    "variable",  # any other value of the top level or of a class; also a field
+    "macro",
+    "component",  # a component of a user interface, such as one of React or Vue
+    "section",  # a heading of a text with all below it
+]
+SYMBOL_KINDS: tuple[SymbolKind, ...] = get_args(SymbolKind)
+TYPE_KINDS: frozenset[SymbolKind] = frozenset({"class", "interface", "struct", "enum", "trait", "type"})
+VALUE_KINDS: frozenset[SymbolKind] = frozenset({"constant", "variable"})
+CALLABLE_KINDS: frozenset[SymbolKind] = frozenset({"function", "method", "macro"})
+
+
 USUAL_ENCODING = "windows-1252"  # of files that are not UTF-8, where nothing speaks for another one
 
 
@@ -60,7 +82,7 @@ class Document:
 class Symbol:
     """A named definition. The span includes decorators, attributes and the doc comment."""
 
-    kind: str  # function method class interface struct enum trait type module constant variable macro component section
+    kind: str  # one of SYMBOL_KINDS
     name: str
     qualified_name: str  # "Outer.inner": names of the enclosing symbols joined with "."
     start_line: int

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from codefathom.types import Symbol
+from codefathom.types import CALLABLE_KINDS, Symbol
 
 
 def merge_clauses(symbols: Iterable[Symbol], language: str) -> list[Symbol]:
@@ -25,9 +25,6 @@ def _one_for_each_run(symbols: Iterable[Symbol]) -> list[Symbol]:
 def _one_for_each_doc(symbols: Iterable[Symbol]) -> list[Symbol]:
     """Another doc begins another function of the same name, with more or fewer parameters."""
     return _merged(symbols, lambda symbol: not symbol.doc)
-
-
-_CLAUSES = frozenset({"function", "method", "macro"})
 
 
 def _merged(symbols: Iterable[Symbol], may_continue: Callable[[Symbol], bool]) -> list[Symbol]:
@@ -49,7 +46,7 @@ def _merged(symbols: Iterable[Symbol], may_continue: Callable[[Symbol], bool]) -
 
 def _is_clause(first: Symbol, symbol: Symbol) -> bool:
     same = (first.kind, first.qualified_name) == (symbol.kind, symbol.qualified_name)
-    return same and symbol.kind in _CLAUSES
+    return same and symbol.kind in CALLABLE_KINDS
 
 
 def _in_open_namespaces(symbols: Iterable[Symbol]) -> list[Symbol]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from codefathom.parse.margins import Margins, above, last_row
-from codefathom.types import Symbol
+from codefathom.types import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Symbol
 
 MAX_SIGNATURE_CHARS = 300
 MAX_DOC_CHARS = 1_000
@@ -31,9 +31,9 @@ _GROUPS = frozenset(
     }
 )
 _LISTS = frozenset({"lexical_declaration", "variable_declaration"})  # of names with values that may hold functions
-_CLASS_LIKE = frozenset({"class", "interface", "struct", "enum", "trait", "type"})
-_LOCAL = frozenset({"variable", "constant"})
-_CALLABLE = frozenset({"function", "method", "macro", "friend"})
+# Captures of the queries that are no kinds of symbols: a friend becomes a function, a prototype is left out.
+QUERY_ONLY_KINDS = frozenset({"friend", "prototype"})
+_CALLABLE = CALLABLE_KINDS | {"friend"}
 _MEMBERS = frozenset({"object", "table_constructor"})  # what a variable may hold functions in
 
 # Marks of comments in all the languages at once: // /// //! /* /** * # -- --- --| ;; % <!-- """ '''
@@ -96,7 +96,7 @@ def symbols_of(definitions: Iterable[Definition], source: DefinitionSource) -> l
             best[place] = definition
     found = []
     for item in best.values():
-        node = _declarator(item) if item.kind in _LOCAL else item.node
+        node = _declarator(item) if item.kind in VALUE_KINDS else item.node
         found.append(_Found(node.start_byte, node.end_byte, item))
     found.sort(key=lambda item: (item.start, -item.end))
     symbols = list(_nested(found, source))
@@ -121,20 +121,20 @@ def _nested(found: list[_Found], source: DefinitionSource) -> Iterator[Symbol]:
         while len(stack) > 1 and (stack[-1].end < end or (stack[-1].start, stack[-1].end) == (start, end)):
             stack.pop()
         around, kind = stack[-1], definition.kind
-        if len(stack) > MAX_DEPTH or (around.in_callable and kind in _LOCAL) or kind == "prototype":
+        if len(stack) > MAX_DEPTH or (around.in_callable and kind in VALUE_KINDS) or kind == "prototype":
             continue
-        if around.is_local and kind in _LOCAL and not _is_chained(definition, around):
+        if around.is_local and kind in VALUE_KINDS and not _is_chained(definition, around):
             continue
         if around.is_local or kind == "friend":
             around = _owner(definition, stack)
         symbol = _symbol(definition, around, source)
         if symbol.name:
-            is_class = symbol.kind in _CLASS_LIKE or (symbol.kind == "component" and "class" in definition.node.type)
+            is_class = symbol.kind in TYPE_KINDS or (symbol.kind == "component" and "class" in definition.node.type)
             is_callable = symbol.kind in _CALLABLE or (
                 symbol.kind == "component" and "function" in definition.node.type
             )
             in_callable = is_callable or (around.in_callable and not is_class)
-            stack.append(_Around(start, end, symbol.qualified_name, in_callable, is_class, kind in _LOCAL))
+            stack.append(_Around(start, end, symbol.qualified_name, in_callable, is_class, kind in VALUE_KINDS))
             yield symbol
 
 

@@ -23,7 +23,7 @@ from codefathom.parse.macros import LANGUAGES as WITH_MACROS
 from codefathom.parse.macros import without_macros
 from codefathom.parse.margins import Margins, above, margins_of, opens_line
 from codefathom.parse.outline import Definition, DefinitionSource, symbols_of
-from codefathom.types import Break, Document, ParsedDocument, Reference, Symbol
+from codefathom.types import VALUE_KINDS, Break, Document, ParsedDocument, Reference, Symbol
 from codefathom.versions import PARSER_VERSION
 
 NAME = f"treesitter/{PARSER_VERSION}"
@@ -257,7 +257,7 @@ def _folded(name: bytes) -> str:
 
 def _contained(uses: Iterable[tuple[int, str]], symbols: Sequence[Symbol]) -> Iterator[tuple[int, str, str]]:
     """Add to each use, ordered by line, the innermost symbol around its line."""
-    holders = [symbol for symbol in symbols if symbol.kind not in {"variable", "constant"}]
+    holders = [symbol for symbol in symbols if symbol.kind not in VALUE_KINDS]
     n_opened = 0
     around: list[Symbol] = []
     for line, name in uses:

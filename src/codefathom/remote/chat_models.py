@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import ipaddress
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import Any, NamedTuple
@@ -17,12 +17,12 @@ from urllib.parse import urlsplit, urlunsplit
 from codefathom.config.model_names import BUNDLED, is_on_disk, model_and_address, shown_model
 from codefathom.config.settings import Settings
 from codefathom.errors import SettingsError, without_login
-from codefathom.providers.base import Ask, ChatModel, Delta, Reply
+from codefathom.providers.base import ChatModel
 from codefathom.providers.http import Hints, Http, Server, Timeouts, is_local
 from codefathom.providers.ollama import OllamaChat
 from codefathom.providers.openai import OpenAIChat
 from codefathom.providers.pace import CallLimits, OnWait
-from codefathom.source.secrets import mask
+from codefathom.remote.masking import MaskingModel
 
 KEYRING_SERVICE = "codefathom"  # under which keys are kept, by the names of their environment variables
 
@@ -227,7 +227,7 @@ class Connections:
         http = self.to(chosen, Timeouts(llm.connect_timeout_s, llm.read_timeout_s))
         kind = OllamaChat if chosen.provider == "ollama" else OpenAIChat
         model: ChatModel = kind(chosen.model, http, chosen.name)
-        return _Masking(model) if chosen.is_remote and self._settings.answer.mask_secrets else model
+        return MaskingModel(model) if chosen.is_remote and self._settings.answer.mask_secrets else model
 
     def named(self, name: str, *, section: str = "llm") -> ModelName:
         """Return a model and where it is asked. Raises SettingsError."""
@@ -349,18 +349,3 @@ def _kept(*variables: str) -> str:
 
 def _setting_a_key(variable: str) -> str:
     return f"set {variable} in the environment, or `keyring set {KEYRING_SERVICE} {variable}` (codefathom[keyring])"
-
-
-class _Masking:
-    """A model on another machine, which never sees what looks like a secret."""
-
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
-        messages = [message._replace(content=mask(message.content).text) for message in ask.messages]
-        return self._model.stream(ask._replace(messages=messages))

@@ -23,7 +23,7 @@ from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.providers.local.reduce import shortened
 from codefathom.providers.prefixes import AUTO, Prefixes, known_prefixes
 from codefathom.remote.chat_models import Connections
-from codefathom.source.secrets import mask_chunk
+from codefathom.remote.masking import MaskingModel
 from codefathom.types import Matrix
 
 # Somebody waits for a question: sooner found by words alone than asked again and again.
@@ -64,7 +64,7 @@ def _remote(settings: Settings, connections: Connections, dimensions_of: Callabl
         _ = model.dimensions
     except ProviderError as error:
         return _Away(name, error)
-    return _Masking(model) if masks else model
+    return MaskingModel(model) if masks else model
 
 
 def _prefixes(wanted: EmbedSettings, model: str) -> Prefixes:
@@ -78,18 +78,6 @@ def _prefixes(wanted: EmbedSettings, model: str) -> Prefixes:
 def _mark(prefixes: Prefixes) -> str:
     """Return a part of the name: with another prefix before the texts, their vectors are others too."""
     return f"#{blake2b(prefixes.document.encode(), digest_size=3).hexdigest()}" if prefixes.document else ""
-
-
-class _Masking:
-    """An embedding model on another machine, which never sees what looks like a secret."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self.name = embedder.name
-        self.dimensions = embedder.dimensions
-
-    def embed(self, texts: Sequence[str], kind: Literal["document", "query"]) -> Matrix:
-        return self._embedder.embed([mask_chunk(text).text for text in texts], kind)
 
 
 class _Away:

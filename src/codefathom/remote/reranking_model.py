@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from codefathom.config.settings import Settings
 from codefathom.errors import without_login
 from codefathom.providers.base import Reranker
 from codefathom.providers.http import Timeouts
 from codefathom.providers.reranking import RemoteReranker
 from codefathom.remote.chat_models import Connections
-from codefathom.source.secrets import mask, mask_chunk
+from codefathom.remote.masking import MaskingModel
 
 # Somebody waits for a question: sooner without grades than asked again and again.
 _ATTEMPTS = 2
@@ -23,15 +21,4 @@ def reranker(settings: Settings, connections: Connections) -> Reranker:
     http = connections.to(chosen, Timeouts(settings.llm.connect_timeout_s, wanted.timeout_s), _ATTEMPTS)
     name = f"{chosen.model or 'the reranker'} at {without_login(chosen.base_url)}"
     model = RemoteReranker(name, chosen.model, http, wanted.max_tokens)
-    return _Masking(model) if chosen.is_remote and settings.answer.mask_secrets else model
-
-
-class _Masking:
-    """A reranking model on another machine, which never sees what looks like a secret."""
-
-    def __init__(self, model: Reranker) -> None:
-        self._model = model
-        self.name = model.name
-
-    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        return self._model.scores(mask(question).text, [mask_chunk(text).text for text in texts])
+    return MaskingModel(model) if chosen.is_remote and settings.answer.mask_secrets else model
