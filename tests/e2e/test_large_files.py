@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from codefathom import Engine
-from codefathom.source.large import LARGE_BYTES
+from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.types import IndexReport, Progress
 
 LIMIT_S = 600
@@ -77,7 +77,7 @@ def check(root: Path, *, large: bool = True) -> None:
 
 
 def test_a_large_file_is_indexed_whole_and_followed(tmp_path: Path) -> None:
-    root = make(tmp_path / "project", LARGE_BYTES + 600_000)
+    root = make(tmp_path / "project", MAX_WHOLE_FILE_BYTES + 600_000)
     path = root / "large.py"
     with Engine.open(str(root)) as engine:
         report = engine.index()
@@ -106,7 +106,7 @@ def test_a_large_file_is_indexed_whole_and_followed(tmp_path: Path) -> None:
 
 
 def test_a_large_file_that_changes_meanwhile_fails_alone(tmp_path: Path) -> None:
-    root = make(tmp_path / "project", 3 * LARGE_BYTES)  # of which some windows are read ahead
+    root = make(tmp_path / "project", 3 * MAX_WHOLE_FILE_BYTES)  # of which some windows are read ahead
     path = root / "large.py"
     with Engine.open(str(root)) as engine:
         for event in engine.index_events():
@@ -127,17 +127,17 @@ def test_a_large_file_that_changes_meanwhile_fails_alone(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("is_new", [True, False])
 def test_a_run_that_is_left_in_the_middle_of_a_large_file_is_completed(tmp_path: Path, is_new: bool) -> None:
-    root = make(tmp_path / "project", LARGE_BYTES + 600_000)
+    root = make(tmp_path / "project", MAX_WHOLE_FILE_BYTES + 600_000)
     with Engine.open(str(root)) as engine:
         if not is_new:
             engine.index()
-            (root / "large.py").write_text("# another\n" + code(LARGE_BYTES + 700_000))
+            (root / "large.py").write_text("# another\n" + code(MAX_WHOLE_FILE_BYTES + 700_000))
         events = engine.index_events()
         for event in events:
             if isinstance(event, Progress) and event.path == "large.py":
                 break
         events.close()
-        assert engine._open().catalog.text("large.py") == ("" if is_new else code(LARGE_BYTES + 600_000))
+        assert engine._open().catalog.text("large.py") == ("" if is_new else code(MAX_WHOLE_FILE_BYTES + 600_000))
         assert engine.index().failures == ()
     check(root)
 

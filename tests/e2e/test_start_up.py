@@ -113,6 +113,7 @@ OURS = {
     "codefathom.source.masks",
     "codefathom.source.origin",
     "codefathom.source.scan",
+    "codefathom.source.size_limits",
     "codefathom.stores",
     "codefathom.stores.base",
     "codefathom.stores.catalog",

@@ -7,6 +7,7 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from codefathom.config.model_names import model_and_address, shown_model
 from codefathom.errors import without_login
+from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.types import LEVELS, MODES
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -44,7 +45,7 @@ class SourceSettings(NamedTuple):
     follow_symlinks: Annotated[bool, SettingRule("Follow symbolic links that stay inside the project.")] = False
     max_file_bytes: Annotated[
         int, SettingRule("Larger files are skipped, and listed as oversized.", low=1, high=10_000_000_000)
-    ] = 4_000_000
+    ] = MAX_WHOLE_FILE_BYTES
     include_generated: Annotated[bool, SettingRule("Index generated, minified and vendored files too.")] = False
     encoding: Annotated[
         str,

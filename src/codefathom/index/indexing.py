@@ -33,9 +33,10 @@ from codefathom.index.workers import prepare_all, prepare_windows
 from codefathom.providers.base import Embedder
 from codefathom.source.charset import likely_encoding
 from codefathom.source.documents import undecodable_lines_of
-from codefathom.source.large import LARGE_BYTES, Survey, Window, opened, windows
+from codefathom.source.large import Survey, Window, opened, windows
 from codefathom.source.scan import scan
 from codefathom.source.secrets import blank
+from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.stores.base import Row
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog.catalog import Catalog
@@ -162,7 +163,7 @@ def _work_off(
     """Prepare and store files, batch by batch, until too many of them fail."""
     n_jobs = tally.n_done + len(jobs)
     recipe = with_found_encoding(stages.recipe, stages.catalog)
-    small = [job for job in jobs if job.file.size <= LARGE_BYTES]
+    small = [job for job in jobs if job.file.size <= MAX_WHOLE_FILE_BYTES]
     for step in reparsing.steps(prepare_all(small, recipe, stages.n_workers)):
         outcomes = step if stages.doubt is None else _compared(stages, stages.doubt, step, tally)
         _store(stages, outcomes, known, tally)
@@ -173,7 +174,7 @@ def _work_off(
             yield Progress("paused", tally.n_done, n_jobs, message=tally.paused)
             return
     for job in jobs:
-        if job.file.size > LARGE_BYTES:
+        if job.file.size > MAX_WHOLE_FILE_BYTES:
             for n_chunks in _store_large(replace(stages, recipe=recipe), job, known, tally):
                 yield Progress("index", tally.n_done, n_jobs, job.file.path, n_chunks, failures=tally.not_told())
 
@@ -221,7 +222,11 @@ def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
     reparsing = Reparsing(stages.model_parser, stages.recipe)
     stages.views.begin(damaged=stages.views.damage())
     recipe = with_found_encoding(stages.recipe, stages.catalog)
-    files = [file for file in scan(recipe.root, recipe.rules).files if file.path in texts and file.size <= LARGE_BYTES]
+    files = [
+        file
+        for file in scan(recipe.root, recipe.rules).files
+        if file.path in texts and file.size <= MAX_WHOLE_FILE_BYTES
+    ]
     for file in files:
         outcome = prepare(FileJob(file, ""), recipe)
         if isinstance(outcome, PreparedFile) and _is_same(outcome.parsed.document, texts[file.path]):

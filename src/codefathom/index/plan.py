@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from codefathom.index.chunk import ChunkLimits
 from codefathom.source.changes import FileStat, IndexedFileStat, compare
 from codefathom.source.scan import Scan, ScanRules, scan
+from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.stores.catalog.records import Entry
 from codefathom.types import USUAL_ENCODING, Document, Skipped
 from codefathom.versions import CHUNKER_VERSION, PARSER_VERSION, SECRETS_VERSION
@@ -136,9 +137,9 @@ def plan(catalog: Catalog, recipe: Recipe, *, full: bool = False, is_known: bool
 def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
     """Whether a file has other bytes than the index remembers; one that was left out and still is, has not."""
     from codefathom.source.documents import read
-    from codefathom.source.large import LARGE_BYTES, survey
+    from codefathom.source.large import survey
 
-    look = survey if file.size > LARGE_BYTES else read
+    look = survey if file.size > MAX_WHOLE_FILE_BYTES else read
     found = look(recipe.root, file, include_generated=recipe.rules.include_generated)
     return ("" if isinstance(found, Skipped) else found.fingerprint) != before.fingerprint
 

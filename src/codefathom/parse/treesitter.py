@@ -23,13 +23,12 @@ from codefathom.parse.macros import LANGUAGES as WITH_MACROS
 from codefathom.parse.macros import without_macros
 from codefathom.parse.margins import Margins, above, margins_of, opens_line
 from codefathom.parse.outline import Definition, DefinitionSource, symbols_of
+from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.types import VALUE_KINDS, Break, Document, ParsedDocument, Reference, Symbol
 from codefathom.versions import PARSER_VERSION
 
 NAME = f"treesitter/{PARSER_VERSION}"
 
-# Above this a file is data in the shape of code; parsing would take seconds and a hundred times its size in memory.
-MAX_BYTES = 4_000_000
 # What is not what it seems may take minutes: 200 kB of "(" as a shell script, 90 s; 300 kB of JSON as Lua, a minute.
 # A file that repeats itself more than code does is not parsed: 17-fold is the most among 1,145 large files of 21
 # repositories. A large one is parsed by the clock.
@@ -69,7 +68,7 @@ def parse(document: Document) -> ParsedDocument | None:
         return None
     problem = load_problem(document.language)
     data = document.text.encode("utf-8", "replace")
-    if not problem and len(data) > MAX_BYTES:
+    if not problem and len(data) > MAX_WHOLE_FILE_BYTES:
         problem = f"{len(data)} bytes are too many to parse"
     if problem or _repeats_itself(data):
         return _given_up(document, problem or "repeats itself too much to be code")

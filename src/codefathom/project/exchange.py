@@ -17,7 +17,7 @@ from typing import Any
 from codefathom.errors import UsageError
 from codefathom.source.content import decode
 from codefathom.source.origin import Tree, is_inside
-from codefathom.source.scan import MAX_BYTES
+from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.text.printable import escape_json, is_text
@@ -54,7 +54,7 @@ def _same_files(text: str, root: str) -> dict[str, str]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"this is no index-json: {error}", hint="give a file of `fathom export`") from error
     texts: dict[str, str] = {}
-    tree = Tree(root, MAX_BYTES)
+    tree = Tree(root, MAX_WHOLE_FILE_BYTES)
     for path, digest in digests.items():
         data = tree.content(_inside(path, "index-json"))
         if data is not None and _md5(data) == digest:
@@ -124,7 +124,7 @@ def _json_lines(catalog: Catalog, root: str) -> Iterator[str]:
 
 def _stamp(document: StoredDocument, root: str) -> dict[str, Any]:
     """MD5 of the bytes on disk, which is what these formats carry; empty when the file is gone by now."""
-    data = Tree(root, MAX_BYTES).content(document.path)
+    data = Tree(root, MAX_WHOLE_FILE_BYTES).content(document.path)
     return {"last_modified": document.mtime_ns / 1e9, "md5": "" if data is None else _md5(data)}
 
 

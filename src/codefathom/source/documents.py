@@ -11,13 +11,10 @@ from codefathom.source.changes import FileStat
 from codefathom.source.charset import undecodable_lines
 from codefathom.source.content import decode, is_binary, machine_made
 from codefathom.source.languages import CODE, language_of, refine
+from codefathom.source.size_limits import MAX_TEXT_FILE_BYTES, MAX_WHOLE_FILE_BYTES
 from codefathom.types import USUAL_ENCODING, Document, Skipped
 
 FINGERPRINT_VERSION = 1
-
-# Data and prose of this size is a dump. Code may be larger, up to the limit of the scan.
-MAX_TEXT_BYTES = 1_000_000
-_MOST_LOOKED_AT = 4_000_000  # bytes of a file whose encoding is asked for
 
 
 def fingerprint(data: bytes) -> str:
@@ -48,7 +45,7 @@ def read(
         return Skipped(file.path, "binary")
     text, is_assumed = decode(data, assumed)
     language = kind_of(file.path, text)
-    if len(data) > MAX_TEXT_BYTES and language not in CODE:
+    if len(data) > MAX_TEXT_FILE_BYTES and language not in CODE:
         return Skipped(file.path, "oversized")
     if not include_generated and (reason := machine_made(file.path, language, text)):
         return Skipped(file.path, reason)
@@ -63,10 +60,10 @@ def kind_of(path: str, text: str) -> str:
 def undecodable_lines_of(root: str, path: str) -> bytes:
     """Return the lines of a file that only an assumed encoding can read; empty when it cannot be read."""
     try:
-        data = _bytes_of(os.path.join(root, path), _MOST_LOOKED_AT) or b""
+        data = _bytes_of(os.path.join(root, path), MAX_WHOLE_FILE_BYTES) or b""
     except OSError:
         return b""
-    return undecodable_lines(data if len(data) < _MOST_LOOKED_AT else data[: data.rfind(b"\n") + 1])
+    return undecodable_lines(data if len(data) < MAX_WHOLE_FILE_BYTES else data[: data.rfind(b"\n") + 1])
 
 
 def open_regular(path: str) -> BinaryIO | None:

@@ -13,12 +13,9 @@ from codefathom.source.changes import FileStat
 from codefathom.source.content import decode, is_binary, machine_made
 from codefathom.source.documents import fingerprint_of, kind_of, open_regular
 from codefathom.source.languages import CODE
+from codefathom.source.size_limits import MAX_LINE_BYTES, WINDOW_BYTES
 from codefathom.types import USUAL_ENCODING, Skipped
 
-# As much as tree-sitter is given: what is larger has no symbols anyway. Equal to the limit of the scan by default.
-LARGE_BYTES = 4_000_000
-WINDOW_BYTES = 1_000_000
-MAX_LINE_BYTES = 4_000_000  # a line is never cut, so it is held whole, several times over
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # UTF-16 and UTF-32: a newline byte is no line end there
 _HEAD_LINES = 2  # where an encoding is declared
 _MAX_HEAD_BYTES = 1_000

@@ -12,13 +12,10 @@ from codefathom.errors import SourceError
 from codefathom.source import ignore
 from codefathom.source.changes import FileStat, Scan
 from codefathom.source.ignore import BROUGHT_BACK, NO_RULE, Layer, Layers, Patterns
+from codefathom.source.size_limits import MAX_IGNORE_FILE_BYTES, MAX_WHOLE_FILE_BYTES
 from codefathom.types import Skipped
 
-__all__ = ["MAX_BYTES", "FileStat", "Scan", "ScanRules", "scan"]
-
-# No file that a person wrote is larger: the largest among 24,000 files of 21 repositories has 0.45 MB.
-MAX_BYTES = 4_000_000
-_MAX_IGNORE_FILE_BYTES = 1_000_000
+__all__ = ["FileStat", "Scan", "ScanRules", "scan"]
 
 
 class ScanRules(NamedTuple):
@@ -28,7 +25,7 @@ class ScanRules(NamedTuple):
     ignore: tuple[str, ...] = ()  # gitignore lines from the settings, relative to the root
     extra_ignore: tuple[str, ...] = ()  # gitignore lines from the command line; they have the last word
     follow_symlinks: bool = False  # never out of the root, and no file or folder twice
-    max_bytes: int = MAX_BYTES
+    max_bytes: int = MAX_WHOLE_FILE_BYTES
     include_generated: bool = False  # enter vendored directories too; `documents.read` has the same switch for files
 
 
@@ -281,6 +278,6 @@ def _read_text(path: str) -> str:
         with open(os.open(path, flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return ""
-            return file.read(_MAX_IGNORE_FILE_BYTES).decode("utf-8", "surrogateescape")
+            return file.read(MAX_IGNORE_FILE_BYTES).decode("utf-8", "surrogateescape")
     except OSError:
         return ""

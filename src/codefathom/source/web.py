@@ -18,6 +18,7 @@ import httpx
 
 from codefathom import __version__
 from codefathom.errors import SourceError, without_login
+from codefathom.source.size_limits import MAX_PAGE_BYTES
 
 _MAX_REDIRECTS = 5
 _HTML = ("text/html", "application/xhtml+xml")
@@ -31,7 +32,7 @@ _HEADERS = {
 _SAVE_IT = "save the page as text and give the file with --doc"
 
 
-def fetch(url: str, *, max_bytes: int = 2_000_000, timeout_s: float = 20) -> str:
+def fetch(url: str, *, max_bytes: int = MAX_PAGE_BYTES, timeout_s: float = 20) -> str:
     """Return the text of a page; of HTML what a reader sees, with its headings, lists and code as Markdown.
 
     Addresses of private networks are allowed: the one who types the address is the one who runs this, on a machine that

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from codefathom.source.changes import FileStat
 from codefathom.source.content import decode, is_binary, machine_made
-from codefathom.source.documents import FINGERPRINT_VERSION, MAX_TEXT_BYTES, fingerprint, read
+from codefathom.source.documents import FINGERPRINT_VERSION, fingerprint, read
 from codefathom.source.languages import language_of
+from codefathom.source.size_limits import MAX_TEXT_FILE_BYTES
 from codefathom.types import Document, Skipped
 
 
@@ -198,7 +199,7 @@ def test_libraries_are_known_by_their_banner_and_their_place(path: str, text: st
 
 
 def test_a_dump_is_oversized_and_code_of_that_size_is_not(tmp_path: Path) -> None:
-    data = b"word " * (MAX_TEXT_BYTES // 5) + b"\nend\n"
+    data = b"word " * (MAX_TEXT_FILE_BYTES // 5) + b"\nend\n"
     assert reason(read_bytes(tmp_path, "dump.txt", data)) == "oversized"
     assert isinstance(read_bytes(tmp_path, "amalgamation.c", data), Document)
 

@@ -150,7 +150,7 @@ def test_of_a_large_file_only_a_part_is_looked_at_for_its_encoding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(tmp_path, "价格 = '订单'\n".encode("gbk") * 50)
-    monkeypatch.setattr("codefathom.source.documents._MOST_LOOKED_AT", 50)
+    monkeypatch.setattr("codefathom.source.documents.MAX_WHOLE_FILE_BYTES", 50)
     lines = undecodable_lines_of(str(tmp_path), "a.py")
     assert 0 < len(lines) <= 50
     assert lines.endswith(b"\n")
