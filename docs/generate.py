@@ -30,20 +30,21 @@ CLI_INTRODUCTION = """\
 
 | exit code | meaning |
 | --- | --- |
-| 0 | found, done |
-| 1 | nothing found; for `doctor`, something is not well |
-| 2 | error: a wrong argument, setting or filter, an unreadable project, a paused run |
+| 0 | success; a search has results |
+| 1 | a search has no results; `doctor` has found a problem |
+| 2 | error: a wrong argument, setting or filter, a project that cannot be read, an indexing run that paused |
 | 130 | interrupted with Ctrl-C |
 
-A command is about the project around the current folder: the nearest folder upwards with `.fathom`, `fathom.toml` or
-`.git`, else the folder itself. Paths in answers are relative to the project. Paths given to options are looked for
-below the current folder first, then in the project. `NO_COLOR` switches colours off, `FATHOM_DEBUG=1` shows tracebacks.
+A command works on the project around the current folder. The root of the project is the nearest folder, from the
+current one upwards, that contains `.fathom`, `fathom.toml` or `.git`; if there is none, it is the current folder.
+Paths in results are relative to the root. A path in an option is first looked up relative to the current folder, then
+relative to the root. `NO_COLOR=1` switches colours off, `FATHOM_DEBUG=1` shows tracebacks.
 """
 
 LEGACY_INTRODUCTION = """\
-## Flags without a command
+## Options without a command
 
-These spellings are accepted too, so that scripts written for them go on working:
+These options are accepted too, so that existing scripts continue to work:
 
 ```
 fathom --build-index --source-dir ./my-project
@@ -53,36 +54,37 @@ fathom --query-index "@@authenticate" --source-dir ./my-project
 fathom --rag --contexts-only --source-dir ./my-project '{"query": "database settings", "only_contexts": true}'
 ```
 
-Where what it prints is to go to another program, pipe it there; the program in place of `model-tool` is yours:
+To pass the output to another program, use a pipe; put your own program in the place of `model-tool`:
 
 ```
 fathom --rag "a shell script that connects to the database" --source-dir ./my-project | model-tool
 ```
 
-`--rag` answers as `fathom ask` does. Without a language model it prints what retrieval finds: selecting and judging are
-skipped, which is said on stderr.
+`--rag` answers as `fathom ask` does. Without a language model it prints the sources that the search returns; a
+message on stderr says that no model has selected or judged them.
 """
 
 SETTINGS_INTRODUCTION = """\
 # Settings
 
-A value is taken from the last of these places that names it:
+A setting can be set in several places. If it is set in more than one, the place further down in this list wins:
 
 1. the default below,
-2. your own file, `~/.config/codefathom/fathom.toml` (`XDG_CONFIG_HOME` and, on Windows, `APPDATA` are honoured;
-   `FATHOM_CONFIG` names another file),
+2. your own file, `~/.config/codefathom/fathom.toml` (in the folder `XDG_CONFIG_HOME` if that is set; on Windows in
+   `APPDATA`; `FATHOM_CONFIG` names another file),
 3. `fathom.toml` in the project,
-4. the environment: `FATHOM_SEARCH__LIMIT=20` is `search.limit`,
+4. the environment: `FATHOM_SEARCH__LIMIT=20` sets `search.limit`,
 5. arguments: options such as `--limit`, or `--set search.limit=20` for any setting.
 
-`fathom config show` prints every value and where it comes from. A key or value that cannot be used is an error.
+`fathom config show` prints every value and where it comes from. An unknown key or a wrong value is an error.
 
-A project file comes with the repository, whoever wrote that. It may say what suits the project, and it may tighten what
-you have set or would have by default, never loosen it: the tables tell what it may do with each setting. A number that
-means "no limit" counts as the largest. What does not count is said on stderr and by `fathom config show`; where text
-would be sent elsewhere, it is an error. The file is read only when it is a regular file of at most 250 kB, never
-through a link. A file that `FATHOM_CONFIG` names is yours. An index lies in a folder of its own: `index.dir` names one
-that is empty or not there yet.
+The file of a project comes with its repository, and anybody may have written it. It can therefore adapt settings to
+the project, and it can make limits stricter than yours or the defaults, but never less strict: the tables say what it
+may do with each setting. A number that means "no limit" counts as the largest. A value that the file may not set is
+ignored, with a message on stderr and in `fathom config show`; a value that would send text to another place is an
+error. The file is read only if it is a regular file of at most 250 kB, never through a link. A file that
+`FATHOM_CONFIG` names is your own. An index needs a folder for itself: `index.dir` must name a folder that is empty or
+does not exist yet.
 
 ```toml
 # fathom.toml
@@ -93,9 +95,10 @@ required_exts = [".py", ".md"]
 limit = 20
 ```
 
-Three variables are no settings: `FATHOM_INDEX_DIR` is one folder for the indexes of all projects, `FATHOM_CACHE_DIR`
-the folder for what they share, and `FATHOM_STATE_DIR` the folder in which fathom remembers which indexes you have made
-or checked. Any other index, such as one that came with a clone, is compared with the files before it is shown.
+Three environment variables are not settings: `FATHOM_INDEX_DIR` is one folder for the indexes of all projects,
+`FATHOM_CACHE_DIR` is the folder for the cache that they share, and `FATHOM_STATE_DIR` is the folder in which fathom
+records the indexes that you have made or checked. Any other index, such as one that came with a clone, is compared with
+the files before it is used.
 """
 
 
@@ -111,16 +114,16 @@ def _command(command: Command) -> str:
     lines = [f"## fathom {command.name}", "", f"{command.summary[0].upper()}{command.summary[1:]}.", ""]
     lines += ["```", *(command.examples or (usage(command),)), "```", ""]
     if command.operands or command.options:
-        lines += [*_option_table((*command.operands, *command.options)), ""]
+        lines += [*_option_table((*command.operands, *command.options), command), ""]
     return "\n".join(lines)
 
 
-def _option_table(options: tuple[Option, ...]) -> Iterator[str]:
+def _option_table(options: tuple[Option, ...], command: Command | None = None) -> Iterator[str]:
     yield "| option | what it does | setting |"
     yield "| --- | --- | --- |"
     for option in options:
         setting = f"`{option.setting}`" if option.setting else ""
-        yield f"| `{_cell(spelling(option))}` | {_cell(explanation(option))} | {setting} |"
+        yield f"| `{_cell(spelling(option))}` | {_cell(explanation(option, command))} | {setting} |"
 
 
 def settings_page() -> str:
@@ -143,7 +146,7 @@ def _section(name: str, settings: list[KnownSetting], older: dict[str, list[str]
         "",
         summary,
         "",
-        "| setting | default | what it does | in a project's file | also called |",
+        "| setting | default | meaning | in a project's file | also called |",
         "| --- | --- | --- | --- | --- |",
     ]
     for known in settings:
@@ -159,10 +162,10 @@ def _of_project(known: KnownSetting) -> str:
     permission = permission_of(known)
     is_switch = isinstance(known.default, bool)
     text = {
-        "free": "as you like",
+        "free": "any value",
         "lower": "only off" if is_switch else "only lower",
         "higher": "only higher",
-        "inside": "a place inside",
+        "inside": "a folder in the project",
         "closed": "no",
     }[permission.direction]
     return text + "".join(f", not `{value}`" for value in permission.never)
@@ -192,33 +195,33 @@ fathom serve ~/code/shop
 curl -s localhost:8900/search -H 'content-type: application/json' -d '{"query": "where are orders priced"}'
 ```
 
-Who may ask: where `server.tokens` holds none, the server listens on this machine only and asks for nothing. Else every
-request carries `Authorization: Bearer TOKEN`, except those to `/health` and `/version`; a token may be kept to some
-projects. `fathom serve --new-token NAME` makes one. A request must name the server as the settings do (`server.hosts`),
-and a page of another server may ask only where `server.cors` lists it.
+Access: if `server.tokens` is empty, the server listens on this machine only and requires no token. Otherwise every
+request needs the header `Authorization: Bearer TOKEN`, except requests to `/health` and `/version`; a token can be
+limited to some projects. `fathom serve --new-token NAME` makes a token. The host name of a request must be a name of
+the server (`server.hosts`), and a page of another server can send requests only if `server.cors` lists it.
 
-Searches wait for their turn, one of each client after the other (`server.search_processes`,
-`server.waiting_searches`). One that takes longer than `server.search_timeout_s` is ended with its process; on Windows
-only one that still waits is. [How that does under load](benchmarks-serving.md).
+If many searches arrive at the same time, they wait, and the clients take turns (`server.search_processes`,
+`server.waiting_searches`). A search that takes longer than `server.search_timeout_s` is stopped together with its
+process; on Windows only a search that still waits is stopped. [Measurements under load](benchmarks-serving.md).
 
-With `pip install 'codefathom[telemetry]'` requests, stages of a search or answer, calls of models and jobs are spans
-for OpenTelemetry, as with `opentelemetry-instrument fathom serve`.
+With `pip install 'codefathom[telemetry]'`, the server makes OpenTelemetry spans for requests, the stages of searches
+and answers, calls of models, and jobs. Start it with `opentelemetry-instrument fathom serve`, for example.
 
-An error is `application/problem+json`: `code` is for programs, `detail` says what failed and `hint` what to do.
+An error is `application/problem+json`: `code` is for programs, `detail` says what failed, and `hint` says what to do.
 
 | status | code | meaning |
 | --- | --- | --- |
-| 400 | `bad_request`, `usage` | the question, path, filter or setting cannot be understood |
-| 401, 403 | `unauthorized`, `forbidden` | a token is missing or not good for this; an unknown host or page |
+| 400 | `bad_request`, `usage` | the question, path, filter or setting is not valid |
+| 401, 403 | `unauthorized`, `forbidden` | the token is missing or not valid for this; an unknown host or page |
 | 404 | `not_found`, `source` | no such route, project, job, file or conversation |
-| 408, 413, 429 | `timeout`, `too_large`, `too_many_requests` | a limit of `server.*`; 429 says when in `Retry-After` |
-| 409 | `not_indexed`, `conflict`, `locked`, `mismatch`, `settings` | not possible as things are |
-| 422 | `invalid` | the body or a parameter has another form |
+| 408, 413, 429 | `timeout`, `too_large`, `too_many_requests` | a limit of `server.*`; 429 has `Retry-After` |
+| 409 | `not_indexed`, `conflict`, `locked`, `mismatch`, `settings` | not possible in the present state |
+| 422 | `invalid` | the body or a parameter does not have the expected form |
 | 502 | `provider` | a model failed |
-| 503 | `index`, `busy` | the index cannot be read or written; too many ask at the moment |
-| 504 | `too_slow` | the search takes longer than it may |
+| 503 | `index`, `busy` | the index cannot be read or written; too many requests at the moment |
+| 504 | `too_slow` | the search takes longer than its time limit |
 
-Names in bodies are understood in snake_case and in camelCase.
+Names in request bodies may be written in snake_case and in camelCase.
 """
 
 
@@ -245,16 +248,16 @@ def _operation(name: str, operation: dict[str, Any], schemas: dict[str, Any]) ->
     lines = [f"### {name}", "", f"{operation['summary']}.", ""]
     parameters = operation.get("parameters", [])
     if parameters:
-        lines += ["| parameter | example | what it is |", "| --- | --- | --- |"]
+        lines += ["| parameter | example | meaning |", "| --- | --- | --- |"]
         lines += [_parameter(parameter, schemas) for parameter in parameters]
         lines += [""]
     for content in operation.get("requestBody", {}).get("content", {}).values():
-        lines += ["Takes:", "", *_json(content, schemas), ""]
+        lines += ["Request body:", "", *_json(content, schemas), ""]
     for status, answer in operation["responses"].items():
         for kind, content in answer.get("content", {}).items() if status.startswith("2") else ():
-            lines += [f"Gives {status}, `{kind}`:", "", *_json(content, schemas), ""]
+            lines += [f"Response {status}, `{kind}`:", "", *_json(content, schemas), ""]
         if status.startswith("2") and not answer.get("content"):
-            lines += [f"Gives {status}.", ""]
+            lines += [f"Response {status}, without a body.", ""]
     return "\n".join(lines)
 
 
@@ -267,9 +270,9 @@ def _parameter(parameter: dict[str, Any], schemas: dict[str, Any]) -> str:
 
 
 def _json(content: dict[str, Any], schemas: dict[str, Any]) -> Iterator[str]:
-    found = content.get("example", _example(content.get("schema", {}), schemas))
-    yield "```" if isinstance(found, str) else "```json"
-    yield found.rstrip() if isinstance(found, str) else json.dumps(found, ensure_ascii=False, indent=2)
+    example = content.get("example", _example(content.get("schema", {}), schemas))
+    yield "```" if isinstance(example, str) else "```json"
+    yield example.rstrip() if isinstance(example, str) else json.dumps(example, ensure_ascii=False, indent=2)
     yield "```"
 
 

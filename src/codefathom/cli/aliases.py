@@ -1,39 +1,77 @@
-"""The flags of the first document, accepted under their names: `fathom --rag --source-dir X "…"`."""
+"""The options of earlier scripts, which name no command: `fathom --rag --source-dir X "…"`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from codefathom.cli.options import AskOptions, Common, ContextOptions, IndexOptions, Option, SearchOptions
+from codefathom.cli.options import (
+    FILTER_LEVEL,
+    JUDGE_WORKERS,
+    REQUIRED_EXTS,
+    TOKENIZER_PATH,
+    AskOptions,
+    Common,
+    ContextOptions,
+    IndexOptions,
+    Option,
+    SearchOptions,
+)
 from codefathom.errors import UsageError
 
 _MODES = ("--rag", "--build-index", "--query-index")
 
 LEGACY_OPTIONS = (
     Option(("prompt",), "the question", "QUERY", repeat=True),
-    Option(("--rag",), "answer a question: fathom ask; without a language model its context: fathom context"),
-    Option(("--build-index",), "make the index: fathom index"),
-    Option(("--query-index",), "search the index: fathom search", "QUERY"),
-    Option(("--contexts-only",), "print the context as JSON: fathom ask --contexts-only"),
-    Option(("--filter-level",), "0, 1 or 2", "N", setting="select.filter_level"),
-    Option(("--max-files",), "most files of a context or an answer", "N", setting="context.max_files"),
-    Option(("--relevance-threshold",), "least grade of a file", "N", setting="judge.relevance_threshold"),
-    Option(("--enable-hybrid-index",), "search by words and vectors"),
+    Option(("--rag",), "as `fathom ask`; without a language model as `fathom context`"),
+    Option(("--build-index",), "as `fathom index`"),
+    Option(("--query-index",), "as `fathom search`", "QUERY"),
+    Option(("--contexts-only",), "print the sources as JSON, as `fathom ask --contexts-only`"),
+    FILTER_LEVEL,
+    Option(
+        ("--max-files",),
+        "maximum number of files in a context, or of sources in an answer",
+        "N",
+        setting="context.max_files",
+    ),
+    Option(
+        ("--relevance-threshold",),
+        "lowest grade (0 to 10) with which code is kept",
+        "N",
+        setting="judge.relevance_threshold",
+    ),
+    Option(("--enable-hybrid-index",), "search by words and by vectors"),
     Option(("--no-enable-hybrid-index",), "search by words only"),
-    Option(("--duckdb-vector-dim",), "length of stored vectors", "N", setting="embed.dimensions"),
-    Option(("--duckdb-query-top-k",), "candidates of each ranking", "N", setting="search.candidates"),
-    Option(("--duckdb-query-similarity",), "least similarity", "X", setting="search.min_similarity"),
-    Option(("--rag-doc-filter-relevance",), "least grade of a document", "N", setting="judge.doc_relevance"),
-    Option(("--index-filter-workers",), "judgements at the same time", "N", setting="judge.workers"),
-    Option(("--rag-context-window-limit",), "tokens of a context", "N", setting="context.window"),
-    Option(("--full-text-ratio",), "share of whole files", "X", setting="context.full_text_ratio"),
-    Option(("--segment-ratio",), "share of excerpts", "X", setting="context.segment_ratio"),
-    Option(("--disable-auto-window",), "keep the window fixed"),
-    Option(("--disable-segment-reorder",), "leave excerpts as found"),
-    Option(("--anti-quota-limit-ms",), "time between provider calls", "MS", setting="limits.min_interval_ms"),
-    Option(("--tokenizer-path",), "tokenizer.json to count with", "FILE", setting="context.tokenizer_path"),
-    Option(("--required-exts",), "only names that end so", "LIST", setting="source.required_exts"),
+    Option(
+        ("--duckdb-vector-dim",),
+        "length of the vectors; 0: the length that the model produces",
+        "N",
+        setting="embed.dimensions",
+    ),
+    Option(("--duckdb-query-top-k",), "maximum number of candidates of each ranking", "N", setting="search.candidates"),
+    Option(
+        ("--duckdb-query-similarity",), "minimum similarity of vector candidates", "X", setting="search.min_similarity"
+    ),
+    Option(
+        ("--rag-doc-filter-relevance",),
+        "lowest grade (0 to 10) with which documents are kept",
+        "N",
+        setting="judge.doc_relevance",
+    ),
+    JUDGE_WORKERS,
+    Option(("--rag-context-window-limit",), "maximum number of tokens in a context", "N", setting="context.window"),
+    Option(("--full-text-ratio",), "share of the context for whole files", "X", setting="context.full_text_ratio"),
+    Option(("--segment-ratio",), "share of the context for excerpts", "X", setting="context.segment_ratio"),
+    Option(("--disable-auto-window",), "do not adapt the context window to the model"),
+    Option(("--disable-segment-reorder",), "keep excerpts in the order of the search"),
+    Option(
+        ("--anti-quota-limit-ms",),
+        "minimum milliseconds between two calls of a provider",
+        "MS",
+        setting="limits.min_interval_ms",
+    ),
+    TOKENIZER_PATH,
+    REQUIRED_EXTS,
 )
 _SWITCHES: Mapping[str, tuple[str, object]] = {
     "enable_hybrid_index": ("search.mode", "hybrid"),
@@ -41,17 +79,17 @@ _SWITCHES: Mapping[str, tuple[str, object]] = {
     "disable_auto_window": ("context.disable_auto_window", True),
     "disable_segment_reorder": ("context.disable_segment_reorder", True),
 }
-NO_MODEL = "no language model is configured: selecting and judging are skipped, this is what retrieval found"
+NO_MODEL = "no language model is configured: the sources are the hits of the search, no model selects or judges them"
 
 
 def is_legacy(words: Sequence[str]) -> bool:
-    """Whether the words are meant in the first document's way."""
+    """Return True if the words contain an option that needs no command."""
     flags = {name for option in LEGACY_OPTIONS for name in option.names if name.startswith("--")}
     return any(word.partition("=")[0] in flags for word in words)
 
 
 def translate(common: Common, values: Mapping[str, Any]) -> tuple[str, Any]:
-    """Return the command and its options that the flags mean."""
+    """Return the command that the options stand for, and the options of that command."""
     overrides = dict(common.overrides)
     overrides.update(setting for name, setting in _SWITCHES.items() if name in values)
     if "context.max_files" in overrides:  # a context and an answer are limited by settings of their own
@@ -63,7 +101,10 @@ def translate(common: Common, values: Mapping[str, Any]) -> tuple[str, Any]:
     if "build_index" in values:
         return "index", IndexOptions(common)
     if "rag" not in values:
-        raise UsageError(f"say what to do: one of {', '.join(_MODES)}", hint="fathom --help lists the commands too")
+        raise UsageError(
+            f"the options name no task: one of {', '.join(_MODES)} is needed",
+            hint="`fathom --help` lists the commands and options",
+        )
     from codefathom.search.question.query import unwrap  # what it imports is not needed before
 
     query, only_contexts = unwrap(prompt)
@@ -73,7 +114,7 @@ def translate(common: Common, values: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 def as_context(options: AskOptions) -> ContextOptions:
-    """Return what `--rag` means where no language model is configured."""
+    """Return the options of `fathom context` with which `--rag` runs when no language model is configured."""
     if options.contexts_only:
         return ContextOptions(options.common, options.query, format="json")
     return ContextOptions(options.common, options.query, notice=NO_MODEL)

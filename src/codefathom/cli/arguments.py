@@ -70,7 +70,7 @@ def _split_command(words: Sequence[str]) -> tuple[str, list[str]]:
 
 def _parse_top(words: Sequence[str]) -> Parsed:
     if {"--version", "-V"} & set(words):
-        return Parsed("version", _BY_NAME["version"].make(Common(json="--json" in words)))
+        return Parsed("version", _BY_NAME["version"].options_type(Common(json="--json" in words)))
     if {"-h", "--help"} & set(words):
         return Parsed("", None, wants_help=True)
     raise UsageError(f"there is no command in {' '.join(words)!r}", hint="fathom --help lists the commands")
@@ -85,7 +85,7 @@ def _parse_command(command: Command, words: Sequence[str]) -> Parsed:
         if option.required and not own.get(option.destination):
             missing = option.names[0] if option.names[0].startswith("-") else option.metavar
             raise UsageError(f"fathom {command.name} needs {missing}", hint=f"fathom {command.name} --help")
-    return Parsed(command.name, command.make(common=common, **own))
+    return Parsed(command.name, command.options_type(common=common, **own))
 
 
 def _parse_legacy(words: Sequence[str]) -> Parsed:

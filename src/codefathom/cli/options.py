@@ -1,9 +1,9 @@
-"""What each command takes, as data: the parser, the help texts and docs/cli.md are all made from these tables."""
+"""The options of each command, as data: the parser, the help texts and docs/cli.md are all made from these tables."""
 
 # Without `from __future__ import annotations`: see config/settings.py.
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from codefathom.types import LEVELS, MODES
 
@@ -19,7 +19,7 @@ class Option(NamedTuple):
     kind: type = str
     repeat: bool = False
     required: bool = False
-    low: float | None = None  # of numbers that are no setting
+    low: float | None = None  # limits of a number that is not a setting
     high: float | None = None
 
     @property
@@ -30,7 +30,7 @@ class Option(NamedTuple):
 
 
 class Common(NamedTuple):
-    """What every command takes."""
+    """Options of every command."""
 
     source_dir: str = ""
     overrides: Mapping[str, object] = {}
@@ -90,11 +90,11 @@ class ContextOptions(NamedTuple):
     lang: tuple[str, ...] = ()
     kind: tuple[str, ...] = ()
     filter: tuple[str, ...] = ()
-    notice: str = ""  # said on stderr before the context
+    notice: str = ""  # printed on stderr before the context
 
 
 class AskOptions(NamedTuple):
-    """`fathom ask`, `fathom --rag`, and `fathom chat`, which has no question yet."""
+    """`fathom ask`, `fathom --rag`, and `fathom chat`, where `query` is empty."""
 
     common: Common
     query: str = ""
@@ -129,7 +129,7 @@ class DoctorOptions(NamedTuple):
 
 
 class PlainOptions(NamedTuple):
-    """Commands that take nothing of their own: version."""
+    """Commands without options of their own: version."""
 
     common: Common
 
@@ -166,13 +166,13 @@ class ImportOptions(NamedTuple):
 
 
 class Command(NamedTuple):
-    """One command: what it is for, what it takes, and into which options that is made."""
+    """One command: its purpose, its operands and options, and the type of its parsed options."""
 
     name: str
     summary: str
     operands: tuple[Option, ...]
     options: tuple[Option, ...]
-    make: type
+    options_type: Any
     examples: tuple[str, ...] = ()
 
 
@@ -180,35 +180,65 @@ EXPORT_FORMATS = ("index-json", "jsonl")
 CONTEXT_FORMATS = ("files", "autocoder", "markdown", "xml", "json")
 
 COMMON_OPTIONS = (
-    Option(("-C", "--source-dir"), "the project; without it, the one around the current folder", "DIR"),
-    Option(("--set",), "override a setting, such as search.rrf_k=20", "KEY=VALUE", repeat=True),
-    Option(("--json",), "print JSON"),
-    Option(("-q", "--quiet"), "say nothing but errors on stderr"),
-    Option(("-v", "--verbose"), "say more: whole excerpts, timings, a traceback when something breaks"),
+    Option(("-C", "--source-dir"), "project folder; without it, the project around the current folder", "DIR"),
+    Option(("--set",), "change a setting for this run, such as search.rrf_k=20", "KEY=VALUE", repeat=True),
+    Option(("--json",), "print the result as JSON"),
+    Option(("-q", "--quiet"), "print only errors on stderr"),
+    Option(("-v", "--verbose"), "print more: whole excerpts, timings, tracebacks of unexpected errors"),
     Option(("-h", "--help"), "show this help"),
 )
 
 _FILTERS = (
-    Option(("--dir",), "only files below this folder", "DIR", repeat=True),
-    Option(("--lang",), "only this language", "NAME", repeat=True),
-    Option(("--kind",), "only this kind: function, class, method, section…", "NAME", repeat=True),
-    Option(("--filter",), "only what matches, such as 'lines > 20 and not is_test'", "EXPR", repeat=True),
+    Option(("--dir",), "use only files below this folder", "DIR", repeat=True),
+    Option(("--lang",), "use only files in this language, such as go", "NAME", repeat=True),
+    Option(("--kind",), "use only symbols of this kind, such as function or class", "NAME", repeat=True),
+    Option(("--filter",), "use only what this filter matches, such as 'lines > 20'", "EXPR", repeat=True),
 )
 _REFRESH = Option(
-    ("--refresh",), "update the index first", "WHEN", setting="search.refresh", choices=("auto", "always", "never")
+    ("--refresh",),
+    "update the index before the search; auto: unless many files changed",
+    "WHEN",
+    setting="search.refresh",
+    choices=("auto", "always", "never"),
 )
-_MODEL = Option(("--model",), "provider and model, such as ollama:qwen2.5-coder:14b", "NAME", setting="llm.model")
-_MAX_SOURCES = Option(("-n", "--max-sources"), "most files that the model is shown", "N", setting="rerank.top_n")
-_FILTER_LEVEL = Option(
-    ("--filter-level",), "0 as found, 1 judged by the model, 2 with related files", "N", setting="select.filter_level"
+_MODEL = Option(
+    ("--model",), "language model to ask, such as ollama:qwen2.5-coder:14b", "PROVIDER:NAME", setting="llm.model"
 )
-_PIN = Option(("--pin",), "a file of the project that must be among the sources", "PATH", repeat=True)
-_URL = Option(("--url",), "a page to fetch as a further text", "URL", repeat=True)
+_MAX_SOURCES = Option(
+    ("-n", "--max-sources"), "maximum number of sources that the model is shown", "N", setting="rerank.top_n"
+)
+FILTER_LEVEL = Option(
+    ("--filter-level",),
+    "choice of sources: 0: hits of the search; 1: judged by a language model; 2: judged, with related files; "
+    "-1: 1 if a language model is configured, else 0",
+    "N",
+    setting="select.filter_level",
+)
+_PIN = Option(("--pin",), "add this file of the project to the sources in any case", "PATH", repeat=True)
+_URL = Option(("--url",), "download this page and add its text to the sources", "URL", repeat=True)
+JUDGE_WORKERS = Option(
+    ("--index-filter-workers",),
+    "number of calls of the judging model at the same time",
+    "N",
+    setting="judge.workers",
+)
+TOKENIZER_PATH = Option(
+    ("--tokenizer-path",),
+    "tokenizer.json to count tokens with; without it, an estimate is used",
+    "FILE",
+    setting="context.tokenizer_path",
+)
 _HOW_TO_ANSWER = (
-    Option(("--index-filter-workers",), "judgements at the same time", "N", setting="judge.workers"),
-    Option(("--tokenizer-path",), "tokenizer.json to count tokens with", "FILE", setting="context.tokenizer_path"),
-    Option(("--agent",), "let the model look for itself, in rounds of tool calls"),
-    Option(("--explain",), "show every stage on stderr: its time, tokens and cost"),
+    JUDGE_WORKERS,
+    TOKENIZER_PATH,
+    Option(("--agent",), "let the model search the project itself, in rounds of tool calls"),
+    Option(("--explain",), "show each stage on stderr, with its time, tokens and cost"),
+)
+REQUIRED_EXTS = Option(
+    ("--required-exts",),
+    "index only files with one of these endings, such as .rs,.py",
+    "LIST",
+    setting="source.required_exts",
 )
 _QUERY = Option(
     ("query",),
@@ -224,15 +254,23 @@ COMMANDS = (
         "make or update the index",
         (),
         (
-            Option(("--full",), "read every file again"),
-            Option(("--watch",), "stay and update whenever files change"),
-            Option(("--dry-run",), "only tell what would be done"),
+            Option(("--full",), "read every file again, even if it has not changed"),
+            Option(("--watch",), "keep running, and update the index whenever files change"),
+            Option(("--dry-run",), "show what would be done, without doing it"),
             Option(("--interactive",), "show the plan and ask before indexing"),
-            Option(("--required-exts",), "only names that end so: .rs,.py", "LIST", setting="source.required_exts"),
-            Option(("--ignore",), "further ignore patterns, with commas between", "LIST", setting="source.ignore"),
-            Option(("--workers",), "processes that parse", "N", setting="index.workers"),
+            REQUIRED_EXTS,
+            Option(("--ignore",), "more ignore patterns, separated by commas", "LIST", setting="source.ignore"),
             Option(
-                ("--wait",), "how long to wait while another process writes; 0: fail", "SECONDS", setting="index.wait_s"
+                ("--workers",),
+                "number of parsing processes; 0: one for each processor",
+                "N",
+                setting="index.workers",
+            ),
+            Option(
+                ("--wait",),
+                "wait at most this long for another process; 0: fail",
+                "SECONDS",
+                setting="index.wait_s",
             ),
         ),
         IndexOptions,
@@ -243,12 +281,20 @@ COMMANDS = (
         "find places in the code",
         (_QUERY,),
         (
-            Option(("-n", "--limit"), "most hits", "N", setting="search.limit"),
+            Option(("-n", "--limit"), "maximum number of hits", "N", setting="search.limit"),
             Option(("--level",), "what a hit is", "LEVEL", setting="search.level", choices=LEVELS),
-            Option(("--mode",), "how to rank; auto decides", "MODE", setting="search.mode", choices=MODES),
+            Option(
+                ("--mode",),
+                "how hits are ranked; auto chooses the mode for each query",
+                "MODE",
+                setting="search.mode",
+                choices=MODES,
+            ),
             *_FILTERS,
-            Option(("--min-score",), "drop hits below this score, 0 to 1", "X", kind=float, low=0, high=1),
-            Option(("--explain",), "show every signal of every hit"),
+            Option(
+                ("--min-score",), "leave out hits with a lower score than this, 0 to 1", "X", kind=float, low=0, high=1
+            ),
+            Option(("--explain",), "show all signals from which the score of each hit is made"),
             _REFRESH,
         ),
         SearchOptions,
@@ -261,27 +307,36 @@ COMMANDS = (
     Command(
         "symbols",
         "list definitions by name",
-        (Option(("query",), "part of a name; without it, all", "NAME", repeat=True),),
+        (Option(("query",), "part of a symbol's name; without it, all symbols are listed", "NAME", repeat=True),),
         (
-            Option(("--path",), "only below this file or folder", "PATH"),
-            Option(("--kind",), "only this kind", "NAME"),
-            Option(("-n", "--limit"), "most symbols", "N", kind=int, low=1, high=1_000_000),
+            Option(("--path",), "list only symbols in this file or below this folder", "PATH"),
+            Option(("--kind",), "list only symbols of this kind, such as function or class", "NAME"),
+            Option(("-n", "--limit"), "maximum number of symbols", "N", kind=int, low=1, high=1_000_000),
         ),
         SymbolsOptions,
         ("fathom symbols parse", "fathom symbols --kind class --path src"),
     ),
     Command(
         "related",
-        "show what a file or symbol is connected with",
+        "show what a file or a symbol is connected with",
         (
             Option(
                 ("target",),
-                "a path, a module (a.b), or @@symbol for its callers and references",
+                "a file, a module (a.b), or @@symbol for its callers and references",
                 "PATH|@@SYMBOL",
                 required=True,
             ),
         ),
-        (Option(("--depth",), "how many steps to follow", "N", kind=int, low=1, high=5),),
+        (
+            Option(
+                ("--depth",),
+                "maximum number of steps from the target to a result",
+                "N",
+                kind=int,
+                low=1,
+                high=5,
+            ),
+        ),
         RelatedOptions,
         ("fathom related src/app.py --depth 2", "fathom related @@authenticate"),
     ),
@@ -290,9 +345,9 @@ COMMANDS = (
         "collect whole files for a prompt",
         (_QUERY,),
         (
-            Option(("--format",), "how to print it", "FORMAT", choices=CONTEXT_FORMATS),
-            Option(("--max-files",), "most files", "N", setting="context.max_files"),
-            Option(("--max-tokens",), "most tokens", "N", setting="context.window"),
+            Option(("--format",), "format of the output", "FORMAT", choices=CONTEXT_FORMATS),
+            Option(("--max-files",), "maximum number of files", "N", setting="context.max_files"),
+            Option(("--max-tokens",), "maximum number of tokens", "N", setting="context.window"),
             *_FILTERS,
             _REFRESH,
         ),
@@ -301,19 +356,22 @@ COMMANDS = (
     ),
     Command(
         "ask",
-        "answer a question, with citations that were checked",
+        "answer a question, with citations that are checked",
         (_QUERY,),
         (
             _MODEL,
-            _FILTER_LEVEL,
+            FILTER_LEVEL,
             _PIN,
-            Option(("--doc",), "a further text, - for stdin", "FILE", repeat=True),
+            Option(("--doc",), "add this text file to the sources; -: stdin", "FILE", repeat=True),
             _URL,
             _MAX_SOURCES,
             *_FILTERS,
-            Option(("--contexts-only",), "print the sources as JSON, as `context --format json` does, and no answer"),
+            Option(
+                ("--contexts-only",),
+                "print the sources as JSON, as `context --format json` does, without writing an answer",
+            ),
             *_HOW_TO_ANSWER,
-            Option(("--trace",), "write every stage to this file, with what went in and came out", "FILE"),
+            Option(("--trace",), "write each stage to this file, with its input and output", "FILE"),
             _REFRESH,
         ),
         AskOptions,
@@ -325,18 +383,18 @@ COMMANDS = (
     ),
     Command(
         "chat",
-        "answer questions one after another, each with the ones before in mind",
+        "answer questions in a conversation",
         (),
         (
             _MODEL,
-            _FILTER_LEVEL,
+            FILTER_LEVEL,
             _PIN,
-            Option(("--doc",), "a further text", "FILE", repeat=True),
+            Option(("--doc",), "add this text file to the sources", "FILE", repeat=True),
             _URL,
             _MAX_SOURCES,
             *_FILTERS,
             *_HOW_TO_ANSWER,
-            Option(("--trace",), "append the stages of every answer to this file, one JSON line each", "FILE"),
+            Option(("--trace",), "append the stages of each answer to this file, one JSON line each", "FILE"),
             _REFRESH,
         ),
         AskOptions,
@@ -344,11 +402,11 @@ COMMANDS = (
     ),
     Command(
         "status",
-        "show what the index holds",
+        "show what the index contains",
         (),
         (
-            Option(("--skipped",), "list every file that is not indexed, and why"),
-            Option(("--secrets",), "list where secrets stand, never their values"),
+            Option(("--skipped",), "list each file that is not indexed, with the reason"),
+            Option(("--secrets",), "list the places of secrets, without their values"),
         ),
         StatusOptions,
     ),
@@ -357,48 +415,52 @@ COMMANDS = (
         "check that everything works",
         (),
         (
-            Option(("--providers",), "ask every configured language model for one word"),
-            Option(("--fix",), "first make again what is damaged in the index, as `fathom index` does"),
+            Option(("--providers",), "also send a short request to each configured language model"),
+            Option(("--fix",), "first repair damaged parts of the index, as `fathom index` does"),
         ),
         DoctorOptions,
     ),
     Command(
         "config",
-        "show every setting, its value and where that comes from",
-        (Option(("action",), "what to do", "show", choices=("show",)),),
+        "show each setting, its value, and where the value comes from",
+        (Option(("action",), "show the settings; this word may be left out", "show", choices=("show",)),),
         (),
         ConfigOptions,
         ("fathom config show",),
     ),
     Command(
         "export",
-        "write the symbols or chunks of the index",
+        "write the symbols or the chunks of the index to a file",
         (),
         (
             Option(
-                ("--as",), "index-json: symbols by file; jsonl: chunks", "FORMAT", choices=EXPORT_FORMATS, required=True
+                ("--as",),
+                "index-json: the symbols of each file; jsonl: the chunks",
+                "FORMAT",
+                choices=EXPORT_FORMATS,
+                required=True,
             ),
-            Option(("-o", "--output"), "file to write; - is stdout", "FILE"),
+            Option(("-o", "--output"), "file to write; -: stdout", "FILE"),
         ),
         ExportOptions,
         ("fathom export --as jsonl -o chunks.jsonl",),
     ),
     Command(
         "import",
-        "read what export has written; only texts that the project has too are taken",
-        (Option(("file",), "file to read; - is stdin", "FILE"),),
-        (Option(("--as",), "what the file holds", "FORMAT", choices=EXPORT_FORMATS, required=True),),
+        "read an exported file; texts that are not in the project are ignored",
+        (Option(("file",), "file to read; -: stdin", "FILE"),),
+        (Option(("--as",), "format of the file", "FORMAT", choices=EXPORT_FORMATS, required=True),),
         ImportOptions,
         ("fathom import --as jsonl chunks.jsonl",),
     ),
     Command(
         "serve",
-        "answer over HTTP: projects, search, answers",
-        (Option(("folder",), "a project to add", "DIR"),),
+        "run the HTTP server and the web page",
+        (Option(("folder",), "folder of a project to add", "DIR"),),
         (
             Option(("--host",), "address to listen on", "ADDRESS", setting="server.host"),
-            Option(("--port",), "port to listen on; 0 takes a free one", "N", setting="server.port"),
-            Option(("--new-token",), "print a new token and its hash for the settings, and end", "NAME"),
+            Option(("--port",), "port to listen on; 0: any free port", "N", setting="server.port"),
+            Option(("--new-token",), "print a new token of this name and its hash, then exit", "NAME"),
         ),
         ServeOptions,
         ("fathom serve", "fathom serve ~/code/shop --port 9000", "fathom serve --new-token team"),

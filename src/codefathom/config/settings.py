@@ -33,221 +33,361 @@ class SettingRule(NamedTuple):
 
 
 class SourceSettings(NamedTuple):
-    """Which files are read."""
+    """Files that are indexed."""
 
-    dir: Annotated[str, SettingRule("Folder to index, relative to the project.", local=True)] = "."
+    dir: Annotated[str, SettingRule("Folder to index, relative to the root of the project.", local=True)] = "."
     required_exts: Annotated[
-        tuple[str, ...], SettingRule("Only files whose names end with one of these; empty means all.")
+        tuple[str, ...],
+        SettingRule("Index only files whose names end with one of these, such as .py; empty: all files."),
     ] = ()
     ignore: Annotated[
-        tuple[str, ...], SettingRule("Further patterns in the syntax of .gitignore; they win over the files.")
+        tuple[str, ...],
+        SettingRule(
+            "More ignore patterns, in the syntax of .gitignore; they take precedence over the ignore files of the "
+            "project."
+        ),
     ] = ()
-    follow_symlinks: Annotated[bool, SettingRule("Follow symbolic links that stay inside the project.")] = False
+    follow_symlinks: Annotated[bool, SettingRule("Follow symbolic links that point to places inside the project.")] = (
+        False
+    )
     max_file_bytes: Annotated[
-        int, SettingRule("Larger files are skipped, and listed as oversized.", low=1, high=10_000_000_000)
+        int,
+        SettingRule(
+            "Largest file that is indexed, in bytes; larger files are skipped and listed as oversized.",
+            low=1,
+            high=10_000_000_000,
+        ),
     ] = MAX_WHOLE_FILE_BYTES
     include_generated: Annotated[bool, SettingRule("Index generated, minified and vendored files too.")] = False
     encoding: Annotated[
         str,
         SettingRule(
-            "Encoding of files that are not UTF-8 and do not declare one; `auto` means the one that all of them "
-            "together look like.",
+            "Encoding of files that are not UTF-8 and do not declare an encoding; `auto` detects it from all such "
+            "files together.",
             choices=("auto", *_ENCODINGS),
         ),
     ] = "auto"
     secrets: Annotated[
         str,
         SettingRule(
-            "What the index holds in the place of a secret: `mask`, signs without meaning, so that its value is stored "
-            "nowhere, or `keep`, the value.",
+            "How the index stores secrets: `mask` replaces each value by meaningless characters, so that the value "
+            "is stored nowhere; `keep` stores the value.",
             choices=("mask", "keep"),
         ),
     ] = "mask"
 
 
 class ParseSettings(NamedTuple):
-    """How symbols are found."""
+    """Parsing: finding the symbols in files."""
 
     chain: Annotated[
         tuple[str, ...],
-        SettingRule("Parsers to ask, in this order; the first that can, does.", choices=("treesitter", "llm", "text")),
+        SettingRule(
+            "Parsers in the order in which they are tried; the first one that can parse a file is used.",
+            choices=("treesitter", "llm", "text"),
+        ),
     ] = ("treesitter", "text")
 
 
 class ChunkSettings(NamedTuple):
-    """How documents are cut."""
+    """Splitting files into chunks, the units that are searched."""
 
     target_chars: Annotated[
-        int, SettingRule("Definitions above this size are cut, smaller ones grouped up to it.", low=100, high=1_000_000)
+        int,
+        SettingRule(
+            "Size that chunks should have, in characters: larger definitions are split, smaller ones are grouped.",
+            low=100,
+            high=1_000_000,
+        ),
     ] = 1_000
-    max_lines: Annotated[int, SettingRule("Most lines of one chunk.", low=5, high=100_000)] = 60
+    max_lines: Annotated[int, SettingRule("Maximum number of lines in one chunk.", low=5, high=100_000)] = 60
 
 
 _HOST = r"(https?://)?(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:\d{1,5})?"
-_BASE_URL = SettingRule("Address of models that carry none; empty means the usual one of their provider.", remote=True)
+_BASE_URL = SettingRule(
+    "Server address for models whose names contain none; empty: the usual address of the provider.", remote=True
+)
 
 
 class EmbedSettings(NamedTuple):
-    """How text becomes vectors. Keys come from the environment, such as OPENAI_API_KEY, or from a keyring."""
+    """The embedding model. Keys come from the environment, such as OPENAI_API_KEY, or from a keyring."""
 
     model: Annotated[
         str,
         SettingRule(
-            "Embedding model; `bundled` is inside the package, others are such as ollama:nomic-embed-text, "
-            "openai:text-embedding-3-small, or with an address openai:NAME@http://localhost:8000/v1; onnx:FOLDER and "
-            "model2vec:FOLDER lie on this disk.",
+            "Embedding model. `bundled` is part of the package. Other examples: ollama:nomic-embed-text, "
+            "openai:text-embedding-3-small, openai:NAME@http://localhost:8000/v1 (a model at an address of its own), "
+            "onnx:FOLDER and model2vec:FOLDER (models on this disk).",
             remote=True,
         ),
     ] = "bundled"
     base_url: Annotated[str, _BASE_URL] = ""
-    dimensions: Annotated[int, SettingRule("Length of the vectors; 0 means the model's own.", low=0, high=65_536)] = 0
+    dimensions: Annotated[
+        int, SettingRule("Number of dimensions of the vectors; 0: as many as the model produces.", low=0, high=65_536)
+    ] = 0
     reduce: Annotated[
         str,
         SettingRule(
-            "How vectors get that length: `ask` the model for it, `truncate` them, or `project` them by a fixed "
-            "random matrix.",
+            "How vectors get the length `embed.dimensions`: `ask` requests it from the model, `truncate` cuts the "
+            "vectors, `project` multiplies them by a fixed random matrix.",
             choices=("ask", "truncate", "project"),
         ),
     ] = "ask"
-    batch: Annotated[int, SettingRule("Texts in one call of the model.", low=1, high=100_000)] = 1_024
-    batch_tokens: Annotated[int, SettingRule("Tokens in one call of a remote model, by estimate.", low=1)] = 32_000
-    max_tokens: Annotated[int, SettingRule("Tokens of one text; no model gets more of it.", low=1)] = 8_000
+    batch: Annotated[int, SettingRule("Maximum number of texts in one call of the model.", low=1, high=100_000)] = 1_024
+    batch_tokens: Annotated[
+        int, SettingRule("Maximum number of tokens in one call of a remote model; the number is estimated.", low=1)
+    ] = 32_000
+    max_tokens: Annotated[
+        int,
+        SettingRule(
+            "Maximum number of tokens of one text; the model does not get the part of a text beyond it.", low=1
+        ),
+    ] = 8_000
     query_prefix: Annotated[
-        str, SettingRule("What stands before a question; `auto` is what the model is known to expect.")
+        str,
+        SettingRule("Text that is put before each query; `auto` uses the prefix that the model is known to expect."),
     ] = "auto"
     document_prefix: Annotated[
-        str, SettingRule("What stands before a text; `auto` is what the model is known to expect.")
+        str,
+        SettingRule(
+            "Text that is put before each indexed text; `auto` uses the prefix that the model is known to expect."
+        ),
     ] = "auto"
-    timeout_s: Annotated[float, SettingRule("Seconds to wait for the vectors of one call.", low=0.1, high=86_400)] = (
-        60.0
-    )
-    threads: Annotated[int, SettingRule("Threads of a model in ONNX.", low=1, high=256)] = 1
+    timeout_s: Annotated[
+        float, SettingRule("Time limit for one call of the embedding model, in seconds.", low=0.1, high=86_400)
+    ] = 60.0
+    threads: Annotated[
+        int, SettingRule("Number of threads for an embedding model in ONNX format.", low=1, high=256)
+    ] = 1
 
 
 class StoreSettings(NamedTuple):
-    """How vectors are kept."""
+    """Storage of vectors."""
 
-    vectors: Annotated[str, SettingRule("Kind of vector store.")] = "flat"
+    vectors: Annotated[
+        str, SettingRule("Vector store. `flat` is the only one in this version: it compares a query with every vector.")
+    ] = "flat"
 
 
 class SearchSettings(NamedTuple):
-    """How hits are found and ordered."""
+    """Searching and ranking."""
 
-    limit: Annotated[int, SettingRule("Most hits of a search.", low=1, high=1_000)] = 10
-    level: Annotated[str, SettingRule("What a hit is.", choices=LEVELS)] = "chunk"
-    mode: Annotated[str, SettingRule("How a search ranks; auto decides for each query.", choices=MODES)] = "auto"
+    limit: Annotated[int, SettingRule("Maximum number of hits of a search.", low=1, high=1_000)] = 10
+    level: Annotated[
+        str,
+        SettingRule(
+            "What a hit is: a whole file, a whole symbol, or a chunk (some consecutive lines).", choices=LEVELS
+        ),
+    ] = "chunk"
+    mode: Annotated[str, SettingRule("How hits are ranked; `auto` chooses the mode for each query.", choices=MODES)] = (
+        "auto"
+    )
     candidates: Annotated[
-        int, SettingRule("Most candidates of each ranking before they are fused.", low=1, high=10_000)
+        int,
+        SettingRule(
+            "Maximum number of candidates that each ranking contributes before the rankings are fused.",
+            low=1,
+            high=10_000,
+        ),
     ] = 100
     fusion: Annotated[
-        str, SettingRule("Reciprocal rank fusion, or weighted sum of scaled scores.", choices=("rrf", "weighted"))
+        str,
+        SettingRule(
+            "How the rankings by words and by vectors are fused: `rrf` is reciprocal rank fusion, `weighted` is a "
+            "weighted sum of the scaled scores.",
+            choices=("rrf", "weighted"),
+        ),
     ] = "rrf"
-    rrf_k: Annotated[int, SettingRule("Constant of reciprocal rank fusion; larger is flatter.", low=1)] = 60
+    rrf_k: Annotated[
+        int,
+        SettingRule(
+            "Constant k of reciprocal rank fusion; with a larger value, the first ranks have less advantage.", low=1
+        ),
+    ] = 60
     lexical_weight: Annotated[
-        float, SettingRule("Weight of the word ranking in a weighted fusion.", low=0.0, high=1.0)
+        float,
+        SettingRule(
+            "Weight of the ranking by words when the rankings are fused, both with `rrf` and with `weighted`.",
+            low=0.0,
+            high=1.0,
+        ),
     ] = 0.6
     vector_weight: Annotated[
-        float, SettingRule("Weight of the vector ranking in a weighted fusion.", low=0.0, high=1.0)
+        float,
+        SettingRule(
+            "Weight of the ranking by vectors when the rankings are fused, both with `rrf` and with `weighted`.",
+            low=0.0,
+            high=1.0,
+        ),
     ] = 0.4
     min_similarity: Annotated[
-        float, SettingRule("Vector candidates below this cosine similarity are dropped.", low=0.0, high=1.0)
+        float,
+        SettingRule(
+            "Ignore vector candidates unless their cosine similarity to the query is above this value.",
+            low=0.0,
+            high=1.0,
+        ),
     ] = 0.0
     expression_timeout_s: Annotated[
         float,
         SettingRule(
-            "Seconds of computing that all regular expressions of one search may take together.",
+            "Time limit for all regular expressions of one search together, in seconds of computing time.",
             low=0.1,
             high=600.0,
             remote=True,
         ),
     ] = 10.0
-    refresh: Annotated[str, SettingRule("Update the index before a search.", choices=("auto", "always", "never"))] = (
-        "auto"
-    )
+    refresh: Annotated[
+        str,
+        SettingRule(
+            "Whether a search updates the index first: `auto` does so unless many files changed "
+            "(search.refresh_max_files), `always` in any case; `never` searches the index as it is.",
+            choices=("auto", "always", "never"),
+        ),
+    ] = "auto"
     refresh_max_files: Annotated[
-        int, SettingRule("With `auto`: more changed files than this are not waited for.", low=0)
+        int,
+        SettingRule(
+            "With `search.refresh = auto`: if more files than this changed, the search does not update the index "
+            "first.",
+            low=0,
+        ),
     ] = 500
 
 
 class RerankSettings(NamedTuple):
-    """How many candidates the last ranking sees, and a model that reads the best of them."""
+    """The last ranking step, with or without a reranking model, and the number of sources for an answer."""
 
-    candidates: Annotated[int, SettingRule("Candidates that are ranked after fusion.", low=1, high=10_000)] = 100
-    top_n: Annotated[int, SettingRule("Sources that go to a language model.", low=1, high=1_000)] = 8
+    candidates: Annotated[
+        int,
+        SettingRule(
+            "Number of candidates that are ranked after the rankings by words and by vectors are fused.",
+            low=1,
+            high=10_000,
+        ),
+    ] = 100
+    top_n: Annotated[
+        int,
+        SettingRule("Maximum number of sources that are sent to a language model for an answer.", low=1, high=1_000),
+    ] = 8
     model: Annotated[
         str,
         SettingRule(
-            "Reranking model: onnx:FOLDER, a cross-encoder on this disk, or a server with /rerank, "
-            "http:NAME@http://localhost:8000/v1 or just http://localhost:8080; empty: none.",
+            "Reranking model: onnx:FOLDER (a cross-encoder on this disk), http:NAME@http://localhost:8000/v1 or just "
+            "http://localhost:8080 (a server with the route /rerank); empty: none.",
             remote=True,
         ),
     ] = ""
-    base_url: Annotated[str, SettingRule("Address of a reranking server whose model carries none.", remote=True)] = ""
-    depth: Annotated[int, SettingRule("Best candidates that the reranking model reads.", low=1, high=10_000)] = 20
-    weight: Annotated[float, SettingRule("What its grades count against the ranking.", low=0.0, high=1.0)] = 0.5
-    max_tokens: Annotated[int, SettingRule("Tokens of a question with one text.", low=8)] = 512
-    timeout_s: Annotated[float, SettingRule("Seconds to wait for the grades of one call.", low=0.1, high=86_400)] = 10.0
-    threads: Annotated[int, SettingRule("Threads of a reranking model in ONNX.", low=1, high=256)] = 1
+    base_url: Annotated[
+        str, SettingRule("Server address for a reranking model whose name contains none.", remote=True)
+    ] = ""
+    depth: Annotated[
+        int, SettingRule("Number of candidates, the best ones, that the reranking model reads.", low=1, high=10_000)
+    ] = 20
+    weight: Annotated[
+        float,
+        SettingRule(
+            "Weight of the reranking model's grades against the ranking before it: 0 ignores the grades, 1 uses only "
+            "them.",
+            low=0.0,
+            high=1.0,
+        ),
+    ] = 0.5
+    max_tokens: Annotated[
+        int, SettingRule("Maximum number of tokens of a query together with one text; the text is cut to fit.", low=8)
+    ] = 512
+    timeout_s: Annotated[
+        float, SettingRule("Time limit for one call of the reranking model, in seconds.", low=0.1, high=86_400)
+    ] = 10.0
+    threads: Annotated[int, SettingRule("Number of threads for a reranking model in ONNX format.", low=1, high=256)] = 1
 
 
 class SelectSettings(NamedTuple):
-    """The stages around a language model; without one they are skipped."""
+    """Selection of sources by a language model; without a model it is skipped."""
 
     filter_level: Annotated[
         int,
         SettingRule(
-            "0 as found, 1 selected and judged by a model, 2 with related files; -1 is 1 where there is a model.",
+            "How the sources of an answer are chosen: 0: the hits of the search; 1: a language model selects and "
+            "judges them; 2: as 1, and related files are added; -1: 1 if a language model is configured, else 0.",
             low=-1,
             high=2,
         ),
     ] = -1
     max_input_tokens: Annotated[
-        int, SettingRule("Most tokens sent to the model in one call; 0 means what it takes.", low=0)
+        int,
+        SettingRule(
+            "Maximum number of tokens in one call of the selecting or judging model; 0: as many as the model takes.",
+            low=0,
+        ),
     ] = 0
 
 
 class JudgeSettings(NamedTuple):
-    """How a language model judges candidates."""
+    """Judging of sources by a language model."""
 
     relevance_threshold: Annotated[
-        int, SettingRule("Least grade, 0 to 10, at which a file is kept.", low=0, high=10)
+        int, SettingRule("Lowest grade, from 0 to 10, with which a code file is kept as a source.", low=0, high=10)
     ] = 6
     doc_relevance: Annotated[
-        int, SettingRule("Least grade, 0 to 10, at which prose is kept, such as Markdown.", low=0, high=10)
+        int,
+        SettingRule(
+            "Lowest grade, from 0 to 10, with which a text document, such as Markdown, is kept as a source.",
+            low=0,
+            high=10,
+        ),
     ] = 5
-    workers: Annotated[int, SettingRule("Judgements asked for at the same time.", low=1, high=256)] = 5
+    workers: Annotated[
+        int,
+        SettingRule(
+            "Number of calls of a language model at the same time: for judging sources, for parsing (parse.chain) "
+            "and for index.purposes.",
+            low=1,
+            high=256,
+        ),
+    ] = 5
 
 
 class ContextSettings(NamedTuple):
-    """How a context is packed."""
+    """The context: the files and excerpts for a prompt."""
 
-    max_files: Annotated[int, SettingRule("Most files of a context.", low=1, high=10_000)] = 10
-    window: Annotated[int, SettingRule("Most tokens of a context.", low=1)] = 120_000
-    full_text_ratio: Annotated[float, SettingRule("Share of the window for whole files.", low=0.0, high=1.0)] = 0.6
-    segment_ratio: Annotated[float, SettingRule("Share of the window for excerpts.", low=0.0, high=1.0)] = 0.35
-    disable_auto_window: Annotated[bool, SettingRule("Keep the window fixed instead of adapting it to the model.")] = (
-        False
-    )
-    disable_segment_reorder: Annotated[bool, SettingRule("Leave excerpts in the order in which they were found.")] = (
-        False
-    )
+    max_files: Annotated[int, SettingRule("Maximum number of files in a context.", low=1, high=10_000)] = 10
+    window: Annotated[int, SettingRule("Maximum number of tokens in a context.", low=1)] = 120_000
+    full_text_ratio: Annotated[
+        float, SettingRule("Share of context.window that whole files may take.", low=0.0, high=1.0)
+    ] = 0.6
+    segment_ratio: Annotated[
+        float, SettingRule("Share of context.window that excerpts may take.", low=0.0, high=1.0)
+    ] = 0.35
+    disable_auto_window: Annotated[
+        bool, SettingRule("Use context.window as it is, instead of lowering it to what the model takes.")
+    ] = False
+    disable_segment_reorder: Annotated[
+        bool, SettingRule("Keep excerpts in the order of the search, instead of ordering them by line.")
+    ] = False
     tokenizer_path: Annotated[
-        str, SettingRule("A tokenizer.json to count tokens with; empty means an estimate.", local=True)
+        str,
+        SettingRule(
+            "Path of a tokenizer.json with which tokens are counted; empty: their number is estimated.", local=True
+        ),
     ] = ""
 
 
 class LimitsSettings(NamedTuple):
-    """How hard remote services are used."""
+    """Limits for calls of remote providers."""
 
     min_interval_ms: Annotated[
-        int, SettingRule("Least time between two calls of a remote provider.", low=0, high=600_000)
+        int, SettingRule("Minimum time between two calls of a remote provider, in milliseconds.", low=0, high=600_000)
     ] = 250
     requests_per_minute: Annotated[
-        int, SettingRule("Most calls of a remote provider in a minute; 0: no limit.", low=0)
+        int, SettingRule("Maximum number of calls of a remote provider in a minute; 0: no limit.", low=0)
     ] = 0
-    tokens_per_minute: Annotated[int, SettingRule("Most tokens sent in a minute, by estimate; 0: no limit.", low=0)] = 0
+    tokens_per_minute: Annotated[
+        int,
+        SettingRule("Maximum number of tokens sent to a remote provider in a minute, estimated; 0: no limit.", low=0),
+    ] = 0
     attempts: Annotated[
-        int, SettingRule("How often a call is tried that fails for a passing reason.", low=1, high=100)
+        int, SettingRule("Maximum number of attempts of a call that fails for a temporary reason.", low=1, high=100)
     ] = 5
 
 
@@ -259,46 +399,71 @@ class TokenPrices(NamedTuple):
     is_free: bool = False  # both are known to be 0
 
 
-_MODEL = "Model for this, such as ollama:qwen2.5-coder:14b; empty means llm.model."
-
-
 class LlmSettings(NamedTuple):
-    """Which language models are asked. Keys come from the environment, such as OPENAI_API_KEY, or from a keyring."""
+    """Language models. Keys come from the environment, such as OPENAI_API_KEY, or from a keyring."""
 
     model: Annotated[
         str,
         SettingRule(
-            "Provider and model, such as openai:gpt-5-mini or ollama:qwen2.5-coder:14b, with an address of its own "
-            "openai:NAME@http://localhost:8000/v1; empty: none.",
+            "Language model, as PROVIDER:NAME, such as openai:gpt-5-mini or ollama:qwen2.5-coder:14b, or "
+            "openai:NAME@http://localhost:8000/v1 for a model at an address of its own; empty: none.",
             remote=True,
         ),
     ] = ""
     base_url: Annotated[str, _BASE_URL] = ""
-    connect_timeout_s: Annotated[float, SettingRule("Seconds to wait for a connection.", low=0.1, high=86_400)] = 10.0
+    connect_timeout_s: Annotated[
+        float, SettingRule("Time limit for connecting to the model's server, in seconds.", low=0.1, high=86_400)
+    ] = 10.0
     read_timeout_s: Annotated[
-        float, SettingRule("Seconds to wait for the next piece of a reply.", low=0.1, high=86_400)
+        float, SettingRule("Time limit for each next piece of a reply, in seconds.", low=0.1, high=86_400)
     ] = 600.0
-    window: Annotated[int, SettingRule("Tokens that the model takes; 0 means that it is not known.", low=0)] = 0
+    window: Annotated[int, SettingRule("Number of tokens that the model takes in one call; 0: unknown.", low=0)] = 0
     index: Annotated[
-        str, SettingRule("Model for parsing (parse.chain) and for index.purposes; empty means llm.model.", remote=True)
+        str,
+        SettingRule("Model that parses files (parse.chain) and writes index.purposes; empty: llm.model.", remote=True),
     ] = ""  # type: ignore[assignment]
-    select: Annotated[str, SettingRule(_MODEL, remote=True)] = ""
-    judge: Annotated[str, SettingRule(_MODEL, remote=True)] = ""
-    excerpt: Annotated[str, SettingRule(_MODEL, remote=True)] = ""
-    answer: Annotated[str, SettingRule(_MODEL, remote=True)] = ""
-    agent: Annotated[str, SettingRule(_MODEL, remote=True)] = ""
+    select: Annotated[
+        str,
+        SettingRule(
+            "Model that selects files for an answer, such as ollama:qwen2.5-coder:14b; empty: llm.model.", remote=True
+        ),
+    ] = ""
+    judge: Annotated[
+        str,
+        SettingRule(
+            "Model that judges files for an answer, such as ollama:qwen2.5-coder:14b; empty: llm.model.", remote=True
+        ),
+    ] = ""
+    excerpt: Annotated[
+        str,
+        SettingRule(
+            "Model that chooses excerpts of large files, such as ollama:qwen2.5-coder:14b; empty: llm.model.",
+            remote=True,
+        ),
+    ] = ""
+    answer: Annotated[
+        str,
+        SettingRule("Model that writes the answer, such as ollama:qwen2.5-coder:14b; empty: llm.model.", remote=True),
+    ] = ""
+    agent: Annotated[
+        str,
+        SettingRule(
+            "Model that works as an agent (`fathom ask --agent`), such as ollama:qwen2.5-coder:14b; empty: llm.model.",
+            remote=True,
+        ),
+    ] = ""
     prompt_price: Annotated[
-        float, SettingRule("Price of a million tokens sent, in any currency; 0 means that it is not known.", low=0.0)
+        float, SettingRule("Price of a million tokens sent to a model, in any currency; 0: unknown.", low=0.0)
     ] = 0.0
     completion_price: Annotated[
         float,
-        SettingRule("Price of a million tokens received, in the same currency; 0 means that it is not known.", low=0.0),
+        SettingRule("Price of a million tokens received from a model, in the same currency; 0: unknown.", low=0.0),
     ] = 0.0
     prices: Annotated[
         tuple[str, ...],
         SettingRule(
-            "Prices of single models, each MODEL=SENT/RECEIVED such as openai:gpt-5-mini=0.25/2; other models have "
-            "the two prices above.",
+            "Prices of single models, each as MODEL=SENT/RECEIVED for a million tokens, such as "
+            "openai:gpt-5-mini=0.25/2; all other models have the two prices above.",
             form=r".+=\d+(\.\d+)?/\d+(\.\d+)?",
             example="openai:gpt-5-mini=0.25/2",
         ),
@@ -320,85 +485,114 @@ class LlmSettings(NamedTuple):
 
 
 class AnswerSettings(NamedTuple):
-    """How answers are made."""
+    """Writing of answers."""
 
-    max_tokens: Annotated[int, SettingRule("Most tokens of an answer.", low=1)] = 2_048
+    max_tokens: Annotated[int, SettingRule("Maximum number of tokens in an answer.", low=1)] = 2_048
     least_confidence: Annotated[
-        float, SettingRule("Below this confidence of the search no model is asked.", low=0.0, high=1.0)
+        float, SettingRule("If the confidence of the search is below this value, no model is asked.", low=0.0, high=1.0)
     ] = 0.02
-    filter_hint: Annotated[str, SettingRule("A sentence on what matters here, given to the judging model.")] = ""
+    filter_hint: Annotated[
+        str, SettingRule("A sentence for the judging model on what is important in this project.")
+    ] = ""
     mask_secrets: Annotated[
-        bool, SettingRule("Mask secrets in everything that goes to a remote provider.", remote=True)
+        bool, SettingRule("Mask secrets in everything that is sent to a remote provider.", remote=True)
     ] = True
 
 
 class AgentSettings(NamedTuple):
-    """How long an agent may work."""
+    """Limits for the work of an agent."""
 
     rounds: Annotated[
-        int, SettingRule("Rounds of one question; in the last one there are no tools.", low=1, high=1_000)
+        int,
+        SettingRule(
+            "Maximum number of rounds for one question; in the last round the agent has no tools and must answer.",
+            low=1,
+            high=1_000,
+        ),
     ] = 6
-    max_tokens: Annotated[int, SettingRule("Tokens of all rounds together, after which it must answer.", low=1)] = (
-        200_000
-    )
-    max_seconds: Annotated[float, SettingRule("Seconds after which it must answer.", low=1)] = 900.0
+    max_tokens: Annotated[
+        int, SettingRule("Maximum number of tokens of all rounds together; then the agent must answer.", low=1)
+    ] = 200_000
+    max_seconds: Annotated[
+        float, SettingRule("Time limit for all rounds together, in seconds; then the agent must answer.", low=1)
+    ] = 900.0
     max_cost: Annotated[
         float,
-        SettingRule("Cost after which it must answer, by the prices of the model (llm.prices); 0: no limit.", low=0.0),
+        SettingRule(
+            "Maximum cost of all rounds together, by the prices of the model (llm.prices); then the agent must "
+            "answer; 0: no limit.",
+            low=0.0,
+        ),
     ] = 0.0
 
 
 class IndexSettings(NamedTuple):
-    """How the index is made and where it lies."""
+    """The index: its place, and how it is made."""
 
-    dir: Annotated[str, SettingRule("Folder of the index; empty means .fathom in the project.", local=True)] = ""
+    dir: Annotated[str, SettingRule("Folder of the index; empty: .fathom in the project.", local=True)] = ""
     error_share: Annotated[
-        float, SettingRule("A run pauses when more than this share of its files failed.", low=0.0, high=1.0)
+        float, SettingRule("An indexing run pauses when more than this share of its files failed.", low=0.0, high=1.0)
     ] = 0.30
-    error_minimum: Annotated[int, SettingRule("Files a run looks at before that share counts.", low=1)] = 50
-    workers: Annotated[int, SettingRule("Processes that parse; 0 means one for each processor.", low=0, high=1_024)] = 0
+    error_minimum: Annotated[
+        int, SettingRule("Number of files that a run must have processed before index.error_share applies.", low=1)
+    ] = 50
+    workers: Annotated[
+        int, SettingRule("Number of processes that parse files; 0: one for each processor.", low=0, high=1_024)
+    ] = 0
     wait_s: Annotated[
         float,
-        SettingRule("Seconds to wait while another process writes the index; 0: fail at once.", low=0.0, high=86_400.0),
+        SettingRule(
+            "Time limit for waiting while another process writes the index, in seconds; 0: fail at once.",
+            low=0.0,
+            high=86_400.0,
+        ),
     ] = 300.0
     purposes: Annotated[
         bool,
         SettingRule(
-            "`fathom index` asks a model for one line on each file, to choose files by for an answer.", remote=True
+            "Ask a language model during `fathom index` for a line on the purpose of each file; answers use it to "
+            "select files.",
+            remote=True,
         ),
     ] = False
 
 
 class ServerSettings(NamedTuple):
-    """How `fathom serve` answers. Only your own file, the environment and arguments set these, never a project."""
+    """The server, `fathom serve`. Only your own file, the environment and arguments set these, never a project."""
 
-    host: Annotated[str, SettingRule("Address to listen on; one that others reach needs a token.", remote=True)] = (
-        "127.0.0.1"
-    )
-    port: Annotated[int, SettingRule("Port to listen on; 0 takes a free one.", low=0, high=65_535, remote=True)] = 8_900
+    host: Annotated[
+        str,
+        SettingRule("Address to listen on; an address that other machines can reach requires a token.", remote=True),
+    ] = "127.0.0.1"
+    port: Annotated[int, SettingRule("Port to listen on; 0: any free port.", low=0, high=65_535, remote=True)] = 8_900
     data_dir: Annotated[
         str,
-        SettingRule("Folder for projects, jobs and conversations; empty means one in your data folder.", remote=True),
+        SettingRule(
+            "Folder for the server's projects, jobs and conversations; empty: a folder in your data folder.",
+            remote=True,
+        ),
     ] = ""
     allowed_roots: Annotated[
-        tuple[str, ...], SettingRule("Where projects may lie; empty: your home.", remote=True)
+        tuple[str, ...], SettingRule("Folders in which projects may lie; empty: your home folder.", remote=True)
     ] = ()
     tokens: Annotated[
         tuple[str, ...],
         SettingRule(
-            "Who may ask, each NAME:HASH of `fathom serve --new-token NAME`, or NAME:HASH:PROJECT+PROJECT for some.",
+            "Tokens that give access, each as NAME:HASH, printed by `fathom serve --new-token NAME`, or as "
+            "NAME:HASH:PROJECT+PROJECT for access to these projects only.",
             form=r"[\w.-]+:[0-9a-f]{64}(:[\w.-]+(\+[\w.-]+)*)?",
             example="NAME:HASH or NAME:HASH:PROJECT+PROJECT, HASH with 64 signs",
             remote=True,
         ),
     ] = ()
     hosts: Annotated[
-        tuple[str, ...], SettingRule("Names of this server, beside localhost and addresses.", remote=True)
+        tuple[str, ...],
+        SettingRule("Host names of this server, in addition to localhost and IP addresses.", remote=True),
     ] = ()
     cors: Annotated[
         tuple[str, ...],
         SettingRule(
-            "Pages of other servers that may ask from a browser, such as https://code.example.org.",
+            "Origins of other web pages that may send requests from a browser, such as https://code.example.org.",
             form=r"https?://[^/\s]+",
             example="https://code.example.org",
             remote=True,
@@ -407,70 +601,111 @@ class ServerSettings(NamedTuple):
     model_hosts: Annotated[
         tuple[str, ...],
         SettingRule(
-            "Where a project may ask for models by its settings over HTTP, beside the addresses in your own settings: "
-            "each a host, or with scheme and port, such as gpu.example or https://gpu.example:8443.",
+            "Hosts on which a project, with settings sent over HTTP, may use models, in addition to the addresses in "
+            "your own settings; each is a host, or a URL with scheme and port, such as gpu.example or "
+            "https://gpu.example:8443.",
             form=_HOST,
             example="gpu.example or https://gpu.example:8443",
             remote=True,
         ),
     ] = ("localhost", "127.0.0.1", "[::1]")
     opened_projects: Annotated[
-        int, SettingRule("Most indexes that are kept open.", low=1, high=10_000, remote=True)
+        int, SettingRule("Maximum number of indexes that are kept open.", low=1, high=10_000, remote=True)
     ] = 8
     cache_ttl_s: Annotated[
-        float, SettingRule("Seconds for which a result is kept; 0 keeps none.", low=0, remote=True)
+        float,
+        SettingRule(
+            "Time for which a search result is kept in memory, in seconds; 0: none is kept.", low=0, remote=True
+        ),
     ] = 300.0
-    cache_entries: Annotated[int, SettingRule("Most results that are kept.", low=1, remote=True)] = 1_000
-    max_body_bytes: Annotated[int, SettingRule("Largest body of a request.", low=1, remote=True)] = 2_000_000
+    cache_entries: Annotated[
+        int, SettingRule("Maximum number of search results that are kept in memory.", low=1, remote=True)
+    ] = 1_000
+    max_body_bytes: Annotated[int, SettingRule("Largest body of a request, in bytes.", low=1, remote=True)] = 2_000_000
     read_timeout_s: Annotated[
         float,
         SettingRule(
-            "Seconds in which the head of a request must come, and then its body.", low=0.1, high=86_400, remote=True
+            "Time limit for receiving the head of a request, and again for its body, in seconds.",
+            low=0.1,
+            high=86_400,
+            remote=True,
         ),
     ] = 30.0
     write_timeout_s: Annotated[
         float,
         SettingRule(
-            "Seconds until a client is left that takes nothing of its answer.", low=0.1, high=86_400, remote=True
+            "Time limit, in seconds, in which a client must read some of its answer; then the connection is closed.",
+            low=0.1,
+            high=86_400,
+            remote=True,
         ),
     ] = 30.0
     connections: Annotated[
         int,
         SettingRule(
-            "Most connections at a time, and no more than half of the files that the system lets the server open; for "
-            "one more, the one is closed that has been without a whole request for longest.",
+            "Maximum number of connections at the same time, and at most half of the files that the system lets the "
+            "server open. For one more connection, the server closes the one that has been idle for the longest "
+            "time.",
             low=1,
             remote=True,
         ),
     ] = 500
     connections_of_one: Annotated[
-        int, SettingRule("Most of them from one address, such as a proxy before the server.", low=1, remote=True)
+        int,
+        SettingRule(
+            "Maximum number of connections from one address, such as a proxy in front of the server.",
+            low=1,
+            remote=True,
+        ),
     ] = 200
     requests_per_minute: Annotated[
-        int, SettingRule("Most of one token or address; 0: no limit.", low=0, remote=True)
+        int,
+        SettingRule(
+            "Maximum number of requests in a minute from one token or one address; 0: no limit.", low=0, remote=True
+        ),
     ] = 1_200
     search_processes: Annotated[
-        int, SettingRule("Searches at a time; 0: one a processor, up to 4.", low=0, high=1_024, remote=True)
+        int,
+        SettingRule(
+            "Number of searches that run at the same time, each in its own process; 0: one for each processor, up to "
+            "4.",
+            low=0,
+            high=1_024,
+            remote=True,
+        ),
     ] = 0
     search_timeout_s: Annotated[
-        float, SettingRule("Seconds for a search and its wait.", low=0.1, high=86_400, remote=True)
+        float,
+        SettingRule(
+            "Time limit for a search, including the time it waits for its turn, in seconds.",
+            low=0.1,
+            high=86_400,
+            remote=True,
+        ),
     ] = 30.0
-    waiting_searches: Annotated[int, SettingRule("Most searches that wait; more are refused.", low=1, remote=True)] = (
-        1_000
-    )
+    waiting_searches: Annotated[
+        int,
+        SettingRule(
+            "Maximum number of searches that wait for their turn; further ones are refused.", low=1, remote=True
+        ),
+    ] = 1_000
     jobs_at_once: Annotated[
-        int, SettingRule("Projects that are indexed at the same time.", low=1, high=1_024, remote=True)
+        int,
+        SettingRule("Maximum number of projects that are indexed at the same time.", low=1, high=1_024, remote=True),
     ] = 2
-    git_schemes: Annotated[tuple[str, ...], SettingRule("How repositories are fetched.", choices=_GIT, remote=True)] = (
-        _GIT[:2]
-    )
-    clone_max_bytes: Annotated[int, SettingRule("Most bytes of a fetched one.", low=1, remote=True)] = 1_000_000_000
+    git_schemes: Annotated[
+        tuple[str, ...],
+        SettingRule("Kinds of addresses from which repositories may be cloned.", choices=_GIT, remote=True),
+    ] = _GIT[:2]
+    clone_max_bytes: Annotated[
+        int, SettingRule("Largest repository that the server clones, in bytes.", low=1, remote=True)
+    ] = 1_000_000_000
     clone_timeout_s: Annotated[
-        float, SettingRule("Seconds in which it must be here.", low=1, high=1_000_000, remote=True)
+        float, SettingRule("Time limit for cloning a repository, in seconds.", low=1, high=1_000_000, remote=True)
     ] = 600.0
-    log: Annotated[
-        str, SettingRule("How the server writes its log on stderr.", choices=("text", "json"), remote=True)
-    ] = "text"
+    log: Annotated[str, SettingRule("Format of the server's log on stderr.", choices=("text", "json"), remote=True)] = (
+        "text"
+    )
 
 
 class Served(NamedTuple):

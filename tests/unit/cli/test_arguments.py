@@ -122,7 +122,7 @@ def test_help_is_asked_for(line: str, topic: str) -> None:
         ("chat --contexts-only", "fathom chat has no option --contexts-only", "fathom chat --help"),
         ("config edit", "action cannot be 'edit'", "choose one of show"),
         ("export --as xml", "--as cannot be 'xml'", "choose one of index-json, jsonl"),
-        ("--max-files 3 q", "say what to do", "fathom --help"),
+        ("--max-files 3 q", "the options name no task", "fathom --help"),
         ("--rag", "--rag needs a question", "fathom --rag"),
         ("-s --rag q", "fathom has no option -s", "put -- before"),
     ],
