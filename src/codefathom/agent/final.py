@@ -57,13 +57,13 @@ _REPAIR = "That cannot be used: {problem}. Write the whole JSON object again, sh
 
 @dataclass(frozen=True, slots=True)
 class FinalAnswer:
-    """What an agent found out. Every source lies in lines that it was shown."""
+    """The result of an agent. Every source lies in lines that it was shown."""
 
     answer: str  # "" when the model failed before it gave one
     confidence: Label
     named: tuple[Citation | Dropped, ...]  # the sources in the order of the reply
     reasoning: str = ""
-    problem: str = ""  # why the reply did not follow the schema
+    problem: str = ""  # the reason why the reply did not follow the schema
 
     @property
     def sources(self) -> tuple[Citation, ...]:
@@ -72,11 +72,11 @@ class FinalAnswer:
 
     @property
     def dropped(self) -> tuple[Dropped, ...]:
-        """The sources that it named and was never shown."""
+        """The sources that it named, but was never shown."""
         return tuple(item for item in self.named if isinstance(item, Dropped))
 
 
-Trace = Sequence[Sequence[ShownLines]]  # what each observation showed, oldest first
+Trace = Sequence[Sequence[ShownLines]]  # the lines of each observation, oldest first
 
 
 def stream_final(
@@ -126,7 +126,7 @@ def replied(model: ChatModel, ask: Ask) -> Generator[Delta, None, Reply]:
 
 
 class _Parsed(NamedTuple):
-    """What a reply holds, and what is wrong with it."""
+    """The fields of a reply, and its problem."""
 
     fields: Mapping[str, Any]
     problem: str
@@ -156,7 +156,7 @@ def _label(value: object) -> Label | None:
 
 
 def _answer(parsed: _Parsed, text: str, trace: Trace) -> FinalAnswer:
-    """Return what a reply says, or when it cannot be used, the text itself, with low confidence."""
+    """Return the answer of a reply, or if it cannot be used, the text itself, with low confidence."""
     fields = parsed.fields
     said = fields.get("answer")
     is_usable = isinstance(said, str) and bool(said.strip())
@@ -203,7 +203,7 @@ def _checked(named: Sequence[object], trace: Trace) -> tuple[Citation | Dropped,
 
 
 def _source(item: object, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Citation | Dropped:
-    """Return a source as a citation, or why it is none."""
+    """Return a source as a citation, or as dropped, with the reason."""
     place = _place(item)
     if place is None:
         written = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)

@@ -1,7 +1,8 @@
 """A question → rounds of tool calls → a final answer; each thought, call and observation is an event.
 
-The last round offers no tools and demands the answer, and so does the first one past a limit. A model that takes no
-tools is told of them in words, and one that fails at last leaves what it saw. Closing the iterator ends its stream.
+The last round offers no tools and demands the answer, and so does the first one after a limit is reached. A model
+without native tools gets a description in words. If the model fails, the lines that it was shown stand for an answer.
+Closing the iterator ends the stream of the model.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _IN_TEXT = 'If you cannot call tools, write {"tool": name, "arguments": {…}} a
 
 
 class AgentLimits(NamedTuple):
-    """What a run may use. The final answer is always asked for, so that a run may end a little above."""
+    """Limits of a run. The final answer is always requested, so that a run may end a little above them."""
 
     rounds: int = 6  # turns of the model, the last one without tools
     max_tokens: int = 200_000  # of all prompts and replies
@@ -54,7 +55,7 @@ class AgentLimits(NamedTuple):
 
 
 class Briefing(NamedTuple):
-    """What the model is told besides the question."""
+    """The parts of the prompt besides the question."""
 
     system: str = SYSTEM
     demand: str = DEMAND  # of the final answer
@@ -65,7 +66,7 @@ class Briefing(NamedTuple):
 
 
 class Thought(NamedTuple):
-    """What the model said before it called tools, or thought aloud."""
+    """A text of the model before it called tools, or its reasoning."""
 
     text: str
 
@@ -78,7 +79,7 @@ class ToolUse(NamedTuple):
 
 
 class Observed(NamedTuple):
-    """What the model is answered to a call."""
+    """The result of a call, as the model gets it."""
 
     name: str
     text: str
@@ -93,10 +94,10 @@ class Final(NamedTuple):
     answer: FinalAnswer
     usage: Usage
     rounds: int
-    stopped_by: StoppedBy  # "": the model had seen enough; "provider": it failed
+    stopped_by: StoppedBy  # "": the model answered by itself; "provider": it failed
     stages: tuple[StageTrace, ...] = ()  # the model's turns and the calls, as they came
-    failure: str = ""  # what the provider said when it failed
-    hint: str = ""  # what to do about that
+    failure: str = ""  # the error of the provider, if it failed
+    hint: str = ""  # the remedy for it
 
 
 Event = Delta | Thought | ToolUse | Observed | Final  # a Delta is a piece of what the model is just writing
@@ -111,7 +112,7 @@ def run(
     *,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Event]:
-    """Yield what happens, the final answer last.
+    """Yield the events of a run, the final answer last.
 
     A model that fails leaves an empty answer that names what was shown. Never raises ProviderError.
     """
@@ -145,7 +146,7 @@ def _shortened(message: Message) -> Message:
 
 
 class _Talk:
-    """One run: the conversation so far, what was shown, and what was used."""
+    """One run: its conversation, the lines that were shown, and the tokens that were used."""
 
     def __init__(
         self,
@@ -173,7 +174,7 @@ class _Talk:
         self._asked: dict[tuple[str, str], int] = {}  # call → the round in which it was answered
 
     def rounds(self) -> Generator[Event, None, StoppedBy]:
-        """Let the model call tools until it answers or a limit is reached; return what ended it."""
+        """Let the model call tools until it answers or a limit is reached; return the reason for the end."""
         for number in range(1, self._limits.rounds):
             if limit := self._limit():
                 return limit
@@ -199,7 +200,7 @@ class _Talk:
         return "rounds"
 
     def finished(self, messages: Sequence[Message], demand: str) -> Generator[Event, None, FinalAnswer]:
-        """Yield the pieces of the final answer and return it; where the model fails, what was shown."""
+        """Yield the pieces of the final answer and return it; if the model fails, return the lines that were shown."""
         with self.record.stage("answer", [demand]) as stage:
             model = stage.recorded(self._model)
             try:
@@ -215,12 +216,12 @@ class _Talk:
         self.hint = error.hint
 
     def seen(self) -> FinalAnswer:
-        """Return what was shown, in place of an answer."""
+        """Return the lines that were shown, in place of an answer."""
         shown = dict.fromkeys(Citation(*place) for places in self.trace for place in places)
         return FinalAnswer("", "low", tuple(shown)[:_MAX_PLACES])
 
     def _news(self) -> list[str]:
-        """Return what the model has not been told yet, but for the system's words."""
+        """Return the messages that the model has not got yet, without those of the system."""
         turns = [index for index, message in enumerate(self.messages) if message.role in {"assistant", "system"}]
         return [message.content for message in self.messages[turns[-1] + 1 :]]
 
@@ -311,7 +312,7 @@ _TOO_MANY = Observation(f"Error: no more than {_MAX_CALLS} calls in one round; a
 
 
 def _refuses_tools(error: ProviderError) -> bool:
-    """Whether a server says that tools are the problem; each says it in words of its own."""
+    """Return True if an error of a server is about tools; each server has words of its own for it."""
     # Before the colon stands the address, which may hold the word too.
     said = str(error).partition(": ")[2].lower()
     return "tool" in said and getattr(error, "status", 0) not in _NOT_ABOUT_TOOLS
@@ -322,7 +323,7 @@ def _before_calls(text: str) -> str:
 
 
 def _arguments(text: str) -> Any:
-    """Return what a model wrote as arguments, text inside text included; what is no JSON stays text."""
+    """Return the arguments that a model wrote, decoded twice if they are JSON in a text; anything else stays text."""
     value: Any = text.strip() or "{}"
     for _ in range(2):
         if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What an agent found out → an answer whose citations were looked up, in the form of every other answer."""
+"""The result of an agent → an answer with verified citations, in the form of every other answer."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def report(
 
 
 def _sources(answer: FinalAnswer, seen: Sequence[ShownLines], text_of: Callable[[str], str]) -> Iterator[Source]:
-    """Yield what the answer lists, numbered as it lists it, then all else that was shown."""
+    """Yield the sources that the answer lists, with its numbers, then all other lines that were shown."""
     listed = [(number, item) for number, item in enumerate(answer.named, start=1) if isinstance(item, Citation)]
     shown = [(number, Citation(*place)) for number, place in enumerate(dict.fromkeys(seen), start=_NOT_LISTED)]
     for number, place in (*listed, *shown):
@@ -110,7 +110,7 @@ def _stopped(final: Final) -> str:
 
 
 def _lacking(final: Final, checked: Checked) -> Iterator[str]:
-    """Say what the answer was made without."""
+    """Yield the limitations of the answer."""
     if final.stopped_by:
         yield _stopped(final)
     if final.answer.problem:

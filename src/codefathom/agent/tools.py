@@ -1,7 +1,8 @@
-"""What a model may ask of a project: the one list of tools, for the agent's loop and for MCP.
+"""The tools that a model may call in a project: the one list, for the agent's loop and for MCP.
 
-What a model writes is input: arguments are checked against the JSON schema, only what is indexed can be read, and
-a mistake is answered with what is allowed. No result is longer than its budget: cut at a line, it says how to go on.
+The text of a model is input: arguments are checked against the JSON schema, only indexed files can be read, and the
+result of a mistake names what is allowed. No result is longer than its budget: it is cut at a line, with a note how to
+continue.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class ShownLines(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """What a tool answers."""
+    """The result of a tool."""
 
     text: str
     places: tuple[ShownLines, ...] = ()
@@ -43,7 +44,7 @@ class Observation(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """A tool and what it does. `run` never raises for what a model may write."""
+    """A tool and its function. `run` never raises, whatever arguments a model writes."""
 
     spec: ToolSpec
     run: Callable[[Mapping[str, Any]], Observation]
@@ -52,7 +53,7 @@ class Tool(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolProject:
-    """What the tools ask of a project."""
+    """The functions of a project that the tools need."""
 
     search: Callable[[str, Level, int], SearchResult]  # question, what a hit is, most hits
     text: Callable[[str], str | None]  # path → the indexed text, None when it is not in the index
@@ -137,7 +138,7 @@ _Run = Callable[[ToolProject, Mapping[str, Any], int], Observation]
 def _checked(
     spec: ToolSpec, run: _Run, project: ToolProject, max_chars: int, arguments: Mapping[str, Any]
 ) -> Observation:
-    """Run a tool with arguments that were checked; answer what is wrong with them, or with what they ask for."""
+    """Check the arguments and run a tool; the observation is an error if they are wrong or the tool fails."""
     values, problems = _read(spec, arguments)
     if problems:
         observation = _error(f"{'; '.join(problems)}. {usage(spec)}.")
@@ -201,7 +202,7 @@ def _integer(value: object) -> int | None:
 
 
 def _is_broken(text: str) -> bool:
-    """Whether a text holds NUL or half a surrogate pair: JSON can write both, an index cannot look for them."""
+    """Return True for a text with NUL or half a surrogate pair: JSON can write both, no index can hold them."""
     return any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
 
 
@@ -378,7 +379,7 @@ def _matching(pattern: str) -> Callable[[str], bool]:
 
 
 def _folded(paths: Sequence[str], start: int) -> list[str]:
-    """Return what lies directly in a folder, each folder with its number of files."""
+    """Return the entries of a folder, each folder with its number of files."""
     folders = Counter(path[: path.index("/", start) + 1] for path in paths if "/" in path[start:])
     return [f"{folder} {n}" for folder, n in folders.items()] + [path for path in paths if "/" not in path[start:]]
 

@@ -1,4 +1,4 @@
-"""What the stages of an answer hand to each other, and what its caller gets."""
+"""The values of an answer: those that its stages pass on, and the answer that a caller gets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A place that an answer names, found to be there."""
+    """A place that an answer names, and that was verified."""
 
     path: str
     start_line: int
@@ -59,13 +59,13 @@ class Checked:
 
     @property
     def verified_share(self) -> float:
-        """Share of the citations that were found to be right; 0.0 when there are none."""
+        """Share of the citations that hold; 0.0 if there are none."""
         total = len(self.citations) + len(self.dropped)
         return len(self.citations) / total if total else 0.0
 
     @property
     def problem(self) -> str:
-        """What a model's answer lacks, "" when it cites and every citation holds."""
+        """The defect of a model's answer, "" if it cites and every citation holds."""
         if self.dropped:
             return f"{len(self.dropped)} citations could not be verified and were removed"
         if self.citations or not self.text.strip():
@@ -78,7 +78,7 @@ class Checked:
         return Checked(self.text + other.text, citations, self.dropped + other.dropped)
 
     def confidence(self, of_sources: float) -> float:
-        """Return how sure a model's answer is: as its sources, less what it claims without a place that holds."""
+        """Return the confidence in a model's answer: that of its sources, lowered for citations that do not hold."""
         return of_sources * (0.3 + 0.7 * self.verified_share)
 
 
@@ -91,14 +91,14 @@ def label_of(confidence: float) -> Label:
 
 
 class Prices(NamedTuple):
-    """What a million tokens cost, in any currency; 0.0 when it is not known."""
+    """Prices of a million tokens, in any currency; 0.0 if a price is not known."""
 
     prompt: float = 0.0
     completion: float = 0.0
     is_free: bool = False  # both are known to be 0
 
     def cost(self, usage: Usage) -> float | None:
-        """Return what was used costs; None where no price is known or no token was counted."""
+        """Return the cost of some tokens; None if no price is known or no token was counted."""
         if not any(self) or not any(usage):
             return None
         return round((usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion) / 1e6, 9)
@@ -117,14 +117,14 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """What a model was asked and what came back: masked as it was sent, long texts without their middle."""
+    """The prompt and the reply of one call: masked as it was sent, long texts without their middle."""
 
     model: str
     prompt: tuple[Said, ...]  # of many messages the first and the latest
     reply: str  # as far as it came, with the tools that it calls
     milliseconds: float
     usage: Usage = NO_USAGE
-    problem: str = ""  # why the reply is not whole
+    problem: str = ""  # the reason why the reply is not whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class StageTrace:
 
 
 def with_hint(error: FathomError) -> str:
-    """Return what failed and what to do about it."""
+    """Return the message of an error with its remedy."""
     return f"{error}; {error.hint}" if error.hint else str(error)
 
 
@@ -179,5 +179,5 @@ class Answer:
     stale: bool = False
     trace: tuple[StageTrace, ...] = field(default=())
     cost: float | None = None  # of the tokens that providers counted; None: these or the prices are not known
-    failure: str = ""  # why the model's answer is not there, or not whole; `degraded` has it too, and excerpts stand in
-    hint: str = ""  # what to do about a failure
+    failure: str = ""  # the reason why the model gave no whole answer; `degraded` has it too, and excerpts follow
+    hint: str = ""  # the remedy for a failure

@@ -1,7 +1,7 @@
 """A question → an answer: rewrite, search, select, related, judge, limit, pack. Reads in that order; `write` is last.
 
-Without a model every stage that needs one is left out. One bad reply never ends a question: the stage is left out too,
-and the answer says so (`degraded`).
+Without a model every stage that needs one is left out. A bad reply never ends the answer: its stage is left out too,
+with a note in `degraded`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from codefathom.errors import UsageError
 from codefathom.search.question.query import parse_query
 from codefathom.types import SearchResult
 
-# What a caller of `ask` meets.
+# The names that a caller of `ask` needs.
 __all__ = ["NOT_FOUND", "NO_MODEL", "AnswerSources", "Text", "ask"]
 
-# Hits asked for, for each file that is shown: several hits lie in one file.
+# Hits that are searched for each source that is shown: several hits lie in one file.
 _HITS_PER_SOURCE = 4
 _MAX_RELATED = 5
-_MAX_PROBLEMS = 3  # said of one stage
-_OF_GIVEN = 0.5  # sources that the asker chose: likely, but nothing has looked at them
+_MAX_PROBLEMS = 3  # that are reported of one stage
+_PINNED_SUPPORT = 0.5  # of sources that the user chose: probably right, but no model has judged them
 
 
 class AnswerSources(NamedTuple):
@@ -39,16 +39,16 @@ class AnswerSources(NamedTuple):
 
     sources: tuple[Source, ...]
     left_out: tuple[str, ...]  # paths that did not fit
-    degraded: tuple[str, ...] = ()  # what was done without so far
+    degraded: tuple[str, ...] = ()  # the limitations so far
 
 
 def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Iterator[AnswerSources | Text | Answer]:
     """Yield the sources, the answer in checked pieces, and the whole answer last.
 
-    Closing the iterator ends the model's call. A model that fails leaves what it wrote, excerpts, and `Answer.failure`.
+    Closing the iterator ends the model's call. If it fails, the answer has the text so far, excerpts, and a `failure`.
     """
     record = Record(question.mask, question.prices_of)
-    support = _OF_GIVEN if question.pinned else 0.0
+    support = _PINNED_SUPPORT if question.pinned else 0.0
     course = Course(question, project, models, record, support, by_itself=question.text)
     result = _search(course, _rewrite(course))
     found = _judge(course, _select(course, result))
@@ -69,10 +69,10 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
 
 
 def _is_likely(course: Course, result: SearchResult) -> bool:
-    """Whether what was found may hold the answer. Where a model judges, it decides: what it leaves is likely.
+    """Return True if the hits may hold the answer. If a model judges them, it decides, and this returns True.
 
-    The confidence of a search counts words, which tells nothing of a question in another language, and little of one
-    that names its place.
+    The confidence of a search counts words. That says nothing about a question in another language, and little about
+    one that names a path or a symbol.
     """
     question = course.question
     if question.pinned or result.confidence >= question.least_confidence:
@@ -84,7 +84,7 @@ def _is_likely(course: Course, result: SearchResult) -> bool:
 
 
 def _rewrite(course: Course) -> tuple[str, ...]:
-    """Return the searches: the question, or what a model makes of it and the turns before."""
+    """Return the queries: the question, or those that a model writes from it and the earlier turns."""
     question, model = course.question, course.models.answer
     if not question.history or model is None:
         return (question.text,)
@@ -118,7 +118,7 @@ def _search(course: Course, queries: Sequence[str]) -> SearchResult:
 
 
 def _found(course: Course, query: str, limit: int) -> SearchResult | None:
-    """Search; None for a search that a model wrote and that names what is not there."""
+    """Search; None if a query that a model wrote names a path or symbol that does not exist."""
     try:
         return course.project.search(query, limit)
     except UsageError as error:
@@ -129,7 +129,7 @@ def _found(course: Course, query: str, limit: int) -> SearchResult | None:
 
 
 def _select(course: Course, result: SearchResult) -> list[Material]:
-    """Add what a model chooses from the outline (level 1) and what is connected with the best files (level 2)."""
+    """Add files that a model chooses from the outline (level 1), and files connected with the best ones (level 2)."""
     question, project, models = course.question, course.project, course.models
     found = materials(result, project.text)
     if question.filter_level >= 1 and models.select is not None:
@@ -168,7 +168,7 @@ def _with_paths(found: list[Material], paths: Mapping[str, str], project: Answer
 
 
 def _judge(course: Course, found: list[Material]) -> list[Material]:
-    """Let a model grade what was found (from level 1 on), then limit once; pinned sources come first and stay."""
+    """Let a model grade the files (from level 1 on), then limit their number; pinned sources come first and stay."""
     question, models = course.question, course.models
     pinned = {item.path for item in question.pinned}
     found = [item for item in found if item.path not in pinned]
@@ -193,7 +193,7 @@ def _judge(course: Course, found: list[Material]) -> list[Material]:
 def _choose_lines(course: Course, found: list[Material]) -> list[Material]:
     """Let a model choose the lines of the files that do not fit whole (from level 1 on).
 
-    Where it chooses none, the lines around the hits stay chosen.
+    If it chooses none, the lines around the hits are shown.
     """
     question, model = course.question, course.models.excerpt
     if model is None or question.filter_level < 1 or not question.budget.segment:

@@ -1,8 +1,8 @@
-"""What was found → numbered sources that fit a window of tokens. Pure; nothing here ever passes the window.
+"""Files with hits → numbered sources that fit a window of tokens. Pure; the sources never exceed the window.
 
-Whole files come first, in order of relevance, as long as they fit their share of the window. What does not fit whole
-gives excerpts around its hits, in line order, each line once, within the other share. The rest of the window is kept
-for the question and the answer.
+Whole files come first, in order of relevance, as long as they fit their share of the window. A file that does not fit
+whole gives excerpts around its hits, in line order, each line once, within the other share. The rest of the window is
+kept for the question and the answer.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Piece(NamedTuple):
 
 
 class Material(NamedTuple):
-    """A file that was found. `spans` are the lines of its hits, best first; empty: no place in it is better."""
+    """A file with hits. `spans` are the lines of its hits, best first; empty: no place in it is better than others."""
 
     path: str
     text: str
@@ -60,7 +60,7 @@ class Material(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """What fits."""
+    """The sources that fit."""
 
     sources: tuple[Source, ...]
     n_tokens: int
@@ -114,7 +114,7 @@ def pack(
     *,
     in_line_order: bool = True,
 ) -> Packed:
-    """Pack what was found, best first. Sources are numbered in the order in which they are shown.
+    """Pack files, best first. Sources are numbered in the order in which they are shown.
 
     A whole file has no symbol: all of its definitions are there.
     """
@@ -135,7 +135,7 @@ def pack(
 
 
 def too_large(found: Sequence[Material], budget: Shares, count: CountTokens) -> list[int]:
-    """Return the indexes of what `pack` does not show whole."""
+    """Return the indexes of the files that `pack` does not show whole."""
     wholes = _wholes(found, _Room(budget, count))
     return [index for index in range(len(found)) if index not in wholes]
 
@@ -193,7 +193,7 @@ def _fitting(piece: Piece, most: int, count: CountTokens) -> Iterator[Piece]:
 
 
 class _Room:
-    """What is left of both shares."""
+    """The tokens that are left of both shares."""
 
     def __init__(self, budget: Shares, count: CountTokens) -> None:
         self.full = budget.full

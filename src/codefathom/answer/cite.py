@@ -1,8 +1,8 @@
-"""What a model wrote → the same text with every citation looked up. Pure.
+"""The text of a model → the same text with every citation verified. Pure.
 
-A model is asked to cite `[2]`, a numbered source, or `[2:14-20]`, lines in it; many write `[src/app.py:14-20]` all the
-same, with or without brackets. Each is checked against the lines that the model was shown and against the file as it is
-now. What does not hold is removed and counted, never passed on.
+A model is asked to cite `[2]`, a numbered source, or `[2:14-20]`, lines in it; many still write `[src/app.py:14-20]`,
+with or without brackets. Each is checked against the lines that the model was shown and against the file as it is now.
+A citation that does not hold is removed and counted, never shown.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from codefathom.answer.answer_types import Checked, Citation, Dropped, Source
 from codefathom.text.printable import show_name
 
-# Full-width signs, each of one character as its plain one: what is found stands at the same place in the text.
+# Full-width signs and their plain forms, one character each, so that all places in the text stay the same.
 _PLAIN = str.maketrans("【】［］（）：；，", "[][]():;,")
 _SPAN = r"(?P<first>\d{1,9})(?:\s*[-\u2010-\u2015\u2212]\s*L?(?P<last>\d{1,9}))?"
 _LINES = r"(?:(?i:lines?)\s*|L)"
@@ -148,7 +148,7 @@ def _all_cited(text: str, sources: Sequence[Source]) -> Iterator[_Cited]:
 
 
 def _outside_code(match: re.Match[str], codes: Sequence[re.Match[str]]) -> tuple[int, int] | None:
-    """Return where a citation begins and ends, with the signs of inline code around it; None when inside other code."""
+    """Return start and end of a citation, with the signs of inline code around it; None if it is inside other code."""
     start, end = match.span()
     for code in codes:
         if code.start() <= start < code.end():
@@ -180,7 +180,7 @@ def _is_known(path: str, sources: Sequence[Source]) -> bool:
 
 
 def _is_on_host(path: str, sources: Sequence[Source]) -> bool:
-    """Whether a number behind this is a port or a tag."""
+    """Return True if a path is a host name, so that the number after it is a port or a tag."""
     return _HOST.fullmatch(path.partition("/")[0]) is not None and not _is_known(path, sources)
 
 
@@ -238,7 +238,7 @@ def _shown(path: str, sources: Sequence[Source]) -> list[Source]:
 
 
 def _look_up(named: _Named, sources: Sequence[Source], now: Mapping[str, str]) -> Citation | str:
-    """Return the place that is cited, or why there is none."""
+    """Return the place that is cited, or the reason why it does not hold."""
     if named.path:
         shown = _shown(named.path, sources)
         if not shown:
@@ -296,7 +296,7 @@ def _lines(block: str) -> list[str]:
 def _all_missing(
     text: str, all_cited: Sequence[_Cited], held: Sequence[Sequence[Citation]], now: Mapping[str, str]
 ) -> list[str]:
-    """Return of each citation the first line quoted beside it that does not stand there, "" when all do."""
+    """Return for each citation the first line quoted next to it that is not in the cited lines, "" if all are."""
     quotes = _quotes(text)
     near = [[quote for quote in quotes if _belongs(quote, cited, text)] for cited in all_cited]
     taken = {quote for group in near for quote in group}
@@ -319,7 +319,7 @@ def _between(quote: _Quote, cited: _Cited, text: str) -> str:
 
 
 def _belongs(quote: _Quote, cited: _Cited, text: str) -> bool:
-    """Whether a quotation stands right before or after a citation: no more than a few words of one sentence between."""
+    """Return True if a quotation is next to a citation: at most a few words of one sentence between them."""
     if quote.start < cited.end and cited.start < quote.end:
         return False
     between = _between(quote, cited, text)
@@ -332,7 +332,7 @@ def _is_around(quote: _Quote, cited: _Cited, text: str) -> bool:
 
 
 def _is_meant(quote: _Quote, cited: _Cited, text: str) -> bool:
-    """Whether quoted code in a block of its own is of this citation: in the paragraph beside it or the one before."""
+    """Return True if a block of code belongs to a citation in the paragraph next to it or in the one before that."""
     between = _between(quote, cited, text)
     empty = len(_EMPTY.findall(between))
     return not _NEXT.search(between) and empty <= (2 if cited.end <= quote.start else 1)
@@ -353,7 +353,7 @@ def _missing(quotes: Sequence[_Quote], found: Sequence[Citation], now: Mapping[s
 
 
 def _whole(line: str) -> re.Pattern[str]:
-    """Return what finds a quoted line where it does not begin or end in the middle of a word."""
+    """Return an expression for a quoted line that does not match in the middle of a word."""
     before = r"(?<!\w)" if re.match(r"\w", line, re.ASCII) else ""
     after = r"(?!\w)" if re.search(r"\w\Z", line, re.ASCII) else ""
     return re.compile(before + re.escape(line) + after, re.ASCII)

@@ -1,4 +1,4 @@
-"""The JSON in what a model wrote: bare, fenced, between sentences, cut off, or with a comma too many. Pure."""
+"""The JSON in the text of a model: bare, fenced, between sentences, cut off, or with a comma too many. Pure."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MAX_FAILURES = 1_000
 
 
 def items(text: str, key: str, sign: str) -> list[Any] | None:
-    """Return the list under `key`, None when the text holds no such thing.
+    """Return the list under `key`, None if the text holds no such list.
 
-    A list without the object around it counts too, and so do single objects that have `sign`: what is left of a reply
-    that was cut off. Of several lists the last one counts: what came before was thought aloud.
+    A list without the object around it counts too, and so do single objects with the key `sign`, such as the remains of
+    a reply that was cut off. Of several lists the last one counts: earlier ones were thoughts of the model.
     """
     values = list(_values(text, _OBJECT_OR_LIST))
     values = values or list(_values(_COMMA_TOO_MANY.sub(r"\1", text), _OBJECT_OR_LIST))

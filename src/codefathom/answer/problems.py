@@ -1,4 +1,4 @@
-"""What an answer was made without, in words: models that failed for one cause are named together. Pure."""
+"""Sentences about models that failed: those with the same cause become one sentence. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _FAILED = re.compile(r"the (?P<role>\w+) model failed: (?P<cause>.+)", re.DOTALL
 
 
 def model_failed(role: str, cause: object) -> str:
-    """Return that the model of a role failed, such as "judging", and why."""
+    """Return the sentence that the model of a role, such as "judging", failed, with the cause."""
     return f"the {role} model failed: {cause}"
 
 
 def told_once(problems: Iterable[str]) -> tuple[str, ...]:
-    """Return the problems in their order, each once: one cause that several models failed for is one problem."""
+    """Return the problems in their order, each once: models that failed for the same cause become one problem."""
     roles_of: dict[str, list[str]] = {}  # by cause; none for a problem of another kind
     for problem in dict.fromkeys(problems):
         failed = _FAILED.fullmatch(problem)
@@ -26,7 +26,7 @@ def told_once(problems: Iterable[str]) -> tuple[str, ...]:
 
 
 def told_of(role: str, problems: Iterable[str]) -> str:
-    """Return the one of such problems that tells why the model of a role failed, "" when none does."""
+    """Return the problem with the reason why the model of a role failed, "" if there is none."""
     return next((text for text in problems if re.match(rf"the [\w, ]*\b{role} models? failed: ", text)), "")
 
 

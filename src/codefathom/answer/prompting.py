@@ -1,6 +1,6 @@
-"""What a model is told: prompts by name and language, and repository text fenced off as data.
+"""Prompts by name and language, and repository text between fences, marked as data.
 
-The prompts are the files prompts/<language>/<name>.md; what a `$name` in them stands for is given by the caller.
+The prompts are the files prompts/<language>/<name>.md; the caller gives the value of each `$name` in them.
 """
 
 from __future__ import annotations

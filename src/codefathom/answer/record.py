@@ -1,4 +1,4 @@
-"""What happens on the way to an answer, kept for its trace: stages, and what models are asked and say in them."""
+"""The record of an answer, for its trace: its stages, with the prompts and replies of models in them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Record:
 
     @property
     def cost(self) -> float | None:
-        """What all stages cost; None when no token was counted, or the price of a model is not known."""
+        """The cost of all stages; None if no token was counted, or the price of a model is not known."""
         return _sum([stage.cost for stage in self.stages if any(stage.usage)])
 
 
@@ -78,7 +78,7 @@ def _sum(costs: Sequence[float | None]) -> float | None:
 
 @dataclass(slots=True)
 class Stage:
-    """What a stage says of itself while it runs."""
+    """The record of one stage, which the stage fills in while it runs."""
 
     mask: Callable[[str], str] = str
     n_out: int | None = None  # None: as much as `output` lists
@@ -93,7 +93,7 @@ class Stage:
 
     @property
     def calls(self) -> list[ModelCall]:
-        """What models were asked so far."""
+        """The calls of models so far."""
         return [call for model in self._models for call in model.calls]
 
 

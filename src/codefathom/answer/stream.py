@@ -30,12 +30,12 @@ class CheckedStream:
         self._text: list[str] = []
 
     def feed(self, text: str) -> Iterator[str]:
-        """Take a piece and yield what is whole now, checked."""
+        """Take a piece and yield the blocks that are whole now, checked."""
         self._waiting += text
         yield from self._whole(is_last=False)
 
     def finish(self) -> Iterator[str]:
-        """Yield what is left, checked."""
+        """Yield the remaining text, checked."""
         yield from self._whole(is_last=True)
         yield from self._taken(len(self._waiting))
 
@@ -44,14 +44,14 @@ class CheckedStream:
             yield from self._taken(end)
 
     def _taken(self, end: int) -> Iterator[str]:
-        """Yield what waits up to `end`, checked; blank lines before the first word are left out."""
+        """Yield the waiting text up to `end`, checked; blank lines before the first word are left out."""
         block, self._waiting = self._waiting[:end], self._waiting[end:]
         if block.strip() or (block and self._text):
             yield self._checked(block)
 
     @property
     def result(self) -> Checked:
-        """All that was checked so far."""
+        """The text so far, checked."""
         return Checked("".join(self._text), tuple(self._citations), tuple(self._dropped))
 
     def _checked(self, block: str) -> str:
@@ -63,7 +63,7 @@ class CheckedStream:
 
 
 def _end_of_block(text: str, is_last: bool) -> int:
-    """Return where the first whole block ends, 0 when none is whole as far as the text has come."""
+    """Return the end of the first whole block, 0 if no block is whole yet."""
     for blank in _BLANK.finditer(text):
         before = text[: blank.start() + 1]
         last_line = before.rstrip("\n").rpartition("\n")[2]
@@ -80,7 +80,7 @@ def _end_of_block(text: str, is_last: bool) -> int:
 
 
 def _leads_to_fence(text: str, is_last: bool) -> bool | None:
-    """Whether fenced code begins soon, after one more blank line at most; None when that is not known yet."""
+    """Return True if fenced code begins soon, after at most one more blank line; None if that is not certain yet."""
     blanks = list(islice(_BLANK.finditer(text), 2))
     end = blanks[1].end() if len(blanks) > 1 else _MAX_TO_FENCE
     if _FENCE.search(text[: min(end, _MAX_TO_FENCE)]):
@@ -89,7 +89,7 @@ def _leads_to_fence(text: str, is_last: bool) -> bool | None:
 
 
 def ending(text: str) -> str:
-    """Return what ends a text that broke off, so that another one can follow: its open fence closed, a blank line."""
+    """Return an ending for a text that broke off, so that another can follow: it closes a fence, adds a blank line."""
     if not text:
         return ""
     fence = _open_fence(text)

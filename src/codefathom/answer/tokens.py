@@ -1,6 +1,6 @@
-"""How many tokens a text has: by a model's own tokenizer, by a known encoding, or estimated. Offline.
+"""The number of tokens of a text: by a model's own tokenizer, by a known encoding, or estimated. Offline.
 
-The two libraries are optional (`pip install 'codefathom[tokens]'`) and are imported only when they are asked for.
+The two libraries are optional (`pip install 'codefathom[tokens]'`) and are imported only when they are needed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _HINT = "pip install 'codefathom[tokens]'"
 
 
 def counter(tokenizer_path: str = "", encoding: str = "") -> CountTokens:
-    """Return what counts tokens: a tokenizer.json, else an encoding such as "cl100k_base", else the estimate.
+    """Return a counter of tokens: by a tokenizer.json, else by an encoding such as "cl100k_base", else an estimate.
 
-    What it returns may be used from several threads. Raises SettingsError when the file or the encoding cannot be
+    The counter may be used from several threads. Raises SettingsError when the file or the encoding cannot be
     used, or when the library that reads it is missing.
     """
     if tokenizer_path:

@@ -9,7 +9,7 @@ from codefathom.parse import grammars, text, treesitter
 from codefathom.source.languages import CODE
 from codefathom.types import Document, ParsedDocument
 
-Parser = Callable[[Document], ParsedDocument | None]  # None: not my language; a parser never raises
+Parser = Callable[[Document], ParsedDocument | None]  # None: an unknown language; a parser never raises
 
 PARSERS: Mapping[str, Parser] = {"treesitter": treesitter.parse, "text": text.parse}
 
@@ -17,10 +17,11 @@ PARSERS: Mapping[str, Parser] = {"treesitter": treesitter.parse, "text": text.pa
 def parse(
     document: Document, chain: Sequence[str] = ("treesitter", "text"), parsers: Mapping[str, Parser] = PARSERS
 ) -> ParsedDocument:
-    """Return what the first parser of the chain finds; without any answer the document is plain text.
+    """Parse with the first parser of the chain that knows the language; if none does, as plain text.
 
-    A parser that gives up (`ParsedDocument.problems` and nothing found) passes its problems on with the next answer.
-    Names without a parser are passed over: a model, "llm:…", is asked elsewhere, see `is_for_model`.
+    The problems of a parser that gives up (`ParsedDocument.problems`, but neither symbols nor breaks) are added to
+    those of the next parser. Names without a parser are skipped: a model, "llm:…", is called elsewhere, see
+    `is_for_model`.
     """
     problems: tuple[str, ...] = ()
     for name in chain:
@@ -35,9 +36,9 @@ def parse(
 
 
 def is_for_model(language: str, answered: str, chain: Sequence[str]) -> bool:
-    """Whether the chain has a model that is to be asked although the parser `answered` already did.
+    """Return True if the chain has a model that shall parse a document again that the parser `answered` has parsed.
 
-    Plain text always comes after the model, a grammar only where the chain says so.
+    A model always takes the place of the plain-text parser, and that of a grammar only if it comes first in the chain.
     """
     place = next((index for index, name in enumerate(chain) if name.partition(":")[0] == "llm"), -1)
     if place < 0 or language not in CODE or answered.startswith("llm/"):
@@ -46,6 +47,6 @@ def is_for_model(language: str, answered: str, chain: Sequence[str]) -> bool:
 
 
 def available_languages() -> tuple[list[str], list[str]]:
-    """Return the languages whose definitions are found, and those of them whose grammar cannot be loaded."""
+    """Return the languages with queries for definitions, and those of them whose grammar cannot be loaded."""
     known = grammars.languages()
     return known, [name for name in known if grammars.load_problem(name)]

@@ -1,7 +1,8 @@
-"""What some languages write otherwise than a query can say: clauses, namespaces without a body, names as signs. Pure.
+"""Symbols that a query alone cannot describe: clauses, namespaces without a body, names with a colon. Pure.
 
-In Haskell and Elixir a function is a run of equations or clauses, in Haskell with a type signature above them: a reader
-looks for the whole run. In C# and PHP a namespace may hold the rest of its file. In Ruby a name may be written `:name`.
+In Haskell and Elixir a function is a run of equations or clauses, in Haskell with a type signature above them: the
+whole run becomes one symbol. In C# and PHP a namespace may hold the rest of its file. In Ruby a name may be written
+`:name`.
 """
 
 from __future__ import annotations

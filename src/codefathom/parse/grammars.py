@@ -40,7 +40,7 @@ def languages() -> list[str]:
 
 @lru_cache(maxsize=256)
 def load_problem(name: str) -> str:
-    """Return why the grammar or the queries of a language cannot be loaded; nothing when they can."""
+    """Return the reason why the grammar or the queries of a language cannot be loaded, "" if they can."""
     try:
         load(name)
     except Exception as error:  # whatever a grammar package raises, the file is still indexed as text

@@ -1,7 +1,7 @@
 """A language model as parser, for languages without a grammar or by choice.
 
-The model sees numbered lines and names definitions with their lines. Each is checked against the text: what does not
-stand where the model says is dropped and counted in `ParsedDocument.problems`.
+The model sees numbered lines and names definitions with their lines. Each is checked against the text: a definition
+that is not at the lines that the model names is dropped and counted in `ParsedDocument.problems`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class _Part(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """What the model may have seen."""
+    """The text of the file, and the text that the model was shown."""
 
     lines: Sequence[str]  # as they stand in the file
     shown: Sequence[str]  # with secrets masked
@@ -163,7 +163,7 @@ def _ask(prompt: str, document: Document, shown: Sequence[str], part: _Part) -> 
 
 
 def _answer(model: ChatModel, ask: Ask) -> list[Any]:
-    """Return what the reply lists. Raises ProviderError when it lists nothing readable."""
+    """Return the items that the reply lists. Raises ProviderError if it holds no list."""
     reply = whole(model, ask)
     if reply.finish == "refused":
         raise ProviderError("the model refused")
@@ -300,14 +300,14 @@ def _nested(symbols: Sequence[Symbol], dropped: Counter[str], lines: Sequence[st
 
 
 def _ends_before(outer: Symbol, inner: Symbol) -> bool:
-    """Whether the second lies beside the first; of two on the same lines only a class holds another."""
+    """Return True if `inner` does not lie in `outer`; of two on the same lines only a container holds another."""
     if (outer.start_line, outer.end_line) == (inner.start_line, inner.end_line):
         return outer.kind not in _CONTAINER_KINDS or inner.kind in _CONTAINER_KINDS
     return outer.end_line < inner.start_line
 
 
 def _margin(line: int, floor: int, lines: Sequence[str]) -> int:
-    """Return where the comments and attributes above a line begin."""
+    """Return the first line of the comments and attributes above a line, or the line itself."""
     lowest = max(floor, line - 1 - _MAX_MARGIN_LINES)
     while line - 1 > lowest and _MARGIN.match(lines[line - 2]):
         line -= 1

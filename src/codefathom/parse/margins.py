@@ -1,4 +1,4 @@
-"""Comments and attributes that stand on lines of their own, and what they stand above."""
+"""Comments and attributes on lines of their own, directly above the definition that they belong to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BLANK_LINES = re.compile(rb"[ \t]*\r?\n((?:[ \t]*\r?\n)*)")
 
 
 class Margin(NamedTuple):
-    """Comments and attributes without a blank line between them, but below an attribute."""
+    """Comments and attributes without a blank line between them, except below an attribute."""
 
     row: int
     column: int
@@ -66,13 +66,13 @@ def _told(docs: Iterable[Node]) -> dict[int, tuple[int, int]]:
 
 
 def _n_blank_lines(data: bytes, end: int) -> int:
-    """Return how many stand below; an attribute belongs to what follows it over blank lines too, unlike a comment."""
+    """Count the blank lines below an attribute: it belongs to the definition below them, unlike a comment."""
     found = _BLANK_LINES.match(data, end)
     return found[1].count(b"\n") if found is not None else 0
 
 
 def above(margins: Margins, row: int, column: int) -> Margin | None:
-    """Return what stands directly above a node that begins at a row and column, not deeper than the node."""
+    """Return the comments directly above a node that begins at a row and column, if not deeper than the node."""
     margin = margins.get(row - 1)
     return margin if margin is not None and margin.column <= column else None
 
@@ -84,7 +84,7 @@ def last_row(node: Node) -> int:
 
 
 def opens_line(data: bytes, start: int, column: int) -> bool:
-    """Return whether only white space stands before a byte on its line."""
+    """Return True if only white space stands before a byte on its line."""
     return not column or not data[start - column : start].strip()
 
 

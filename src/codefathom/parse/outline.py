@@ -34,7 +34,7 @@ _LISTS = frozenset({"lexical_declaration", "variable_declaration"})  # of names 
 # Captures of the queries that are no kinds of symbols: a friend becomes a function, a prototype is left out.
 QUERY_ONLY_KINDS = frozenset({"friend", "prototype"})
 _CALLABLE = CALLABLE_KINDS | {"friend"}
-_MEMBERS = frozenset({"object", "table_constructor"})  # what a variable may hold functions in
+_MEMBERS = frozenset({"object", "table_constructor"})  # literals that may hold functions, as the value of a variable
 
 # Marks of comments in all the languages at once: // /// //! /* /** * # -- --- --| ;; % <!-- """ '''
 _OPEN = re.compile(
@@ -46,7 +46,7 @@ _SCOPE_MARKS = re.compile(r"::|#|->|\\|:")
 
 
 class Definition(NamedTuple):
-    """What a query found for one definition."""
+    """The captures of a query for one definition."""
 
     kind: str
     node: Node
@@ -58,10 +58,10 @@ class Definition(NamedTuple):
 
 
 class DefinitionSource(NamedTuple):
-    """What a definition is read from."""
+    """The document that definitions are read from."""
 
     data: bytes
-    title: str  # the name of what has no name of its own
+    title: str  # the name of a definition without a name of its own
     margins: Margins
     is_indented: bool = False  # nodes may reach beyond their last word
 
@@ -105,7 +105,7 @@ def symbols_of(definitions: Iterable[Definition], source: DefinitionSource) -> l
 
 
 def _declarator(definition: Definition) -> Node:
-    """Return what a variable reaches over: of several in one declaration each has its own value."""
+    """Return the node that a variable spans: of several in one declaration each has its own value."""
     node, name = definition.node, definition.name
     if name is None or node.type not in _LISTS:
         return node
@@ -114,7 +114,7 @@ def _declarator(definition: Definition) -> Node:
 
 
 def _nested(found: list[_Found], source: DefinitionSource) -> Iterator[Symbol]:
-    """Yield symbols named by what is around them; variables of a function are left out."""
+    """Yield symbols with qualified names; variables of a function are left out."""
     stack = [_MODULE]
     for start, end, definition in found:
         # Several names of one node, such as `a, b = 1, 2`, do not lie in each other.
@@ -139,13 +139,13 @@ def _nested(found: list[_Found], source: DefinitionSource) -> Iterator[Symbol]:
 
 
 def _is_chained(definition: Definition, around: _Around) -> bool:
-    """Return whether a variable in another is as b in `a = b = 1`, not one of the code that gives the value."""
+    """Return True for a variable like b in `a = b = 1`, False for one inside the code that computes the value."""
     outer = definition.node.parent
     return outer is not None and (outer.start_byte, outer.end_byte) == (around.start, around.end)
 
 
 def _owner(definition: Definition, stack: list[_Around]) -> _Around:
-    """Return what is around a definition: no variable, unless it holds functions, and not the class of a friend."""
+    """Return the symbol that owns a definition: a variable only if it holds functions, never the class of a friend."""
     if definition.kind == "friend":
         return next(around for around in reversed(stack) if not around.is_class)
     parent = definition.node.parent

@@ -331,7 +331,7 @@ def _title_style(lines: list[str], underline: int) -> tuple[str, bool] | None:
 
 
 def _ends_section_title(lines: list[str], number: int) -> bool:
-    """Tell whether the line underlines a title itself, so that another title may follow without a blank line."""
+    """Return True if the line underlines a title, so that another title may follow without a blank line."""
     above = lines[number - 2] if number > 1 else ""
     return len(lines[number - 1]) > 2 and bool(_ADORNMENT.match(lines[number - 1])) and bool(above.strip())
 

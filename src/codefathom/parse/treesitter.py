@@ -41,7 +41,7 @@ _SECONDS_FOR_BYTE = 4.0 / 1_000_000
 # A query takes quadratic time over the signs in one error.
 _MAX_ERROR_CHILDREN = 10_000
 _MAX_ERRORS = 2_000
-# Deeper nodes are not asked: the way up from a node costs its depth.
+# Queries do not look at deeper nodes: the way up from a node takes time in proportion to its depth.
 _MAX_DEPTH = 1_000
 _LARGE_NODE_LINES = 25
 _MAX_BREAK_DEPTH = 60
@@ -271,7 +271,7 @@ def _contained(uses: Iterable[tuple[int, str]], symbols: Sequence[Symbol]) -> It
 
 
 def _breaks(trees: Sequence[_Tree], data: bytes, margins: Margins) -> list[Break]:
-    """Return where the children of large nodes begin, above the comments that belong to them."""
+    """Return a break at the start of each child of a large node, above the comments that belong to it."""
     depth_of: dict[int, int] = {}
     stack = [(tree.tree.root_node, 2 * int(index > 0)) for index, tree in enumerate(trees)]
     while stack:

@@ -1,4 +1,4 @@
-"""What a provider must offer."""
+"""Protocols of embedders, chat models and rerankers, and the values that they exchange."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ NO_USAGE = Usage()
 
 
 class Delta(NamedTuple):
-    """A piece of a reply as it streams in. `reasoning` is what a model thinks aloud; it is no part of the text."""
+    """A piece of a reply as it streams in. `reasoning` is a thought of the model and no part of the text."""
 
     text: str = ""
     reasoning: str = ""
@@ -99,7 +99,7 @@ class Reply(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """What is asked of a chat model."""
+    """A request to a chat model."""
 
     messages: Sequence[Message]
     tools: Sequence[ToolSpec] = ()
@@ -119,8 +119,8 @@ class ChatModel(Protocol):
     def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
         """Yield the reply in pieces, then whole.
 
-        Closing the iterator ends the call at once. Retries what may pass (429, 5xx, a lost connection) before the first
-        piece, never after it. Raises ProviderError, with the remedy, when there is no reply.
+        Closing the iterator ends the call at once. Retries errors that may pass (429, 5xx, a lost connection) before
+        the first piece, never after it. Raises ProviderError, with the remedy, when there is no reply.
         """
         ...
 
@@ -139,14 +139,14 @@ class Reranker(Protocol):
 
 
 class Thoughts:
-    """Tells what a model thinks aloud, between tags at the very beginning of a reply, from the text of the reply."""
+    """Separates the thoughts of a model, between tags at the very beginning of a reply, from the text of the reply."""
 
     def __init__(self) -> None:
         self._place: Literal["before", "inside", "after", "text"] = "before"
         self._held = ""  # what may be a part of a tag, or the white space around one
 
     def take(self, piece: str) -> Delta:
-        """Return what is known after the next piece."""
+        """Take the next piece of the reply; return the text and thoughts that are certain by now."""
         self._held += piece
         if self._place == "before":
             self._begin()
@@ -161,7 +161,7 @@ class Thoughts:
         return Delta(text, reasoning)
 
     def rest(self) -> Delta:
-        """Return what was held back, at the end of a reply."""
+        """Return the text that was held back, at the end of a reply."""
         held, self._held = self._held, ""
         if self._place == "inside":
             return Delta("", held)
@@ -186,7 +186,7 @@ class Thoughts:
 
 
 def bounded(pieces: Generator[Delta | Reply, None, None], ask: Ask, name: str) -> Iterator[Delta | Reply]:
-    """Pass on a stream, and end it with ProviderError when it goes on far beyond the tokens that were asked for."""
+    """Pass on a stream, and end it with ProviderError when it is far longer than the requested number of tokens."""
     left = ask.max_tokens * _MAX_CHARS_PER_TOKEN
     with closing(pieces):
         for item in pieces:

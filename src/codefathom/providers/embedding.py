@@ -23,11 +23,11 @@ _PROBE = "how long is a vector?"
 
 
 class Batching(NamedTuple):
-    """How much goes into one call."""
+    """Limits for the texts of one call."""
 
     max_texts: int = 256
     max_tokens: int = 32_000  # of all texts together, by estimate
-    max_text_tokens: int = 8_000  # of one text; what is longer is cut
+    max_text_tokens: int = 8_000  # of one text; a longer text is cut
 
 
 class Calls(NamedTuple):
@@ -38,12 +38,12 @@ class Calls(NamedTuple):
 
 
 class Options(NamedTuple):
-    """How a model is asked."""
+    """Options for the calls of an embedding model."""
 
     prefixes: Prefixes = Prefixes()
     batching: Batching = Batching()
     dimensions: int = 0  # length to ask for; 0: the model's own
-    known_dimensions: int = 0  # what an earlier run found, so that nothing is sent before the first text
+    known_dimensions: int = 0  # length in an earlier run, so that nothing is sent before the first text
 
 
 class Endpoint(Protocol):
@@ -68,12 +68,12 @@ class RemoteEmbedder:
 
     @property
     def name(self) -> str:
-        """Provider and model, and what else decides over its vectors."""
+        """Provider and model, with everything else that changes the vectors."""
         return self._name
 
     @property
     def dimensions(self) -> int:
-        """Length of each vector; asked of the model when it is not known yet. Raises ProviderError."""
+        """Length of each vector; found by a call of the model if it is not known yet. Raises ProviderError."""
         if not self._known:
             probe = self._endpoint.vectors(self._calls.query, [_PROBE], self._asked)[0]
             self._known = self._length_of(probe)
@@ -139,7 +139,7 @@ def _batches(texts: Sequence[str], batching: Batching) -> Iterator[list[str]]:
 
 
 class OpenAIEmbeddings:
-    """/embeddings of OpenAI and of those who speak its protocol."""
+    """/embeddings of OpenAI and of servers with its protocol."""
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -163,7 +163,7 @@ class OpenAIEmbeddings:
 
 
 class OllamaEmbeddings:
-    """/api/embed of Ollama; servers from before it are asked text by text at /api/embeddings."""
+    """/api/embed of Ollama; older servers get each text in a call of its own, at /api/embeddings."""
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -193,7 +193,7 @@ class OllamaEmbeddings:
 
 
 def _checked(rows: Sequence[Any], n_texts: int, http: Http, model: str) -> list[list[float]]:
-    """Return the vectors of a reply. Raises ProviderError when one is missing, or is none."""
+    """Return the vectors of a reply. Raises ProviderError if one is missing, or not a list of numbers."""
     if len(rows) != n_texts or any(row is None for row in rows):
         raise _not_for_each(model, len(rows), n_texts)
     for row in rows:

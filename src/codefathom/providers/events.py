@@ -1,4 +1,4 @@
-"""Events of a streamed reply: one JSON object each. What comes instead is an error that repeats it."""
+"""Events of a streamed reply: one JSON object each. Anything else becomes an error that quotes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from codefathom.errors import ProviderError
 
-# What taking an event apart raises that has another shape than the protocol says.
+# The errors raised when an event is read whose shape does not follow the protocol.
 WRONG_SHAPE = (AttributeError, TypeError, ValueError, KeyError, OverflowError, RecursionError)
 
 
@@ -16,11 +16,11 @@ class Events(NamedTuple):
     """Reads the events of one model."""
 
     name: str  # of the model
-    sayable: Callable[[str], str]  # takes keys and control characters out of what a server said
-    hint: str = ""  # what to do when the server tells of an error
+    sayable: Callable[[str], str]  # takes keys and control characters out of a text of the server
+    hint: str = ""  # the remedy when the server reports an error
 
     def read(self, data: str) -> Mapping[str, Any]:
-        """Return the event in a text. Raises ProviderError when it is none, or tells of an error."""
+        """Return the event in a text. Raises ProviderError if it is not an event, or reports an error."""
         try:
             event = json.loads(data)
         except (ValueError, RecursionError) as error:
@@ -32,7 +32,7 @@ class Events(NamedTuple):
         return event
 
     def wrong(self, data: str, what: str = "no event") -> ProviderError:
-        """Return the error for what a server sent instead of an event."""
+        """Return the error for a text that a server sent instead of an event."""
         return ProviderError(f"{self.name} sent what is {what}: {self.sayable(data)!r}", hint="ask again")
 
     def broken_off(self) -> ProviderError:
@@ -41,5 +41,5 @@ class Events(NamedTuple):
 
 
 def _words(error: object) -> str:
-    """Return what an error says, without what is around it."""
+    """Return the message of an error, without the object around it."""
     return str((error.get("message") if isinstance(error, Mapping) else "") or error)

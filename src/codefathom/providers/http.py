@@ -1,4 +1,4 @@
-"""JSON and streams of lines over HTTP: timeouts, attempts, pace, and errors that say what to do."""
+"""JSON and streams of lines over HTTP: timeouts, attempts, pace, and errors with a remedy."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from codefathom.providers.pace import LONGEST_S, Breaker, CallLimits, OnWait, Pa
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _REFUSED = (400, 413, 422)
-_MAX_SAID = 300  # characters of what a server said
-_MAX_READ = 10 * _MAX_SAID  # and of what is made sayable for that
+_MAX_SAID = 300  # characters of a server's text in an error
+_MAX_READ = 10 * _MAX_SAID  # characters that are cleaned to get these
 _CHARS_PER_TOKEN = 3
 _UNQUOTED = "(what it said is in the log of the server)"
 
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 class Hints(NamedTuple):
-    """What a user can do about an error, in the words of the caller, who knows provider and model."""
+    """Remedies for errors, in the words of the caller, who knows provider and model."""
 
     unreachable: str = "is the server running? and is llm.base_url right?"
     key: str = "the key is missing or wrong: set it in the environment, such as OPENAI_API_KEY"
@@ -49,7 +49,7 @@ class Timeouts(NamedTuple):
 
 
 class Server(NamedTuple):
-    """Where a provider is and how it is called."""
+    """Address, key, timeouts and limits of a provider."""
 
     base_url: str
     headers: Mapping[str, str] = {}
@@ -57,11 +57,11 @@ class Server(NamedTuple):
     limits: CallLimits = CallLimits()
     attempts: int = 5
     hints: Hints = Hints()
-    is_quoted: bool = True  # errors repeat what the server said; else only the log does
+    is_quoted: bool = True  # errors quote the server; if False, only the log does
 
 
 class StatusError(ProviderError):
-    """The server answered with an error: `status` is its number, `said` its words, which are not for everyone."""
+    """The server answered with an error: `status` is its number, `said` its words, which not every user may see."""
 
     def __init__(self, message: str, status: int, *, said: str = "", hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -72,7 +72,7 @@ class StatusError(ProviderError):
 class _Failed(NamedTuple):
     error: ProviderError
     is_passing: bool = False  # another attempt may succeed
-    is_away: bool = False  # nobody is there who could answer
+    is_away: bool = False  # the server cannot be reached, or does not answer
     why: str = ""  # in a word
     retry_after: str = ""
 
@@ -103,7 +103,7 @@ class Http:
         self._client = _client(server)
 
     def also(self, server: Server) -> Self:
-        """Return another way to the same server: with other timeouts, attempts and hints, over the same connections.
+        """Return a copy for the same server with other timeouts, attempts and hints, over the same connections.
 
         Pace and breaker are shared too.
         """
@@ -112,7 +112,7 @@ class Http:
         return other
 
     def close(self) -> None:
-        """Close the connections, also those of every other way to this server."""
+        """Close the connections, also for all copies."""
         self._client.close()
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
@@ -144,10 +144,10 @@ class Http:
             response.close()
 
     def sayable(self, text: str) -> str:
-        """Return what a server said as an error can show it: one short line, without the keys that it was sent.
+        """Return the words of a server for an error message: one short line, without the keys that it was sent.
 
-        Where errors are not for the eyes of the user alone, the line is in the log instead: who may say which server
-        is asked must not read by that what only this machine can reach.
+        Where others than the user of this machine read errors, the line goes to the log instead: a client that may
+        choose the server must not read in errors what only this machine can reach.
         """
         said = self._cleaned(text)
         if self._server.is_quoted or not said:
@@ -170,7 +170,7 @@ class Http:
         raise answer.error
 
     def _attempts(self, path: str, body: Mapping[str, Any], begin: _Begin) -> _Answer | _Failed:
-        """What may pass is tried again, but never after something of an answer was handed out."""
+        """Repeat a call while its error may pass, but never after a part of an answer was passed on."""
         n_tokens = len(repr(body)) // _CHARS_PER_TOKEN
         for attempt in count():
             turn = self._pace.turn(n_tokens)
@@ -208,7 +208,7 @@ class Http:
             hint = self._server.hints.address
             return _Failed(ProviderError(f"{self._address!r} is no address: {said}", hint=hint))
         except httpx.HTTPError as error:
-            # A server that was silent for as long as was allowed is not asked for the same once more.
+            # A server that was silent until the timeout does not get the same request again.
             is_passing = not isinstance(error, httpx.ReadTimeout)
             return _Failed(self._lost(error), is_passing, is_away=True, why=_in_a_word(error))
         is_passing = response.status_code in _PASSING
@@ -266,7 +266,7 @@ def _in_a_word(error: httpx.HTTPError) -> str:
 
 
 def is_local(address: str) -> bool:
-    """Whether an address leads to this machine itself."""
+    """Return True if an address leads to this machine itself."""
     try:
         host = urlsplit(address).hostname or ""
     except ValueError:
@@ -278,13 +278,13 @@ def is_local(address: str) -> bool:
 
 
 def _secret(server: Server) -> re.Pattern[str] | None:
-    """Return what finds the keys and the password of a server in a text, also as JSON writes them."""
+    """Return an expression that matches the keys and the password of a server, also as JSON writes them."""
     secrets = {part for value in server.headers.values() for part in (value, value.removeprefix("Bearer "))}
     if user := re.search("//([^/]*)@", server.base_url):
         plain = unquote(user[1])
         secrets |= {user[1], plain, b64encode(plain.encode("utf-8", "replace")).decode()}
         secrets |= {user[1].partition(":")[2], plain.partition(":")[2]}
-    # The longest first: what is left of a key after a part of it was taken out would be said.
+    # The longest first: if only a part of a key were removed, the error would show the other part.
     longest_first = sorted((part for secret in secrets if (part := secret.strip())), key=len, reverse=True)
     escaped = (
         "".join(sign if sign.isalnum() else r"\\{0,2}" + re.escape(sign) for sign in part) for part in longest_first
@@ -293,7 +293,7 @@ def _secret(server: Server) -> re.Pattern[str] | None:
 
 
 def _is_page(text: str) -> bool:
-    """Whether a body, or its first line, is HTML; no protocol here begins like that."""
+    """Return True if a body, or its first line, is HTML; no protocol here begins like that."""
     return text.lstrip("\ufeff \t\r\n").startswith("<")
 
 

@@ -1,4 +1,4 @@
-"""Chat and embeddings by the protocol of OpenAI, which vLLM, LM Studio, llama.cpp and most clouds speak too."""
+"""Chat by the protocol of OpenAI, which vLLM, LM Studio, llama.cpp and most clouds speak too."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class OpenAIChat:
         self._model = model
         self._http = http
         self._events = Events(name or f"openai:{model}", http.sayable)
-        # Reasoning models count what they think too, and take no temperature. Others are found out by being refused.
+        # Reasoning models count the tokens of their thoughts too, and take no temperature. Others that do so
+        # are recognised when the server refuses a request.
         self._is_reasoning = model.startswith(_REASONING)
         self._refused: frozenset[str] = frozenset()  # names of extras that the server does not take
 
@@ -68,7 +69,7 @@ class OpenAIChat:
         yield reply
 
     def _whole(self, gathered: _Gathered, lines: Iterator[str]) -> Iterator[Delta]:
-        """Yield what is in a reply that was not streamed. Raises ProviderError when it is none."""
+        """Yield the text of a reply that was not streamed. Raises ProviderError if it is not a reply."""
         body = ""
         for line in lines:
             body += f"{line}\n"
@@ -80,7 +81,7 @@ class OpenAIChat:
             raise ProviderError(f"{self.name} sent what is no reply: {said!r}", hint="is llm.base_url right?")
 
     def _taken(self, gathered: _Gathered, data: str) -> Iterator[Delta]:
-        """Yield what is new in an event. Raises ProviderError when it is none, or tells of an error."""
+        """Yield the new text of an event. Raises ProviderError if it is not an event, or reports an error."""
         event = self._events.read(data)
         try:
             yield from gathered.take(event)
@@ -88,7 +89,7 @@ class OpenAIChat:
             raise self._events.wrong(data) from error
 
     def _lines(self, ask: Ask) -> Iterator[str]:
-        """Ask; what a server does not know (usage, schemas) is left out when it refuses the request for it."""
+        """Send the request; extras that the server refuses (usage, schemas) are left out in the next attempt."""
         refused: StatusError | None = None
         extras = deque(_extras(ask.schema, self._refused))
         tried: list[str] = []
@@ -118,7 +119,7 @@ class OpenAIChat:
 
 
 class _Extra(NamedTuple):
-    """What is added to a request where the server takes it."""
+    """Fields that are added to a request if the server accepts them."""
 
     name: str
     fields: Mapping[str, Any]
@@ -128,7 +129,7 @@ _USAGE = "usage"
 
 
 def _extras(schema: Mapping[str, Any] | None, refused: Collection[str]) -> Iterator[_Extra]:
-    """Yield what to add to a request, the best first, and nothing last; what was refused before is left out."""
+    """Yield extras for a request, the best first, and an empty one last; refused ones are left out."""
     usage = {} if _USAGE in refused else {"stream_options": {"include_usage": True}}
     if schema is not None:
         named = {"name": "reply", "schema": schema, "strict": schema.get("type") == "object" and _is_strict(schema)}
@@ -141,7 +142,7 @@ def _extras(schema: Mapping[str, Any] | None, refused: Collection[str]) -> Itera
 
 
 def _is_strict(schema: object) -> bool:
-    """Whether OpenAI takes a schema as strict: every object closed, with all of its properties required."""
+    """Return True if OpenAI accepts a schema as strict: every object closed, with all properties required."""
     if not isinstance(schema, Mapping):
         return isinstance(schema, bool) or schema is None
     if not _LOOSE.isdisjoint(schema):
@@ -196,7 +197,7 @@ class _Gathered:
         self._thoughts = Thoughts()
 
     def take(self, event: Mapping[str, Any]) -> Iterator[Delta]:
-        """Take one event and yield what is new."""
+        """Take one event and yield its new text."""
         self._model = event.get("model") or self._model
         if isinstance(usage := event.get("usage"), Mapping):
             self._usage = Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
@@ -212,11 +213,11 @@ class _Gathered:
             yield from self._given(text + refusal, (reasoning if isinstance(reasoning, str) else "") + thought)
 
     def rest(self) -> Iterator[Delta]:
-        """Yield what was held back, at the end of the reply."""
+        """Yield the text that was held back, at the end of the reply."""
         yield from self._given(*self._thoughts.rest())
 
     def end(self) -> bool:
-        """End a reply that came as a whole and may not say why it ends; whether there is one."""
+        """End a reply that came in one piece, perhaps without a finish reason. Return True if there is a reply."""
         self._finish = self._finish or "stop"
         return self.is_begun
 

@@ -1,6 +1,6 @@
-"""How often and how soon a provider is called, and who is told of a long wait.
+"""The pace of calls to a provider: limits, waits before another attempt, and a breaker after failures.
 
-Clock, sleep and chance are given, so that a test takes no time.
+Clock, sleep and random numbers are parameters, so that a test takes no time.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from typing import NamedTuple
 from codefathom.errors import ProviderError
 
 _MINUTE_S = 60.0
-LONGEST_S = 60.0  # nobody waits for longer between two attempts
+LONGEST_S = 60.0  # longest wait between two attempts
 _FIRST_S = 0.5
-# So many failed calls in a row mean that the provider is away; after a while one call may try again.
+# After so many failed calls in a row the provider counts as down; after so many seconds one call may try again.
 _FAILURES, _AWAY_S = 5, 30.0
-_SHORT_S = 2.0  # nobody needs to be told of a wait of this length
+_SHORT_S = 2.0  # a wait up to this length is not reported
 
-OnWait = Callable[[str], None]  # takes one line: for how long and for what
+OnWait = Callable[[str], None]  # takes one line: the length of the wait and its reason
 
 
 class CallLimits(NamedTuple):
-    """What a provider allows; 0: no limit."""
+    """Limits of a provider; 0: no limit."""
 
     interval_s: float = 0.0  # between two calls
     requests_per_minute: int = 0
@@ -81,7 +81,7 @@ class Pace:
 
 
 class Waits:
-    """Sleeps, and tells of it where it is long: once for several threads that wait at the same time."""
+    """Sleeps, and reports a long wait: once for several threads that wait at the same time."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Waits:
             self._sleep(seconds)
 
     def _is_news(self, seconds: float) -> bool:
-        """Whether this wait goes on for more than twice as long as what is left of the one that was told."""
+        """Return True if this wait is more than twice as long as the remaining part of the one reported last."""
         with self._lock:
             now = self._clock()
             if seconds <= 2 * (self._told_until - now):
@@ -114,16 +114,16 @@ class Waits:
 
 @dataclass(slots=True, eq=False)
 class PacedCall:
-    """A call with all its attempts. Whoever makes it says whether the provider answered; None: it was given up."""
+    """A call with all its attempts. The caller sets `is_answered`; None: the call was given up."""
 
     is_answered: bool | None = None
-    error: ProviderError | None = None  # why not
+    error: ProviderError | None = None  # the reason why the provider did not answer
 
 
 class Breaker:
-    """Refuses calls for a while after several failed in a row, so that nobody waits for what is away.
+    """Refuses calls for a while after several failed in a row, so that nobody waits for a provider that is down.
 
-    When the while is over one call may try; others are refused until it has ended. Safe to use from several threads.
+    After that time one call is let through; others are refused until it has ended. Safe to use from several threads.
     """
 
     def __init__(self, name: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -137,7 +137,7 @@ class Breaker:
 
     @contextmanager
     def call(self) -> Iterator[PacedCall]:
-        """Run one call, whose outcome is told on what this gives. Raises ProviderError while calls are refused."""
+        """Run one call; the caller sets its outcome on the `PacedCall`. Raises ProviderError if it is refused."""
         call = PacedCall()
         with self._lock:
             self._let_in(call)

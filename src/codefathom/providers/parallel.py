@@ -1,4 +1,4 @@
-"""Several calls of a model at the same time; what they give comes back in the order of what was asked."""
+"""Several calls of a model at the same time; the results have the order of the requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 def in_parallel(
     work: Callable[[Value, ChatModel], Result], values: Sequence[Value], model: ChatModel, workers: int
 ) -> list[Result]:
-    """Return what `work` makes of each value with the model, at most `workers` at the same time.
+    """Run `work` for each value with the model, at most `workers` at the same time; return the results in order.
 
     An interruption, and an error of one of them, ends the calls that are under way at their next piece.
     """
@@ -53,7 +53,7 @@ def in_parallel(
 
 
 class _Stoppable:
-    """A model whose calls end once nobody waits for them."""
+    """A model whose calls end as soon as nobody waits for their results."""
 
     def __init__(self, model: ChatModel, stopped: Event) -> None:
         self._model = model

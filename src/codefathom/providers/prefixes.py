@@ -1,4 +1,4 @@
-"""What models expect before a question and before a text."""
+"""Prefixes that embedding models expect before a question and before a text."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-AUTO = "auto"  # a setting that leaves them to what the model is known to expect
-# What families of models expect before a question and before a text, as their cards say; the first match counts.
+AUTO = "auto"  # value of a setting: the known prefixes of the model
+# By family of models: prefix of a question and of a text, from the cards of the models. The first match counts.
 PREFIXES: Mapping[str, tuple[str, str]] = {
     "nomic-embed": ("search_query: ", "search_document: "),
     "e5": ("query: ", "passage: "),
@@ -21,14 +21,14 @@ PREFIXES: Mapping[str, tuple[str, str]] = {
 
 
 class Prefixes(NamedTuple):
-    """What stands before a text, by its kind."""
+    """The prefix of a question and that of a document."""
 
     query: str = ""
     document: str = ""
 
 
 def known_prefixes(model: str) -> Prefixes:
-    """Return what a model is known to expect before its texts; nothing for a model that is not known."""
+    """Return the prefixes that a known model expects; empty ones for any other model."""
     bare = model.rpartition("/")[2].lower()
     for family, (query, document) in PREFIXES.items():
         if re.search(rf"(?:^|[^a-z0-9]){re.escape(family)}(?:[^a-z]|$)", bare):

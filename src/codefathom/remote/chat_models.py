@@ -1,4 +1,4 @@
-"""From a name such as "ollama:qwen2.5-coder:14b" to a chat model, and what leaves the machine on the way.
+"""From a name such as "ollama:qwen2.5-coder:14b" to a chat model, with its address, key and limits.
 
 A key is bound to its host: see `_key_variables`.
 """
@@ -28,7 +28,7 @@ KEYRING_SERVICE = "codefathom"  # under which keys are kept, by the names of the
 
 
 class _Provider(NamedTuple):
-    """Where a provider is by default, and which environment variables say otherwise."""
+    """The default address of a provider, and the environment variables for its address and key."""
 
     base_url: str
     address_variable: str
@@ -44,23 +44,23 @@ _RERANKING = _Provider("", "", "RERANK_API_KEY")
 
 
 class ModelName(NamedTuple):
-    """A model and where it is asked."""
+    """A model and its address."""
 
     provider: str
     model: str
     base_url: str
     section: str = "llm"  # of the settings that name it
-    has_own_address: bool = False  # its name says where it is asked
+    has_own_address: bool = False  # the address is a part of its name
 
     @property
     def name(self) -> str:
-        """Provider and model, and their own address without a login."""
+        """Provider and model, and the address if it is a part of the name, without a login."""
         where = f"@{without_login(self.base_url)}" if self.has_own_address else ""
         return f"{self.provider}:{self.model}{where}"
 
     @property
     def is_remote(self) -> bool:
-        """Whether text that is sent there leaves this machine."""
+        """True if text that is sent to the model leaves this machine."""
         return not is_local(self.base_url)
 
 
@@ -117,7 +117,7 @@ def _usual(chosen: ModelName) -> _Provider:
 
 
 def _address(text: str, usual: _Provider, origin: str) -> str:
-    """Return where to ask, from an address that may lack parts, or tell a server to listen on every network."""
+    """Return a complete address from one that may lack parts, or that means "every network", as servers write it."""
     try:
         whole = urlsplit(text if "://" in text else f"http://{_bracketed(text)}")
         host, port = whole.hostname or "", whole.port
@@ -160,9 +160,9 @@ _PLAIN_ADDRESS = re.compile(r"(https?)://(\[[0-9a-f:.]+\]|[a-z0-9_.-]*[a-z0-9_-]
 
 
 def host_and_port(address: str) -> HostAndPort | None:
-    """Return the server of an address whose form leaves no doubt: without login, query, fragment and odd signs.
+    """Return the server of an address in a plain form: without login, query, fragment and unusual characters.
 
-    None for any other, of which two programs could think differently where it leads.
+    None for any other address: two programs could disagree about its server.
     """
     found = _PLAIN_ADDRESS.fullmatch(address.lower())
     if found is None or {"\\", "@", "?", "#"} & set(address):
@@ -177,9 +177,9 @@ def host_and_port(address: str) -> HostAndPort | None:
 
 
 def addresses(settings: Settings, environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return where models are asked under some settings, each address with the setting that leads there.
+    """Return the addresses of all models in some settings, each with the setting that names it.
 
-    A name that cannot be read is left out: nothing is asked by it.
+    A name that cannot be read is left out: no call is made with it.
     """
     llm, models = settings.llm, ("model", "index", "select", "judge", "excerpt", "answer", "agent")
     names = [("llm", name, getattr(llm, name)) for name in models]
@@ -208,9 +208,9 @@ def own_addresses(settings: Settings, environ: Mapping[str, str]) -> frozenset[s
 
 
 class Connections:
-    """The ways to the servers of some settings: models on one server share its connections, pace and breaker.
+    """The connections for some settings: models on one server share its connections, pace and breaker.
 
-    `on_wait` takes a line when a call has to wait for long. Safe to use from several threads.
+    `on_wait` is called with a line when a call has to wait for long. Safe to use from several threads.
     """
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], on_wait: OnWait = lambda _: None) -> None:
@@ -221,7 +221,7 @@ class Connections:
         self._known: dict[tuple[str, str], Http] = {}  # by address and key
 
     def chat_model(self, name: str) -> ChatModel:
-        """Return a language model, ready to be asked. Nothing is sent yet. Raises SettingsError."""
+        """Return a language model, ready to use. Nothing is sent yet. Raises SettingsError."""
         llm = self._settings.llm
         chosen = self.named(name)
         http = self.to(chosen, Timeouts(llm.connect_timeout_s, llm.read_timeout_s))
@@ -230,11 +230,11 @@ class Connections:
         return MaskingModel(model) if chosen.is_remote and self._settings.answer.mask_secrets else model
 
     def named(self, name: str, *, section: str = "llm") -> ModelName:
-        """Return a model and where it is asked. Raises SettingsError."""
+        """Return a model and its address. Raises SettingsError."""
         return named(name, self._settings, self._environ, section=section)
 
     def to(self, chosen: ModelName, timeouts: Timeouts, most_attempts: int = 1_000) -> Http:
-        """Return the way to a model, with its key and limits. Nothing is sent yet. Raises SettingsError."""
+        """Return the HTTP client for a model, with its key and limits. Nothing is sent yet. Raises SettingsError."""
         limits = self._settings.limits
         # A model on this machine has no quota to keep to.
         interval_s = limits.min_interval_ms / 1000 if chosen.is_remote else 0.0
@@ -332,7 +332,7 @@ def _key(chosen: ModelName, environ: Mapping[str, str], variables: Sequence[str]
 
 
 def _is_one_of(address: str, known: Iterable[str]) -> bool:
-    """Whether an address is known, or leads to the server of one that is."""
+    """Return True if an address is one of `others`, or leads to the server of one of them."""
     known, server = set(known), host_and_port(address)
     return address in known or (server is not None and server in set(map(host_and_port, known)))
 

@@ -1,4 +1,4 @@
-"""From `embed.model` to an embedding model: the bundled one, or one that is asked over HTTP."""
+"""From `embed.model` to an embedding model: the bundled one, or one behind HTTP."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from codefathom.remote.chat_models import Connections
 from codefathom.remote.masking import MaskingModel
 from codefathom.types import Matrix
 
-# Somebody waits for a question: sooner found by words alone than asked again and again.
+# Somebody waits for the answer to a question: a search by words alone is better than many attempts.
 _ATTEMPTS_FOR_A_QUESTION = 2
 
 
 def embedder(settings: Settings, connections: Connections, dimensions_of: Callable[[str], int]) -> Embedder:
     """Return the embedding model of the settings.
 
-    `dimensions_of` says how long the stored vectors of a model are, 0 when there are none. A model that cannot be
-    reached, and of which nothing is stored, becomes one that always fails: words and names still find.
+    `dimensions_of` gives the length of the stored vectors of a model, 0 if there are none. A model that cannot be
+    reached, and that has no stored vectors, becomes one that always fails: search by words and names still works.
     Raises SettingsError.
     """
     wanted = settings.embed

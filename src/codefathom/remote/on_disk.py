@@ -1,4 +1,4 @@
-"""From `onnx:FOLDER` and `model2vec:FOLDER` to models that lie on this disk; nothing is downloaded or sent."""
+"""From `onnx:FOLDER` and `model2vec:FOLDER` to models on this disk; nothing is downloaded or sent."""
 
 from __future__ import annotations
 

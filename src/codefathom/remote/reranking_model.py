@@ -1,4 +1,4 @@
-"""From `rerank.model` to a reranking model that is asked over HTTP."""
+"""From `rerank.model` to a reranking model behind HTTP."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from codefathom.providers.reranking import RemoteReranker
 from codefathom.remote.chat_models import Connections
 from codefathom.remote.masking import MaskingModel
 
-# Somebody waits for a question: sooner without grades than asked again and again.
+# Somebody waits for the answer to a question: an answer without grades is better than many attempts.
 _ATTEMPTS = 2
 
 

@@ -1,4 +1,4 @@
-"""What may have changed since the index was made, by size and time stamp alone. Pure."""
+"""A scan and the index → the files that may have changed, by size and time stamp alone. Pure."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class IndexedFileStat(NamedTuple):
 
 
 class TreeChanges(NamedTuple):
-    """What to look at again."""
+    """The files that differ from the index, or may differ."""
 
-    suspect: tuple[FileStat, ...]  # new, or with another size or time stamp
-    unsure: tuple[FileStat, ...]  # with the same, but stamped so late that a second write could have it too
+    suspect: tuple[FileStat, ...]  # new, or with a size or time stamp that differs
+    unsure: tuple[FileStat, ...]  # size and stamp are equal, but a second write could have the same late stamp
     removed: tuple[str, ...]  # sorted
 
 
@@ -49,7 +49,7 @@ def compare(known: Mapping[str, IndexedFileStat], found: Scan, indexed_at_ns: in
     """Compare a scan with the index.
 
     `indexed_at_ns` is the clock just before the scan that the index was made from. A file stamped at that time or later
-    could have been written once more after it was read, with the same stamp: only its bytes can tell.
+    could have been written again after it was read, with the same stamp: only its bytes can tell.
     """
     suspect: list[FileStat] = []
     unsure: list[FileStat] = []
@@ -65,5 +65,5 @@ def compare(known: Mapping[str, IndexedFileStat], found: Scan, indexed_at_ns: in
 
 
 def is_unsure(mtime_ns: int, indexed_at_ns: int) -> bool:
-    """Whether a file of this stamp may have been written once more after it was read, with the same stamp."""
+    """Return True if a file with this time stamp may have been written again after it was read, with the same stamp."""
     return mtime_ns >= indexed_at_ns - (_TICK_NS if mtime_ns % _SECOND_NS else _COARSE_TICK_NS)

@@ -140,20 +140,20 @@ def _declared(data: bytes) -> str:
 
 
 def _is_surely_utf_8(data: bytes) -> bool:
-    """Whether these are valid UTF-8 with a character of three bytes: two bytes may be one of GBK by chance."""
+    """Return True for valid UTF-8 with a character of three bytes: two bytes may be a character of GBK by chance."""
     return re.search(_THREE_BYTES, data) is not None and _strictly(data, "utf-8") is not None
 
 
 def _is_broken_utf_8(data: bytes) -> bool:
-    """Whether nearly all that is not ASCII is UTF-8, and the rest a damage."""
+    """Return True if nearly all bytes that are not ASCII are UTF-8, so that the others are damage."""
     n_high = sum(map(len, re.findall(_HIGH, data)))
     return 20 * (n_high - sum(map(len, re.findall(_UTF_8, data)))) < n_high
 
 
 def _is_crowded(data: bytes) -> bool:
-    """Whether most high bytes stand beside another one, or next but one: so do all of words without Latin letters.
+    """Return True if most high bytes have another one next to them, or one byte further, as in words not in Latin.
 
-    Two bytes may be one letter of Chinese and as well a letter with an accent and its neighbour.
+    Two bytes may be one Chinese character, or a letter with an accent and its neighbour.
     """
     n_high = sum(map(len, re.findall(_HIGH, data)))
     return 2 * sum(map(len, re.findall(_CROWD, data))) > n_high

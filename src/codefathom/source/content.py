@@ -1,4 +1,4 @@
-"""What the bytes and the text of a file tell: its encoding, and whether a person wrote it. Pure."""
+"""Bytes of a file → its text, or the reason to leave it out: binary, generated, minified, vendored. Pure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CONTROLS = bytes(code for code in (*range(32), 127) if code not in b"\t\n\v\f\r
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether these are no characters: a known format, a NUL byte near the start, or many control characters."""
+    """Return True for bytes that are not text: a known format, a NUL byte near the start, or many control signs."""
     sample = data[:_SAMPLE_BYTES]
     for bom, encoding in _BOMS[1:]:
         if sample.startswith(bom):
@@ -104,7 +104,7 @@ _LONG_LINE = 1_000  # characters; people break lines, minifiers do not
 
 
 def machine_made(path: str, language: str, text: str) -> str:
-    """Say why no person wrote this file: "generated", "minified" or "vendored"; "" when one may have."""
+    """Return "generated", "minified" or "vendored" for a file that no person wrote, and "" for any other."""
     name = path.rsplit("/", 1)[-1].lower()
     if name in _LOCK_FILES or (name.endswith(".map") and '"mappings"' in text):
         return "generated"

@@ -101,7 +101,7 @@ class Globs:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no rule."""
+        """True if there is no rule."""
         return not (self._names or self._paths or self._suffixes or self._by_name or self._by_path)
 
     def matches(self, names: Collection[str], directory: str) -> dict[str, int]:

@@ -72,7 +72,7 @@ class Patterns:
         self._reach = tuple(_reach(rule) for _, rule in rules if rule.negated and not rule.by_name)
 
     def reaches_below(self, directory: str) -> bool:
-        """Whether a negated pattern names a path below `directory`, which ends with a slash."""
+        """Return True if a negated pattern names a path below `directory`, which ends with a slash."""
         return any(
             start.startswith(directory) or (is_glob and "/" in start and directory.startswith(start))
             for start, is_glob in self._reach
@@ -135,17 +135,17 @@ def stronger_than(layers: Layers, rank: int) -> Layers:
 
 
 def may_enter(layers: Layers, directory: str, rank: int) -> bool:
-    """Whether a layer stronger than the one that left `directory` out brings back something below it."""
+    """Return True if a layer stronger than `rank`, which left `directory` out, brings back something below it."""
     return any(layer.rank > rank and layer.patterns.reaches_below(layer.relative(directory)) for layer in layers)
 
 
 def is_output(name: str, siblings: Collection[str], at_root: bool) -> bool:
-    """Whether a directory of this name, beside these entries, is where a build writes."""
+    """Return True if a directory with this name, beside these entries, holds the output of a build."""
     return name in OUTPUT_NAMES and (at_root or not _BUILD_FILES.isdisjoint(siblings))
 
 
 def mark(directory: str, names: Collection[str]) -> str:
-    """Say what a directory is by what lies in it: "vendored", "cache", "virtual environment", or "" for source."""
+    """Return the kind of a directory by its entries: "vendored", "cache", "virtual environment", or "" for source."""
     if marks := _MARKS.keys() & names:
         return _MARKS[min(marks)]
     parents, _, name = directory.rstrip("/").rpartition("/")

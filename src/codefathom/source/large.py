@@ -22,7 +22,7 @@ _MAX_HEAD_BYTES = 1_000
 
 
 class Survey(NamedTuple):
-    """What a look through a large file tells."""
+    """The result of one pass through a large file."""
 
     file: FileStat
     language: str
@@ -40,14 +40,15 @@ class Window(NamedTuple):
 
     @property
     def file(self) -> FileStat:
-        """The file they stand in."""
+        """The file that holds these lines."""
         return self.survey.file
 
     def text(self, assumed: str) -> tuple[str, bool]:
         """Return the decoded text, and whether `assumed` decided how it was decoded."""
         if not self.lines_before:
             return decode(self.data, assumed)
-        # Read below the head, so that what is declared there counts, and a byte order mark is none elsewhere.
+        # Decoded together with the head: an encoding that the head declares counts for all windows, and a byte order
+        # mark is recognised only at the start of the file.
         head = self.survey.head or b"\n"
         text, is_assumed = decode(head + self.data, assumed)
         return text.split("\n", head.count(b"\n"))[-1], is_assumed
@@ -55,7 +56,7 @@ class Window(NamedTuple):
 
 @contextmanager
 def opened(root: str, file: FileStat) -> Iterator[BinaryIO | Skipped]:
-    """Open a large file, or say why it cannot be."""
+    """Open a large file, or give the reason why it cannot be opened."""
     try:
         stream = open_regular(os.path.join(root, file.path))
     except OSError:
@@ -79,13 +80,13 @@ def survey(
 
 
 def look_through(stream: BinaryIO, file: FileStat, *, include_generated: bool, assumed: str) -> Survey | Skipped:
-    """Read a file to its end without holding it. What is in it is told by its first window."""
+    """Read a file to its end without holding it in memory. Its first window decides over its language and kind."""
     try:
         first = stream.read(WINDOW_BYTES)
         language = _language(file.path, first, assumed, include_generated)
         if isinstance(language, Skipped):
             return language
-        digest, size, length = blake2b(digest_size=16), 0, 0  # length of the line that goes on in the next block
+        digest, size, length = blake2b(digest_size=16), 0, 0  # length of the line that continues in the next block
         for block in _blocks(stream, first):
             digest.update(block)
             size += len(block)
@@ -119,7 +120,7 @@ def _blocks(stream: BinaryIO, first: bytes) -> Iterator[bytes]:
 
 
 def windows(stream: BinaryIO, survey: Survey) -> Iterator[Window]:
-    """Yield a file in windows that join up to it. Raises SourceError when it is not what was looked through."""
+    """Yield the windows of a file, in order, without gaps. Raises SourceError if the file changed since the survey."""
     digest = blake2b(digest_size=16)
     n_lines = 0
     try:

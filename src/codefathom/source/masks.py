@@ -1,4 +1,4 @@
-"""The sign that stands in an index for each character of a secret; apart from the rules, which no search needs."""
+"""The sign that replaces each character of a secret in an index. Apart from the rules, which a search never imports."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from __future__ import annotations
 MASK = "\N{FULL BLOCK}"
 
 
-def agrees(kept: str, text: str) -> bool:
-    """Whether a text is the one that was kept, but for what is masked in that."""
-    return len(kept) == len(text) and all(sign in (MASK, other) for sign, other in zip(kept, text, strict=True))
+def agrees(masked: str, text: str) -> bool:
+    """Return True if a masked text and a text are equal, apart from the masked characters."""
+    return len(masked) == len(text) and all(sign in (MASK, char) for sign, char in zip(masked, text, strict=True))

@@ -1,4 +1,4 @@
-"""Where the text of a document comes from, and whether that still is the version that was indexed.
+"""The origin of a document: reads its text, and compares it with the version that was indexed.
 
 Today every origin is a file below the project's root (`Tree`). Others, such as a blob of git, a text that the caller
 hands in or a page of a document, need the two methods of `Origin`.
@@ -25,7 +25,7 @@ _FOLDER = getattr(os, "O_DIRECTORY", 0)
 
 
 class Indexed(Protocol):
-    """What an index remembers of a document, such as `StoredDocument` and `Entry`."""
+    """A document as an index remembers it, such as `StoredDocument` and `Entry`."""
 
     @property
     def path(self) -> str:
@@ -49,21 +49,21 @@ class Indexed(Protocol):
 
 
 class Stamp(NamedTuple):
-    """What an origin tells without being read."""
+    """Size and time stamp of a document, known without reading it."""
 
     size: int  # bytes
-    mtime_ns: int | None  # None where there is no time: only the bytes tell
+    mtime_ns: int | None  # None for an origin without time stamps: then only the bytes can be compared
 
 
 class Origin(Protocol):
-    """Where documents are read from."""
+    """A place that documents are read from."""
 
     def stamp(self, path: str) -> Stamp | None:
-        """Return what can be told without reading; None for what is gone, or must not be read."""
+        """Return size and time stamp, without reading; None for a document that is gone, or must not be read."""
         ...
 
     def content(self, path: str) -> bytes | None:
-        """Return the bytes; None for what is gone, too large, or must not be read."""
+        """Return the bytes; None for a document that is gone, too large, or must not be read."""
         ...
 
 
@@ -133,7 +133,7 @@ class Original:
     def __init__(
         self, document: Indexed, origin: Origin, indexed_at_ns: int = 0, assumed: str = USUAL_ENCODING
     ) -> None:
-        """Of what was stamped later than `indexed_at_ns`, see `changes.compare`, only the bytes tell; 0: never ask.
+        """A file stamped later than `indexed_at_ns` is compared by its bytes (see `changes.compare`); 0: none is.
 
         `assumed` is the encoding of files that do not tell theirs, see `Recipe.assumed_encoding`.
         """
@@ -144,7 +144,7 @@ class Original:
 
     @cached_property
     def state(self) -> State:
-        """Tell by size and time stamp whether it is the indexed version, and where they differ, by its bytes."""
+        """Compare size and time stamp with the indexed version; where they differ, compare the bytes."""
         document = self._document
         stamp = self._origin.stamp(document.path)
         if stamp is None:
@@ -156,7 +156,7 @@ class Original:
 
     @cached_property
     def state_by_bytes(self) -> State:
-        """Tell by its bytes, whatever size and time stamp say."""
+        """Compare the bytes with the indexed version, whatever size and time stamp are."""
         from codefathom.source.documents import fingerprint
 
         if self.data is None:
@@ -203,7 +203,7 @@ class Originals:
 
 @lru_cache(maxsize=10_000)  # each search asks it of the same few files
 def is_inside(path: str) -> bool:
-    """Whether a path is written as the index writes paths: relative, POSIX, with no step outwards."""
+    """Return True if a path has the form of paths in the index: relative, POSIX, without `..`."""
     if not path or path.startswith("/") or "\0" in path:
         return False
     if os.sep != "/" and (os.sep in path or ":" in path):
@@ -212,7 +212,7 @@ def is_inside(path: str) -> bool:
 
 
 def _opened(root: str, parts: list[str]) -> int:
-    """Open a file below a folder, refusing links: what was looked at before may be another one by now."""
+    """Open a file below a folder, refusing links: a part may have become a link since the path was resolved."""
     if os.open not in os.supports_dir_fd:
         return os.open(os.path.join(root, *parts), _READ_ONLY | _NO_WAIT)
     folder = os.open(root, _READ_ONLY | _FOLDER)

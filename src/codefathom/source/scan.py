@@ -191,7 +191,7 @@ class _Walk:
             self._open.append(_Directory(path + "/", layers, NO_RULE, is_kept))
 
     def _is_new(self, path: str) -> bool:
-        """Whether this place was not seen yet, neither by its real path nor over a link."""
+        """Return True if the walk meets this place for the first time, by its real path or over a link."""
         place = os.path.join(self._root, path.rstrip("/"))
         real = os.path.realpath(place) if self._has_followed else place.rstrip(os.sep)
         is_new = real not in self._seen

@@ -1,6 +1,6 @@
-"""A page of the web → text, for `--url`. Nothing is fetched that nobody asked for.
+"""A page of the web → text, for `--url`. Only the address that the user gave is fetched, and where it redirects to.
 
-Imported only when an address was given: httpx costs more to import than a search takes. HTML needs the library
+Imported only when an address is given: importing httpx takes longer than a search. HTML needs the library
 `html-to-markdown`, which is optional (`pip install 'codefathom[web]'`); plain text, Markdown and JSON do not.
 """
 
@@ -35,9 +35,9 @@ _SAVE_IT = "save the page as text and give the file with --doc"
 def fetch(url: str, *, max_bytes: int = MAX_PAGE_BYTES, timeout_s: float = 20) -> str:
     """Return the text of a page; of HTML what a reader sees, with its headings, lists and code as Markdown.
 
-    Addresses of private networks are allowed: the one who types the address is the one who runs this, on a machine that
-    reaches them anyway, and documentation often lies there. A page elsewhere may not lead to one, for nobody has typed
-    that. A server must not hand on to this what others send it.
+    Addresses of private networks are allowed: the user who types the address runs this on a machine that reaches them
+    anyway, and documentation often lies there. A page of the public network may not redirect to one, because the user
+    did not type that address. A server must not pass addresses from its clients to this function.
     Raises SourceError for an address, an answer or a type that cannot be read, for more than `max_bytes`, and after
     `timeout_s`.
     """
@@ -69,7 +69,7 @@ def _client(url: str, timeout_s: float) -> httpx.Client:
 
 
 def _final(client: httpx.Client, request: httpx.Request, deadline: float) -> httpx.Response:
-    """Follow where a page leads. The response is open and not yet read."""
+    """Follow the redirects of a page. The response is open and not yet read."""
     first = request.url
     for _ in range(_MAX_REDIRECTS + 1):
         response = client.send(request, stream=True)
@@ -104,7 +104,7 @@ def _media_type(response: httpx.Response) -> str:
 
 
 def _body(response: httpx.Response, max_bytes: int, deadline: float) -> bytes:
-    """Read at most so many bytes; what a server says about its size is only believed when it is too much."""
+    """Read at most `max_bytes`. The size that a server declares is only used to refuse a page that is too large."""
     length = response.headers.get("content-length", "")
     pieces, n_bytes = [], int(length) if length.isdecimal() and int(length) > max_bytes else 0
     for piece in response.iter_bytes() if not n_bytes else ():
@@ -171,7 +171,7 @@ def _library(shown: str) -> ModuleType:
 
 @contextmanager
 def _lost(url: str, timeout_s: float) -> Iterator[None]:
-    """Turn what can happen on the way into errors that say what to do."""
+    """Turn all errors of the connection into SourceError, with a remedy."""
     shown = name_of(url)
     try:
         yield
@@ -195,7 +195,7 @@ def _is_unknown_host(error: BaseException | None) -> bool:
 
 
 def _is_private(host: str) -> bool:
-    """Whether a host has an address that is not of the public network; one without an address has none."""
+    """Return True if a host has an address outside the public network; False for a host without any address."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

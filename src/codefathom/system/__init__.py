@@ -1,1 +1,1 @@
-"""What is asked of the operating system: processes, threads, memory."""
+"""The operating system: processes, threads, memory."""

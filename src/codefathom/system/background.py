@@ -1,4 +1,4 @@
-"""Work that goes on in a thread beside other work."""
+"""Work in a thread of its own, beside other work."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Background(Generic[_T]):
         self._thread.join()
 
     def result(self) -> _T:
-        """Wait for the end and return what came out. Raises what the work raised."""
+        """Wait for the end and return the result. Raises the error of the work."""
         self.wait()
         if self._error is not None:
             raise self._error
         return self._results[0]
 
     def result_so_far(self, otherwise: _T) -> _T:
-        """Return what came out, or something else while the work goes on. Raises what the work raised."""
+        """Return the result, or `otherwise` while the work is not done. Raises the error of the work."""
         return otherwise if self._thread.is_alive() else self.result()
 
     def _run(self) -> None:

@@ -1,4 +1,4 @@
-"""Child processes: how all of them are started, so that nothing in the folder they are about is run, and how they end.
+"""Child processes: starts and ends them, so that no code from the folder that they work on is run.
 
 A child of Python imports from where this process does, but never from a working directory, and it works in a folder
 that belongs to the interpreter. Programs such as git are taken from the absolute entries of PATH alone.
@@ -50,10 +50,10 @@ def start_python(
 
 
 def received(stream: BinaryIO) -> Iterator[Any]:
-    """Yield what the parent sends, pickled. For the child: it ends, quietly, when the parent closes the stream or dies.
+    """Yield the pickled values of the parent. The child ends silently if the parent closes the stream or dies.
 
-    A thread reads, so that this also happens while the process is at work. An interrupt of the terminal is for the
-    parent, which ends its children.
+    A thread reads, so that the child also ends in the middle of its work. An interrupt from the terminal is ignored:
+    the parent gets it and ends its children.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     arrived: SimpleQueue[Any] = SimpleQueue()
@@ -70,17 +70,17 @@ def _receive(stream: BinaryIO, arrived: SimpleQueue[Any]) -> None:
 
 
 def end_at_once(status: int = 0) -> NoReturn:
-    """End this process without a word and without waiting for its threads."""
+    """End this process silently and without waiting for its threads."""
     os._exit(status)
 
 
 def neutral_folder() -> str:
-    """Return a folder in which nobody writes but who could as well replace the interpreter."""
+    """Return a folder that only users can write to who could also replace the interpreter."""
     return sys.prefix if os.path.isdir(sys.prefix) else os.path.abspath(os.sep)
 
 
 def environment() -> dict[str, str]:
-    """Return the environment for a process that works in another folder: what is relative there becomes absolute."""
+    """Return the environment for a process that works in another folder: relative paths in it become absolute."""
     variables = dict(os.environ)
     for name in _PLACES:
         if variables.get(name):
@@ -94,7 +94,7 @@ def environment() -> dict[str, str]:
 
 
 def find_program(name: str) -> str | None:
-    """Return where a program lies, None when it is in no absolute entry of PATH."""
+    """Return the path of a program, None if it is in no absolute entry of PATH."""
     places = (os.path.join(folder, name) for folder in _absolute_entries(os.environ.get("PATH", os.defpath)))
     return next(filter(None, map(shutil.which, places)), None)
 

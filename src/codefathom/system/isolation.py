@@ -28,7 +28,7 @@ def trusted_path() -> list[str]:
 
 
 def _followers(here: str) -> set[str]:
-    """Return what stands in `sys.path` in place of the working directory or of a path relative to it."""
+    """Return the entries of `sys.path` that stand for the working directory or for a path relative to it."""
     variable = os.environ.get("PYTHONPATH")
     named = variable.split(os.pathsep) if variable is not None else []
     followers = {os.path.abspath(os.path.join(here, entry)) for entry in named if not os.path.isabs(entry)}
@@ -38,7 +38,7 @@ def _followers(here: str) -> set[str]:
 
 
 def _is_of_python(entry: str) -> bool:
-    """Whether this package, the standard library or installed packages lie there: whoever runs us trusts them."""
+    """Return True for the folder of this package, the standard library or installed packages: the user trusts them."""
     if entry in (_PACKAGE_PARENT, os.path.dirname(os.__file__)):
         return True
     return entry.startswith((sys.prefix, sys.base_prefix)) and entry.endswith(("site-packages", "dist-packages"))

@@ -1,4 +1,4 @@
-"""How much memory there is to use, and giving back what was freed."""
+"""Free memory of the machine, and the return of freed memory to the system."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GROUPS = (
 
 
 class Allowance:
-    """How many bytes work that can be done in smaller pieces may take now."""
+    """The number of bytes that work may take now, if it can be done in smaller pieces."""
 
     def __init__(self, system: str = os.sep) -> None:
         """`system` is the folder in which `proc` and `sys` lie."""
@@ -33,7 +33,7 @@ class Allowance:
 
     @property
     def n_bytes(self) -> int:
-        """Half of what is free, looked at now and then."""
+        """Half of the free memory, measured again from time to time."""
         now = time.monotonic()
         if now >= self._until:
             self._until = now + _LOOK_S
@@ -43,15 +43,15 @@ class Allowance:
 
 
 def free_bytes(system: str = os.sep) -> int | None:
-    """Return what may be taken before the system or a control group runs out; None where neither says so."""
+    """Return the free bytes of the system or its control group, whichever has fewer; None if neither is known."""
     known = [_free_of_system(system), *(_free_of_group(system, *names) for names in _GROUPS)]
     return min((size for size in known if size is not None), default=None)
 
 
 def give_back() -> None:
-    """Return to the system what the C library keeps free for the process; only glibc is known to keep much.
+    """Return memory to the system that the C library keeps for the process; only glibc is known to keep much.
 
-    It has a heap for each thread, also for those that have ended, and an index run starts many.
+    glibc has a heap for each thread, also for ended ones, and an index run starts many.
     """
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

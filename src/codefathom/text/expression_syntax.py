@@ -26,7 +26,7 @@ MAX_COPIES = 100_000
 
 
 def translate(written: str) -> str:
-    """Return what `regex` reads as Python reads this expression. Raises ValueError, which says what is wrong."""
+    """Return an expression for `regex` with the meaning of this one in Python. Raises ValueError with the reason."""
     if len(written) > MAX_CHARACTERS:
         raise ValueError(f"it has {len(written):,} characters, at most {MAX_CHARACTERS:,} are allowed")
     try:

@@ -1,8 +1,8 @@
 """Regular expressions that somebody else wrote: compiled within bounds, and run under one deadline for a whole search.
 
 Python's own engine cannot be stopped, and no other thread runs while it works. The library `regex` has a limit of time
-and lets other threads run. What counts is the time of the processor while an expression runs: reading the texts, and
-what else the machine does, are not its fault.
+and lets other threads run. Only the processor time of the expression itself counts: neither the reading of texts nor
+other work of the machine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _running = local()
 
 
 class Deadline:
-    """The time that the expressions of one search have together."""
+    """The time that all expressions of one search share."""
 
     def __init__(self, limit_s: float = USUAL_LIMIT_S) -> None:
         self.limit_s = limit_s
@@ -36,12 +36,12 @@ class Deadline:
 
     @property
     def is_over(self) -> bool:
-        """Whether no expression may run any more."""
+        """True if no time is left for any expression."""
         return self.left_s <= 0
 
     @contextmanager
     def spent_on(self, expression: str, share: float = 1.0) -> Iterator[float]:
-        """Count the time of the block, and give the seconds that it may take: no more than a share of all.
+        """Count the time of the block, and yield the seconds that it may take: at most a share of the whole limit.
 
         Raises SlowExpressionError.
         """
@@ -84,7 +84,7 @@ class Expression:
     """A compiled expression. Safe to use from several threads."""
 
     def __init__(self, written: str) -> None:
-        """Raises UsageError for text that is no expression, or one that takes too much room."""
+        """Raises UsageError for text that is not an expression, or that needs too much memory."""
         check(written)
         import regex  # noqa: PLC0415 -- takes 9 ms, and few searches need it
 
@@ -92,13 +92,13 @@ class Expression:
         self._pattern: regex.Pattern[str] = regex.compile(translate(written), regex.VERSION0, cache_pattern=False)
 
     def is_in(self, text: str) -> bool:
-        """Whether it matches somewhere. Raises SlowExpressionError."""
+        """Return True if the expression matches somewhere. Raises SlowExpressionError."""
         running = _deadline_of_this_thread()
         with running.spent_on(self.written) as left_s:
             return self._pattern.search(text, timeout=left_s, concurrent=True) is not None
 
     def places(self, text: str) -> Iterator[int]:
-        """Yield where each match begins. Raises SlowExpressionError, and then other texts may still have their time."""
+        """Yield the start of each match. Raises SlowExpressionError; other texts may still be searched after that."""
         running = _deadline_of_this_thread()
         with running.spent_on(self.written, _SHARE) as left_s:
             for match in self._pattern.finditer(text, timeout=left_s, concurrent=True):
@@ -112,12 +112,12 @@ def compiled(written: str) -> Expression:
 
 
 def is_match(written: str, value: object) -> bool:
-    """Whether an expression matches somewhere in a value; none does in None. Raises UsageError."""
+    """Return True if an expression matches somewhere in a value; None has no match. Raises UsageError."""
     return value is not None and compiled(written).is_in(str(value))
 
 
 def check(written: str) -> None:
-    """Raise UsageError when this is no regular expression, or one that would take too much room."""
+    """Raise UsageError if this is not a regular expression, or one that needs too much memory."""
     try:
         translate(written)
     except ValueError as error:

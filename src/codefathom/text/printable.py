@@ -1,8 +1,8 @@
-"""Text from elsewhere → text that shows what it holds and steers nothing. Pure.
+"""Foreign text → text that is safe to show: it cannot control a terminal or hide characters. Pure.
 
 Foreign text has one of three kinds: a *name* (one line, as a shell takes it), a *line* and a *text* of lines. Harmful
-is what Unicode calls a control, a surrogate, a line or paragraph separator, or default ignorable (bidi overrides, zero
-width, tags, fillers), except where a script or an emoji needs it. docs/decisions.md says why.
+characters are those that Unicode calls a control, a surrogate, a line or paragraph separator, or default ignorable
+(bidi overrides, zero width, tags, fillers), except where a script or an emoji needs one. docs/decisions.md says why.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _LETTERS = {"\a": r"\a", "\b": r"\b", "\v": r"\v", "\f": r"\f", "\r": r"\r", "\x
 
 
 def is_harmless(text: str) -> bool:
-    """Whether a text can be shown as it is; line ends and tabs are harmless."""
+    """Return True if a text can be shown as it is; line ends and tabs are harmless."""
     return _replaced(text, lambda _: "") == text
 
 
 def is_text(text: str) -> bool:
-    """Whether a text can be written as UTF-8 and handed to the system: neither half of a pair nor NUL is in it."""
+    """Return True if a text can be written as UTF-8 and passed to the system: without NUL and half surrogate pairs."""
     if text.isascii():
         return "\0" not in text
     try:
@@ -80,7 +80,7 @@ def escape_json(document: str) -> str:
 
 
 def escape_toml(text: str) -> str:
-    """Return what stands between the quotes of a text in TOML, on one line."""
+    """Return a text as it is written between quotes in TOML, on one line."""
     quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
     return _replaced(quoted, lambda char: f"\\u{ord(char):04x}" if char <= "\uffff" else f"\\U{ord(char):08x}")
 
@@ -108,7 +108,7 @@ _NEVER_NEEDED = frozenset(map(chr, (*range(0xAE), *range(0x2028, 0x202F), *range
 
 
 def _needed(text: str) -> set[int]:
-    """Return where a character stands that a script or an emoji needs, by what stands before it."""
+    """Return the places of harmful characters that a script or an emoji needs, judged by the character before each."""
     needed: set[int] = set()
     for index, (before, char) in enumerate(pairwise(text), 1):
         if before == _BLACK_FLAG and text.startswith(_FLAGS, index - 1):
@@ -131,7 +131,7 @@ def _is_needed(char: str, before: str, *, follows_emoji: bool) -> bool:
 
 
 def _is_in(runs: tuple[int, ...], char: str) -> bool:
-    """Whether a character lies in one of the runs, each given as its first and last."""
+    """Return True if a character lies in one of the runs, which are pairs of a first and a last character."""
     code = ord(char)
     place = bisect_right(runs, code)
     return place % 2 == 1 or (place > 0 and runs[place - 1] == code)

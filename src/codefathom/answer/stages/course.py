@@ -1,4 +1,4 @@
-"""What an answer is made from, and the course of one question: its stages and what went wrong."""
+"""The question, project and models of an answer, and one run of it: its stages and problems."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from codefathom.types import RelatedResult, SearchResult
 
 @dataclass(frozen=True, slots=True)
 class AnswerProject:
-    """What an answer asks of a project."""
+    """The functions of a project that an answer needs."""
 
     search: Callable[[str, int], SearchResult]  # question, most hits → hits that are chunks
     text: Callable[[str], str]  # path → the indexed text, "" when there is none
@@ -39,7 +39,7 @@ class Models(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnswerQuestion:
-    """What is asked and within which limits."""
+    """The question, with the limits for its answer."""
 
     text: str
     budget: Shares

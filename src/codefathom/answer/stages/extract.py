@@ -20,13 +20,13 @@ _STAND_IN = {
 
 
 def excerpts(hits: Sequence[Hit]) -> tuple[Source, ...]:
-    """Return the lines to show of the best hits, numbered; what is far behind the best is no answer."""
+    """Return the lines to show of the best hits, numbered; hits far behind the best are left out."""
     good = [hit for hit in hits[:_MAX_EXCERPTS] if hit.score >= _LEAST_SHARE * hits[0].score]
     return tuple(_excerpt(number, hit) for number, hit in enumerate(good, start=1))
 
 
 def stand_in(sources: Sequence[Source], language: Language) -> str:
-    """Return the excerpts as the text in place of what a model did not write."""
+    """Return the excerpts as the text that replaces the missing answer of a model."""
     return _STAND_IN[language].format(excerpts=answer_of(sources)) if sources else ""
 
 

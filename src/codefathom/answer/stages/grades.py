@@ -1,7 +1,7 @@
-"""What a judging model wrote → grades. Pure, and never raises: what cannot be read is no grade.
+"""The reply of a judging model → grades. Pure, and never raises: an unreadable part gives no grade.
 
-The form asked for is `yes/8`, with a number and a colon before it when several documents are judged at once. It is
-looked for first; after it what models write instead, such as `Score: 8/10` or `{"relevant": true, "score": 8}`.
+The prompt demands the form `yes/8`, with a number and a colon before it if several documents are judged at once. That
+form is tried first, then others that models write, such as `Score: 8/10` or `{"relevant": true, "score": 8}`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MAX_SCORE = 10
 
 
 class Grade(NamedTuple):
-    """How well a document answers. Without a score it is not judged."""
+    """The grade of a document for a question. Without a score it is not judged."""
 
     score: int | None = None  # 0 to 10
     relevant: bool | None = None  # None: not said

@@ -1,4 +1,4 @@
-"""What was found → what a model finds useful for the question: several documents a call, several calls at once.
+"""Files with hits → those that a model grades as useful for the question: several in a call, several calls at once.
 
 Small files share a call, but each has a grade of its own. A file that is too large for a call is judged in parts, and
 its best grade counts.
@@ -34,7 +34,7 @@ _QUESTION = {"en": "Question: {question}", "zh": "问题：{question}"}
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """How to judge."""
+    """Options for judging."""
 
     threshold: int = 6  # least score at which code is kept
     doc_threshold: int = 5  # and prose, such as Markdown
@@ -50,11 +50,11 @@ _PROSE = frozenset({"markdown", "rst"})
 
 
 class Judged(NamedTuple):
-    """What became of each document. Those that are kept stand in the order of their grades, then as they were found."""
+    """The candidates by outcome. The kept ones are sorted by grade; those of one grade keep their order."""
 
     kept: tuple[Material, ...]
     dropped: tuple[Material, ...]
-    unjudged: tuple[Material, ...]  # to be kept too, but not as if they had been found good
+    unjudged: tuple[Material, ...]  # to be kept too, after those with a good grade
     problems: tuple[str, ...] = ()
     scores: tuple[int | None, ...] = ()  # of the candidates, in their order; None: not judged
 
@@ -93,14 +93,14 @@ class _Document(NamedTuple):
 
 
 class _Graded(NamedTuple):
-    """What one call gave."""
+    """The grades of one call."""
 
     grades: list[Grade]
     problem: str = ""
 
 
 class _Call:
-    """What all calls of one question have in common."""
+    """The part that all calls of one question share."""
 
     def __init__(self, question: str, history: Sequence[Message], options: JudgeOptions) -> None:
         language: Language = language_of_question(question)
@@ -130,7 +130,7 @@ def _shown(number: int, name: str, text: str) -> str:
 
 
 def _documents(candidates: Sequence[Material], call: _Call) -> tuple[list[_Document], list[str]]:
-    """Return what is to be judged, and what cannot be."""
+    """Return the documents to judge, and a problem for each candidate that does not fit."""
     documents: list[_Document] = []
     problems = []
     for place, item in enumerate(candidates):

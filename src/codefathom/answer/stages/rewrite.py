@@ -1,6 +1,6 @@
-"""A question that follows on a conversation → one that stands by itself, and searches for its answer.
+"""A question that continues a conversation → a complete question, and queries for its answer.
 
-Whatever goes wrong gives the question as it was typed, and says why.
+If anything goes wrong, the result is the question as it was typed, with the reason.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A model chooses: from the outline of a project the files, and from a file the lines, that a question needs.
 
-What it names is looked up; what is not there is dropped and counted. A failed call chooses nothing and says why.
+Each name is looked up; unknown names are dropped and counted. A failed call chooses nothing and gives its reason.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def _line(file: Listed, room: int, count: CountTokens) -> str:
 
 
 def _select(model: ChatModel, ask: Ask, offered: Mapping[str, str], pinned: Sequence[str]) -> Selected:
-    """Return what the model chooses of one batch."""
+    """Return the files that the model chooses from one batch."""
     try:
         reply = whole(model, ask)
     except ProviderError as error:

@@ -1,7 +1,7 @@
 """Sources → the answer: a model's, checked block by block, or the best excerpts.
 
-Where the model breaks off, excerpts stand in for what it did not write. Where nothing found is likely to answer, no
-model is asked, and the nearest places are named.
+If the model breaks off, excerpts follow its text. If no hit is likely to hold the answer, no model is called, and the
+nearest places are named.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Text(NamedTuple):
 def write(
     course: Course, sources: tuple[Source, ...], result: SearchResult, model: ChatModel
 ) -> Iterator[Text | Answer]:
-    """Stream the model's answer, the whole last; where it breaks off, the best excerpts follow."""
+    """Stream the model's answer, the whole last; if it breaks off, the best excerpts follow."""
     course.lack(*_cut(course.question, sources))
     written = yield from _streamed(course, sources, model)
     if written.error:
@@ -65,7 +65,7 @@ def from_excerpts(course: Course, result: SearchResult) -> Iterator[Text | Answe
 
 
 def not_found(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
-    """Say so instead of letting a model guess."""
+    """Answer that nothing was found, instead of letting a model guess."""
     sources = extract.excerpts(result.hits)
     course.lack(NOT_FOUND)
     text = _NOT_FOUND[language_of_question(course.question.text)].format(places=extract.nearest(sources))
@@ -75,12 +75,12 @@ def not_found(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
 
 
 def places(sources: Iterable[Source]) -> list[str]:
-    """Return where sources lie, as a trace has it."""
+    """Return the places of sources, in the form for a trace."""
     return [f"{source.path}:{source.start_line}-{source.end_line}" for source in sources]
 
 
 def _cut(question: AnswerQuestion, sources: Sequence[Source]) -> Iterator[str]:
-    """Say which of the texts that the asker gave are not shown whole."""
+    """Yield a note for each pinned text that is not shown whole."""
     for path in dict.fromkeys(item.path for item in question.pinned):
         parts = [source for source in sources if source.path == path]
         if not any(part.is_whole for part in parts):
@@ -89,7 +89,7 @@ def _cut(question: AnswerQuestion, sources: Sequence[Source]) -> Iterator[str]:
 
 
 class _Written(NamedTuple):
-    """What became of the model's answer."""
+    """The answer of the model, checked, and its error if it broke off."""
 
     checked: Checked
     error: ProviderError | None = None  # why it broke off
@@ -127,7 +127,7 @@ def _streamed(course: Course, sources: tuple[Source, ...], model: ChatModel) -> 
 def _broken_off(
     course: Course, written: _Written, sources: tuple[Source, ...], result: SearchResult, model: str
 ) -> Iterator[Text | Answer]:
-    """Let the best excerpts of what the model was shown follow on what it wrote."""
+    """Add the best excerpts from the sources of the model to the text that it wrote."""
     assert written.error is not None  # else it would not have broken off
     paths = {source.path for source in sources}
     excerpts = extract.excerpts([hit for hit in result.hits if hit.chunk.path in paths] or result.hits)

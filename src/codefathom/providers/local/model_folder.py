@@ -1,6 +1,6 @@
-"""A model's folder on this disk: its files, its tokenizer, and a name that changes with what is in it.
+"""A model's folder on this disk: its files, its tokenizer, and a name that changes with its content.
 
-Nothing is ever downloaded; what is missing is named.
+Nothing is ever downloaded; an error names each missing file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SAMPLE = 1 << 16  # bytes at either end of a large file that tell it from anoth
 
 
 class ModelFolder:
-    """Where a model lies. Raises ProviderError when there is no such folder."""
+    """The folder of a model. Raises ProviderError if there is no such folder."""
 
     def __init__(self, path: str) -> None:
         if not os.path.isdir(path):
@@ -30,14 +30,14 @@ class ModelFolder:
 
     @property
     def name(self) -> str:
-        """Name of the folder itself; one in a cache of Hugging Face is named by its revision, so that counts more."""
+        """Name of the folder; in a cache of Hugging Face, which names folders by revision, the name of the model."""
         parent, name = os.path.split(os.path.normpath(self.path))
         if os.path.basename(parent) == "snapshots":
             return os.path.basename(os.path.dirname(parent)).removeprefix("models--").replace("--", "/")
         return name
 
     def file(self, *names: str) -> str:
-        """Return the path of the first of these files that is there, "" when none is."""
+        """Return the path of the first of these files that exists, "" if none does."""
         paths = (os.path.join(self.path, *name.split("/")) for name in names)
         return next(filter(os.path.isfile, paths), "")
 
@@ -55,7 +55,7 @@ class ModelFolder:
         return content if isinstance(content, dict) else {"": content}
 
     def tokenizer(self, max_tokens: int, *files: str) -> Any:
-        """Return the tokenizer, which cuts after so many tokens and fills nothing up. Raises ProviderError."""
+        """Return the tokenizer, which cuts a text after `max_tokens` and adds no padding. Raises ProviderError."""
         path = self.file(*files, TOKENIZER)
         if not path:
             raise ProviderError(f"there is no {TOKENIZER} in {self.path!r}", hint="download it from beside the model")
@@ -70,7 +70,7 @@ class ModelFolder:
         return tokenizer
 
     def fingerprint(self, *paths: str, more: object = "") -> str:
-        """Return a short hash of files, of large ones their ends and size, and of whatever else decides."""
+        """Return a short hash of files (of large ones only both ends and the size) and of `more`."""
         found = blake2b(repr(more).encode("utf-8", "surrogatepass"), digest_size=4)
         for path in paths:
             try:
@@ -86,7 +86,7 @@ class ModelFolder:
 
 
 def library(name: str) -> ModuleType:
-    """Return a library that an extra brings. Raises ProviderError when it is not installed."""
+    """Import a library of an extra. Raises ProviderError if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

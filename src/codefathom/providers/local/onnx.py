@@ -41,7 +41,7 @@ class OnnxEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Length of each vector. Raises ProviderError where the model must be asked and cannot be."""
+        """Length of each vector. Raises ProviderError if only a run of the model can tell it, and the run fails."""
         if not self._dimensions:
             self._dimensions = len(self._row("length"))
         return self._dimensions
@@ -111,7 +111,7 @@ class OnnxReranker:
 
 
 def prompts(folder: ModelFolder) -> Prefixes:
-    """Return what stands before texts, as the folder says, else as the model of its name is known to expect."""
+    """Return the prefixes that the folder names, else those of the known model with its name."""
     said: Any = folder.json("config_sentence_transformers.json").get("prompts")
     if isinstance(said, Mapping) and any(said.values()):
         document = next((str(said[key]) for key in ("document", "passage", "text") if said.get(key)), "")

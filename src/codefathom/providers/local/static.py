@@ -25,7 +25,7 @@ _USUAL_TOKENS = 512  # what the library takes where a folder does not say
 
 
 class _Tensor(NamedTuple):
-    """Where numbers lie in a file."""
+    """A table of numbers in a file."""
 
     dtype: str
     shape: tuple[int, ...]

@@ -41,14 +41,14 @@ _DTYPES = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 
 
 class Run(NamedTuple):
-    """What a model gives for one text."""
+    """The outputs of a model for one text."""
 
     outputs: Mapping[str, Floats]  # by name, each for the one text: its first dimension is 1
     n_tokens: int
 
 
 class Transformer:
-    """A model of a folder, loaded when it is first asked. Safe to use from several threads. Raises ProviderError."""
+    """A model of a folder, loaded when it is first used. Safe to use from several threads. Raises ProviderError."""
 
     def __init__(self, path: str, max_tokens: int, threads: int = 1) -> None:
         folder, file = _folder_and_file(path)
@@ -59,14 +59,14 @@ class Transformer:
         self.max_tokens = min(max_tokens, _longest(self.folder))
 
     def fingerprint(self, more: object = "") -> str:
-        """Return a short hash of all that decides over what the model gives."""
+        """Return a short hash of everything that changes the outputs of the model."""
         weights = glob(escape(self._file) + "[._]data*")  # of a model that is too large for one file
         tokenizer = [path for path in [self.folder.file(TOKENIZER)] if path]
         return self.folder.fingerprint(self._file, *sorted(weights), *tokenizer, more=(self.max_tokens, more))
 
     @property
     def outputs(self) -> Sequence[str]:
-        """Names of what the model gives."""
+        """Names of the outputs of the model."""
         return [output.name for output in self._session.get_outputs()]
 
     def run(self, text: str, pair: str | None = None, wanted: Sequence[str] | None = None) -> Run:
@@ -159,7 +159,7 @@ def _only_model(folder: ModelFolder) -> str:
 
 
 def _longest(folder: ModelFolder) -> int:
-    """Return how many tokens a model takes, the special ones too, as its folder says."""
+    """Return the largest number of tokens that a model takes, special ones included, as its folder says."""
     config = folder.json("config.json")
     positions = config.get("max_position_embeddings")
     if isinstance(positions, int) and config.get("model_type") in {"roberta", "xlm-roberta", "camembert", "mpnet"}:

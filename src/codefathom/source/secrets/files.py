@@ -1,4 +1,4 @@
-"""Files whose values are secret for what the file is: `.env`, `.netrc`, `.pgpass`, a secret of Kubernetes, others."""
+"""Files whose kind makes their values secret: `.env`, `.netrc`, `.pgpass`, a secret of Kubernetes, others."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _groups(pattern: str, text: str, kind: str) -> Iterator[SecretSpan]:
 
 
 def _is_own(value: str) -> bool:
-    """Whether this is no password of an example."""
+    """Return True for a password that does not look like one of an example."""
     return len(value) >= 8 and is_mixed(value) and not is_placeholder(value)
 
 

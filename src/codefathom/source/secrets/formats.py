@@ -1,6 +1,6 @@
-"""Secrets that can be told by themselves: a fixed piece, then signs without sense. One row for each form.
+"""Secrets that are recognised by their form alone: a fixed piece, then random signs. One row for each form.
 
-Sources of the forms: what the providers say of their keys, and the keys that they give out.
+Sources of the forms: the documentation of the providers, and keys that they issue.
 """
 
 from __future__ import annotations
@@ -302,7 +302,7 @@ _WHOLE_WORDS, _BEGINNINGS = frozenset(_WHOLE), frozenset(_BEGUN)
 
 
 def formats(scanned: Scanned) -> Iterator[SecretSpan]:
-    """Yield the secrets of a known form, then what has the build of one."""
+    """Yield the secrets of a known form, then values that are built like one."""
     for literal, rule in _looked_for(scanned):
         yield from _behind(literal, rule, scanned.text)
     for free in _FREE:
@@ -415,7 +415,7 @@ def _of_no_known_provider(text: str) -> Iterator[SecretSpan]:
 
 
 def _is_small_key(head: str, value: str) -> bool:
-    """Whether small letters and digits stand behind a name of small letters as in no word."""
+    """Return True if small letters and digits follow a name of small letters, mixed as in no word."""
     return (
         len(value) >= 32 and head.islower() and is_mixed(value) and entropy(value) >= 3.3 and not is_placeholder(value)
     )

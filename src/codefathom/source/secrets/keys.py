@@ -1,4 +1,4 @@
-"""Private keys, which span lines: PEM, OpenSSH, PGP, PuTTY, and what is left of a key that was cut."""
+"""Private keys, which span lines: PEM, OpenSSH, PGP, PuTTY, and the remains of a key that was cut."""
 
 from __future__ import annotations
 
@@ -86,6 +86,6 @@ def _lines_of_a_key(text: str) -> Iterator[SecretSpan]:
 
 
 def _is_key(block: str) -> bool:
-    """Whether lines in base64 hold random bytes, and no text."""
+    """Return True if lines in base64 hold random bytes, and no text."""
     signs = "".join(re.findall(r"[A-Za-z0-9+/]{16,}", block))
     return any(len(signs) >= n and entropy(signs[:n]) >= least for n, least in _LEAST_ENTROPY)

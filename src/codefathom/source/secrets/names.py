@@ -1,6 +1,6 @@
-"""Values that only the name before them gives away: `db_password = "…"`, `"apiKey": "…"`, `密码：…`.
+"""Values that only the name before them reveals: `db_password = "…"`, `"apiKey": "…"`, `密码：…`.
 
-A password is masked when it looks like one that a person chose; all else behind a telling name when it looks random.
+A password is masked when it looks like one that a person chose, any other value when it looks random.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _assigned(match: re.Match[str], text: str, place: int) -> Iterator[SecretSpa
 
 
 def _fits(kind: str, name: str, value: str, may_be_weak: bool) -> bool:
-    """Whether a value looks like what its name promises; `may_be_weak`: a word with a number will do."""
+    """Return True if a value looks like the kind that its name suggests; `may_be_weak` accepts a word with a number."""
     if is_placeholder(value) or _CALL.search(value):
         return False
     if is_reference(value) and not (value[0] == "/" and is_dense(value)):
@@ -175,12 +175,12 @@ _SMALL, _NUMBER = re.compile(r"[a-z]+"), re.compile(r"\d+")
 
 
 def _is_code(value: str) -> bool:
-    """Whether a value without quotes is rather a name, or several with points between."""
+    """Return True if a value without quotes looks like a name in code, or several joined by points."""
     return all(part.isidentifier() and _is_of_words(part) for part in value.split("."))
 
 
 def _is_of_words(name: str) -> bool:
-    """Whether the small letters of a name stand together as in words, with few numbers: `ClientHttp2Session`."""
+    """Return True if a name consists of words, with few numbers, such as `ClientHttp2Session`."""
     return sum(len(run) == 1 for run in _SMALL.findall(name)) <= 1 and len(_NUMBER.findall(name)) <= 2
 
 
@@ -206,7 +206,7 @@ _WORD_END = re.compile(r"(?:key|auth|salt|cookie|session|sk|sid|pat|jwt|creds?|c
 
 @lru_cache(maxsize=4_096)
 def _kind_of_name(left: str, rest: str) -> str:
-    """Return what a name promises: `left` is what stands before the piece, `rest` begins with it. "" for nothing."""
+    """Return the kind of value that a name suggests, or "". `left` ends before the piece, `rest` begins with it."""
     name = (left + rest).lower()
     if _NO_SECRET.search(name):
         return ""

@@ -15,7 +15,7 @@ compiled = cache(re.compile)
 
 
 class SecretSpan(NamedTuple):
-    """Where a secret stands in a text, and what it is."""
+    """The place of a secret in a text, and its kind."""
 
     start: int
     end: int
@@ -62,7 +62,7 @@ class Scanned:
         return frozenset(len(word) for word in long_words if not word.isalpha() and not word.isdigit())
 
     def has(self, *words: bytes) -> bool:
-        """Whether all these words are there."""
+        """Return True if the text holds all these words."""
         return self.words.issuperset(words)
 
 

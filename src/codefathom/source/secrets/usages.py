@@ -1,4 +1,4 @@
-"""Secrets that a command, a header, a call, a cookie or an address gives away, whatever they look like."""
+"""Secrets that are recognised by their place in a command, a header, a call, a cookie or an address."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ URL_PASSWORD, AUTHORIZATION, COOKIE = "URL password", "authorization", "cookie"
 
 
 class _Place(NamedTuple):
-    """Where a secret stands: its groups are secrets. Looked for from `sign` on, where `word` is in the text."""
+    """A pattern whose groups are secrets. It is tried at each `sign`, in texts that hold `word`."""
 
     kind: str
     word: bytes  # a word of every such text; b"" for none
@@ -35,7 +35,7 @@ def _is_written_out(value: str) -> bool:
 
 
 def _is_own(value: str) -> bool:
-    """Whether this is no word of an example, and no variable."""
+    """Return True for a value that is neither a word of an example nor a variable."""
     return _is_written_out(value) and is_mixed(value)
 
 
@@ -44,7 +44,7 @@ def _is_random(value: str) -> bool:
 
 
 def _is_login(value: str) -> bool:
-    """Whether this is a name and a password in base64."""
+    """Return True for a name and a password in base64."""
     try:
         login = b64decode(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4), validate=True).decode()
     except ValueError:
@@ -182,7 +182,7 @@ _TCP = re.compile(r"(?<![\w/])[\w.-]{1,60}:([^\s:@/\"'`«»]{4,100})@(?:tcp|unix
 
 
 def places(scanned: Scanned) -> Iterator[SecretSpan]:
-    """Yield what stands where a secret belongs."""
+    """Yield the values at places where a secret belongs."""
     for word in (b"", *(scanned.words & _WORDS)):
         for rule in _BY_WORD[word]:
             yield from _from_sign(rule, scanned)

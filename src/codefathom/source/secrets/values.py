@@ -1,4 +1,4 @@
-"""What values look like: random, chosen by a person, or neither. Pure."""
+"""Tests of a value: does it look random, chosen by a person, or like neither? Pure."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ _REPEATED = 5  # different signs that a secret has at least
 
 
 def is_mixed(value: str) -> bool:
-    """Whether both letters and digits occur: words joined with "-" or "_" have no digits."""
+    """Return True if both letters and digits occur: words joined with "-" or "_" have no digits."""
     return _DIGIT.search(value) is not None and _LETTER.search(value) is not None
 
 
 def may_be_chosen(value: str) -> bool:
-    """Whether a digit or a sign occurs that is in no word, cheaply."""
+    """Return True if a digit or a sign occurs that is in no word; a cheap first test."""
     return _DIGIT_OR_SIGN.search(value) is not None
 
 
 def is_cased(value: str) -> bool:
-    """Whether digits, or letters of both cases, stand among each other as in no name."""
+    """Return True if digits, or letters of both cases, are mixed as in no name."""
     return is_mixed(value) or (not value.islower() and not value.isupper() and not value.istitle())
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value says that it is none."""
+    """Return True for a value that only stands for a real one, such as "changeme"."""
     return bool(_PLACEHOLDER.search(value)) or len(set(value)) < _REPEATED
 
 
 def is_reference(value: str) -> bool:
-    """Whether a value only says where another one comes from."""
+    """Return True for a value that refers to another one, such as a variable or a path."""
     return bool(_REFERENCE.search(value))
 
 
 def is_plain(value: str) -> bool:
-    """Whether a word or a variable stands where a password belongs, as examples have it."""
+    """Return True for a word, a number or a variable, as examples have in place of a password."""
     return value.isalpha() or value.isdigit() or is_reference(value) or value[0] in "${%<"
 
 
 def looks_random(value: str, least: int = 16) -> bool:
-    """Whether letters and digits, or letters of both cases, are mixed as no words are."""
+    """Return True if letters and digits, or letters of both cases, are mixed as in no word."""
     if len(value) < least or entropy(value) < 3.0:
         return False
     if _WORDS.fullmatch(value) is None and is_mixed(value):
@@ -62,12 +62,12 @@ def looks_random(value: str, least: int = 16) -> bool:
 
 
 def looks_chosen(value: str) -> bool:
-    """Whether signs of at least three sorts are mixed, as people do who are asked for a good password."""
+    """Return True if signs of at least three sorts are mixed, as in a password that a person chose with care."""
     return n_sorts(value) >= 3 and (_WORDS.fullmatch(value) is None or is_irregular(value))
 
 
 def is_irregular(value: str) -> bool:
-    """Whether letters stand together as in no word: single small ones between capitals, or five consonants."""
+    """Return True for letters as in no word: single small ones between capitals, or five consonants."""
     runs = _SMALL.findall(value)
     singles = sum(len(run) == 1 for run in runs)
     return (singles >= 2 and 2 * singles >= len(runs)) or _CLUSTER.search(value) is not None
@@ -80,13 +80,13 @@ def n_sorts(value: str) -> int:
 
 
 def entropy(value: str) -> float:
-    """Bits for each sign."""
+    """Return the entropy of a value in bits for each sign."""
     shares = [value.count(sign) / len(value) for sign in set(value)]
     return -sum(share * log2(share) for share in shares)
 
 
 def is_dense(value: str, least: int = 16) -> bool:
-    """Whether digits, capitals and small letters change so often that no word has a place."""
+    """Return True if digits, capitals and small letters change so often that no word fits between."""
     sorts = ["d" if sign.isdigit() else "u" if sign.isupper() else "l" if sign.islower() else "-" for sign in value]
     changes = sum(before != after for before, after in pairwise(sorts))
     is_cut_small = 3 * changes >= len(value) >= least and {"d", "u", "l"} <= set(sorts)
