@@ -16,7 +16,7 @@ from codefathom.cli.help import explanation, spelling, usage
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
 from codefathom.config.configuration import ALIASES
 from codefathom.config.project_file import permission_of
-from codefathom.config.settings import KnownSetting, Settings, known_settings
+from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
 from codefathom.server.app import create_app
 from codefathom.server.server_config import ServerConfig
 
@@ -131,15 +131,15 @@ def settings_page() -> str:
     older: dict[str, list[str]] = {}
     for name, key in ALIASES.items():
         older.setdefault(key, []).append(name)
-    sections = [_section(name, list(group), older) for name, group in groupby(known_settings(), key=_section_of)]
+    sections = [_section(name, list(group), older) for name, group in groupby(declared_settings(), key=_section_of)]
     return f"{GENERATED}\n{SETTINGS_INTRODUCTION}\n" + "\n".join(sections)
 
 
-def _section_of(known: KnownSetting) -> str:
-    return known.key.partition(".")[0]
+def _section_of(setting: DeclaredSetting) -> str:
+    return setting.key.partition(".")[0]
 
 
-def _section(name: str, settings: list[KnownSetting], older: dict[str, list[str]]) -> str:
+def _section(name: str, settings: list[DeclaredSetting], older: dict[str, list[str]]) -> str:
     summary = (type(getattr(Settings(), name)).__doc__ or "").strip()
     lines = [
         f"## {name}",
@@ -149,18 +149,18 @@ def _section(name: str, settings: list[KnownSetting], older: dict[str, list[str]
         "| setting | default | meaning | in a project's file | also called |",
         "| --- | --- | --- | --- | --- |",
     ]
-    for known in settings:
-        names = ", ".join(f"`{alias}`" for alias in older.get(known.key, ()))
+    for setting in settings:
+        names = ", ".join(f"`{alias}`" for alias in older.get(setting.key, ()))
         lines.append(
-            f"| `{known.key}` | `{as_toml(known.default)}` | {_cell(known.rule.help)}{_range(known)} | "
-            f"{_of_project(known)} | {names} |"
+            f"| `{setting.key}` | `{as_toml(setting.default)}` | {_cell(setting.rule.help)}{_range(setting)} | "
+            f"{_of_project(setting)} | {names} |"
         )
     return "\n".join(lines) + "\n"
 
 
-def _of_project(known: KnownSetting) -> str:
-    permission = permission_of(known)
-    is_switch = isinstance(known.default, bool)
+def _of_project(setting: DeclaredSetting) -> str:
+    permission = permission_of(setting)
+    is_switch = isinstance(setting.default, bool)
     text = {
         "free": "any value",
         "lower": "only off" if is_switch else "only lower",
@@ -171,8 +171,8 @@ def _of_project(known: KnownSetting) -> str:
     return text + "".join(f", not `{value}`" for value in permission.never)
 
 
-def _range(known: KnownSetting) -> str:
-    rule = known.rule
+def _range(setting: DeclaredSetting) -> str:
+    rule = setting.rule
     if rule.choices:
         return f" One of {', '.join(f'`{choice}`' for choice in rule.choices)}."
     if rule.low is None:

@@ -115,7 +115,7 @@ def test_a_conversation_with_an_agent_keeps_what_is_given(shop: Path) -> None:
         (("--pin", "shop/none.py"), "no such path in the project: 'shop/none.py'"),
         (("--doc", "none.txt"), "cannot read 'none.txt'"),
         (("--filter", "lines >"), "the filter ends at column 8"),
-        (("--contexts-only",), "--agent and --contexts-only do not go together"),
+        (("--contexts-only",), "--agent and --contexts-only cannot be used together"),
     ],
 )
 def test_what_cannot_be_given_is_said(shop: Path, words: tuple[str, ...], message: str) -> None:

@@ -90,7 +90,7 @@ def test_what_does_not_fit_whole_is_shown_in_parts_and_named(shop: Path) -> None
     assert story["spans"][0][0] == 1
     assert "wombats and their burrows" in story["text"]
     assert "story.md" in context["truncated"]
-    assert "not whole, the budget was too small: story.md" in ran.stderr
+    assert "not complete, because the limit of tokens was too low: story.md" in ran.stderr
     assert 0 < context["n_tokens"] <= 900
 
 
@@ -152,7 +152,7 @@ def test_rag_without_a_model_prints_the_context(shop: Path) -> None:
     assert ran.returncode == 0
     assert ran.stdout.startswith("##File: shop/")
     assert ran.stdout.count("##File: ") == 1
-    assert "no language model is configured: selecting and judging are skipped" in ran.stderr
+    assert "no language model is configured: the sources are the hits of the search" in ran.stderr
 
 
 def test_rag_with_a_model_in_the_settings_of_one_role(shop: Path, answering: Served) -> None:
@@ -207,12 +207,15 @@ def test_nothing_is_fetched_that_was_not_given(shop: Path, site: Site, monkeypat
         (("ask", "--contexts-only", "--url", "SITE/image", "x"), "SITE/image is no text but image/png"),
         (("ask", "--url", "note.txt", "x"), "'note.txt' is no address of the web"),
         (("chat", "--url", "SITE/loop"), "SITE/loop leads on more than 5 times"),
-        (("chat", "--doc", "-"), "the questions come from stdin, a document cannot"),
+        (("chat", "--doc", "-"), "--doc - cannot be used in a chat: the questions come from stdin"),
         (("chat", "--doc", "none.txt"), "cannot read 'none.txt'"),
-        (("ask", "--agent", "--contexts-only", "x"), "--agent and --contexts-only do not go together"),
-        (("ask", "--agent", '{"query": "x", "only_contexts": true}'), "--agent and --contexts-only do not go together"),
-        (("ask", "--contexts-only", "--trace", "t.json", "x"), "--contexts-only and --trace do not go together"),
-        (("ask", "--contexts-only", "--explain", "x"), "--contexts-only and --explain do not go together"),
+        (("ask", "--agent", "--contexts-only", "x"), "--agent and --contexts-only cannot be used together"),
+        (
+            ("ask", "--agent", '{"query": "x", "only_contexts": true}'),
+            "--agent and --contexts-only cannot be used together",
+        ),
+        (("ask", "--contexts-only", "--trace", "t.json", "x"), "--contexts-only and --trace cannot be used together"),
+        (("ask", "--contexts-only", "--explain", "x"), "--contexts-only and --explain cannot be used together"),
         (("ask", '{"query": ""}'), "the question is empty"),
     ],
 )

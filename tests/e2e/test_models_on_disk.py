@@ -70,7 +70,7 @@ def test_a_repository_cannot_choose_one(project: Path, section: str, name: str) 
     (project / "fathom.toml").write_text(f'[{section}]\n{name} = "http://code.example"\n')
     with pytest.raises(SettingsError, match=f"{section}.{name} cannot be") as caught:
         load_settings(str(project))
-    assert caught.value.hint.startswith("a repository must not say")
+    assert caught.value.hint.startswith("the file of a project must not choose")
 
 
 def test_a_cross_encoder_moves_hits_and_says_so(project: Path) -> None:

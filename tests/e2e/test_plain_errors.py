@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from codefathom import Engine
 from codefathom.cli import main
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
-from codefathom.config.settings import known_settings
+from codefathom.config.settings import declared_settings
 from codefathom.errors import FathomError
 
 FATHOM = [sys.executable, "-m", "codefathom"]
@@ -83,7 +83,7 @@ def test_any_number_gives_an_answer_or_says_which_may_be(project: Path, line: st
     assert len(ran.err) < 5_000
 
 
-@pytest.mark.parametrize("known", [item for item in known_settings() if isinstance(item.default, int | float)],
+@pytest.mark.parametrize("known", [item for item in declared_settings() if isinstance(item.default, int | float)],
                          ids=lambda known: known.key)  # fmt: skip
 def test_any_number_that_a_setting_takes_can_be_worked_with(project: Path, known) -> None:
     numbers = {known.rule.low, known.rule.high, known.rule.high or 10**9, known.rule.low or 0} - {None}

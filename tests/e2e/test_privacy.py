@@ -118,7 +118,7 @@ def test_a_repository_cannot_decide_what_is_sent_where(shop: Path, settings: str
     (shop / "fathom.toml").write_text(settings)
     ran = fathom(shop, None, "ask", QUESTION)
     assert ran.returncode == 2
-    assert "a repository must not" in ran.stderr
+    assert "the file of a project must not" in ran.stderr
 
 
 def test_what_goes_where_is_said_without_a_login(shop: Path) -> None:

@@ -14,7 +14,7 @@ from tests.server.conftest import Serve
 from tests.server.test_projects import add, index
 
 from codefathom import Engine, __version__
-from codefathom.config.settings import known_settings
+from codefathom.config.settings import declared_settings
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.metrics.counters import BUCKETS_S, Measures, RequestRecord
 from codefathom.server.server_config import ServerConfig
@@ -201,7 +201,7 @@ def test_settings_are_shown_with_their_origin_and_without_secrets(
         for query in ({}, {"project_id": "shop"}):
             answer = server.get("/config", params=query)
             shown = {item["key"]: item for item in answer.json()["settings"]}
-            assert list(shown) == [known.key for known in known_settings()]
+            assert list(shown) == [known.key for known in declared_settings()]
             assert shown["server.tokens"]["value"] == ["team"]
             assert shown["llm.base_url"]["origin"] == "environment FATHOM_LLM__BASE_URL"
             assert not re.search("password|sk-secret|" + hash_of("one"), answer.text)

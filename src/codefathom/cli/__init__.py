@@ -61,9 +61,9 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _open_streams() -> None:
-    """Lead streams that were closed by whoever started us into nothing, as git does.
+    """Open the null device in the place of a closed stream, as git does.
 
-    Else a database would get the number of stdout, and what is printed would be written into it.
+    Otherwise a database would get the file descriptor of stdout, and printed text would be written into it.
     """
     if None not in (sys.stdin, sys.stdout, sys.stderr):
         return
@@ -77,15 +77,15 @@ def _open_streams() -> None:
 
 
 def _settle() -> None:
-    """Drop what cannot be written: Python flushes stdout once more at its end, which would complain again."""
+    """Drop text that cannot be written: Python flushes stdout again at its end, which would fail again."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (OSError, ValueError):
-            _lead_away(stream)
+            _drop_output(stream)
 
 
-def _lead_away(stream: TextIO) -> None:
+def _drop_output(stream: TextIO) -> None:
     nothing = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nothing, stream.fileno())
@@ -96,19 +96,19 @@ def _lead_away(stream: TextIO) -> None:
 
 
 def _explained(error: Exception) -> tuple[str, str]:
-    """Return what went wrong and what to do about it."""
+    """Return the message of an error, and a hint how to solve it."""
     if isinstance(error, FathomError):
         return str(error), error.hint
     if isinstance(error, RecursionError):
-        return "a query, a filter or a file nests too deeply", "leave some of its brackets out"
+        return "a query, a filter or a file is nested too deeply", "remove some of its brackets"
     if isinstance(error, MemoryError):
-        return "there is not enough memory", "close other programs, or ask for less"
+        return "there is not enough memory", "close other programs, or ask for fewer results"
     if isinstance(error, OSError):  # of the system, at a place that has no better words for it
         place = f" at {error.filename!r}" if error.filename else ""
-        message = f"the system refuses what has to be done{place}: {error.strerror or error}"
-        return message, "see whether the disk is full and the place can be used"
+        message = f"the operating system reported an error{place}: {error.strerror or error}"
+        return message, "check that the disk is not full, and that the file or folder can be read and written"
     # The last resort: nobody should have to read a traceback.
-    return f"unexpected {type(error).__name__}: {error}", "run again with FATHOM_DEBUG=1 to see where"
+    return f"unexpected {type(error).__name__}: {error}", "run again with FATHOM_DEBUG=1 to see the traceback"
 
 
 def _trace(words: Sequence[str]) -> str:

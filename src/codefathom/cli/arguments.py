@@ -17,13 +17,13 @@ _BY_NAME: Mapping[str, Command] = {command.name: command for command in COMMANDS
 _LEADING = {name: 2 if option.metavar else 1 for option in COMMON_OPTIONS for name in option.names}
 
 
-_MOST_SAID = 80  # characters of a value that an error repeats
+_MAX_SHOWN = 80  # characters of a value that an error repeats
 
 
 class Parsed(NamedTuple):
-    """A command that can be run, or the help that was asked for."""
+    """A command to run, or a request for its help."""
 
-    command: str  # "" when nothing but help was asked for
+    command: str  # "": the overview of all commands
     options: Any
     wants_help: bool = False
 
@@ -45,7 +45,7 @@ def parse(words: Sequence[str]) -> Parsed:
 
 
 def _command_for(question: str) -> str:
-    """Return the command for a question that was given without one."""
+    """Return the command for a question that stands without one."""
     from codefathom.search.question.planner import route_of  # only for such a question
 
     return "ask" if route_of(question) == "answer" else "search"
@@ -84,7 +84,7 @@ def _parse_command(command: Command, words: Sequence[str]) -> Parsed:
     for option in (*command.operands, *command.options):
         if option.required and not own.get(option.destination):
             missing = option.names[0] if option.names[0].startswith("-") else option.metavar
-            raise UsageError(f"fathom {command.name} needs {missing}", hint=f"fathom {command.name} --help")
+            raise UsageError(f"fathom {command.name} needs {missing}", hint=f"see fathom {command.name} --help")
     return Parsed(command.name, command.options_type(common=common, **own))
 
 
@@ -98,7 +98,7 @@ def _parse_legacy(words: Sequence[str]) -> Parsed:
 
 
 def _divide(values: dict[str, Any], options: Iterable[Option]) -> tuple[Common, dict[str, Any]]:
-    """Split into what every command takes, settings included, and what is left."""
+    """Split into the options of every command, settings included, and those of this command."""
     overrides: dict[str, object] = dict(_assignment(text) for text in values.pop("set", ()))
     common = {name: values.pop(name) for name in ("source_dir", "json", "quiet", "verbose") if name in values}
     for option in options:
@@ -117,32 +117,29 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def _read(program: str, operands: Sequence[Option], options: Sequence[Option], words: Sequence[str]) -> dict[str, Any]:
-    """Return what was given, by destination. argparse finds the options; operands may stand between them."""
+    """Return the values by destination. argparse finds the options; operands may stand between them."""
     cut = words.index("--") if "--" in words else len(words)
     parser = _parser(program, options)
-    namespace, others = parser.parse_known_args(words[:cut])
-    for word in others:
+    namespace, operand_words = parser.parse_known_args(words[:cut])
+    for word in operand_words:
         if word.startswith("-") and word != "-":
             names = [name for option in options for name in option.names]
-            remedy = _nearest(word, names, f"put -- before words that begin with a dash; {program} --help")
+            remedy = _nearest(word, names, f"write -- before words that begin with a dash, or see {program} --help")
             raise UsageError(f"{program} has no option {word.partition('=')[0]}", hint=remedy)
-    values = {option.destination: _value(option, given) for option, given in _given(namespace, options)}
-    return values | _assign(program, operands, [*others, *words[cut + 1 :]])
-
-
-def _given(namespace: argparse.Namespace, options: Iterable[Option]) -> list[tuple[Option, Any]]:
-    given = vars(namespace)
-    return [(option, given[option.destination]) for option in options if option.destination in given]
+    words_of = vars(namespace)
+    present = [option for option in options if option.destination in words_of]
+    values = {option.destination: _value(option, words_of[option.destination]) for option in present}
+    return values | _assign(program, operands, [*operand_words, *words[cut + 1 :]])
 
 
 def _assign(program: str, operands: Sequence[Option], words: list[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for operand in operands:
-        taken, words = (words, []) if operand.repeat else (words[:1], words[1:])
-        if taken:
-            values[operand.destination] = _value(operand, " ".join(taken))
+        parts, words = (words, []) if operand.repeat else (words[:1], words[1:])
+        if parts:
+            values[operand.destination] = _value(operand, " ".join(parts))
     if words:
-        raise UsageError(f"{program} does not take {words[0]!r}", hint=f"{program} --help")
+        raise UsageError(f"{program} does not take {words[0]!r}", hint=f"see {program} --help")
     return values
 
 
@@ -150,40 +147,40 @@ def _assign(program: str, operands: Sequence[Option], words: list[str]) -> dict[
 _OF_SYSTEM = ("--source-dir", "--doc", "--trace", "--output", "file", "folder")
 
 
-def _value(option: Option, given: Any) -> Any:
-    if isinstance(given, bool):
-        return given
+def _value(option: Option, raw: Any) -> Any:
+    if isinstance(raw, bool):
+        return raw
     name = option.names[-1]
-    for text in given if isinstance(given, list) else [given]:
+    for text in raw if isinstance(raw, list) else [raw]:
         if not is_text(text) and name not in _OF_SYSTEM:
-            raise UsageError(f"{name} cannot be {_cut(text)}: it is no text in UTF-8", hint="write it in UTF-8")
-    if option.choices and given not in option.choices:
-        raise UsageError(f"{name} cannot be {_cut(given)}", hint=f"choose one of {', '.join(option.choices)}")
-    if isinstance(given, list):
-        return tuple(given)
-    return given if option.kind is str else _number(option, given)
+            raise UsageError(f"{name} cannot be {_cut(text)}: it is not valid UTF-8", hint="write it in UTF-8")
+    if option.choices and raw not in option.choices:
+        raise UsageError(f"{name} cannot be {_cut(raw)}", hint=f"choose one of {', '.join(option.choices)}")
+    if isinstance(raw, list):
+        return tuple(raw)
+    return raw if option.kind is str else _number(option, raw)
 
 
-def _number(option: Option, given: str) -> Any:
+def _number(option: Option, text: str) -> Any:
     hint = "give a number" if option.low is None else f"give a number from {option.low} to {option.high}"
     try:
-        number = option.kind(given)
+        number = option.kind(text)
     except ValueError as error:
-        raise UsageError(f"{option.names[-1]} cannot be {_cut(given)}", hint=hint) from error
+        raise UsageError(f"{option.names[-1]} cannot be {_cut(text)}", hint=hint) from error
     if option.low is not None and option.high is not None and not option.low <= number <= option.high:  # NaN is not
-        raise UsageError(f"{option.names[-1]} cannot be {_cut(given)}", hint=hint)
+        raise UsageError(f"{option.names[-1]} cannot be {_cut(text)}", hint=hint)
     return number
 
 
 def _cut(text: str) -> str:
-    return repr(text if len(text) <= _MOST_SAID else f"{text[:_MOST_SAID]}…")
+    return repr(text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…")
 
 
 class _Parser(argparse.ArgumentParser):
     """Raises instead of leaving the program."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message, hint=f"{self.prog} --help")
+        raise UsageError(message, hint=f"see {self.prog} --help")
 
 
 def _parser(program: str, options: Iterable[Option]) -> _Parser:

@@ -1,4 +1,4 @@
-"""What `--doc` and `--url` name → texts by name."""
+"""The files and pages of `--doc` and `--url` → texts by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAME_OF_STDIN = "stdin"
 
 
 def documents(paths: Iterable[str], urls: Iterable[str], face: Face) -> Iterator[tuple[str, str]]:
-    """Yield each text once, with its name. Raises SourceError for what is no text, or too large for any model."""
+    """Yield each text once, with its name. Raises SourceError for one that is not text, or too large for any model."""
     for path in dict.fromkeys(paths):
         if path == STDIN:
             yield _NAME_OF_STDIN, _text(_NAME_OF_STDIN, _bytes_of_stdin(face))
@@ -50,12 +50,13 @@ def _bytes_of(path: str) -> bytes:
 def _text(shown: str, data: bytes) -> str:
     if len(data) > _MAX_BYTES:
         raise SourceError(
-            f"{shown} is larger than {_MAX_BYTES:,} bytes: no model takes as much", hint="give the part that matters"
+            f"{shown} is larger than {_MAX_BYTES:,} bytes, which is too large for any model",
+            hint="give only the part that is important",
         )
     if is_binary(data):
-        raise SourceError(f"{shown} is no text", hint="give a text, such as the file saved as text or Markdown")
+        raise SourceError(f"{shown} is not text", hint="give a text file, such as plain text or Markdown")
     # One text alone: its own bytes are all there is to tell the encoding.
     text = decode(data, likely_encoding([undecodable_lines(data)])).text
     if not text.strip():
-        raise SourceError(f"{shown} holds no text", hint="leave --doc out, or give another text")
+        raise SourceError(f"{shown} contains no text", hint="remove --doc, or give another file")
     return text.replace("\r\n", "\n").replace("\r", "\n")

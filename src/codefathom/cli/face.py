@@ -1,4 +1,4 @@
-"""What all commands share: the streams, the style, notes on stderr, and opening the project."""
+"""The common part of all commands: the streams, the style, notes on stderr, and opening the project."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from codefathom.text.printable import show_text
 
 
 class Face:
-    """One run of the program: where it writes and how."""
+    """One run of the program: its streams and the style of its output."""
 
     def __init__(self, common: Common, out: TextIO, err: TextIO, environ: Mapping[str, str]) -> None:
         self.common = common
@@ -25,7 +25,7 @@ class Face:
         self._err = Output(err, environ)
         self.style = self._out.style
         self._environ = environ
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._progress = ProgressLine(self._err)
 
     def write(self, text: str) -> None:
@@ -38,20 +38,20 @@ class Face:
         self._out.flush()
 
     def note(self, text: str, below: str = "") -> None:
-        """Say something in one line beside the data, unless quiet; a table may stand `below` it."""
+        """Write one line to stderr, unless quiet; a table may follow `below` it."""
         if text and not self.common.quiet:
             self._err.write(f"fathom: {shown_message(text)}\n{show_text(below)}")
             self._err.flush()
 
-    def _tell(self, text: str) -> None:
-        """Say something now; a result that says the same later has not to."""
+    def _note_once(self, text: str) -> None:
+        """Write a note now, and not again when the result contains it."""
         self.note(text)
-        self._told.add(text)
+        self._reported.add(text)
 
     def notes(self, texts: Iterable[str]) -> None:
-        """Say several things."""
+        """Write several notes, without those already reported."""
         for text in texts:
-            if text not in self._told:
+            if text not in self._reported:
                 self.note(text)
 
     def ask(self, question: str) -> None:
@@ -74,18 +74,21 @@ class Face:
         self._refuse_home()
         settings = self.settings()
         self.notes(settings.refused.values())
-        return Engine.open(self._folder(), settings=settings, on_progress=show, on_wait=self._tell)
+        return Engine.open(self._folder(), settings=settings, on_progress=show, on_wait=self._note_once)
 
     def note_indexing(self) -> None:
-        """Say once that this command had to index first."""
+        """Write a summary of the indexing that this command had to do first."""
         self.note(self._progress.summary())
         self._progress.forget()
 
     def _refuse_home(self) -> None:
-        """A question asked in the wrong folder must not index everything a person has."""
+        """Raise UsageError for a home folder: a question in the wrong folder must not index all files of a person."""
         root = find_root(self._folder())
         if not self.common.source_dir and root in {os.path.realpath(os.path.expanduser("~")), os.path.abspath(os.sep)}:
-            raise UsageError(f"{root} is no project", hint=f"go to a project, or mean it: --source-dir {root}")
+            raise UsageError(
+                f"{root} is a home folder or the root of the disk, not a project",
+                hint=f"change to the folder of a project, or use --source-dir {root} if this is intended",
+            )
 
     def _folder(self) -> str:
         folder = self.common.source_dir or "."

@@ -13,7 +13,7 @@ from codefathom.types import Where
 
 
 def where(options: SearchOptions | ContextOptions | AskOptions, root: str) -> Where | None:
-    """Return the condition that the options mean: repeated ones are alternatives, different ones must all hold."""
+    """Return the condition of the options: repeated ones are alternatives, different ones must all hold."""
     folders = tuple(_folder(folder, root) for folder in _values(options.dir))
     conditions = [one_of("dir", folders)] if folders else []
     conditions += [one_of("language", _values(options.lang))] if options.lang else []
@@ -25,8 +25,8 @@ def where(options: SearchOptions | ContextOptions | AskOptions, root: str) -> Wh
     return combine(*conditions)
 
 
-def _values(given: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(value for text in given for value in split_values(text))
+def _values(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(value for text in texts for value in split_values(text))
 
 
 def _folder(folder: str, root: str) -> str:

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from codefathom.cli.aliases import LEGACY_OPTIONS
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
-from codefathom.config.settings import known_settings
+from codefathom.config.settings import declared_settings
 
 WIDTH = 100
 _LEAST_WIDTH = 60
@@ -29,13 +29,13 @@ also accepted without a command, for existing scripts:
 
 
 def overview(width: int = WIDTH) -> str:
-    """Return what `fathom --help` prints."""
+    """Return the text of `fathom --help`."""
     commands = "".join(f"  {command.name:<10} {command.summary}\n" for command in COMMANDS)
     return _OVERVIEW + commands + _OVERVIEW_END + "".join(f"{row}\n" for row in _rows(LEGACY_OPTIONS[1:], width))
 
 
 def command_help(name: str, width: int = WIDTH) -> str:
-    """Return what `fathom NAME --help` prints."""
+    """Return the text of `fathom NAME --help`."""
     command = next(command for command in COMMANDS if command.name == name)
     lines = [f"fathom {name}: {command.summary}", "", f"usage: {usage(command)}", ""]
     if command.operands:
@@ -81,7 +81,7 @@ def _default(option: Option, command: Command | None) -> str:
     if not option.metavar:
         return ""
     if option.setting:
-        value = next(known.default for known in known_settings() if known.key == option.setting)
+        value = next(setting.default for setting in declared_settings() if setting.key == option.setting)
     else:
         value = command.options_type._field_defaults.get(option.destination) if command else None
     return f"{value:g}" if isinstance(value, float) else str(value or "") if not isinstance(value, int) else str(value)

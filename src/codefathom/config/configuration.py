@@ -1,4 +1,4 @@
-"""Where settings come from: defaults < user file < project file < environment < arguments.
+"""Loading settings: defaults < user file < project file < environment < arguments.
 
 The value of a setting is known together with the place it comes from (`Settings.origins`), and a wrong key or value is
 an error that names both.
@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 from codefathom.config import project_file
 from codefathom.config.model_names import model_and_address
-from codefathom.config.settings import NOTHING, SECTIONS, KnownSetting, SettingRule, Settings, known_settings
+from codefathom.config.settings import NOTHING, SECTIONS, DeclaredSetting, SettingRule, Settings, declared_settings
 from codefathom.errors import SettingsError, SourceError
 from codefathom.text.printable import is_text
 
 PROJECT_FILE = "fathom.toml"
 ROOT_MARKS = (".fathom", PROJECT_FILE, ".git")
 
-# The names of the first document, accepted in settings files and as arguments.
+# Older names of settings, accepted in settings files and as arguments.
 ALIASES: Mapping[str, str] = {
     "source_dir": "source.dir",
     "required_exts": "source.required_exts",
@@ -45,7 +45,7 @@ ALIASES: Mapping[str, str] = {
     "rag_doc_filter_relevance": "judge.doc_relevance",
     "tokenizer_path": "context.tokenizer_path",
 }
-# Those of them that were switches, and what on and off mean now.
+# Older names of switches, and the values that on and off stand for.
 SWITCHES: Mapping[str, tuple[object, object]] = {
     "skip_build_index": ("never", "auto"),
     "skip_filter_index": (0, -1),
@@ -57,7 +57,7 @@ SWITCHES: Mapping[str, tuple[object, object]] = {
 _LARGEST_INT, _LARGEST_FLOAT = 10**15, 1e9
 
 
-class _Given(NamedTuple):
+class _Assignment(NamedTuple):
     key: str  # as written
     value: object
     origin: str
@@ -69,7 +69,7 @@ def find_root(path: str) -> str:
     try:
         start = folder = os.path.realpath(path)
     except OSError as error:
-        raise SourceError("the current folder is not there any more", hint="go to another folder") from error
+        raise SourceError("the current folder does not exist any more", hint="change to another folder") from error
     while True:
         if any(os.path.exists(os.path.join(folder, mark)) for mark in ROOT_MARKS):
             return folder
@@ -80,7 +80,7 @@ def find_root(path: str) -> str:
 
 
 def home_folder() -> str:
-    """Return the user's home; where none is known, a place at which nothing can be: never the current folder."""
+    """Return the user's home folder; if it is unknown, a path that cannot exist: never the current folder."""
     home = os.path.expanduser("~")
     return home if os.path.isabs(home) and home != os.sep else os.path.join(os.devnull, "home")
 
@@ -98,7 +98,7 @@ def user_file(environ: Mapping[str, str]) -> str:
 
 
 def user_data_dir(environ: Mapping[str, str]) -> str:
-    """Return the folder for what the server keeps, which need not exist."""
+    """Return the folder for the data of the server, which need not exist."""
     home = home_folder()
     if os.name == "nt":
         base = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
@@ -116,24 +116,24 @@ def load_settings(
 ) -> Settings:
     """Return the settings of the project at `root`; later layers win over earlier ones.
 
-    What the project's file may not say does not count, and `Settings.refused` tells it. Raises SettingsError.
+    Values that the project's file may not set are ignored and listed in `Settings.refused`. Raises SettingsError.
     """
     refused: dict[str, str] = {}
-    given = [*_from_user(user_file), *_from_project(root, user_file, refused), *_from_environment(environ)]
-    given += [_Given(key, value, "argument") for key, value in overrides.items()]
-    if not given:
+    assignments = [*_from_user(user_file), *_from_project(root, user_file, refused), *_from_environment(environ)]
+    assignments += [_Assignment(key, value, "argument") for key, value in overrides.items()]
+    if not assignments:
         return Settings(refused=MappingProxyType(refused)) if refused else Settings()
-    known = {item.key: item for item in known_settings()}
+    declared = {setting.key: setting for setting in declared_settings()}
     settings = Settings()
     origins: dict[str, str] = {}
-    for item in given:
-        key, value = _resolve(item, known)
+    for item in assignments:
+        key, value = _resolve(item, declared)
         section, _, name = key.partition(".")
         if item.of_project:
-            _check_project(item, known[key], value, root)
+            _check_project(item, declared[key], value, root)
             current = getattr(getattr(settings, section), name)
-            if problem := project_file.refusal(known[key], value, current):
-                refused[key] = f"{PROJECT_FILE} sets {item.key}, which does not count: {problem}"
+            if problem := project_file.refusal(declared[key], value, current):
+                refused[key] = f"{PROJECT_FILE} sets {item.key}, which is ignored: {problem}"
                 continue
         settings = settings._replace(**{section: getattr(settings, section)._replace(**{name: value})})
         origins[key] = item.origin
@@ -142,24 +142,31 @@ def load_settings(
     return settings
 
 
-def _check_project(given: _Given, known: KnownSetting, value: Any, root: str) -> None:
-    """Raise SettingsError for what a file in a repository must not even ask for."""
-    if known.rule.local:
-        _check_inside(given, known, value, root)
-    if known.rule.remote and value != known.default:
-        raise _wrong(given, known, "a repository must not say what is sent where: set it in your own file")
+def _check_project(assignment: _Assignment, setting: DeclaredSetting, value: Any, root: str) -> None:
+    """Raise SettingsError for values that are an error in the file of a project, not only ignored."""
+    if setting.rule.local:
+        _check_inside(assignment, setting, value, root)
+    if setting.rule.remote and value != setting.default:
+        raise _wrong(
+            assignment,
+            setting,
+            "the file of a project must not choose where text is sent: set it in your own settings file",
+        )
 
 
-def _from_user(path: str) -> Iterator[_Given]:
+def _from_user(path: str) -> Iterator[_Assignment]:
     if not path or path == os.devnull:
         return
     content = _read(path, follow=True)
     if content.problem:
-        raise SettingsError(f"cannot read {path}: {content.problem}", hint="name a file with settings, or none")
+        raise SettingsError(
+            f"cannot read {path}: {content.problem}",
+            hint="put a regular file there, or name another one with FATHOM_CONFIG",
+        )
     yield from _parsed(content.data, path)
 
 
-def _from_project(root: str, user_file: str, refused: dict[str, str]) -> Iterator[_Given]:
+def _from_project(root: str, user_file: str, refused: dict[str, str]) -> Iterator[_Assignment]:
     path = os.path.join(root, PROJECT_FILE)
     if user_file and os.path.realpath(user_file) == os.path.realpath(path):  # the user has named it as his own
         return
@@ -182,7 +189,7 @@ def _read(path: str, *, follow: bool) -> project_file.Content:
         ) from error
 
 
-def _parsed(data: bytes, path: str) -> Iterator[_Given]:
+def _parsed(data: bytes, path: str) -> Iterator[_Assignment]:
     if not data:
         return
     import tomllib  # noqa: PLC0415  12 ms, and most projects have no such file
@@ -193,38 +200,40 @@ def _parsed(data: bytes, path: str) -> Iterator[_Given]:
         raise SettingsError(f"cannot read {path}: {error}", hint="correct the file or move it away") from error
     except RecursionError as error:
         raise SettingsError(
-            f"cannot read {path}: it nests too deeply", hint="correct the file or move it away"
+            f"cannot read {path}: it is nested too deeply", hint="correct the file or move it away"
         ) from error
     for name, value in content.items():
         if isinstance(value, dict):
-            yield from (_Given(f"{name}.{key}", inner, path) for key, inner in value.items())
+            yield from (_Assignment(f"{name}.{key}", inner, path) for key, inner in value.items())
         else:
-            yield _Given(name, value, path)
+            yield _Assignment(name, value, path)
 
 
-def _from_environment(environ: Mapping[str, str]) -> Iterator[_Given]:
+def _from_environment(environ: Mapping[str, str]) -> Iterator[_Assignment]:
     for name, value in environ.items():
         if not name.startswith("FATHOM_"):
             continue
         section, mark, key = name.removeprefix("FATHOM_").lower().partition("__")
         if mark:
-            yield _Given(f"{section}.{key}", value, f"environment {name}")
+            yield _Assignment(f"{section}.{key}", value, f"environment {name}")
         elif (
             section.partition("_")[0] in SECTIONS and name != "FATHOM_INDEX_DIR"
         ):  # that one is a place for all projects
             right = name.replace("_", "__", 2).replace("__", "_", 1)
-            raise SettingsError(f"environment {name} is not a setting", hint=f"with two underscores: {right}?")
+            raise SettingsError(
+                f"environment {name} is not a setting", hint=f"did you mean {right}, with two underscores?"
+            )
 
 
-def _resolve(given: _Given, known: Mapping[str, KnownSetting]) -> tuple[str, Any]:
-    key = ALIASES.get(given.key, given.key)
-    if key not in known:
-        nearest = _nearest(key, [*known, *ALIASES])
-        raise SettingsError(f"{given.origin}: {given.key} is not a setting", hint=nearest)
-    if given.key in SWITCHES:
-        on, off = SWITCHES[given.key]
-        return key, on if _convert(given, KnownSetting(key, True, SettingRule(""))) else off
-    return key, _convert(given, known[key])
+def _resolve(assignment: _Assignment, declared: Mapping[str, DeclaredSetting]) -> tuple[str, Any]:
+    key = ALIASES.get(assignment.key, assignment.key)
+    if key not in declared:
+        nearest = _nearest(key, [*declared, *ALIASES])
+        raise SettingsError(f"{assignment.origin}: {assignment.key} is not a setting", hint=nearest)
+    if assignment.key in SWITCHES:
+        on, off = SWITCHES[assignment.key]
+        return key, on if _convert(assignment, DeclaredSetting(key, True, SettingRule(""))) else off
+    return key, _convert(assignment, declared[key])
 
 
 def _nearest(key: str, names: Iterable[str]) -> str:
@@ -239,82 +248,92 @@ _TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
-def _convert(given: _Given, known: KnownSetting) -> Any:
-    wanted = type(known.default)
-    if not _is_unicode(given.value):
-        raise SettingsError(f"{given.origin}: the value of {given.key} is no text in UTF-8", hint="write it in UTF-8")
-    value: Any = _parse_text(given.value, wanted) if isinstance(given.value, str) else given.value
+def _convert(assignment: _Assignment, setting: DeclaredSetting) -> Any:
+    expected_type = type(setting.default)
+    if not _is_unicode(assignment.value):
+        raise SettingsError(
+            f"{assignment.origin}: the value of {assignment.key} is not valid UTF-8", hint="write it in UTF-8"
+        )
+    value: Any = _parse_text(assignment.value, expected_type) if isinstance(assignment.value, str) else assignment.value
     if isinstance(value, list):
         value = tuple(value)
-    if wanted is float and type(value) is int:
+    if expected_type is float and type(value) is int:
         value = float(value)
     # type() and not isinstance(): a bool is an int, but `limit = true` is a mistake.
-    if type(value) is not wanted or (wanted is tuple and not all(isinstance(part, str) for part in value)):
-        raise _wrong(given, known, f"give {_TYPES[wanted]}")
-    choices, low, high = known.rule.choices, known.rule.low, known.rule.high
-    if choices and not set(value if wanted is tuple else (value,)) <= set(choices):
-        raise _wrong(given, known, f"choose one of {', '.join(choices)}")
-    form, example = known.rule.form, known.rule.example
+    if type(value) is not expected_type or (
+        expected_type is tuple and not all(isinstance(part, str) for part in value)
+    ):
+        raise _wrong(assignment, setting, f"give {_TYPES[expected_type]}")
+    choices, low, high = setting.rule.choices, setting.rule.low, setting.rule.high
+    if choices and not set(value if expected_type is tuple else (value,)) <= set(choices):
+        raise _wrong(assignment, setting, f"choose one of {', '.join(choices)}")
+    form, example = setting.rule.form, setting.rule.example
     if form and not all(re.fullmatch(form, part) for part in value):
-        raise _wrong(given, known, f"write each as {example}")
+        raise _wrong(assignment, setting, f"write each as {example}")
     # Written so that NaN is outside.
     if (low is not None and not value >= low) or (high is not None and not value <= high):
-        raise _wrong(given, known, f"give a number from {low}" + ("" if high is None else f" to {high}"))
-    if wanted in (int, float) and not abs(value) <= (_LARGEST_INT if wanted is int else _LARGEST_FLOAT):
-        raise _wrong(given, known, "give a smaller number")
+        raise _wrong(assignment, setting, f"give a number from {low}" + ("" if high is None else f" to {high}"))
+    if expected_type in (int, float) and not abs(value) <= (_LARGEST_INT if expected_type is int else _LARGEST_FLOAT):
+        raise _wrong(assignment, setting, "give a smaller number")
     return value
 
 
-def _parse_text(text: str, wanted: type) -> object:
-    if wanted is bool:
+def _parse_text(text: str, expected_type: type) -> object:
+    if expected_type is bool:
         return _WORDS.get(text.strip().lower(), text)
-    if wanted is tuple:
+    if expected_type is tuple:
         return tuple(part.strip() for part in text.split(",") if part.strip())
     try:
-        return wanted(text)
+        return expected_type(text)
     except ValueError:
         return text
 
 
 def _is_unicode(value: object) -> bool:
-    """Whether each text can be written: a byte that is not UTF-8 comes from the system as half a pair."""
+    """Return True if each text can be written as UTF-8: a wrong byte comes from the system as half a surrogate pair."""
     parts = value if isinstance(value, list | tuple) else (value,)
     return is_text("".join(part for part in parts if isinstance(part, str)))
 
 
-def _wrong(given: _Given, known: KnownSetting, remedy: str) -> SettingsError:
-    name = given.key if given.key == known.key else f"{given.key} ({known.key})"
-    return SettingsError(f"{given.origin}: {name} cannot be {_said(given.value, known)}", hint=remedy)
+def _wrong(assignment: _Assignment, setting: DeclaredSetting, remedy: str) -> SettingsError:
+    name = assignment.key if assignment.key == setting.key else f"{assignment.key} ({setting.key})"
+    return SettingsError(
+        f"{assignment.origin}: {name} cannot be {_shown_value(assignment.value, setting)}", hint=remedy
+    )
 
 
-_MOST_SAID = 80  # characters of a value
+_MAX_SHOWN = 80  # characters of a value
 # What may be a key: nobody writes so long a word with a digit in it.
 _LONG_WORD = re.compile(r"(?=[\w+=~-]*\d)[\w+=~-]{16,}")
 
 
-def _said(value: object, known: KnownSetting) -> str:
-    """Return a value as an error may repeat it: errors are sent to others, and a key may stand in the wrong place."""
-    if known.key == "server.tokens":
-        return "what is written there"
+def _shown_value(value: object, setting: DeclaredSetting) -> str:
+    """Return a value as an error may repeat it: people send errors to others, and a key may be in the wrong setting."""
+    if setting.key == "server.tokens":
+        return "its present value"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(_said(part, known) for part in value[:10])}{', …' if len(value) > 10 else ''}]"
+        return f"[{', '.join(_shown_value(part, setting) for part in value[:10])}{', …' if len(value) > 10 else ''}]"
     if not isinstance(value, str):
         return repr(value) if isinstance(value, bool | int | float) else f"this {type(value).__name__}"
     from codefathom.source.secrets import mask  # noqa: PLC0415  only for a wrong value
 
     name, address = model_and_address(value)
-    shown = known.shown(value) if known.rule.remote else value
+    shown = setting.shown(value) if setting.rule.remote else value
     shown = shown.partition("?")[0] if address or "://" in name else shown
-    masked = _LONG_WORD.sub("…", mask(shown[: 2 * _MOST_SAID]).text)
-    return repr(masked if len(masked) <= _MOST_SAID else f"{masked[:_MOST_SAID]}…")
+    masked = _LONG_WORD.sub("…", mask(shown[: 2 * _MAX_SHOWN]).text)
+    return repr(masked if len(masked) <= _MAX_SHOWN else f"{masked[:_MAX_SHOWN]}…")
 
 
-def _check_inside(given: _Given, known: KnownSetting, value: str, root: str) -> None:
+def _check_inside(assignment: _Assignment, setting: DeclaredSetting, value: str, root: str) -> None:
     """A project file comes with the repository: it must not point the program at other places of the machine."""
     top = os.path.join(os.path.realpath(root), "")
     place = os.path.join(os.path.realpath(os.path.join(top, value)), "")
     if not place.startswith(top):
-        raise _wrong(given, known, "name a place inside the project, or set it in your own file or environment")
+        raise _wrong(
+            assignment,
+            setting,
+            "give a path inside the project, or set it in your own settings file or the environment",
+        )
 
 
 def _check_together(settings: Settings) -> None:

@@ -11,10 +11,10 @@ _SCHEMES = ("@http://", "@https://")
 
 
 class ModelAndAddress(NamedTuple):
-    """A model as the settings name it, apart from where it is asked."""
+    """The name of a model, and the address of its server."""
 
     model: str
-    address: str = ""  # "" when base_url or the environment says where
+    address: str = ""  # "": base_url or the environment has the address
 
 
 def model_and_address(name: str) -> ModelAndAddress:
@@ -26,7 +26,7 @@ def model_and_address(name: str) -> ModelAndAddress:
 
 
 def shown_model(name: str) -> str:
-    """Return the name of a model as it may be said and kept: without the login in its address."""
+    """Return the name of a model as it may be shown and stored: without the login in its address."""
     if name.startswith(("http://", "https://")):
         return without_login(name).rstrip("/")
     model, address = model_and_address(name)
@@ -34,5 +34,5 @@ def shown_model(name: str) -> str:
 
 
 def is_on_disk(name: str) -> bool:
-    """Whether a model lies in a folder of this machine, and nothing is sent anywhere."""
+    """Return True if the model is in a folder of this machine, so that no text is sent anywhere."""
     return name.startswith(_ON_DISK)

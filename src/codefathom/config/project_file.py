@@ -12,7 +12,7 @@ import stat
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from codefathom.config.settings import KnownSetting
+from codefathom.config.settings import DeclaredSetting
 
 MAX_BYTES = 250_000
 _MOST_CHARS = 2_000  # of one text: some go to a model with each call
@@ -24,7 +24,7 @@ Direction: TypeAlias = Literal["free", "lower", "higher", "inside", "closed"]
 
 
 class Permission(NamedTuple):
-    """What the file may do with a setting.
+    """The changes of a setting that the file may make.
 
     Choose freely; only lower or only raise a number, and of a switch only turn it off; name a place inside the project;
     or nothing.
@@ -87,16 +87,16 @@ PERMISSIONS: Mapping[str, Permission] = {
 _LEVEL_OF_AUTO = {"select.filter_level": {-1: 1}}
 
 
-def permission_of(known: KnownSetting) -> Permission:
-    """Return what a project's file may do with a setting; one that nobody has decided is closed."""
-    if known.key in PERMISSIONS:
-        return PERMISSIONS[known.key]
-    return Permission("inside") if known.rule.local and not known.rule.remote else _CLOSED
+def permission_of(setting: DeclaredSetting) -> Permission:
+    """Return the permission of a project's file for a setting; "closed" for a setting that is not listed."""
+    if setting.key in PERMISSIONS:
+        return PERMISSIONS[setting.key]
+    return Permission("inside") if setting.rule.local and not setting.rule.remote else _CLOSED
 
 
-def refusal(known: KnownSetting, value: Any, current: Any) -> str:
-    """Say why a value of the file does not count beside the one in force, "" when it does."""
-    permission = permission_of(known)
+def refusal(setting: DeclaredSetting, value: Any, current: Any) -> str:
+    """Return the reason to ignore a value of the file, given the one in force; "" if it is used."""
+    permission = permission_of(setting)
     if value == current:
         return ""
     if permission.direction == "closed":
@@ -105,7 +105,7 @@ def refusal(known: KnownSetting, value: Any, current: Any) -> str:
     if banned := sorted(chosen & set(permission.never)):
         return f"the file of a project may not choose {banned[0]!r}"
     if permission.direction in ("lower", "higher"):
-        weighed = _weight(known, value), _weight(known, current)
+        weighed = _weight(setting, value), _weight(setting, current)
         if weighed[0] > weighed[1] if permission.direction == "lower" else weighed[0] < weighed[1]:
             return f"the file of a project may only {_verb(permission, value)} it"
     return ""
@@ -117,21 +117,21 @@ def _verb(permission: Permission, value: Any) -> str:
     return "lower" if permission.direction == "lower" else "raise"
 
 
-def _weight(known: KnownSetting, value: float) -> float:
-    if permission_of(known).zero and value == 0:
+def _weight(setting: DeclaredSetting, value: float) -> float:
+    if permission_of(setting).zero and value == 0:
         return float("inf")
-    return _LEVEL_OF_AUTO.get(known.key, {}).get(int(value), value)
+    return _LEVEL_OF_AUTO.get(setting.key, {}).get(int(value), value)
 
 
 def is_too_long(value: object) -> bool:
-    """Whether a text, or a list of texts, is longer than anybody writes one there."""
+    """Return True if a text, or a list of texts, is longer than a real value can be."""
     if isinstance(value, str):
         return len(value) > _MOST_CHARS
     return isinstance(value, list) and (len(value) > _MOST_TEXTS or any(map(is_too_long, value)))
 
 
 class Content(NamedTuple):
-    """The bytes of a settings file, or why it is not read."""
+    """The bytes of a settings file, or the reason for not reading it."""
 
     data: bytes = b""
     problem: str = ""
@@ -161,5 +161,5 @@ def read(path: str, *, follow: bool) -> Content:
 
 def _problem(status: os.stat_result) -> str:
     if stat.S_ISLNK(status.st_mode):
-        return "it is a link"
-    return "" if stat.S_ISREG(status.st_mode) else "it is no regular file"
+        return "it is a symbolic link"
+    return "" if stat.S_ISREG(status.st_mode) else "it is not a regular file"

@@ -11,7 +11,7 @@ from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.types import LEVELS, MODES
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-# As people write them; source/charset.py says what each is read as.
+# As people write them; source/charset.py has the codec of each.
 _ENCODINGS = (
     *("gbk", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr", "windows-1250", "windows-1251", "windows-1252"),
     *("iso-8859-1", "iso-8859-2", "iso-8859-15", "koi8-r", "cp437", "cp850", "cp866", "macintosh"),
@@ -20,7 +20,7 @@ _GIT = ("https", "ssh", "http", "git", "file")
 
 
 class SettingRule(NamedTuple):
-    """What a setting is for and which values it takes."""
+    """The help of a setting, and the values that it takes."""
 
     help: str
     choices: tuple[str, ...] = ()
@@ -474,13 +474,14 @@ class LlmSettings(NamedTuple):
         return str(getattr(self, role) or self.model)
 
     def prices_of(self, model: str) -> TokenPrices:
-        """Return what a model costs: its own prices at its address, else its own anywhere, else those of all."""
-        known = {shown_model(name): given for name, _, given in (entry.rpartition("=") for entry in self.prices)}
+        """Return the prices of a model: its own at its address, else its own anywhere, else those of all models."""
+        entries = (entry.rpartition("=") for entry in self.prices)
+        price_of = {shown_model(name): price for name, _, price in entries}
         name = shown_model(model)
-        given = known.get(name) or known.get(model_and_address(name).model)
-        if given is None:
+        price = price_of.get(name) or price_of.get(model_and_address(name).model)
+        if price is None:
             return TokenPrices(self.prompt_price, self.completion_price)
-        sent, received = map(float, given.split("/"))
+        sent, received = map(float, price.split("/"))
         return TokenPrices(sent, received, is_free=not sent and not received)
 
 
@@ -709,16 +710,16 @@ class ServerSettings(NamedTuple):
 
 
 class Served(NamedTuple):
-    """What holds for settings of which a part came over HTTP: keys are kept to these addresses.
+    """Marks settings that partly came over HTTP: keys of models are sent to these addresses only.
 
-    Whoever asks over HTTP does not see the words of a server that failed either.
+    A client does not see the error text of another server either.
     """
 
     addresses: frozenset[str] = frozenset()  # that the user's own settings and environment name
 
 
 class Settings(NamedTuple):
-    """Every setting, and in `origins` where each value that is not a default comes from."""
+    """All settings, and in `origins` the place of each value that is not a default."""
 
     source: SourceSettings = SourceSettings()
     parse: ParseSettings = ParseSettings()
@@ -737,19 +738,19 @@ class Settings(NamedTuple):
     index: IndexSettings = IndexSettings()  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
     server: ServerSettings = ServerSettings()
     origins: Mapping[str, str] = NOTHING
-    refused: Mapping[str, str] = NOTHING  # what the project's file says and does not count: by key, in a sentence each
+    refused: Mapping[str, str] = NOTHING  # values of the project's file that are ignored: a sentence for each key
     served: Served | None = None  # None: nothing of it came over HTTP
 
 
-class KnownSetting(NamedTuple):
-    """What can be said about one setting without reading anything."""
+class DeclaredSetting(NamedTuple):
+    """The declaration of one setting: its key, its default and its rule."""
 
     key: str
     default: Any
     rule: SettingRule
 
     def shown(self, value: Any) -> Any:
-        """Return a value as it may be said: without logins in addresses, and of tokens only the names."""
+        """Return a value as it may be shown: without logins in addresses, and of tokens only the names."""
         if self.key == "server.tokens":
             return tuple(text.partition(":")[0] for text in value)
         if self.key.endswith(".base_url"):
@@ -762,13 +763,14 @@ class KnownSetting(NamedTuple):
 SECTIONS = tuple(name for name in Settings._fields if name not in {"origins", "refused", "served"})
 
 
-def known_settings() -> tuple[KnownSetting, ...]:
+def declared_settings() -> tuple[DeclaredSetting, ...]:
     """All settings in the order in which they are declared."""
-    found = []
+    declared = []
     for section in SECTIONS:
         kind = type(getattr(Settings(), section))
         hints = get_type_hints(kind, include_extras=True)
-        found += [
-            KnownSetting(f"{section}.{name}", kind._field_defaults[name], hints[name].__metadata__[0]) for name in hints
+        declared += [
+            DeclaredSetting(f"{section}.{name}", kind._field_defaults[name], hints[name].__metadata__[0])
+            for name in hints
         ]
-    return tuple(found)
+    return tuple(declared)

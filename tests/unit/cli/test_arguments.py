@@ -109,7 +109,7 @@ def test_help_is_asked_for(line: str, topic: str) -> None:
         ("related", "fathom related needs PATH|@@SYMBOL", "fathom related --help"),
         ("export", "fathom export needs --as", "fathom export --help"),
         ("import x", "fathom import needs --as", "fathom import --help"),
-        ("search --nope x", "fathom search has no option --nope", "put -- before"),
+        ("search --nope x", "fathom search has no option --nope", "write -- before"),
         ("search --mod vector x", "fathom search has no option --mod", "did you mean --mode?"),
         ("search --explian=1 x", "fathom search has no option --explian", "did you mean --explain?"),
         ("search -n", "argument -n/--limit: expected one argument", "fathom search --help"),
@@ -124,7 +124,7 @@ def test_help_is_asked_for(line: str, topic: str) -> None:
         ("export --as xml", "--as cannot be 'xml'", "choose one of index-json, jsonl"),
         ("--max-files 3 q", "the options name no task", "fathom --help"),
         ("--rag", "--rag needs a question", "fathom --rag"),
-        ("-s --rag q", "fathom has no option -s", "put -- before"),
+        ("-s --rag q", "fathom has no option -s", "write -- before"),
     ],
 )
 def test_a_line_that_cannot_be_read_says_why(line: str, said: str, hint: str) -> None:

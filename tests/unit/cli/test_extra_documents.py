@@ -55,12 +55,12 @@ def test_each_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "is no text"),
-        (b"%PDF-1.7\n", "is no text"),
-        (b"text\0text", "is no text"),
-        (b"", "holds no text"),
-        (b" \n\n", "holds no text"),
-        (b"x" * (_MAX_BYTES + 1), "is larger than 8,000,000 bytes: no model takes as much"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "is not text"),
+        (b"%PDF-1.7\n", "is not text"),
+        (b"text\0text", "is not text"),
+        (b"", "contains no text"),
+        (b" \n\n", "contains no text"),
+        (b"x" * (_MAX_BYTES + 1), "is larger than 8,000,000 bytes, which is too large for any model"),
     ],
     ids=lambda value: value if isinstance(value, str) else repr(value[:9]),
 )

@@ -14,11 +14,11 @@ from codefathom.cli import main
 from codefathom.config import project_file
 from codefathom.config.configuration import load_settings
 from codefathom.config.project_file import PERMISSIONS, permission_of
-from codefathom.config.settings import KnownSetting, Settings, known_settings
+from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
 from codefathom.errors import FathomError, SettingsError
 from codefathom.project.opening import locate
 
-KNOWN = {known.key: known for known in known_settings()}
+KNOWN = {known.key: known for known in declared_settings()}
 NUMBERS = [known for known in KNOWN.values() if permission_of(known).direction in ("lower", "higher")]
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
 
@@ -49,7 +49,7 @@ def loaded(folder: Path, project: dict[str, object], user: dict[str, object] | N
 
 
 @pytest.mark.parametrize("known", KNOWN.values(), ids=lambda known: known.key)
-def test_every_setting_is_decided(known: KnownSetting) -> None:
+def test_every_setting_is_decided(known: DeclaredSetting) -> None:
     # Of a new setting, decide in `project_file.PERMISSIONS` what a project's file may do with it, or by its rule.
     decided = [known.key in PERMISSIONS, known.rule.remote, known.rule.local and known.key not in PERMISSIONS]
     assert sum(decided) == 1
@@ -64,7 +64,7 @@ def test_no_permission_is_for_a_setting_that_is_gone() -> None:
     assert PERMISSIONS.keys() <= KNOWN.keys()
 
 
-def other_value(known: KnownSetting) -> object:
+def other_value(known: DeclaredSetting) -> object:
     if known.rule.choices:
         others = [choice for choice in known.rule.choices if choice not in (known.default, *permission_of(known).never)]
         choice = others[0] if others else known.default
@@ -82,7 +82,7 @@ def other_value(known: KnownSetting) -> object:
 
 
 @pytest.mark.parametrize("known", KNOWN.values(), ids=lambda known: known.key)
-def test_a_project_file_does_what_it_may_and_no_more(tmp_path: Path, known: KnownSetting) -> None:
+def test_a_project_file_does_what_it_may_and_no_more(tmp_path: Path, known: DeclaredSetting) -> None:
     value, permission = other_value(known), permission_of(known)
     if known.rule.remote:
         if known.rule.form or isinstance(value, int | float):
@@ -103,7 +103,7 @@ def test_a_project_file_does_what_it_may_and_no_more(tmp_path: Path, known: Know
 @pytest.mark.parametrize("known", NUMBERS, ids=lambda known: known.key)
 @given(data=st.data())
 def test_a_number_moves_in_one_direction_only(
-    known: KnownSetting, tmp_path_factory: pytest.TempPathFactory, data
+    known: DeclaredSetting, tmp_path_factory: pytest.TempPathFactory, data
 ) -> None:
     low, high = known.rule.low or 0, known.rule.high if known.rule.high is not None else (known.rule.low or 0) + 10**6
     numbers = {
@@ -252,8 +252,8 @@ def test_what_does_not_count_is_said(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert main(["config", "show"]) == 0
         told = capsys.readouterr()
         assert main(["search", "-q", "retry"]) == 0
-    rounds = "fathom.toml sets agent.rounds, which does not count: the file of a project may only lower it"
-    price = "fathom.toml sets llm.prompt_price, which does not count: the file of a project may not set it"
+    rounds = "fathom.toml sets agent.rounds, which is ignored: the file of a project may only lower it"
+    price = "fathom.toml sets llm.prompt_price, which is ignored: the file of a project may not set it"
     assert f"fathom: {rounds}\n" in told.err
     assert f"fathom: {price}\n" in told.err
     assert f"agent.rounds = 6  # default; {rounds}\n" in told.out
@@ -272,7 +272,7 @@ SECRETS = (
 
 @pytest.mark.parametrize("secret", SECRETS)
 @pytest.mark.parametrize("known", list(KNOWN.values()), ids=lambda known: known.key)
-def test_no_error_repeats_what_may_be_a_secret(tmp_path: Path, known: KnownSetting, secret: str) -> None:
+def test_no_error_repeats_what_may_be_a_secret(tmp_path: Path, known: DeclaredSetting, secret: str) -> None:
     values: list[object] = [secret, f"openai:m@https://me:{secret}@host/v1", f"https://{secret}@host", f"https://host/v1?key={secret}",
                             [secret], {secret: secret}, {"key": secret}]  # fmt: skip
     for value in values:

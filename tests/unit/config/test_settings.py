@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from codefathom.config.configuration import ALIASES, find_root, load_settings, user_file
 from codefathom.config.model_names import model_and_address, shown_model
-from codefathom.config.settings import EmbedSettings, IndexSettings, LlmSettings, Settings, known_settings
+from codefathom.config.settings import EmbedSettings, IndexSettings, LlmSettings, Settings, declared_settings
 from codefathom.errors import SettingsError
 from codefathom.index import chunk
 from codefathom.types import LEVELS, MODES
@@ -36,7 +36,7 @@ def test_defaults_are_those_of_the_pure_stages() -> None:
     assert not settings.origins
 
 
-@pytest.mark.parametrize("known", known_settings(), ids=lambda known: known.key)
+@pytest.mark.parametrize("known", declared_settings(), ids=lambda known: known.key)
 def test_every_setting_is_explained_and_takes_its_own_default(known) -> None:
     assert known.rule.help.endswith(".")
     settings = load_settings("/nowhere", overrides={known.key: known.default})
@@ -190,7 +190,7 @@ def test_a_former_switch_takes_only_true_and_false() -> None:
 
 
 def test_every_alias_leads_to_a_setting() -> None:
-    assert set(ALIASES.values()) <= {known.key for known in known_settings()}
+    assert set(ALIASES.values()) <= {known.key for known in declared_settings()}
 
 
 @pytest.mark.parametrize(("key", "place"), [("index.dir", "/tmp/x"), ("source.dir", ".."), ("index.dir", "a/../../b")])
@@ -251,7 +251,7 @@ def test_a_project_file_cannot_name_an_address(tmp_path: Path, key: str) -> None
     with_file(tmp_path, f'[{section}]\n{name} = "openai:m@https://example.org/v1"\n')
     with pytest.raises(SettingsError, match=rf"{key} cannot be") as caught:
         load_settings(str(tmp_path))
-    assert "your own file" in caught.value.hint
+    assert "your own settings file" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_a_value_is_shown_without_a_login() -> None:
         llm=LlmSettings(model, address, judge=model, prices=("openai:n=1/2", f"{model}/v1=1/2")),
         index=IndexSettings(dir="a//b@c"),
     )
-    shown = {known.key: known.shown(value_of(settings, known.key)) for known in known_settings()}
+    shown = {known.key: known.shown(value_of(settings, known.key)) for known in declared_settings()}
     assert [shown[key] for key in ("embed.model", "llm.model", "llm.judge")] == ["openai:m@http://box"] * 3
     assert (shown["embed.base_url"], shown["llm.base_url"]) == ("http://box", "http://box")
     assert shown["llm.prices"] == ("openai:n=1/2", "openai:m@http://box/v1=1/2")
@@ -326,7 +326,7 @@ def test_a_project_file_cannot_say_where_text_is_sent(tmp_path: Path) -> None:
     (tmp_path / "fathom.toml").write_text('[llm]\nbase_url = "https://example.org/v1"\n', encoding="utf-8")
     with pytest.raises(SettingsError, match=r"llm\.base_url cannot be 'https://example\.org/v1'") as caught:
         load_settings(str(tmp_path))
-    assert "your own file" in caught.value.hint
+    assert "your own settings file" in caught.value.hint
     own = tmp_path / "own.toml"
     own.write_text('[llm]\nbase_url = "https://example.org/v1"\n', encoding="utf-8")
     (tmp_path / "fathom.toml").unlink()

@@ -9,7 +9,7 @@ import pytest
 
 from codefathom.cli.options import COMMANDS
 from codefathom.config.configuration import ALIASES
-from codefathom.config.settings import known_settings
+from codefathom.config.settings import declared_settings
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -35,7 +35,7 @@ def test_everything_is_documented() -> None:
         assert f"## fathom {command.name}" in cli
         for option in (*command.operands, *command.options):
             assert f"| {option.help.replace('|', chr(92) + '|')}" in cli
-    for known in known_settings():
+    for known in declared_settings():
         assert f"| `{known.key}` |" in settings
     for name in ALIASES:
         assert f"`{name}`" in settings

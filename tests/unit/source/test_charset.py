@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.config.settings import known_settings
+from codefathom.config.settings import declared_settings
 from codefathom.source.charset import decode, known_encoding, likely_encoding, undecodable_lines
 from codefathom.types import USUAL_ENCODING
 
@@ -160,7 +160,7 @@ def test_any_bytes_look_like_something(samples: list[bytes]) -> None:
 
 
 def test_every_setting_names_an_encoding() -> None:
-    choices = next(known.rule.choices for known in known_settings() if known.key == "source.encoding")
+    choices = next(known.rule.choices for known in declared_settings() if known.key == "source.encoding")
     assert [name for name in choices if name != "auto" and not known_encoding(name)] == []
 
 

@@ -1,4 +1,4 @@
-"""`fathom ask`: the answer as it is written, then what it rests on; or only what it would rest on."""
+"""`fathom ask`: the answer while it is written, then its sources; or only the sources."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ from codefathom.text.printable import show_text
 from codefathom.types import Context, Where
 
 Events: TypeAlias = Iterator[AnswerSources | Text | Event | Answer]
-FOUND, NOTHING, ERROR = 0, 1, 2
+SUCCESS, NO_RESULT, ERROR = 0, 1, 2
 _NOT_FOR_AGENTS = ("contexts_only",)
 _OF_ANSWERS = ("explain", "trace")
-_WHY = {"agent": "an agent looks for itself", "contexts_only": "stages are told with an answer"}
+_WHY = {
+    "agent": "an agent searches for its sources itself",
+    "contexts_only": "without an answer there are no stages of an answer",
+}
 
 
 class QuestionInputs(NamedTuple):
-    """What the options give to a question, or to every question of a conversation."""
+    """The filter, files and texts that the options add to a question, or to each question of a conversation."""
 
     where: Where | None
     pinned: tuple[str, ...]
@@ -44,7 +47,7 @@ class QuestionInputs(NamedTuple):
 
 
 def unwrapped(options: AskOptions) -> AskOptions:
-    """Return the options with the question that a JSON query holds. Raises UsageError for what does not go together."""
+    """Return the options with the question inside a JSON query. Raises UsageError for contradicting options."""
     question, only_contexts = unwrap(options.query)
     options = options._replace(query=question, contexts_only=options.contexts_only or only_contexts)
     refuse_contradictions(options)
@@ -52,37 +55,40 @@ def unwrapped(options: AskOptions) -> AskOptions:
 
 
 def refuse_contradictions(options: AskOptions) -> None:
-    """Raise UsageError for options that do not go together."""
+    """Raise UsageError for options that exclude each other."""
     _refuse(options, "agent", _NOT_FOR_AGENTS)
     _refuse(options, "contexts_only", _OF_ANSWERS)
 
 
 def _refuse(options: AskOptions, chosen: str, others: Iterable[str]) -> None:
-    given = next((name for name in others if getattr(options, name)), "") if getattr(options, chosen) else ""
-    if given:
-        one, other = (f"--{name.replace('_', '-')}" for name in (chosen, given))
-        raise UsageError(f"{one} and {other} do not go together", hint=f"leave one of them out: {_WHY[chosen]}")
+    conflicting = next((name for name in others if getattr(options, name)), "") if getattr(options, chosen) else ""
+    if conflicting:
+        first, second = (f"--{name.replace('_', '-')}" for name in (chosen, conflicting))
+        raise UsageError(f"{first} and {second} cannot be used together", hint=f"remove one of them: {_WHY[chosen]}")
 
 
 def contexts(options: AskOptions, face: Face) -> Context:
     """Return the sources of an answer that is not written: the answering model is not asked."""
-    with face.open() as engine, closing(ask_events(options.query, given_by(options, engine, face), engine)) as events:
+    with (
+        face.open() as engine,
+        closing(ask_events(options.query, question_inputs(options, engine, face), engine)) as events,
+    ):
         face.note_indexing()
-        found = next(events)
-        assert isinstance(found, AnswerSources)  # the protocol of ask_events
+        sources = next(events)
+        assert isinstance(sources, AnswerSources)  # the protocol of ask_events
         settings = engine.settings
     llm = settings.llm
     if settings.select.filter_level >= 1 and not (llm.of("select") or llm.of("judge")):
         face.note(NOT_JUDGED)
-    return context_of(options.query, found, counter(settings.context.tokenizer_path))
+    return context_of(options.query, sources, counter(settings.context.tokenizer_path))
 
 
 def run(options: AskOptions, face: Face) -> int:
-    """Answer one question. 1 when nothing was found, 2 when the model failed."""
+    """Answer one question. Return 1 without a source, 2 when the model failed."""
     check_trace(options.trace)
     with face.open() as engine:
-        given = given_by(options, engine, face)
-        answer = show(ask_events(options.query, given, engine), face)
+        inputs = question_inputs(options, engine, face)
+        answer = show(ask_events(options.query, inputs, engine), face)
     if face.common.json:
         face.write(to_json(answer_shape(answer)))
     conclude(answer, options, face)
@@ -90,11 +96,11 @@ def run(options: AskOptions, face: Face) -> int:
         write_trace(json.dumps(trace_shape(answer.trace), indent=2), options.trace, "w")
     if answer.failure:
         return ERROR
-    return FOUND if answer.sources and NOT_FOUND not in answer.degraded else NOTHING
+    return SUCCESS if answer.sources and NOT_FOUND not in answer.degraded else NO_RESULT
 
 
-def given_by(options: AskOptions, engine: Engine, face: Face) -> QuestionInputs:
-    """Read what the options name. Raises UsageError and SourceError."""
+def question_inputs(options: AskOptions, engine: Engine, face: Face) -> QuestionInputs:
+    """Read the files, pages and filters that the options name. Raises UsageError and SourceError."""
     return QuestionInputs(
         where(options, engine.root),
         tuple(inside_project(path, engine.root) for path in options.pin),
@@ -104,16 +110,16 @@ def given_by(options: AskOptions, engine: Engine, face: Face) -> QuestionInputs:
 
 
 def ask_events(
-    question: str, given: QuestionInputs, engine: Engine, history: Sequence[Message] = ()
+    question: str, inputs: QuestionInputs, engine: Engine, history: Sequence[Message] = ()
 ) -> Generator[AnswerSources | Text | Event | Answer, None, None]:
     """Yield the events of an answer, the answer last; closing it ends the call of the model."""
-    ask: Callable[..., Events] = engine.investigate if given.agent else engine.ask_events
-    events = ask(question, where=given.where, pinned=given.pinned, documents=given.documents, history=history)
+    ask: Callable[..., Events] = engine.investigate if inputs.agent else engine.ask_events
+    events = ask(question, where=inputs.where, pinned=inputs.pinned, documents=inputs.documents, history=history)
     return cast("Generator[AnswerSources | Text | Event | Answer, None, None]", events)
 
 
 def show(events: Events, face: Face) -> Answer:
-    """Write the pieces of a text as they come, and return the answer. What an agent does is said on stderr."""
+    """Write the pieces of a text as they come, and return the answer. The steps of an agent go to stderr."""
     face.note_indexing()  # done when the first event is asked for
     is_streamed = False
     for event in events:
@@ -132,17 +138,19 @@ def show(events: Events, face: Face) -> Answer:
     raise AssertionError("an answer ended without its last event")  # against the protocol of ask_events
 
 
-def conclude(answer: Answer, options: AskOptions, face: Face, told: Collection[str] = ()) -> None:
-    """List the sources after the text; say on stderr what the answer lacks, unless `told`, and how far to trust it."""
+def conclude(answer: Answer, options: AskOptions, face: Face, reported: Collection[str] = ()) -> None:
+    """List the sources after the text; note on stderr its problems, except those `reported`, and its confidence."""
     if not face.common.json:
         face.write("" if not answer.text or answer.text.endswith("\n") else "\n")
         face.write(sources_text(answer, face.style) if answer.model else "")
-    known = {*told, answer.failure}  # a failure is said last, as an error
-    face.notes(problem for problem in answer.degraded if problem not in known)
+    hidden = {*reported, answer.failure}  # a failure comes last, as an error
+    face.notes(problem for problem in answer.degraded if problem not in hidden)
     if answer.model:
         face.note(trust_text(answer))
-    elif NO_MODEL in answer.degraded and NO_MODEL not in told:
-        face.note("for answers in words: set FATHOM_LLM__MODEL, such as ollama:qwen2.5-coder:14b or openai:gpt-5-mini")
+    elif NO_MODEL in answer.degraded and NO_MODEL not in reported:
+        face.note(
+            "for a written answer, set FATHOM_LLM__MODEL, for example to ollama:qwen2.5-coder:14b or openai:gpt-5-mini"
+        )
     if not answer.sources:
         face.note(f"nothing found for {answer.question!r}")
     if options.explain:
@@ -164,4 +172,4 @@ def write_trace(text: str, path: str, mode: str) -> None:
             file.write(f"{text}\n" if text else "")
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = error.strerror if isinstance(error, OSError) else error
-        raise SourceError(f"cannot write {path!r}: {reason}", hint="give a file that can be written") from error
+        raise SourceError(f"cannot write {path!r}: {reason}", hint="choose a file that can be written") from error

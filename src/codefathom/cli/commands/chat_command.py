@@ -1,4 +1,4 @@
-"""`fathom chat`: one question a line, each with the turns before it in mind."""
+"""`fathom chat`: one question in each line; the model also gets the questions and answers before it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from codefathom.cli.commands.ask_command import (
     ask_events,
     check_trace,
     conclude,
-    given_by,
+    question_inputs,
     refuse_contradictions,
     show,
     write_trace,
@@ -31,7 +31,7 @@ from codefathom.providers.base import Message
 from codefathom.shapes import answer_shape, trace_shape
 from codefathom.text.printable import escape_json
 
-FOUND, ERROR = 0, 2
+SUCCESS, ERROR = 0, 2
 _CLEAR, _QUIT = "/clear", ("/quit", "/exit")
 _PROMPT = "> "
 
@@ -40,7 +40,9 @@ def run(options: AskOptions, face: Face) -> int:
     """Answer until the input ends. 2 when every question failed."""
     refuse_contradictions(options)
     if STDIN in options.doc:
-        raise UsageError("the questions come from stdin, a document cannot", hint="give a file with --doc")
+        raise UsageError(
+            "--doc - cannot be used in a chat: the questions come from stdin", hint="give a file with --doc"
+        )
     check_trace(options.trace)
     with face.open() as engine:
         conversation = _Conversation(engine, face, options)
@@ -51,42 +53,42 @@ def run(options: AskOptions, face: Face) -> int:
                 conversation.clear()
             else:
                 conversation.ask(line)
-    return ERROR if conversation.all_failed else FOUND
+    return ERROR if conversation.all_failed else SUCCESS
 
 
 class _Conversation:
-    """What was said so far, and how the questions went."""
+    """The messages so far, and the number of questions that failed."""
 
     def __init__(self, engine: Engine, face: Face, options: AskOptions) -> None:
         self._engine = engine
         self._face = face
         self._options = options
-        self._given = given_by(options, engine, face)
+        self._inputs = question_inputs(options, engine, face)
         self._history: tuple[Message, ...] = ()
-        self._said = ""  # of the answer under way
+        self._answer_text = ""  # of the present answer, as far as it is written
         self._has_model = bool(engine.settings.llm.of("agent" if options.agent else "answer"))
-        self._told: set[str] = set()  # what need not be told with every answer
-        self._n_asked = 0
+        self._reported: set[str] = set()  # problems that need not be repeated with every answer
+        self._n_questions = 0
         self._n_failed = 0
 
     @property
     def all_failed(self) -> bool:
-        """Whether there were questions and none of them went well."""
-        return 0 < self._n_asked == self._n_failed
+        """Return True if there were questions and each of them failed."""
+        return 0 < self._n_questions == self._n_failed
 
     def clear(self) -> None:
-        """Forget what was said."""
+        """Forget all messages."""
         self._history = ()
-        self._face.note("the conversation is forgotten")
+        self._face.note("the conversation was cleared")
 
     def ask(self, question: str) -> None:
         """Answer one question. Neither an error nor an interruption ends the conversation."""
-        self._n_asked += 1
-        self._said = ""
+        self._n_questions += 1
+        self._answer_text = ""
         try:
             # Closing the events ends the call of the model.
-            with closing(ask_events(question, self._given, self._engine, self._history)) as events:
-                self._answer(question, self._kept(events))
+            with closing(ask_events(question, self._inputs, self._engine, self._history)) as events:
+                self._answer(question, self._recorded(events))
         except KeyboardInterrupt:
             self._end_line()
             self._face.note("stopped")
@@ -99,36 +101,36 @@ class _Conversation:
             self._face.flush()
         self._remember(question)
 
-    def _kept(self, events: Events) -> Events:
+    def _recorded(self, events: Events) -> Events:
         """Yield the events of an answer and keep its text, of which an interruption leaves a part."""
         for event in events:
             if isinstance(event, Text):
-                self._said += event.text
+                self._answer_text += event.text
             elif isinstance(event, Answer):
-                self._said = event.text
+                self._answer_text = event.text
             yield event
 
     def _answer(self, question: str, events: Events) -> None:
         answer = show(events, self._face)
         if self._face.common.json:
             self._face.write(escape_json(json.dumps(answer_shape(answer), ensure_ascii=False)) + "\n")
-        conclude(answer, self._options, self._face, self._told)
+        conclude(answer, self._options, self._face, self._reported)
         if self._options.trace:
             line = json.dumps({"question": question, "stages": trace_shape(answer.trace)})
             write_trace(line, self._options.trace, "a")
         if answer.failure:
             self._n_failed += 1
-            self._said = ""
+            self._answer_text = ""
         if not self._has_model:
-            self._told.update(answer.degraded)  # that there is no model is no news the second time
+            self._reported.update(answer.degraded)  # a missing model is reported once
 
     def _end_line(self) -> None:
-        if self._said and not self._face.common.json and not self._said.endswith("\n"):
+        if self._answer_text and not self._face.common.json and not self._answer_text.endswith("\n"):
             self._face.write("\n")
 
     def _remember(self, question: str) -> None:
-        if self._said.strip():
-            turns = (*self._history, Message("user", question), Message("assistant", self._said))
+        if self._answer_text.strip():
+            turns = (*self._history, Message("user", question), Message("assistant", self._answer_text))
             self._history = recent(turns, self._engine.settings)
 
 
@@ -142,8 +144,8 @@ def _piped() -> Iterator[str]:
 
 
 def _typed(face: Face) -> Iterator[str]:
-    """Yield what is typed at a terminal, without empty lines, until it ends or is interrupted twice in a row."""
-    face.note(f"{_CLEAR} forgets what was said, {_QUIT[0]} or Ctrl-D ends")
+    """Yield the lines typed at a terminal, without empty ones, until it ends or is interrupted twice in a row."""
+    face.note(f"{_CLEAR} clears the conversation, {_QUIT[0]} or Ctrl-D ends it")
     read = _reader(face)
     was_interrupted = False
     while True:
@@ -154,7 +156,7 @@ def _typed(face: Face) -> Iterator[str]:
             if was_interrupted or isinstance(reason, EOFError):
                 return
             was_interrupted = True
-            face.note("Ctrl-C again, or Ctrl-D, ends the conversation")
+            face.note("press Ctrl-C again, or Ctrl-D, to end the conversation")
             continue
         was_interrupted = False
         if line.strip():
@@ -162,7 +164,7 @@ def _typed(face: Face) -> Iterator[str]:
 
 
 def _reader(face: Face) -> Callable[[], str]:
-    """Return what asks for a line: with editing and a history of this conversation where the terminal can do that."""
+    """Return a function that reads a line, with editing and a history if the terminal can do that."""
     try:
         import readline  # noqa: F401  (`input` uses it once it is imported; not every Python has it)
     except ImportError:

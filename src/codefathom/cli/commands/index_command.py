@@ -1,4 +1,4 @@
-"""`fathom index` in its four ways: once, dry, watching, asking."""
+"""`fathom index` in its four forms: once, as a dry run, watching the files, and interactive."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _IGNORE_FILE = ".fathomignore"
 
 
 def run(options: IndexOptions, face: Face) -> int:
-    """Index, and say what was done. 2 when the run paused because too many files failed."""
+    """Index, and print a report. Return 2 if the run paused because too many files failed."""
     with face.open() as engine:
         if options.dry_run:
             return _say(engine.plan(), face)
@@ -44,12 +44,12 @@ def _say(report: IndexReport, face: Face) -> int:
 
 
 def _agreed(engine: Engine, face: Face) -> bool:
-    """Show the plan, take patterns to leave out until there are no more, and ask whether to go on."""
+    """Show the plan, ask for ignore patterns until there are no more, then ask for consent to index."""
     if not sys.stdin.isatty():
-        raise UsageError("--interactive needs a terminal", hint="use --dry-run, then fathom index")
+        raise UsageError("--interactive needs a terminal", hint="run `fathom index --dry-run`, then `fathom index`")
     while True:
         face.write(report_text(engine.plan(), whole=face.common.verbose))
-        patterns = _ask(f"leave out (patterns, kept in {_IGNORE_FILE}; Enter for none): ", face).split()
+        patterns = _ask(f"patterns to ignore, which are added to {_IGNORE_FILE} (Enter for none): ", face).split()
         if not patterns:
             return _ask("index now? [Y/n] ", face).strip().lower() in {"", "y", "yes"}
         with open(os.path.join(engine.root, _IGNORE_FILE), "a", encoding="utf-8") as file:

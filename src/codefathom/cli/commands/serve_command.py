@@ -11,21 +11,23 @@ from codefathom.errors import UsageError
 
 
 def run(options: ServeOptions, face: Face) -> int:
-    """Serve until interrupted; or print a new token and what to write into the settings for it."""
+    """Serve until interrupted; or print a new token and the line for it in the settings."""
     try:
         from codefathom.server.http.auth import hash_of, new_token
         from codefathom.server.run import serve
         from codefathom.server.server_config import config_of
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"the server needs the package {error.name!r}", hint="pip install 'codefathom[server]'"
+            f"the server needs the package {error.name!r}", hint="install it: pip install 'codefathom[server]'"
         ) from error
     if options.new_token is not None:
         if not re.fullmatch(r"[\w.-]+", options.new_token):
-            raise UsageError(f"a token cannot be called {options.new_token!r}", hint="use letters, digits, . _ and -")
+            raise UsageError(
+                f"{options.new_token!r} is not a valid name of a token", hint="use letters, digits, . _ and -"
+            )
         token = new_token()
         face.write(f"{token}\n")
-        face.note(f"keep it, it is not shown again; add {options.new_token}:{hash_of(token)} to server.tokens")
+        face.note(f"store this token, it is not shown again; add {options.new_token}:{hash_of(token)} to server.tokens")
         return 0
     folders = (options.folder,) if options.folder else ()
     serve(lambda: config_of(face.settings().server, os.environ).with_roots(folders), folders, face.note)

@@ -8,18 +8,32 @@ from typing import IO, Any
 
 from codefathom import __version__
 from codefathom.cli import aliases
-from codefathom.cli import options as given
 from codefathom.cli.display.render import related_text, search_text, symbols_text
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import inside_project, where
+from codefathom.cli.options import (
+    AskOptions,
+    ConfigOptions,
+    ContextOptions,
+    DoctorOptions,
+    ExportOptions,
+    ImportOptions,
+    IndexOptions,
+    PlainOptions,
+    RelatedOptions,
+    SearchOptions,
+    ServeOptions,
+    StatusOptions,
+    SymbolsOptions,
+)
 from codefathom.errors import SourceError, UsageError
 from codefathom.text.printable import show_name
 from codefathom.types import Context, SearchResult
 
-FOUND, NOTHING, ERROR = 0, 1, 2
+SUCCESS, NO_RESULT, ERROR = 0, 1, 2
 
 
-def search(options: given.SearchOptions, face: Face) -> int:
+def search(options: SearchOptions, face: Face) -> int:
     """Print the best places, best first."""
     with face.open() as engine:
         result = engine.search(options.query, where=where(options, engine.root), min_score=options.min_score)
@@ -35,11 +49,11 @@ def search(options: given.SearchOptions, face: Face) -> int:
         face.note(f"nothing found for {options.query!r}" + (f"; {result.suggestion}" if result.suggestion else ""))
     elif face.common.verbose:
         face.note(f"{len(result.hits)} hits, confidence {result.confidence:.2f}, {result.milliseconds:.1f} ms")
-    return FOUND if result.hits else NOTHING
+    return SUCCESS if result.hits else NO_RESULT
 
 
 def _plan(result: SearchResult, *, always: bool) -> list[str]:
-    """Say how the query was taken, where that is not plain ranking by words and meaning."""
+    """Return a note on the kind of search, unless it is the usual ranking by words and vectors."""
     plan = result.plan
     if not plan.why or not (always or plan.route in ("regex", "graph")):
         return []
@@ -47,39 +61,39 @@ def _plan(result: SearchResult, *, always: bool) -> list[str]:
 
 
 def _doubts(result: SearchResult) -> list[str]:
-    stale = ["files have changed since the index was made; fathom index brings it up to date"]
-    weak = [f"weak: most likely nothing here answers this (confidence {result.confidence:.2f}); these are the nearest"]
+    stale = ["files have changed since the index was made; run `fathom index` to update it"]
+    weak = [f"weak: probably nothing here answers this (confidence {result.confidence:.2f}); these are the best hits"]
     return [*result.degraded, *(stale if result.stale else []), *(weak if result.weak else [])]
 
 
-def _explainer(wanted: bool) -> Callable[[Mapping[str, float]], Iterable[str]]:
-    if not wanted:
+def _explainer(explain: bool) -> Callable[[Mapping[str, float]], Iterable[str]]:
+    if not explain:
         return lambda _: ()
     from codefathom.search.ranking.explain import lines
 
     return lines
 
 
-def symbols(options: given.SymbolsOptions, face: Face) -> int:
+def symbols(options: SymbolsOptions, face: Face) -> int:
     """Print definitions by name."""
     with face.open() as engine:
         path = inside_project(options.path, engine.root) if options.path else ""
-        found = engine.symbols(options.query, path=path, kind=options.kind, limit=options.limit)
+        symbols = engine.symbols(options.query, path=path, kind=options.kind, limit=options.limit)
     face.note_indexing()
     if face.common.json:
         from codefathom.shapes import symbols_shape, to_json
 
-        face.write(to_json(symbols_shape(options.query, found)))
+        face.write(to_json(symbols_shape(options.query, symbols)))
     else:
-        face.write(symbols_text(found, face.style))
-    if not found:
-        wanted = f"no symbol matches {options.query!r}" if options.query else "no symbol was found"
-        face.note(f"{wanted}; fathom search looks inside the text too")
-    return FOUND if found else NOTHING
+        face.write(symbols_text(symbols, face.style))
+    if not symbols:
+        problem = f"no symbol matches {options.query!r}" if options.query else "no symbol was found"
+        face.note(f"{problem}; `fathom search` also searches the text")
+    return SUCCESS if symbols else NO_RESULT
 
 
-def related(options: given.RelatedOptions, face: Face) -> int:
-    """Print what a file or symbol is connected with, and how complete that is."""
+def related(options: RelatedOptions, face: Face) -> int:
+    """Print the files and symbols connected with a file or symbol, and how complete the list is."""
     with face.open() as engine:
         result = engine.related(_target(options.target, engine.root), depth=options.depth)
     face.note_indexing()
@@ -89,22 +103,24 @@ def related(options: given.RelatedOptions, face: Face) -> int:
         face.write(to_json(plain_shape(result)))
     else:
         face.write(related_text(result, face.style))
-        unresolved = f"; {result.n_unresolved} imports lead outside the project" if result.n_unresolved else ""
+        unresolved = (
+            f"; {result.n_unresolved} imports refer to modules outside the project" if result.n_unresolved else ""
+        )
         face.note(f"{result.completeness.rstrip('.')}{unresolved}")
     if not result.edges:
         face.note(f"nothing is connected with {show_name(result.target)}")
-    return FOUND if result.edges else NOTHING
+    return SUCCESS if result.edges else NO_RESULT
 
 
 def _target(written: str, root: str) -> str:
-    """Return a path as the project has it; what is none here may be a name, a module or the end of a path."""
+    """Return a path as it is in the project; other texts stay: a name, a module, the end of a path."""
     try:
         return written if written.startswith("@@") else inside_project(written.removeprefix("@"), root)
     except UsageError:
         return written
 
 
-def context(options: given.ContextOptions, face: Face) -> int:
+def context(options: ContextOptions, face: Face) -> int:
     """Print whole files for a prompt."""
     face.note(options.notice)
     with face.open() as engine:
@@ -112,8 +128,8 @@ def context(options: given.ContextOptions, face: Face) -> int:
     return _show_context(result, "json" if face.common.json else options.format, face)
 
 
-def ask(options: given.AskOptions, face: Face) -> int:
-    """Answer in words, or with excerpts where no language model is configured; or print what the answer rests on."""
+def ask(options: AskOptions, face: Face) -> int:
+    """Print an answer, or excerpts if no language model is configured; or only the sources of an answer."""
     if options.rag:
         llm = face.settings().llm
         if not llm.of("answer"):
@@ -124,7 +140,7 @@ def ask(options: given.AskOptions, face: Face) -> int:
     return _show_context(contexts(options, face), "json", face) if options.contexts_only else run(options, face)
 
 
-def chat(options: given.AskOptions, face: Face) -> int:
+def chat(options: AskOptions, face: Face) -> int:
     """Answer one question after another, until the input ends."""
     from codefathom.cli.commands.chat_command import run
 
@@ -136,12 +152,14 @@ def _show_context(result: Context, format_name: str, face: Face) -> int:
     face.notes(result.degraded)
     face.write(_context_text(result, format_name))
     if result.truncated:
-        face.note(f"not whole, the budget was too small: {', '.join(map(show_name, result.truncated))}")
+        face.note(
+            f"not complete, because the limit of tokens was too low: {', '.join(map(show_name, result.truncated))}"
+        )
     if not result.files:
         face.note(f"nothing found for {result.query!r}")
     elif face.common.verbose:
         face.note(f"{len(result.files)} files, about {result.n_tokens} tokens")
-    return FOUND if result.files else NOTHING
+    return SUCCESS if result.files else NO_RESULT
 
 
 def _context_text(result: Context, format_name: str) -> str:
@@ -154,8 +172,8 @@ def _context_text(result: Context, format_name: str) -> str:
     return context_text(result, format_name)
 
 
-def status(options: given.StatusOptions, face: Face) -> int:
-    """Print what the index holds."""
+def status(options: StatusOptions, face: Face) -> int:
+    """Print the contents and the state of the index."""
     from codefathom.cli.display.render import secrets_text, status_text
 
     if options.secrets:
@@ -167,7 +185,7 @@ def status(options: given.StatusOptions, face: Face) -> int:
             face.write(to_json(secrets_shape(places)))
         else:
             face.write(secrets_text(places, face.style))
-        return FOUND
+        return SUCCESS
     with face.open() as engine:
         result = engine.status()
     if face.common.json:
@@ -176,11 +194,11 @@ def status(options: given.StatusOptions, face: Face) -> int:
         face.write(to_json(plain_shape(result)))
     else:
         face.write(status_text(result, face.style, skipped=options.skipped))
-    return FOUND
+    return SUCCESS
 
 
-def doctor(options: given.DoctorOptions, face: Face) -> int:
-    """Print what works and what does not; 1 when something does not."""
+def doctor(options: DoctorOptions, face: Face) -> int:
+    """Print the result of each check; return 1 if one failed."""
     from codefathom.cli.display.render import checks_text
 
     with face.open() as engine:
@@ -192,35 +210,38 @@ def doctor(options: given.DoctorOptions, face: Face) -> int:
         face.write(to_json(checks_shape(checks)))
     else:
         face.write(checks_text(checks, face.style))
-    return FOUND if all(check.ok for check in checks) else NOTHING
+    return SUCCESS if all(check.ok for check in checks) else NO_RESULT
 
 
-def config(_: given.ConfigOptions, face: Face) -> int:
+def config(_: ConfigOptions, face: Face) -> int:
     """Print every setting, its value and its origin."""
-    from codefathom.config.settings import known_settings
+    from codefathom.config.settings import declared_settings
 
     with face.open() as engine:
         settings = engine.settings
         face.note(engine.leaving())
     rows = []
-    for known in known_settings():
-        section, name = known.key.split(".")
+    for setting in declared_settings():
+        section, name = setting.key.split(".")
         value: Any = getattr(getattr(settings, section), name)
-        origin = "; ".join(filter(None, (settings.origins.get(known.key, "default"), settings.refused.get(known.key))))
-        rows.append((known, known.shown(value), origin))
+        origin = "; ".join(
+            filter(None, (settings.origins.get(setting.key, "default"), settings.refused.get(setting.key)))
+        )
+        rows.append((setting, setting.shown(value), origin))
     if face.common.json:
         from codefathom.shapes import to_json
 
-        face.write(to_json([{"key": known.key, "value": value, "origin": origin} for known, value, origin in rows]))
-        return FOUND
+        face.write(to_json([{"key": setting.key, "value": value, "origin": origin} for setting, value, origin in rows]))
+        return SUCCESS
     from codefathom.cli.display.render import setting_line
 
-    for known, value, origin in rows:
-        face.write(setting_line(known.key, value, origin, face.style, known.rule.help if face.common.verbose else ""))
-    return FOUND
+    for setting, value, origin in rows:
+        explanation = setting.rule.help if face.common.verbose else ""
+        face.write(setting_line(setting.key, value, origin, face.style, explanation))
+    return SUCCESS
 
 
-def export(options: given.ExportOptions, face: Face) -> int:
+def export(options: ExportOptions, face: Face) -> int:
     """Write the index as lines."""
     with face.open() as engine:
         lines = engine.export(options.format)
@@ -230,7 +251,7 @@ def export(options: given.ExportOptions, face: Face) -> int:
         else:
             _save(options.output, lines)
             face.note(f"wrote {show_name(options.output)}")
-    return FOUND
+    return SUCCESS
 
 
 def _save(path: str, lines: Iterable[str]) -> None:
@@ -238,29 +259,32 @@ def _save(path: str, lines: Iterable[str]) -> None:
         with _opened(path, "w") as file:
             file.writelines(map(_ended, lines))
     except OSError as error:
-        raise SourceError(f"cannot write {path!r}: {error.strerror or error}", hint="write to another place") from error
+        raise SourceError(f"cannot write {path!r}: {error.strerror or error}", hint="write to another file") from error
 
 
-def import_(options: given.ImportOptions, face: Face) -> int:
-    """Read lines which export has written."""
+def import_(options: ImportOptions, face: Face) -> int:
+    """Read lines that `fathom export` has written."""
     with face.open() as engine:
         if options.file == "-":
             n_documents = engine.import_index(_lines(sys.stdin), options.format)
         else:
             with _opened(options.file, "r") as file:
                 n_documents = engine.import_index(_lines(file), options.format)
-    face.note(f"took over {n_documents} documents")
-    return FOUND
+    face.note(f"imported {n_documents} documents")
+    return SUCCESS
 
 
 def _lines(file: Iterable[str]) -> Iterator[str]:
     try:
         yield from file
     except UnicodeDecodeError as error:
-        raise SourceError("what is to be imported is not UTF-8", hint="give a file of `fathom export`") from error
+        raise SourceError(
+            "the file to import is not valid UTF-8", hint="give a file that `fathom export` has written"
+        ) from error
     except OSError as error:
         raise SourceError(
-            f"cannot read it: {error.strerror or error}", hint="give a file of `fathom export`"
+            f"cannot read the file to import: {error.strerror or error}",
+            hint="give a file that `fathom export` has written",
         ) from error
 
 
@@ -273,10 +297,10 @@ def _opened(path: str, mode: str) -> IO[str]:
         return open(path, mode, encoding="utf-8", newline="")
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = error.strerror if isinstance(error, OSError) else error
-        raise SourceError(f"cannot open {path!r}: {reason}", hint="name a file that can be opened") from error
+        raise SourceError(f"cannot open {path!r}: {reason}", hint="check the path and its permissions") from error
 
 
-def version(_: given.PlainOptions, face: Face) -> int:
+def version(_: PlainOptions, face: Face) -> int:
     """Print the version."""
     if face.common.json:
         from codefathom.shapes import to_json
@@ -284,17 +308,17 @@ def version(_: given.PlainOptions, face: Face) -> int:
         face.write(to_json({"name": "codefathom", "version": __version__}))
     else:
         face.write(f"codefathom {__version__}\n")
-    return FOUND
+    return SUCCESS
 
 
-def index(options: given.IndexOptions, face: Face) -> int:
+def index(options: IndexOptions, face: Face) -> int:
     """Make or update the index."""
     from codefathom.cli.commands.index_command import run
 
     return run(options, face)
 
 
-def serve(options: given.ServeOptions, face: Face) -> int:
+def serve(options: ServeOptions, face: Face) -> int:
     """Answer over HTTP."""
     from codefathom.cli.commands.serve_command import run
 

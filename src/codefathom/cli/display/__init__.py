@@ -1,1 +1,1 @@
-"""What the command line shows, and how."""
+"""The output of the command line."""

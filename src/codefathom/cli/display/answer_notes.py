@@ -1,4 +1,4 @@
-"""What is told of an answer beside its text: the sources, how far to trust it, the stages. Pure."""
+"""Notes on an answer beside its text: its sources, its confidence, its stages. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_NOT_CITED = 10
 
 
 def sources_text(answer: Answer, style: Style) -> str:
-    """Return what a model's answer rests on: cited sources with the lines that are cited, then what else was shown.
+    """Return the sources of a model's answer: those cited, with the cited lines, then the others it was shown.
 
     A source keeps the number under which the model was shown it.
     """
@@ -66,7 +66,7 @@ def _not_cited(answer: Answer, cited: Iterable[tuple[int, str]], style: Style) -
 
 
 def trust_text(answer: Answer) -> str:
-    """Return in one line how far to trust a model's answer, and what it cost."""
+    """Return the confidence, the checked citations, the model and the cost of an answer, in one line."""
     n_verified, n_dropped = len(answer.citations), len(answer.dropped)
     confidence = f"confidence {answer.label} ({answer.confidence:.2f})"
     tokens = f", {sum(answer.usage)} tokens" if sum(answer.usage) else ""

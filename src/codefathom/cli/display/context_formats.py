@@ -1,4 +1,4 @@
-"""A context in the formats that prompts want. Pure."""
+"""A context in the formats for prompts. Pure."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def context_text(context: Context, format_name: str) -> str:
     return _FORMATS[format_name](context)
 
 
-def context_of(query: str, found: AnswerSources, count: Callable[[str], int]) -> Context:
+def context_of(query: str, selection: AnswerSources, count: Callable[[str], int]) -> Context:
     """Return the sources of an answer as a context, file by file, in the order in which a model is shown them."""
     by_path: dict[str, list[Source]] = {}
-    for source in found.sources:
+    for source in selection.sources:
         by_path.setdefault(source.path, []).append(source)
     files = tuple(_file(path, parts) for path, parts in by_path.items())
-    n_tokens = sum(count(shown(source)) for source in found.sources)
+    n_tokens = sum(count(shown(source)) for source in selection.sources)
     cut = (file.path for file in files if file.spans)
-    return Context(query, files, n_tokens, (*cut, *found.left_out), found.degraded)
+    return Context(query, files, n_tokens, (*cut, *selection.left_out), selection.degraded)
 
 
 def _file(path: str, parts: list[Source]) -> ContextFile:

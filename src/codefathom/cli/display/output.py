@@ -1,4 +1,4 @@
-"""The only way out: all that the program says goes through here, so that nothing in it can steer a terminal."""
+"""The only output of the program: all its text goes through here, so that no text can control the terminal."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Style(NamedTuple):
     colour: bool = False
 
     def strong(self, text: str) -> str:
-        """What a result is about."""
+        """Mark the subject of a result."""
         return f"{_STRONG}{text}{_END}" if self.colour else text
 
     def faint(self, text: str) -> str:
-        """What explains it."""
+        """Mark an explanation."""
         return f"{_FAINT}{text}{_END}" if self.colour else text
 
     def alarm(self, text: str) -> str:
-        """What went wrong."""
+        """Mark an error."""
         return f"{_ALARM}{text}{_END}" if self.colour else text
 
 
@@ -79,7 +79,7 @@ class Output:
         except (OSError, ValueError) as error:  # ValueError: a program has closed it
             reason = error.strerror if isinstance(error, OSError) else error
             raise SourceError(
-                f"cannot write the output: {reason}", hint="make room there, or write to another place"
+                f"cannot write the output: {reason}", hint="free some space on the disk, or write to another place"
             ) from error
 
 
@@ -93,7 +93,7 @@ def shown_message(text: str) -> str:
 
 
 def complain(message: str, hint: str = "", below: str = "") -> None:
-    """Say on stderr what went wrong and what to do about it, in a line each; `below` may have many."""
+    """Write an error and its hint to stderr, in one line each, after the lines of `below`."""
     lines = [f"fathom: {shown_message(message)}", *([f"  hint: {shown_message(hint)}"] if hint else [])]
     try:
         sys.stderr.write(show_text(below) + "".join(f"{line}\n" for line in lines))

@@ -17,12 +17,12 @@ _TERMINAL_EVERY_S = 0.1
 _PLAIN_EVERY_S = 5.0
 _PHASES = {
     "wait": "waiting",
-    "scan": "looking",
+    "scan": "scanning",
     "index": "indexing",
     "write": "writing",
     "views": "writing",
     "embed": "embedding",
-    "purposes": "asking",
+    "purposes": "purposes",
     "paused": "paused",
 }
 
@@ -47,7 +47,7 @@ class ProgressLine:
         self._n_done, self._n_chunks = event.n_done, event.n_chunks
         every = _TERMINAL_EVERY_S if self._output.is_terminal else _PLAIN_EVERY_S
         if event.phase == "wait" and not self._is_waiting:
-            every = 0.0  # why nothing happens is told at once
+            every = 0.0  # the reason for waiting is shown at once
         self._is_waiting = event.phase == "wait"
         if now - self._shown_at < every:
             return
@@ -60,14 +60,14 @@ class ProgressLine:
             self._output.flush()
 
     def summary(self) -> str:
-        """Return what the last run did, and "" when it had nothing to do."""
+        """Return a summary of the last run, "" if it had nothing to do."""
         if not self._n_done:
             return ""
         files = "1 file" if self._n_done == 1 else f"{self._n_done} files"
         return f"indexed {files}, {self._n_chunks} chunks in {duration(self._clock() - self._started)}"
 
     def forget(self) -> None:
-        """Have nothing to tell until the next run."""
+        """Forget the last run: `summary` is empty until the next one."""
         self._n_done = 0
 
 

@@ -30,7 +30,7 @@ _MAX_ALIKE = 3  # files that failed for one reason and are still named one by on
 def search_text(
     result: SearchResult, style: Style, *, whole: bool, explain: Callable[[Mapping[str, float]], Iterable[str]]
 ) -> str:
-    """Return all hits: place, kind, name and score, the reason, what `explain` says about the signals, an excerpt."""
+    """Return all hits: place, kind, name and score, the reason, the lines of `explain` on the signals, an excerpt."""
     blocks = []
     for hit in result.hits:
         lines = [_header(hit, style)]
@@ -45,7 +45,7 @@ def search_text(
 def _header(hit: Hit, style: Style) -> str:
     chunk = hit.chunk
     place = style.strong(f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}")
-    # The kind is that of the first symbol; of another one that is shown instead it is not known.
+    # The kind belongs to the first symbol; the kind of another symbol shown instead is unknown.
     kind = chunk.kind if hit.name in (chunk.symbol, *chunk.names[:1], "") else ""
     return f"{place}  {' '.join(part for part in (show_line(kind), show_name(hit.name)) if part)}  {hit.score:.2f}"
 
@@ -69,9 +69,9 @@ def _excerpt(hit: Hit, style: Style, *, whole: bool) -> list[str]:
     return [f"  {style.faint(f'{first + start + n:>{width}}')}  {line}".rstrip() for n, line in enumerate(shown)]
 
 
-def symbols_text(found: Iterable[FoundSymbol], style: Style) -> str:
+def symbols_text(symbols: Iterable[FoundSymbol], style: Style) -> str:
     """Return one line for each symbol: place, kind, qualified name, signature."""
-    return "".join(_symbol_line(item, style) for item in found)
+    return "".join(_symbol_line(item, style) for item in symbols)
 
 
 def _symbol_line(item: FoundSymbol, style: Style) -> str:
@@ -95,7 +95,7 @@ def related_text(result: RelatedResult, style: Style) -> str:
 
 
 def report_text(report: IndexReport, *, whole: bool) -> str:
-    """Return what an index run did, or would do: lists of paths for a dry run or when `whole`, then a summary."""
+    """Return the report of an index run: lists of paths for a dry run or when `whole`, then a summary."""
     lines: list[str] = []
     if report.dry_run or whole:
         for mark, paths in (("+", report.added), ("~", report.changed), ("-", report.removed)):
@@ -130,7 +130,7 @@ def _failures(failures: Sequence[Failure]) -> list[str]:
         if len(alike) <= _MAX_ALIKE:
             lines += map(_failed, alike)
         else:
-            lines.append(f"{len(alike)} files, {show_name(alike[0].path)} the first: {show_line(reason)}")
+            lines.append(f"{len(alike)} files, the first is {show_name(alike[0].path)}: {show_line(reason)}")
     n_more = len(lines) - _MAX_LISTED
     return lines if n_more <= 0 else [*lines[:_MAX_LISTED], f"… and {n_more} more"]
 
@@ -146,10 +146,10 @@ def _summary(report: IndexReport) -> str:
 
 
 def _for_model(report: IndexReport) -> list[str]:
-    """Say what goes to a language model, if something does."""
+    """Return a line on the files sent to a language model, if there are any."""
     sent = report.for_model
     parts = [f"{_files(sent.n_files)} to parse"] if sent.n_files else []
-    parts += [f"the heads of {_files(sent.n_purposes)} for their purpose"] if sent.n_purposes else []
+    parts += [f"the beginnings of {_files(sent.n_purposes)} to describe their purpose"] if sent.n_purposes else []
     verb = "would send to the language model, at most" if report.dry_run else "sent to the language model"
     return [f"{verb}: {' and '.join(parts)}, about {sent.n_tokens} tokens"] if parts else []
 
@@ -159,12 +159,12 @@ def _files(n: int) -> str:
 
 
 def secrets_text(places: Iterable[SecretPlace], style: Style) -> str:
-    """Return one line for each secret: where it stands and what it is."""
+    """Return one line for each secret: its place and its kind."""
     return "".join(f"{style.strong(f'{show_name(item.path)}:{item.line}')}  {item.kind}\n" for item in places)
 
 
 def status_text(status: Status, style: Style, *, skipped: bool) -> str:
-    """Return what the index holds; with `skipped` the list of files that are left out, and why."""
+    """Return the contents and state of the index; with `skipped`, the skipped files and the reasons."""
     if skipped:
         return "".join(f"{style.strong(show_name(item.path))}  {show_line(item.reason)}\n" for item in status.skipped)
     rows = [
@@ -192,7 +192,7 @@ def _freshness(status: Status) -> str:
         return "no index yet; the first search makes it"
     problems = [f"{status.pending} files changed since"] if status.pending else []
     if not status.views_current:
-        problems.append("views are behind the catalogue and will be rebuilt")
+        problems.append("the search views are older than the catalogue and will be rebuilt")
     return "; ".join(problems) or "yes"
 
 
@@ -202,7 +202,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def checks_text(checks: Iterable[Check], style: Style) -> str:
-    """Return one line for each check, and what to do about those that failed."""
+    """Return one line for each check, and a hint for each that failed."""
     listed = list(checks)
     width = max((len(check.name) for check in listed if len(check.name) <= _MAX_CHECK_NAME), default=0)
     return "".join(_check_lines(check, width, style) for check in listed)
@@ -215,7 +215,7 @@ def _check_lines(check: Check, width: int, style: Style) -> str:
 
 
 def setting_line(key: str, value: object, origin: str, style: Style, explanation: str) -> str:
-    """Return one setting as it stands in a settings file, and where its value comes from."""
+    """Return one setting as a line of a settings file, with the origin of its value."""
     above = style.faint(f"# {explanation}") + "\n" if explanation else ""
     return f"{above}{key} = {as_toml(value)}  {style.faint(f'# {show_line(origin)}')}\n"
 

@@ -1,4 +1,4 @@
-"""What a stream is: a terminal or not, in colour or not, and how wide."""
+"""Properties of a stream: a terminal or not, with colours or not, and its width."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _USUAL_COLUMNS = 80
 
 
 def is_terminal(stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """Whether what is written there can be changed afterwards."""
+    """Return True if a line written to the stream can be changed afterwards."""
     return stream.isatty() and environ.get("TERM") != "dumb"
 
 
 def is_colourful(stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """Whether a reader wants colours there."""
+    """Return True if the stream shows colours and the reader has not switched them off."""
     return is_terminal(stream, environ) and not environ.get("NO_COLOR")
 
 
 def columns(stream: TextIO) -> int:
-    """Return how many characters a line of the terminal takes; where that is not known, what most take."""
+    """Return the number of characters in a line of the terminal; if it is unknown, the usual number."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or _USUAL_COLUMNS
     except (OSError, ValueError):

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from codefathom.config.configuration import ALIASES
 from codefathom.config.model_names import model_and_address
-from codefathom.config.settings import KnownSetting, Settings, known_settings
+from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
 from codefathom.errors import FathomError, without_login
 from codefathom.project.inspection import check_embedding
 from codefathom.project.roles import check_models
@@ -24,7 +24,7 @@ _ANSWER_S = 20.0
 Closed: TypeAlias = Literal["", "path", "server", "masking"]
 
 
-def closed(known: KnownSetting) -> Closed:
+def closed(known: DeclaredSetting) -> Closed:
     """Return why a setting may not be changed for a project over HTTP, "" for one that may.
 
     Of those that may, some take no more than the server allows: see `served_settings.py`.
@@ -36,14 +36,14 @@ def closed(known: KnownSetting) -> Closed:
     return "path" if known.rule.local else ""
 
 
-def names_host(known: KnownSetting) -> bool:
+def names_host(known: DeclaredSetting) -> bool:
     """Whether a setting may name an address at which models are asked."""
     return known.rule.remote and isinstance(known.default, str) and not closed(known)
 
 
 def check_changes(settings: Mapping[str, object]) -> None:
     """Raise RequestError for what may not be set for a project, or holds a key; the message repeats no value."""
-    shut = {known.key for known in known_settings() if closed(known)}
+    shut = {known.key for known in declared_settings() if closed(known)}
     for key, value in settings.items():
         if ALIASES.get(key, key) in shut:
             raise ClosedError(f"{key} cannot be set for a project", hint="set it in the settings of the server")
@@ -56,7 +56,7 @@ def check_changes(settings: Mapping[str, object]) -> None:
 
 def shown(settings: Mapping[str, object]) -> dict[str, object]:
     """Return settings as they may be said."""
-    known = {item.key: item for item in known_settings()}
+    known = {item.key: item for item in declared_settings()}
     return {key: known[key].shown(value) if key in known else value for key, value in settings.items()}
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from codefathom.config.configuration import load_settings
 from codefathom.config.model_names import shown_model
-from codefathom.config.settings import KnownSetting, Settings, known_settings
+from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
 from codefathom.errors import FathomError
 from codefathom.project.roles import ROLES
 from codefathom.server.http.auth import Caller
@@ -34,7 +34,7 @@ class Store:
 class Setting:
     """A setting, its value and where that comes from."""
 
-    known: KnownSetting
+    known: DeclaredSetting
     value: object
     origin: str
 
@@ -105,7 +105,7 @@ def open_hosts_of(state: ServerState) -> list[str]:
 
 def listed_settings(settings: Settings, *, with_server: bool) -> tuple[Setting, ...]:
     """Return every setting as it may be shown."""
-    shown = [known for known in known_settings() if with_server or not known.key.startswith("server.")]
+    shown = [known for known in declared_settings() if with_server or not known.key.startswith("server.")]
     return tuple(
         Setting(known, known.shown(_value(settings, known.key)), settings.origins.get(known.key, "default"))
         for known in shown

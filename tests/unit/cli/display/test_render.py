@@ -192,13 +192,13 @@ def test_a_dry_run_lists_what_would_be_done() -> None:
         (
             True,
             ForModel(3, 9_000, 12),
-            "would send to the language model, at most: 3 files to parse and the heads of 12 files for their purpose, "
-            "about 9000 tokens\n",
+            "would send to the language model, at most: 3 files to parse and the beginnings of 12 files to describe "
+            "their purpose, about 9000 tokens\n",
         ),
         (
             False,
             ForModel(0, 80, 1),
-            "sent to the language model: the heads of 1 file for their purpose, about 80 tokens\n",
+            "sent to the language model: the beginnings of 1 file to describe their purpose, about 80 tokens\n",
         ),
     ],
 )
@@ -215,11 +215,11 @@ def failed(*reasons: str) -> tuple[Failure, ...]:
     ("reasons", "lines"),
     [
         (("away",) * 3, ["0.py: away", "1.py: away", "2.py: away"]),
-        (("away",) * 4, ["4 files, 0.py the first: away", "… (-v lists all)"]),
-        (("a", "b", "b", "b", "b"), ["0.py: a", "4 files, 1.py the first: b", "… (-v lists all)"]),
+        (("away",) * 4, ["4 files, the first is 0.py: away", "… (-v lists all)"]),
+        (("a", "b", "b", "b", "b"), ["0.py: a", "4 files, the first is 1.py: b", "… (-v lists all)"]),
         (
             ("b", "a", "b", "b", "\x1bb", "b"),
-            ["4 files, 0.py the first: b", "1.py: a", "4.py: ␛b", "… (-v lists all)"],
+            ["4 files, the first is 0.py: b", "1.py: a", "4.py: ␛b", "… (-v lists all)"],
         ),
         (tuple(map(str, range(20))), [f"{n}.py: {n}" for n in range(20)]),
         (tuple(map(str, range(22))), [*(f"{n}.py: {n}" for n in range(20)), "… and 2 more", "… (-v lists all)"]),
@@ -271,7 +271,7 @@ STATUS = Status(
         ({}, "up to date  yes\n"),
         ({"generation": 0}, "up to date  no index yet"),
         ({"pending": 4}, "up to date  4 files changed since\n"),
-        ({"views_current": False}, "up to date  views are behind"),
+        ({"views_current": False}, "up to date  the search views are older"),
         ({"paused": "40 of 50 failed"}, "paused      40 of 50 failed\n"),
         ({"languages": {}}, "languages   none\n"),
         ({}, "languages   python 2, go 1\n"),
@@ -410,7 +410,7 @@ def test_a_line_of_progress() -> None:
     assert describe(Progress("index", 50, 200, "a.py", 400), 2.0) == (
         "indexing  [#####---------------] 50/200 files  400 chunks  25/s  6.0 s left"
     )
-    assert describe(Progress("scan", 0, 0), 0.0) == "looking "
+    assert describe(Progress("scan", 0, 0), 0.0) == "scanning"
     assert describe(Progress("paused", 5, 10, message="too many failed"), 0.0).endswith("5/10 files  too many failed")
 
 
