@@ -14,7 +14,7 @@ test: check $(PAGE)
 	$(BIN)/pytest -n 2 -m "not long and not llm"
 
 test-long: $(INSTALLED)
-	$(BIN)/pytest -m long
+	$(BIN)/pytest -m long -o timeout=14400 -o faulthandler_timeout=15000
 
 # The page in a browser that is slower, with answers that come late: finds what depends on timing. A quarter of an hour.
 test-page-slowly: $(PAGE)
@@ -32,7 +32,7 @@ test-trust: $(INSTALLED)
 # Also runs the tests that compare token counts with the libraries that give them.
 test-llm: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --group llm
-	$(BIN)/pytest -m llm
+	$(BIN)/pytest -m llm -o timeout=14400 -o faulthandler_timeout=15000
 	$(BIN)/pytest tests/unit/answer/test_tokens.py
 
 check: $(INSTALLED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,10 @@ from hypothesis import HealthCheck, settings
 # No test depends on how fast the machine is.
 settings.register_profile("codefathom", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("codefathom")
+
+# `nohup make test &` in a script ignores SIGINT, and each process that a test starts would inherit that. The program
+# itself respects it, as every program should; its tests interrupt it, and so they must not pass it on.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from tests.waiting import LONG_S
 
 import codefathom
 
@@ -340,7 +341,9 @@ def test_no_path_of_a_machine_is_written_down() -> None:
     # Put together here, so that this file does not hold what it looks for.
     machine = re.compile(r"(?<![\w.\-])/(?:" + "|".join(("work", "root")) + ")/")
     try:
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+        listed = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, timeout=LONG_S
+        ).stdout
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("not a git checkout")
     found = []

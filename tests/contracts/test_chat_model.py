@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.protocols.server import Served, Turn, serving
+from tests.waiting import LONG_S
 
 from codefathom.answer.record import Recorded
 from codefathom.errors import ProviderError
@@ -131,7 +132,7 @@ def asked(
     """Ask one question and return all that came, the server, and the waits between attempts."""
     waits: list[float] = []
     with serving(*turns) as served:
-        server.setdefault("timeouts", Timeouts(2.0, 5.0))
+        server.setdefault("timeouts", Timeouts(LONG_S, LONG_S))
         model = protocol.model(Http(Server(protocol.address(served), **server), sleep=waits.append))
         return list(model.stream(ask)), served, waits
 
@@ -139,7 +140,7 @@ def asked(
 def failed(protocol: Protocol, *turns: Turn, **server: Any) -> tuple[ProviderError, list[float], int]:
     waits: list[float] = []
     with serving(*turns) as served:
-        server.setdefault("timeouts", Timeouts(2.0, 5.0))
+        server.setdefault("timeouts", Timeouts(LONG_S, LONG_S))
         model = protocol.model(Http(Server(protocol.address(served), **server), sleep=waits.append))
         with pytest.raises(ProviderError) as caught:
             list(model.stream(ASK))
@@ -588,8 +589,8 @@ def test_a_server_that_is_not_there(protocol: Protocol) -> None:
 
 
 def test_a_server_that_says_nothing_is_given_up_once(protocol: Protocol) -> None:
-    error, _, n_asked = failed(protocol, Turn([protocol.text], silent_s=1.0), timeouts=Timeouts(2.0, 0.1))
-    assert "said nothing for 0.1 s" in str(error)
+    error, _, n_asked = failed(protocol, Turn([protocol.text], silent_s=LONG_S), timeouts=Timeouts(LONG_S, 1.0))
+    assert "said nothing for 1 s" in str(error)
     assert "llm.read_timeout_s" in error.hint
     assert n_asked == 1
 
@@ -633,7 +634,7 @@ def test_closing_the_iterator_hangs_up(protocol: Protocol) -> None:
         stream = protocol.model(Http(Server(protocol.address(served)))).stream(ASK)
         assert isinstance(next(stream), Delta)
         stream.close()  # type: ignore[attr-defined]
-        assert served.asked[0].is_closed.wait(timeout=10)
+        assert served.asked[0].is_closed.wait(LONG_S)
 
 
 def test_an_address_that_is_none() -> None:
@@ -798,4 +799,4 @@ def test_a_reply_without_an_end_is_ended(protocol: Protocol) -> None:
         model = protocol.model(Http(Server(protocol.address(served))))
         with pytest.raises(ProviderError, match="did not stop after the 16 tokens"):
             whole(model, ASK._replace(max_tokens=16))
-        assert served.asked[0].is_closed.wait(timeout=10)
+        assert served.asked[0].is_closed.wait(LONG_S)

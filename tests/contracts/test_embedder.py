@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.protocols.server import Served, Turn, serving
+from tests.waiting import LONG_S
 
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Embedder
@@ -72,7 +73,7 @@ def good(protocol: Protocol, made: Callable[[Sequence[str]], Sequence[object]] =
 
 
 def embedder(protocol: Protocol, served: Served, options: Options = Options(), **server: Any) -> RemoteEmbedder:  # noqa: B008
-    server.setdefault("timeouts", Timeouts(2.0, 5.0))
+    server.setdefault("timeouts", Timeouts(LONG_S, LONG_S))
     http = Http(Server(protocol.address(served), **server), sleep=lambda _: None)
     return RemoteEmbedder("remote:m", protocol.endpoint("m"), Calls(http, http), options)
 
@@ -285,8 +286,8 @@ def test_what_passes_is_tried_again(protocol: Protocol, fault: Turn) -> None:
 
 
 def test_silence_ends_with_an_error(protocol: Protocol) -> None:
-    with serving(Turn(silent_s=3.0)) as served, pytest.raises(ProviderError, match="said nothing for"):
-        embedder(protocol, served, timeouts=Timeouts(1.0, 0.2), attempts=1).embed(["read"], "document")
+    with serving(Turn(silent_s=LONG_S)) as served, pytest.raises(ProviderError, match="said nothing for"):
+        embedder(protocol, served, timeouts=Timeouts(LONG_S, 0.2), attempts=1).embed(["read"], "document")
 
 
 def test_a_missing_model_is_no_old_server() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.protocols import tiny
 from tests.protocols.server import Served, Turn, serving
+from tests.waiting import LONG_S
 
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Reranker
@@ -44,7 +45,7 @@ def tei(body: dict[str, Any]) -> bytes:
 
 
 def reranker(served: Served, model: str = "m", max_tokens: int = 512, **server: Any) -> RemoteReranker:
-    server.setdefault("timeouts", Timeouts(2.0, 5.0))
+    server.setdefault("timeouts", Timeouts(LONG_S, LONG_S))
     http = Http(Server(f"{served.base_url}/v1", **server), sleep=lambda _: None)
     return RemoteReranker("http:m", model, http, max_tokens)
 
@@ -186,8 +187,8 @@ def test_what_passes_is_tried_again(fault: Turn) -> None:
 
 
 def test_silence_ends_with_an_error() -> None:
-    with serving(Turn(silent_s=3.0)) as served, pytest.raises(ProviderError, match="said nothing for"):
-        reranker(served, timeouts=Timeouts(1.0, 0.2), attempts=1).scores(QUESTION, ["read"])
+    with serving(Turn(silent_s=LONG_S)) as served, pytest.raises(ProviderError, match="said nothing for"):
+        reranker(served, timeouts=Timeouts(LONG_S, 0.2), attempts=1).scores(QUESTION, ["read"])
 
 
 def test_a_key_in_a_reply_is_not_said() -> None:

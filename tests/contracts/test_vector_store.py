@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.waiting import Started
 
 from codefathom.errors import IndexingError
 from codefathom.stores.base import Row, VectorStore
@@ -117,7 +118,7 @@ def test_a_kill_leaves_the_old_or_the_new_file(tmp_path: Path, rounds: int) -> N
     chance = random.Random(5)
     FlatVectorStore(str(tmp_path), 64).commit(1)
     for _ in range(rounds):
-        with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE) as child:
+        with Started([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE) as child:
             assert child.stdout is not None
             child.stdout.readline()
             with pytest.raises(subprocess.TimeoutExpired):

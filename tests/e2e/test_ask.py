@@ -9,13 +9,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.protocols.server import Served, Turn, serving
+from tests.waiting import LONG_S, Started, comes
 
 SHOP = Path(__file__).parent.parent / "repos" / "shop"
 FATHOM = [sys.executable, "-m", "codefathom"]
@@ -55,7 +55,9 @@ def surroundings(shop: Path, served: Served | None) -> dict[str, str]:
 
 def fathom(shop: Path, served: Served | None, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     command, environment = [*FATHOM, *words], surroundings(shop, served)
-    return subprocess.run(command, cwd=shop, env=environment, input=stdin, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, cwd=shop, env=environment, input=stdin, capture_output=True, text=True, check=False, timeout=LONG_S
+    )
 
 
 @pytest.fixture
@@ -91,7 +93,9 @@ def test_what_is_sent_holds_the_sources_and_no_secret(shop: Path, answering: Ser
         **surroundings(shop, answering),
         "OPENAI_BASE_URL": answering.base_url.replace("127.0.0.1", "localhost"),
     }
-    subprocess.run([*FATHOM, "ask", QUESTION], cwd=shop, env=environment, capture_output=True, check=False)
+    subprocess.run(
+        [*FATHOM, "ask", QUESTION], cwd=shop, env=environment, capture_output=True, check=False, timeout=LONG_S
+    )
     sent = json.dumps(answering.asked[0].body)
     assert "shop/pricing.py" in sent
     assert key in sent  # a model on this machine may see it
@@ -235,29 +239,29 @@ def test_an_interruption_ends_the_models_call(shop: Path) -> None:
         fathom(shop, served, "index")
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         environment = surroundings(shop, served)
-        with subprocess.Popen([*FATHOM, "ask", QUESTION], cwd=shop, env=environment, **pipes) as process:
+        with Started([*FATHOM, "ask", QUESTION], cwd=shop, env=environment, **pipes) as process:
             assert process.stdout is not None
             assert process.stdout.read(4) == b"word"
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=10)
+            process.communicate()
             assert process.returncode == 130
-            assert served.asked[0].is_closed.wait(timeout=10)
+            assert served.asked[0].is_closed.wait(LONG_S)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
 def test_an_interruption_does_not_wait_for_calls_at_the_same_time(shop: Path) -> None:
     selected = sse(json.dumps({"file_list": []}))
     words = ("ask", "--filter-level", "1", QUESTION)
-    with serving(Turn([selected]), Turn([b""], silent_s=60)) as served:
+    with serving(Turn([selected]), Turn([b""], silent_s=600)) as served:
         fathom(shop, served, "index")
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         environment = surroundings(shop, served)
-        with subprocess.Popen([*FATHOM, *words], cwd=shop, env=environment, **pipes) as process:
-            while len(served.asked) < 3:  # two judgements are waited for
-                assert process.poll() is None
-                time.sleep(0.01)
+        with Started([*FATHOM, *words], cwd=shop, env=environment, **pipes) as process:
+            # Two judgements are waited for.
+            assert comes(lambda: len(served.asked) >= 3 or process.poll() is not None)
+            assert process.poll() is None
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=10)
+            process.communicate()
             assert process.returncode == 130
 
 

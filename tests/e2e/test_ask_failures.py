@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from tests.e2e.test_ask import CLAIM, FATHOM, QUESTION, call, fathom, shop, sse, surroundings
 from tests.protocols.server import Turn, serving
+from tests.waiting import LONG_S
 
 __all__ = ["shop"]
 
@@ -133,7 +133,7 @@ def test_a_trace_holds_neither_keys_nor_what_was_masked(shop: Path) -> None:
         more = ("--filter-level", "1", "--set", "limits.min_interval_ms=0", "--trace", "trace.json")
         environment = {**surroundings(shop, served), "OPENAI_API_KEY": own}
         words = [*FATHOM, "ask", *more, f"{QUESTION} with {key}"]
-        ran = subprocess.run(words, cwd=shop, env=environment, capture_output=True, check=False)
+        ran = subprocess.run(words, cwd=shop, env=environment, capture_output=True, check=False, timeout=LONG_S)
     assert ran.returncode == 2
     trace = (shop / "trace.json").read_text()
     assert "masked" in trace
@@ -142,12 +142,10 @@ def test_a_trace_holds_neither_keys_nor_what_was_masked(shop: Path) -> None:
 
 
 def test_a_silent_judge_does_not_hold_the_trace_back(shop: Path) -> None:
-    selected, silent = Turn([sse(json.dumps({"file_list": []}))]), Turn([b""], silent_s=60)
-    started = time.monotonic()
+    selected, silent = Turn([sse(json.dumps({"file_list": []}))]), Turn([b""], silent_s=3_600)
     with serving(selected, silent) as served:
         words = ("--filter-level", "1", "--set", "llm.read_timeout_s=0.3", "--trace", "trace.json")
         ran = fathom(shop, served, "ask", *words, QUESTION)
-    assert time.monotonic() - started < 30
     assert ran.returncode == 2
     calls = [call for stage in json.loads((shop / "trace.json").read_text()) for call in stage["calls"]]
     assert sum("said nothing for 0.3 s" in call["problem"] for call in calls) > 1

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.test_ask import CLAIM, FATHOM, QUESTION, call, fathom, shop, sse, surroundings
 from tests.protocols.server import Served, Turn, serving
+from tests.waiting import LONG_S, Started
 
 if sys.platform != "win32":
     import pty
@@ -131,7 +132,7 @@ class Terminal:
         surrounded = surroundings(shop, None) | {"TERM": "xterm", "INPUTRC": os.devnull}
         command = [*FATHOM, "chat"]
         # A session of its own, whose terminal this is, so that Ctrl-C reaches it.
-        self.process = subprocess.Popen(
+        self.process = Started(
             [sys.executable, "-c", CONTROLLED, *command],
             cwd=shop,
             env=surrounded,
@@ -142,7 +143,7 @@ class Terminal:
         os.close(slave)
         self.shown = ""
 
-    def until(self, text: str, timeout_s: float = 30) -> str:
+    def until(self, text: str, timeout_s: float = LONG_S) -> str:
         """Wait until a text is shown, and return what stood before it since the last time."""
         deadline = time.monotonic() + timeout_s
         while text not in self.shown:
@@ -160,7 +161,7 @@ class Terminal:
         self.type("\x03")
 
     def code(self) -> int:
-        return self.process.wait(timeout=30)
+        return self.process.wait()
 
 
 CONTROLLED = """
@@ -226,15 +227,15 @@ def test_an_interruption_ends_the_answer_and_keeps_the_conversation(shop: Path) 
         fathom(shop, served, "index")
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         environment = surroundings(shop, served)
-        with subprocess.Popen([*FATHOM, "chat"], cwd=shop, env=environment, **pipes) as process:
+        with Started([*FATHOM, "chat"], cwd=shop, env=environment, **pipes) as process:
             assert process.stdin is not None
             assert process.stdout is not None
             process.stdin.write(f"{QUESTION}\n".encode())
             process.stdin.flush()
             assert process.stdout.read(4) == b"word"
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(f"{FOLLOW_UP}\n".encode(), timeout=20)
-        assert served.asked[0].is_closed.wait(timeout=10)
+            out, err = process.communicate(f"{FOLLOW_UP}\n".encode())
+        assert served.asked[0].is_closed.wait(LONG_S)
     assert process.returncode == 0
     assert b"stopped" in err
     assert b"Prices are summed [shop/pricing.py:6-8]." in out

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from tests.waiting import Started, join
 
 from codefathom import Engine
 from codefathom.config.settings import ParseSettings, SearchSettings, Settings
@@ -401,8 +402,7 @@ def test_two_engines_in_threads(project: Path) -> None:
     threads = [Thread(target=work, args=(number,)) for number in range(2)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    join(*threads)
     assert errors == []
     assert set(found) == {"auth/session.py"}
     with Engine.open(str(project)) as engine:
@@ -416,8 +416,7 @@ def test_one_engine_in_many_threads(engine: Engine) -> None:
     threads = [Thread(target=lambda: results.append(paths(engine.search("refresh_token")))) for _ in range(8)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    join(*threads)
     assert len(results) == 8
     assert all(result == results[0] for result in results)
 
@@ -435,7 +434,7 @@ def test_a_search_while_another_process_writes_is_stale(project: Path) -> None:
     ask(project, "login")
     put(project, {"new.py": "def brand_new_thing():\n    pass\n"})
     command = [sys.executable, "-c", HOLD, str(project / ".fathom")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+    with Started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout.readline() == b"held\n"
         result = ask(project, "refresh_token")
         assert result.stale
@@ -443,7 +442,7 @@ def test_a_search_while_another_process_writes_is_stale(project: Path) -> None:
         with Engine.open(str(project)) as engine, pytest.raises(LockedError):
             engine.index(wait_s=0)
         holder.stdin.close()
-        holder.wait(timeout=60)
+        holder.wait()
     result = ask(project, "brand_new_thing")
     assert (paths(result)[0], result.stale) == ("new.py", False)
 

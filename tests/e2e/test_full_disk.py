@@ -19,6 +19,8 @@ if sys.platform == "win32":
 
 import resource
 
+from tests.waiting import LONG_S
+
 DISK_KB = 1_400
 QUERY = "feed the kangaroo"
 
@@ -31,6 +33,7 @@ def limited(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
+        timeout=LONG_S,
     )
 
 
@@ -109,12 +112,15 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "disk"
     place.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_KB}k", "none", str(place)]
-    if not shutil.which("mount") or subprocess.run(command, capture_output=True, check=False).returncode:
+    if (
+        not shutil.which("mount")
+        or subprocess.run(command, capture_output=True, check=False, timeout=LONG_S).returncode
+    ):
         pytest.skip("this user may not mount a disk")
     try:
         yield place
     finally:
-        subprocess.run(["umount", "--lazy", str(place)], check=True)
+        subprocess.run(["umount", "--lazy", str(place)], check=True, timeout=LONG_S)
 
 
 def leave(disk: Path, n_kb: int) -> None:

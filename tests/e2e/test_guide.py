@@ -14,6 +14,7 @@ import pytest
 from tests.e2e.test_ask import CLAIM, sse
 from tests.golden.conftest import copy_shop
 from tests.protocols.server import Turn, serving
+from tests.waiting import LONG_S
 
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDE, MODELS = DOCS / "guide.md", DOCS / "models.md"
@@ -113,7 +114,7 @@ def check(section: str, project: Path, environ: dict[str, str]) -> None:
         if step.language == "toml":  # settings that are taken
             (project.parent / "user.toml").write_text(step.code, encoding="utf-8")
             words = ["sh", "-c", f"FATHOM_CONFIG='{project.parent}/user.toml' fathom config show"]
-        ran = subprocess.run(words, cwd=project, env=environ, capture_output=True, timeout=120, check=False)
+        ran = subprocess.run(words, cwd=project, env=environ, capture_output=True, timeout=LONG_S, check=False)
         # What stands in the page is what a reader sees: errors too, where there is nothing else to see.
         failed = ran.returncode not in (0, 1)
         out = (ran.stdout + (ran.stderr if failed else b"")).decode()

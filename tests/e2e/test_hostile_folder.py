@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.traps import TRAPS, Elsewhere, Trap, deep_folder, journal_that_names, plant
+from tests.waiting import LONG_S
 
 from codefathom.cli import main
 from codefathom.engine import Engine
@@ -30,7 +31,6 @@ from codefathom.stores.folder import Folder
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes links and pipes")
 
 HERE = Path(__file__)
-WAIT_S = 900  # for what takes some seconds; a pipe that is waited for never ends
 
 # Every name that we use in the folder; N is the folder that the lexical view lies in, V that of the vectors.
 NAMES = (
@@ -141,7 +141,7 @@ def test_nothing_elsewhere_changes_and_the_index_is_made_again(name: str, n_comm
     environment["FATHOM_STATE_DIR"] = str(tmp_path / "state")
     command = [sys.executable, str(HERE), name, str(n_commands), str(tmp_path)]
     process = subprocess.run(
-        command, env=environment, cwd=root, capture_output=True, text=True, timeout=WAIT_S, check=False
+        command, env=environment, cwd=root, capture_output=True, text=True, timeout=LONG_S, check=False
     )
     harm = [line for line in process.stdout.splitlines() if line.startswith("HARM")]
     assert (harm, process.returncode) == ([], 0), process.stderr[-2_000:]

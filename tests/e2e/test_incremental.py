@@ -6,7 +6,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from itertools import count
@@ -14,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tests.waiting import Started
 
 from codefathom import Engine
 from codefathom.errors import UsageError
@@ -139,7 +139,7 @@ def killed_and_clean(tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatc
         (root / f"file_{number}.py").write_text(body)
     chance = random.Random(7)
     for _ in range(rounds):
-        child = subprocess.Popen([sys.executable, "-c", INDEX, str(root)])
+        child = Started([sys.executable, "-c", INDEX, str(root)])
         time.sleep(chance.uniform(0.05, 1.5))
         child.send_signal(signal.SIGKILL)
         child.wait()

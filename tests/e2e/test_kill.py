@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.waiting import LONG_S, Started
 
 from codefathom import Engine
 
@@ -95,7 +96,7 @@ def clean(root: Path, tmp_path: Path, name: str) -> dict[str, object]:
 def kill_after(root: Path, seconds: float) -> bool:
     """Index in another process, kill it after some time; return whether it was still at work."""
     command = [sys.executable, "-c", INDEX, str(root)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    with Started(command, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"on\n"
         time.sleep(seconds)
         running = process.poll() is None
@@ -109,7 +110,7 @@ def rounds(tmp_path: Path, n_rounds: int, seed: int) -> None:
     make(root, 0)
     (root / "fathom.toml").write_text("[index]\nworkers = 0\n")
     started = time.perf_counter()
-    subprocess.run([sys.executable, "-c", INDEX, str(root)], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", INDEX, str(root)], check=True, capture_output=True, timeout=LONG_S)
     whole_s = time.perf_counter() - started
     n_killed = 0
     for number in range(1, n_rounds + 1):
@@ -118,7 +119,7 @@ def rounds(tmp_path: Path, n_rounds: int, seed: int) -> None:
         make(root, number)
         if chance.random() < 0.5:  # half of the time from nothing
             for folder in (root / ".fathom", tmp_path / "cache"):
-                subprocess.run(["rm", "-rf", str(folder)], check=True)
+                subprocess.run(["rm", "-rf", str(folder)], check=True, timeout=LONG_S)
         for _ in range(chance.choice((1, 1, 2, 3))):
             n_killed += kill_after(root, chance.random() * whole_s)
         assert snapshot(root) == clean(root, tmp_path, f"clean{number}"), f"round {number}"

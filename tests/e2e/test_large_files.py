@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.waiting import Started
 
 from codefathom import Engine
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
@@ -147,7 +148,7 @@ def test_a_run_that_is_left_in_the_middle_of_a_large_file_is_completed(tmp_path:
 def test_workers_end_with_their_parent_and_quietly(tmp_path: Path, how: signal.Signals) -> None:
     root = make(tmp_path / "project", 12_000_000)
     command = [sys.executable, "-c", INDEX, str(root), "tell"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with Started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"on\n"
         process.send_signal(how)

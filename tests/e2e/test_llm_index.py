@@ -8,12 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.protocols.server import Served, Turn, serving
+from tests.waiting import LONG_S, Started, comes
 
 from codefathom.source.masks import MASK
 
@@ -74,7 +74,9 @@ def surroundings(root: Path, served: Served | None) -> dict[str, str]:
 
 def fathom(root: Path, served: Served | None, *words: str) -> subprocess.CompletedProcess[str]:
     environment = surroundings(root, served)
-    return subprocess.run([*FATHOM, *words], cwd=root, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [*FATHOM, *words], cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=LONG_S
+    )
 
 
 def names(root: Path, served: Served) -> list[str]:
@@ -213,12 +215,11 @@ def test_an_interruption_ends_the_models_call(books: Path) -> None:
     words = b'data: {"choices": [{"delta": {"content": "word"}}]}\n\n'
     with serving(Turn([words], pause_s=0.01, repeat=100_000)) as served:
         environment = surroundings(books, served)
-        process = subprocess.Popen([*FATHOM, "index"], cwd=books, env=environment, stderr=subprocess.PIPE)
+        process = Started([*FATHOM, "index"], cwd=books, env=environment, stderr=subprocess.PIPE)
         with process:
-            while not served.asked:
-                assert process.poll() is None
-                time.sleep(0.01)
+            assert comes(lambda: served.asked or process.poll() is not None)
+            assert process.poll() is None
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=20)
+            process.communicate()
         assert process.returncode == 130
-        assert served.asked[0].is_closed.wait(timeout=10)
+        assert served.asked[0].is_closed.wait(LONG_S)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.protocols import tiny
 from tests.protocols.server import Turn, serving
+from tests.waiting import LONG_S
 
 from codefathom import Engine
 from codefathom.config.configuration import load_settings
@@ -197,7 +198,7 @@ def test_a_model_on_this_disk_brings_nothing_for_other_machines(project: Path) -
     with opened(project, embed__model=f"model2vec:{folder}") as engine:
         engine.index()
     command = [sys.executable, "-c", PROGRAM]
-    ran = subprocess.run(command, cwd=project, env=environment, capture_output=True, check=True)
+    ran = subprocess.run(command, cwd=project, env=environment, capture_output=True, check=True, timeout=LONG_S)
     modules = set(json.loads(ran.stderr.splitlines()[-1]))
     assert "tokenizers" in modules
     assert (

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.waiting import LONG_S
 
 from codefathom import Engine
 from codefathom.cli import main
@@ -305,7 +306,9 @@ def shell(script: str, project: Path, **variables: str | None) -> subprocess.Com
     environment = {**os.environ, **{name: value for name, value in given_variables.items() if value is not None}}
     for name in (name for name, value in variables.items() if value is None):
         environment.pop(name, None)
-    return subprocess.run(["sh", "-c", script], cwd=project, env=environment, capture_output=True, check=False)
+    return subprocess.run(
+        ["sh", "-c", script], cwd=project, env=environment, capture_output=True, check=False, timeout=LONG_S
+    )
 
 
 @LINUX

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.waiting import LONG_S, Started
 
 import codefathom
 
 FATHOM = str(Path(sys.executable).with_name("fathom"))
 QUESTION = "how is the price of an order computed"
-LIMIT_S = 300
 
 # What the children import, of all kinds: those that parse, those that carry out jobs, those that search.
 CHILDREN = """
@@ -51,7 +51,7 @@ SOURCE = '''def price_{n}_{k}(order, rate):
 def printed(program: str, *words: str) -> list[str]:
     """Run a program in a neutral place and return the names that it prints."""
     command = [sys.executable, "-P", "-c", program, *words]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=LIMIT_S, env=surroundings())
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=LONG_S, env=surroundings())
     return [str(name) for name in json.loads(ran.stdout.splitlines()[-1])]
 
 
@@ -106,7 +106,7 @@ def ran(marker: Path) -> str:
 def run(root: Path, *command: str, **environment: str) -> str:
     """Run a command in a folder and return what it says."""
     done = subprocess.run(
-        command, cwd=root, env=surroundings(root.parent) | environment, capture_output=True, text=True, timeout=LIMIT_S,
+        command, cwd=root, env=surroundings(root.parent) | environment, capture_output=True, text=True, timeout=LONG_S,
         check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -148,13 +148,13 @@ def served(root: Path) -> Iterator[httpx.Client]:
     """Run `fathom serve` in a folder, on a free port."""
     environment = surroundings(root.parent) | {"FATHOM_SERVER__DATA_DIR": str(root.parent / "data")}
     command = [FATHOM, "serve", "--port", "0"]
-    with subprocess.Popen(command, cwd=root, env=environment, stderr=subprocess.PIPE, text=True) as server:
+    with Started(command, cwd=root, env=environment, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr is not None
             line = server.stderr.readline()
             address = re.search(r"http://127\.0\.0\.1:\d+", line)
             assert address is not None, line + server.stderr.read()
-            with httpx.Client(base_url=address[0], timeout=LIMIT_S) as client:
+            with httpx.Client(base_url=address[0], timeout=LONG_S) as client:
                 yield client
         finally:
             server.kill()

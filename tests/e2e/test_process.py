@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.waiting import LONG_S, Started
 
 from codefathom.cli import main
 
@@ -35,11 +36,11 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
 
 def start(words: list[str], project: Path, surroundings: dict[str, str], **streams) -> subprocess.Popen:
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-    return subprocess.Popen([*FATHOM, *words], cwd=project, env=surroundings, **streams)
+    return Started([*FATHOM, *words], cwd=project, env=surroundings, **streams)
 
 
 def finished(process: subprocess.Popen) -> tuple[int, bytes, bytes]:
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate()
     return process.returncode, out, err
 
 
@@ -50,7 +51,7 @@ def test_a_reader_that_goes_away_is_no_error(project: Path, surroundings: dict[s
     assert process.stdout.readline() == b"##File: long.py\n"
     process.stdout.close()
     errors = process.stderr.read()
-    assert process.wait(timeout=60) == 141
+    assert process.wait() == 141
     assert b"Traceback" not in errors
     assert b"BrokenPipe" not in errors
     process.stderr.close()
@@ -72,7 +73,7 @@ def on_terminal(words: list[str], project: Path, surroundings: dict[str, str], t
     os.close(outside)
     os.write(inside, typed)
     screen = b""
-    while select.select([inside], [], [], 60)[0]:
+    while select.select([inside], [], [], LONG_S)[0]:
         try:
             piece = os.read(inside, 65536)
         except OSError:  # the other side is closed
@@ -81,7 +82,7 @@ def on_terminal(words: list[str], project: Path, surroundings: dict[str, str], t
             break
         screen += piece
     os.close(inside)
-    return process.wait(timeout=60), screen.decode("utf-8", "replace")
+    return process.wait(), screen.decode("utf-8", "replace")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.waiting import LONG_S
 
 from codefathom import Engine
 from codefathom.config.settings import SearchSettings, Settings
@@ -518,7 +519,7 @@ def test_old_encodings_are_no_reason_to_complain(
 def fathom(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     def run(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "codefathom", *words]
-        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=LONG_S)
 
     return run
 

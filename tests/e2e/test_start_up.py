@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.waiting import LONG_S
 
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
 
@@ -158,7 +159,9 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     environment |= {"XDG_CACHE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
     for _ in range(2):  # the first one makes the index
         command = [sys.executable, "-c", PROGRAM]
-        ran = subprocess.run(command, cwd=folder / "project", env=environment, capture_output=True, check=True)
+        ran = subprocess.run(
+            command, cwd=folder / "project", env=environment, capture_output=True, check=True, timeout=LONG_S
+        )
     code, modules = json.loads(ran.stderr.splitlines()[-1])
     assert code == 0
     return set(modules)

@@ -27,6 +27,7 @@ from tests.hostile import (
     make_repository,
 )
 from tests.protocols.server import Turn, serving
+from tests.waiting import LONG_S
 
 from codefathom.cli import main
 from codefathom.cli.options import COMMANDS
@@ -183,7 +184,7 @@ def test_no_answer_of_a_model_steers_the_terminal(
     monkeypatch.setenv("FATHOM_LLM__MODEL", f"openai:m{BIDI}")
     with serving(Turn([sse(answer)])) as served:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{served.base_url}/v1")
-        ran = run(*words, "--set", "llm.read_timeout_s=30", "retry with backoff")
+        ran = run(*words, "--set", "llm.read_timeout_s=300", "retry with backoff")
     assert complaints(ran.out) + complaints(ran.err) == []
     assert "unexpected" not in ran.err
 
@@ -236,6 +237,7 @@ def test_no_conversation_steers_the_terminal(hostile: Path, tmp_path: Path, word
             input=typed,
             capture_output=True,
             check=False,
+            timeout=LONG_S,
         )
     assert complaints(ran.stdout.decode().replace(f"\n{FORGED}", "")) == []  # the model may write such a line
     assert complaints(ran.stderr.decode()) == []
@@ -300,7 +302,9 @@ def test_an_agent_in_a_pipe_gets_the_same(hostile: Path, tmp_path: Path) -> None
     own = {"FATHOM_CACHE_DIR": str(tmp_path), "FATHOM_CONFIG": os.devnull}
     for encoding in ("utf-8", "latin-1", "ascii"):
         variables = {**kept, **own, "PYTHONIOENCODING": encoding}
-        ran = subprocess.run([*FATHOM, "search", "retry"], cwd=hostile, env=variables, capture_output=True, check=False)
+        ran = subprocess.run(
+            [*FATHOM, "search", "retry"], cwd=hostile, env=variables, capture_output=True, check=False, timeout=LONG_S
+        )
         assert complaints(ran.stdout.decode(encoding)) == []
         assert ran.returncode == 0
 
@@ -331,6 +335,7 @@ def test_a_shown_name_can_be_given_back_in_a_shell(run: Run, hostile: Path, name
         capture_output=True,
         check=True,
         env={**os.environ, "LC_ALL": "C.UTF-8"},
+        timeout=LONG_S,
     )
     assert name in read.stdout.decode().split("\0")
 

@@ -6,13 +6,13 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.e2e.test_ask import CLAIM, FATHOM, QUESTION, fathom, shop, sse, surroundings
 from tests.protocols.server import Served, Turn, serving
+from tests.waiting import Started, comes
 
 __all__ = ["shop"]  # a fixture
 
@@ -130,14 +130,13 @@ def test_a_long_wait_is_said_on_stderr(shop: Path, words: tuple[str, ...], quiet
             fathom(shop, None, "index")
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         command = [*FATHOM, *words, *(["--quiet"] if quiet else [])]
-        with subprocess.Popen(command, cwd=shop, env=surroundings(shop, served), text=True, **pipes) as process:
+        with Started(command, cwd=shop, env=surroundings(shop, served), text=True, **pipes) as process:
             assert process.stderr is not None
             note = "" if quiet else process.stderr.readline()
-            while not served.asked:
-                assert process.poll() is None
-                time.sleep(0.01)
+            assert comes(lambda: served.asked or process.poll() is not None)
+            assert process.poll() is None
             process.send_signal(signal.SIGINT)
-            out, rest = process.communicate(timeout=10)
+            out, rest = process.communicate()
         host = served.base_url.removeprefix("http://")
         assert note == ("" if quiet else f"fathom: waiting 60 s: {host} asks to (429)\n")
         assert (out, rest, process.returncode) == ("", "fathom: interrupted\n", 130)

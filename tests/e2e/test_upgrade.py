@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from typing import Any
 import pytest
 from tests.protocols import tiny
 from tests.protocols.server import Served, Turn, serving
+from tests.waiting import Started, comes
 
 from codefathom import Engine
 from codefathom.config.configuration import load_settings
@@ -173,9 +172,8 @@ def test_a_killed_run_sends_little_twice(project: Path, served: Served) -> None:
         "FATHOM_EMBED__BASE_URL": served.base_url,
         "FATHOM_EMBED__BATCH": "10",
     }
-    with subprocess.Popen([sys.executable, "-c", program], cwd=project, env=environment) as running:
-        while len(served.asked) < 6 and running.poll() is None:
-            time.sleep(0.005)
+    with Started([sys.executable, "-c", program], cwd=project, env=environment) as running:
+        assert comes(lambda: len(served.asked) >= 6 or running.poll() is not None)
         running.kill()
     assert 50 <= len(documents(served)) < N_FILES
     with opened(project, served) as engine:

@@ -14,13 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.waiting import LONG_S, Started
 
 from codefathom.cli import main
 from codefathom.engine import Engine
 from codefathom.errors import LockedError
 from codefathom.types import IndexReport, Progress
-
-WAIT_S = 300  # for what takes a second or two; no test depends on how long it takes
 
 # Takes the lock as an index run does, and lets it go when its stdin ends.
 HOLDER = """
@@ -59,7 +58,7 @@ def project(tmp_path: Path) -> Path:
 
 @contextmanager
 def started(*command: str) -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
+    with Started(
         [sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
@@ -103,8 +102,8 @@ def test_an_index_run_waits_for_another_writer_and_says_for_whom(project: Path) 
 
 def test_many_runs_at_once_all_succeed(project: Path) -> None:
     command = [sys.executable, "-m", "codefathom", "index", "-q"]
-    runs = [subprocess.Popen(command, cwd=project, stderr=subprocess.PIPE, text=True) for _ in range(12)]
-    assert [(run.communicate(timeout=WAIT_S)[1], run.returncode) for run in runs] == [("", 0)] * len(runs)
+    runs = [Started(command, cwd=project, stderr=subprocess.PIPE, text=True) for _ in range(12)]
+    assert [(run.communicate(timeout=LONG_S)[1], run.returncode) for run in runs] == [("", 0)] * len(runs)
 
 
 def test_a_writer_that_dies_frees_the_lock(project: Path) -> None:
@@ -135,7 +134,7 @@ def test_an_import_waits_too(project: Path, tmp_path: Path) -> None:
         assert run.stderr is not None
         assert "waiting" in run.stderr.readline()
     with started("-m", "codefathom", "import", "-C", str(project), "--as", "jsonl", str(lines)) as run:
-        assert run.wait(WAIT_S) == 0
+        assert run.wait(LONG_S) == 0
 
 
 def test_ctrl_c_ends_a_wait_at_once(project: Path) -> None:
@@ -143,7 +142,7 @@ def test_ctrl_c_ends_a_wait_at_once(project: Path) -> None:
         assert run.stderr is not None
         assert run.stderr.readline().startswith("waiting")
         run.send_signal(signal.SIGINT)
-        assert run.wait(WAIT_S) == 130
+        assert run.wait(LONG_S) == 130
         assert "Traceback" not in run.stderr.read()
 
 
@@ -151,9 +150,9 @@ def test_ctrl_c_ends_a_wait_at_once(project: Path) -> None:
 def test_a_terminal_shows_who_is_waited_for(project: Path) -> None:
     ours, theirs = pty.openpty()
     with held(project) as holder:
-        run = subprocess.Popen([sys.executable, "-m", "codefathom", "index", "-C", str(project)], stderr=theirs)
+        run = Started([sys.executable, "-m", "codefathom", "index", "-C", str(project)], stderr=theirs)
         os.close(theirs)
-        shown, until = b"", time.monotonic() + WAIT_S
+        shown, until = b"", time.monotonic() + LONG_S
         while f"process {holder.pid}".encode() not in shown and time.monotonic() < until:
             if select.select([ours], [], [], 1)[0]:
                 shown += os.read(ours, 4_096)
@@ -187,10 +186,10 @@ def test_a_question_waits_for_the_first_index(project: Path, phase: str, words: 
             assert "waiting" in told
             assert f"process {first.pid}" in told
             go_on(first)
-            answer = question.communicate(timeout=WAIT_S)[0]
+            answer = question.communicate(timeout=LONG_S)[0]
             assert question.returncode == 0
             assert "feed_kangaroo" in answer
-        assert first.wait(WAIT_S) == 0
+        assert first.wait(LONG_S) == 0
 
 
 @pytest.mark.parametrize("refresh", ["never", "auto"])
@@ -203,7 +202,7 @@ def test_who_will_not_wait_gets_what_is_there_and_hears_so(project: Path, refres
             [sys.executable, "-m", "codefathom", *question, *settings],
             capture_output=True,
             text=True,
-            timeout=WAIT_S,
+            timeout=LONG_S,
             check=False,
         )
         assert (run.returncode, "not whole" in run.stdout, "feed_kangaroo" in run.stdout) == (0, True, True), run.stderr

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.waiting import join
+
 
 @dataclass
 class Turn:
@@ -65,7 +67,7 @@ def serving(*turns: Turn) -> Iterator[Served]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join()
+        join(thread)
 
 
 def _handler(served: Served) -> type[BaseHTTPRequestHandler]:

@@ -13,6 +13,7 @@ import httpx
 import pytest
 import uvicorn
 from fastapi import FastAPI
+from tests.waiting import LONG_S, join
 
 from codefathom.server.app import create_app
 from codefathom.server.run import options_of
@@ -32,7 +33,7 @@ def serving(app: FastAPI) -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"  # connections wait until it accepts them
     finally:
         server.should_exit = True
-        thread.join()
+        join(thread)
         listener.close()
 
 
@@ -65,7 +66,7 @@ def serve() -> Serve:
 
     @contextmanager
     def start(config: ServerConfig) -> Iterator[httpx.Client]:
-        with serving(create_app(config)) as address, httpx.Client(base_url=address, timeout=60) as client:
+        with serving(create_app(config)) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
             yield client
 
     return start

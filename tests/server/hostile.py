@@ -17,9 +17,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
+from tests.waiting import LONG_S
+
 from .hostile_table import Case, raw, table
 
-LONG_S = 60.0  # for a machine that is ten times slower than any of ours
 # Deliberate: too many connections or searches, a search that took too long.
 DELIBERATE = {503, 504}
 # Words of an error that nobody foresaw, and of what lies inside.

@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from tests.waiting import LONG_S
 
 from codefathom.agent.loop import Observed, Thought
 from codefathom.answer.answer_types import Answer, Source
@@ -64,7 +65,7 @@ class Held:
     def __call__(self) -> Iterator[Iterator[Happening]]:
         def told() -> Iterator[Happening]:
             yield Text("first ")
-            self.go_on.wait(60)
+            self.go_on.wait(LONG_S)
             yield Text("second")
 
         try:
@@ -78,7 +79,7 @@ def ended(asking: Asking) -> list[str]:
     is_told = threading.Event()
     with asking.channel.listening(is_told.set):
         while not asking.channel.is_closed:
-            assert is_told.wait(60)
+            assert is_told.wait(LONG_S)
             is_told.clear()
     return [event.type for event in asking.channel.since(0).events]
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+from tests.waiting import LONG_S, Started
 
 from codefathom.engine import Engine
 
@@ -27,12 +28,12 @@ def environment_of(tmp_path: Path) -> dict[str, str]:
 def process(environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
     """Run `fathom serve` on a free port."""
     command = [sys.executable, "-m", "codefathom", "serve", "--port", "0"]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
+    with Started(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr is not None
             address = re.search(r"http://127\.0\.0\.1:\d+", server.stderr.readline())
             assert address is not None
-            with httpx.Client(base_url=address[0], timeout=60) as client:
+            with httpx.Client(base_url=address[0], timeout=LONG_S) as client:
                 yield server, client
         finally:
             server.kill()
@@ -51,7 +52,7 @@ def test_an_open_stream_does_not_keep_the_server_from_stopping(shop: Path, tmp_p
                 server.send_signal(signal.SIGTERM)
                 rest = "\n".join(lines)  # ends, in order
             assert messages(rest)[-1:] != [{"type": "done"}]
-            assert server.wait(60) in {0, -signal.SIGTERM}  # as it was told, and after cleaning up
+            assert server.wait() in {0, -signal.SIGTERM}  # as it was told, and after cleaning up
         writing.close()
 
 

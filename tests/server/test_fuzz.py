@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from tests.server.conftest import Serve
 from tests.server.test_projects import index
+from tests.waiting import LONG_S
 
 from codefathom.server.server_config import ServerConfig
 
@@ -61,7 +62,7 @@ def ask_often(address: str, operation: Any, mode: schemathesis.GenerationMode) -
     )
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case: schemathesis.Case) -> None:
-        answer = case.call(base_url=address, timeout=60)
+        answer = case.call(base_url=address, timeout=LONG_S)
         assert answer.status_code < 500, (case.as_curl_command(), answer.text)
         # The document describes a stream as text; tests of their own hold what is in it.
         is_stream = answer.headers.get("content-type", [""])[0].startswith("text/event-stream")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.waiting import LONG_S, comes
 
 from codefathom.errors import SourceError, UsageError
 from codefathom.server.jobs.git import bring, checked_branch, checked_url, name_of
@@ -30,7 +30,9 @@ DEFAULT = ("https", "ssh")
 def git(folder: Path, *words: str) -> None:
     own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     names = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
-    subprocess.run(["git", *names, *words], cwd=folder, check=True, capture_output=True, env=os.environ | own)
+    subprocess.run(
+        ["git", *names, *words], cwd=folder, check=True, capture_output=True, env=os.environ | own, timeout=LONG_S
+    )
 
 
 def commit(folder: Path, path: str, text: str) -> None:
@@ -222,7 +224,9 @@ def test_a_copy_is_fetched_without_its_history_and_brought_up_to_date(
     steps = list(bring(origin, str(tree)))
     assert all(isinstance(step, Step) and step.phase == "clone" for step in steps)
     assert sorted(path.name for path in tree.iterdir()) == [".git", "first.py", "old.py"]
-    count = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=tree, capture_output=True, text=True, check=True)
+    count = subprocess.run(
+        ["git", "rev-list", "--count", "HEAD"], cwd=tree, capture_output=True, text=True, check=True, timeout=LONG_S
+    )
     assert count.stdout.strip() == "1"
     (tree / "first.py").write_text("changed here, which nobody asked for")
     (tree / "left.py").write_text("left over")
@@ -265,7 +269,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(home))
     for name, value in names.items():
         words = ["git", "config", "--file", str(home / ".gitconfig"), name, str(value)]
-        subprocess.run(words, check=True)
+        subprocess.run(words, check=True, timeout=LONG_S)
     return marker
 
 
@@ -385,16 +389,12 @@ def test_git_ends_with_its_job(client: httpx.Client, tmp_path: Path, monkeypatch
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     project = add(client, (tmp_path / "slow").as_uri())
-    assert _comes((tmp_path / "pid").exists)
+    assert comes((tmp_path / "pid").exists)
     pid = int((tmp_path / "pid").read_text())
     assert client.delete("/projects/slow").status_code == 204
-    assert _comes(lambda: not _runs(pid))
+    assert comes(lambda: not _runs(pid))
     assert client.get(f"/jobs/{project['job_id']}").status_code == 404
     assert list((tmp_path / "data" / "clones").iterdir()) == []
-
-
-def _comes(happens: Callable[[], bool]) -> bool:
-    return any(happens() or time.sleep(0.05) for _ in range(1_200))
 
 
 def _runs(pid: int) -> bool:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.conftest import Serve
+from tests.waiting import LONG_S
 
 from codefathom.config.settings import ServerSettings
 from codefathom.errors import SettingsError
@@ -177,7 +178,7 @@ def test_a_large_body_is_refused_with_and_without_its_length(serve: Serve, confi
 def test_a_body_that_does_not_come_is_not_waited_for(serve: Serve, config: ServerConfig) -> None:
     with (
         serve(replace(config, read_timeout_s=0.2)) as server,
-        socket.create_connection((server.base_url.host, server.base_url.port or 0), timeout=30) as client,
+        socket.create_connection((server.base_url.host, server.base_url.port or 0), timeout=LONG_S) as client,
     ):
         client.sendall(b"POST /search HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n")
         client.sendall(b"content-length: 10\r\n\r\n{")

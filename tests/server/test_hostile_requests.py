@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 from pydantic import BaseModel, ValidationError
+from tests.waiting import Started
 
 from codefathom.server.schemas.ask_schemas import AskIn
 from codefathom.server.schemas.openai_schemas import CompletionIn
@@ -48,7 +48,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     }
     log = folder / "log"
     command = [sys.executable, "-m", "codefathom", "serve", str(shop), "--port", "0"]
-    with log.open("wb") as said, subprocess.Popen(command, env=kept | own, stderr=said) as server:
+    with log.open("wb") as said, Started(command, env=kept | own, stderr=said) as server:
         try:
             until = time.monotonic() + hostile.LONG_S
             while not (found := re.search(r"http://127\.0\.0\.1:\d+", log.read_text())):

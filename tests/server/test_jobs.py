@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.waiting import LONG_S, Started
 
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
@@ -43,7 +44,7 @@ class Scripted:
     def messages(self) -> Iterator[Message]:
         while True:
             with self._more:
-                self._more.wait_for(lambda: self._says or self._is_over)
+                self._more.wait_for(lambda: self._says or self._is_over, LONG_S)
                 if not self._says:
                     return
                 message = self._says.pop(0)
@@ -69,7 +70,7 @@ class Stage:
 
     def wait(self, n: int = 1) -> Scripted:
         with self._come:
-            assert self._come.wait_for(lambda: len(self.started) >= n, 30)
+            assert self._come.wait_for(lambda: len(self.started) >= n, LONG_S)
         return self.started[n - 1]
 
 
@@ -107,7 +108,7 @@ def test_a_job_runs_tells_its_steps_and_is_done(jobs: Jobs, stage: Stage) -> Non
         Step("scan"), Step("index", "a.py", 1, 2, 3, 10.0, 0.1), FileError("b.py", "why"), Step("write"), REPORT
     )
     process.say(over=True)
-    ended = jobs.wait(job.id, 30)
+    ended = jobs.wait(job.id, LONG_S)
     assert ended is not None
     assert (ended.state, ended.report, ended.trouble) == ("done", REPORT, None)
     assert ended.errors == (FileError("b.py", "why"),)
@@ -168,7 +169,7 @@ def test_no_more_jobs_run_than_allowed(jobs: Jobs, stage: Stage) -> None:
     for number, job_id in enumerate(ids, 1):
         assert [job.state for job in jobs.listed()].count("running") == 1
         stage.wait(number).say(REPORT, over=True)
-        jobs.wait(job_id, 30)
+        jobs.wait(job_id, LONG_S)
     assert [job.state for job in jobs.listed()] == ["done"] * 3
 
 
@@ -178,12 +179,12 @@ def test_a_running_job_can_be_cancelled(jobs: Jobs, stage: Stage) -> None:
     cancelled = jobs.cancel(job.id)
     assert cancelled is not None
     assert cancelled.state == "cancelled"
-    assert process.is_ended.wait(30)
+    assert process.is_ended.wait(LONG_S)
     assert types_of(jobs.channel(job.id))[-2:] == ["cancelled", "done"]
     again = jobs.submit("p", "/r")
     assert again.id != job.id
     stage.wait(2).say(REPORT, over=True)
-    assert (jobs.wait(again.id, 30) or again).state == "done"
+    assert (jobs.wait(again.id, LONG_S) or again).state == "done"
     assert (jobs.get(job.id) or again).state == "cancelled"
 
 
@@ -219,7 +220,7 @@ def test_a_waiting_job_can_be_cancelled(jobs: Jobs, stage: Stage) -> None:
 def test_a_job_that_fails_says_why(jobs: Jobs, stage: Stage, said: list[Message], code: str) -> None:
     job = jobs.submit("p", "/r")
     stage.wait().say(*said, over=True)
-    ended = jobs.wait(job.id, 30)
+    ended = jobs.wait(job.id, LONG_S)
     assert ended is not None
     assert ended.state == "failed"
     assert ended.trouble is not None
@@ -233,7 +234,7 @@ def test_a_process_that_cannot_be_started_fails_its_job_only(tmp_path: Path) -> 
 
     with closing(Jobs(str(tmp_path / "jobs.db"), start=start)) as jobs:
         ids = [jobs.submit(name, name).id for name in "ab"]
-        assert [(jobs.wait(job_id, 30) or IndexJob("", "", "", False, "queued", 0.0)).state for job_id in ids] == [
+        assert [(jobs.wait(job_id, LONG_S) or IndexJob("", "", "", False, "queued", 0.0)).state for job_id in ids] == [
             "failed"
         ] * 2
 
@@ -245,7 +246,7 @@ def test_listeners_are_told_after_the_end_was_handled(tmp_path: Path, stage: Sta
     ) as jobs:
         job = jobs.submit("p", "/r")
         stage.wait().say(REPORT, over=True)
-        jobs.wait(job.id, 30)
+        jobs.wait(job.id, LONG_S)
     assert seen == [["queued", "starting"]]
 
 
@@ -264,7 +265,7 @@ def test_a_stopped_server_leaves_its_jobs_to_the_next_one(tmp_path: Path, stage:
         jobs.resume()
         stage.wait(2).say(REPORT, over=True)
         stage.wait(3).say(REPORT, over=True)
-        assert [(jobs.wait(job.id, 30) or job).state for job in (running, waiting)] == ["done", "done"]
+        assert [(jobs.wait(job.id, LONG_S) or job).state for job in (running, waiting)] == ["done", "done"]
         assert [(process.order.root, process.order.full) for process in stage.started[1:]] == [
             ("/r", False),
             ("/q", True),
@@ -281,7 +282,7 @@ def test_a_job_that_keeps_killing_the_server_is_given_up(tmp_path: Path, stage: 
     with closing(Jobs(path, start=stage)) as jobs:
         jobs.resume()
         stage.wait().say(REPORT, over=True)
-        assert (jobs.wait("unlucky", 30) or stage).state == "done"  # type: ignore[union-attr]
+        assert (jobs.wait("unlucky", LONG_S) or stage).state == "done"  # type: ignore[union-attr]
         bad = jobs.get("bad")
         assert bad is not None
         assert (bad.state, bad.trouble.code if bad.trouble else "") == ("failed", "interrupted")
@@ -292,7 +293,7 @@ def test_what_is_removed_is_forgotten(jobs: Jobs, stage: Stage) -> None:
     job = jobs.submit("p", "/r")
     process = stage.wait()
     jobs.forget("p")
-    assert process.is_ended.wait(30)
+    assert process.is_ended.wait(LONG_S)
     assert jobs.get(job.id) is None
     assert jobs.listed() == ()
 
@@ -327,7 +328,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_process_indexes_and_its_index_can_be_searched(tmp_path: Path, project: Path) -> None:
     with closing(Jobs(str(tmp_path / "data" / "jobs.db"))) as jobs:
         job = jobs.submit("p", str(project))
-        ended = jobs.wait(job.id, 60)
+        ended = jobs.wait(job.id, LONG_S)
         assert ended is not None
         assert ended.trouble is None
         assert ended.report is not None
@@ -342,7 +343,7 @@ def test_a_process_indexes_and_its_index_can_be_searched(tmp_path: Path, project
 
 def test_a_folder_that_is_not_there_fails_with_the_words_of_the_engine(tmp_path: Path) -> None:
     with closing(Jobs(str(tmp_path / "jobs.db"))) as jobs:
-        ended = jobs.wait(jobs.submit("p", str(tmp_path / "none")).id, 60)
+        ended = jobs.wait(jobs.submit("p", str(tmp_path / "none")).id, LONG_S)
         assert ended is not None
         assert ended.trouble is not None
         assert ended.trouble.code == "SourceError"
@@ -394,7 +395,7 @@ def test_a_server_that_is_killed_leaves_no_process_behind(tmp_path: Path, projec
         "next(events); process = Process(Order(sys.argv[1])); messages = process.messages(); next(messages); "
         "print(process.pid, flush=True); sys.stdin.read()"
     )
-    server = subprocess.Popen(
+    server = Started(
         [sys.executable, "-c", program, str(project)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert server.stdout is not None

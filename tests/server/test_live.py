@@ -10,6 +10,7 @@ import httpx
 import pytest
 from tests.server.conftest import Serve, serving
 from tests.server.test_projects import add, index
+from tests.waiting import LONG_S
 
 from codefathom.config.configuration import load_settings
 from codefathom.errors import SettingsError
@@ -99,7 +100,7 @@ def test_a_server_asks_for_a_token_once_the_file_has_one(
 
     monkeypatch.setattr("codefathom.server.live.LOOK_AGAIN_AFTER_S", -1.0)
     app = create_app(config, load)
-    with serving(app) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
         assert client.get("/projects").status_code == 200
         write(file, f'[server]\ntokens = ["me:{hash_of("one")}"]\n')
         assert client.get("/projects").status_code == 401

@@ -11,6 +11,7 @@ from threading import Barrier
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.waiting import LONG_S
 
 from codefathom import Engine
 from codefathom.server.projects.opened_engines import OpenedEngines
@@ -84,7 +85,7 @@ def test_a_dropped_engine_is_opened_anew(opened: OpenedEngines, folders: list[st
 
 
 def test_threads_share_an_engine_while_others_push_it_out(opened: OpenedEngines, folders: list[str]) -> None:
-    barrier = Barrier(8)
+    barrier = Barrier(8, timeout=LONG_S)
 
     def work(number: int) -> int:
         barrier.wait()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ import httpx
 import pytest
 from tests.protocols.server import Served, Turn
 from tests.protocols.server import serving as model_server
+from tests.waiting import LONG_S, comes
 
 from codefathom.server.answers.answer_runs import MOST_AT_ONCE
 from codefathom.server.server_config import ServerConfig
@@ -138,14 +138,13 @@ def test_a_client_that_leaves_ends_the_call_of_the_model(
     with asked_of(config, serve, shop, monkeypatch, endless) as (client, model):
         address = urlsplit(str(client.base_url))
         body = json.dumps({"question": QUESTION, "project_id": "shop"}).encode()
-        connection = socket.create_connection((address.hostname, address.port))
+        connection = socket.create_connection((address.hostname, address.port), timeout=LONG_S)
         head = f"POST {route} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-        while not model.asked:
-            threading.Event().wait(0.01)
+        assert comes(lambda: model.asked)
         assert not model.asked[0].is_closed.is_set()
         connection.close()
-        assert model.asked[0].is_closed.wait(60)
+        assert model.asked[0].is_closed.wait(LONG_S)
 
 
 def test_a_silent_model_keeps_nobody_waiting(
@@ -158,8 +157,7 @@ def test_a_silent_model_keeps_nobody_waiting(
             for line in stream.iter_lines():
                 told += messages(line)
                 if types(told)[-1:] == ["sources"] and line:
-                    while not model.asked:
-                        threading.Event().wait(0.01)
+                    assert comes(lambda: model.asked)
                     client.post(f"/answers/{told[0]['data']['answer_id']}/stop").raise_for_status()
         assert types(told)[-2:] == ["status", "done"]
         assert told[-2]["data"] == {"phase": "stopped"}
@@ -182,7 +180,7 @@ def test_an_answer_can_be_stopped_and_read_from_elsewhere(
                     is_stopped = True
                     assert client.post(f"/answers/{answer_id}/stop").status_code == 204
         assert told[-2:] == [{"type": "status", "data": {"phase": "stopped"}}, {"type": "done"}]
-        assert model.asked[0].is_closed.wait(60)
+        assert model.asked[0].is_closed.wait(LONG_S)
         again = client.get(f"/answers/{answer_id}/events").text
         assert [item for item in messages(again) if item["type"] == "content"] == [
             item for item in told if item["type"] == "content"
@@ -214,7 +212,7 @@ def test_a_conversation_says_what_is_being_written_in_it(
             again = messages("\n".join((next(lines), next(lines))))
             assert not model.asked[0].is_closed.is_set()
         client.post(f"/answers/{begun['answer_id']}/stop")
-        assert model.asked[0].is_closed.wait(60)
+        assert model.asked[0].is_closed.wait(LONG_S)
     assert listed["title"] == QUESTION
     for conversation in (listed, shown):
         assert [(item["answer_id"], item["question"]) for item in conversation["answering"]] == [

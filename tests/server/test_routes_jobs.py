@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from tests.waiting import LONG_S
 
 from codefathom.engine import Engine
 from codefathom.server.server_config import ServerConfig
@@ -112,7 +113,7 @@ def test_an_event_source_gets_named_events(server: httpx.Client, project: str) -
 def test_a_raw_client_reads_the_stream_byte_by_byte(server: httpx.Client, project: str) -> None:
     address = urlsplit(str(server.base_url))
     body = b""
-    with socket.create_connection((address.hostname, address.port)) as connection:
+    with socket.create_connection((address.hostname, address.port), timeout=LONG_S) as connection:
         headers = "Host: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         connection.sendall(f"POST /projects/{project}/index HTTP/1.1\r\n{headers}".encode())
         while piece := connection.recv(1):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.waiting import LONG_S, Started
 
 from codefathom.cli import main
 from codefathom.server.http.auth import hash_of
@@ -42,17 +43,15 @@ def log() -> Iterator[None]:
 
 def test_it_says_where_it_listens_answers_and_stops(shop: Path, environment: dict[str, str]) -> None:
     command = [sys.executable, "-m", "codefathom", "serve", str(shop), "--port", "0", "--set", "server.log=json"]
-    with subprocess.Popen(
-        command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as server:
+    with Started(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr is not None
             address = re.search(r"http://127\.0\.0\.1:\d+", server.stderr.readline())
             assert address is not None
-            projects = httpx.get(f"{address[0]}/projects", timeout=60).json()["projects"]
+            projects = httpx.get(f"{address[0]}/projects", timeout=LONG_S).json()["projects"]
             assert [project["root"] for project in projects] == [str(shop.resolve())]
             server.send_signal(signal.SIGTERM)
-            _, said = server.communicate(timeout=60)
+            _, said = server.communicate()
         finally:
             server.kill()
     lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 from tests.server.test_projects import add, index
+from tests.waiting import comes
 
 EVIL = "evil"
 ROUTES = (
@@ -40,10 +40,7 @@ def shipped(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 def indexed(server: httpx.Client) -> None:
     """Let a job of the server index the project."""
     assert server.post("/projects/shop/index").status_code in (200, 202)
-    until = time.monotonic() + 300
-    while server.get("/projects/shop").json()["status"] != "indexed":
-        assert time.monotonic() < until
-        time.sleep(0.2)
+    assert comes(lambda: server.get("/projects/shop").json()["status"] == "indexed")
 
 
 def test_nothing_false_is_told_over_http(server: httpx.Client, shipped: Path) -> None:

@@ -6,16 +6,16 @@ import json
 import os
 import re
 import socket
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
 import pytest
+from tests.waiting import LONG_S, Started, comes
 
 from codefathom.server.connections import Places
 from codefathom.server.http.problem_json import BusyError
@@ -23,7 +23,6 @@ from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
 
-LONG_S = 60.0
 HEAD = b"GET /health HTTP/1.1\r\nhost: localhost\r\n"
 POST = b"POST /validate-path HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 
@@ -244,7 +243,7 @@ def test_descriptors_come_back(shop: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     with (
         log.open("wb") as written,
-        subprocess.Popen(command, env={**os.environ, **own}, stderr=written) as server,
+        Started(command, env={**os.environ, **own}, stderr=written) as server,
         ExitStack() as stack,
     ):
         stack.callback(server.kill)
@@ -268,12 +267,3 @@ def test_descriptors_come_back(shop: Path, tmp_path: Path) -> None:
             assert comes(lambda: n_open() <= before + 1)
             assert client.get("/health").status_code == 200
         server.kill()
-
-
-def comes(happens: Callable[[], bool]) -> bool:
-    until = time.monotonic() + LONG_S
-    while not happens():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.05)
-    return True

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from tests.waiting import LONG_S, join
 
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply
@@ -29,7 +30,7 @@ class Model:
         self.n_calls += 1
         try:
             yield Delta("a")
-            self.go_on.wait(60)
+            self.go_on.wait(LONG_S)
             if self._error:
                 raise self._error
             yield Delta("b")
@@ -58,7 +59,7 @@ def test_a_silent_call_ends_at_once_and_its_connection_at_the_next_piece() -> No
             next(pieces)
         assert not model.is_closed.is_set()  # it is silent still
         model.go_on.set()
-        assert model.is_closed.wait(60)
+        assert model.is_closed.wait(LONG_S)
         with pytest.raises(StoppedError):
             next(Stoppable(model).stream(ASK))
     assert model.n_calls == 1  # who has left asks nothing more
@@ -71,7 +72,7 @@ def test_closing_a_call_ends_it() -> None:
         next(pieces)
         pieces.close()  # type: ignore[attr-defined]
         model.go_on.set()
-        assert model.is_closed.wait(60)
+        assert model.is_closed.wait(LONG_S)
 
 
 def test_an_error_of_the_model_is_raised_where_it_is_waited_for() -> None:
@@ -91,5 +92,5 @@ def test_threads_are_stopped_one_by_one() -> None:
     with stopping(lambda: True):
         other = threading.Thread(target=lambda: found.append(len(list(Stoppable(model).stream(ASK)))))
         other.start()
-        other.join()
+        join(other)
     assert found == [3]

@@ -14,6 +14,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from tests.waiting import LONG_S
 
 from codefathom import telemetry
 from codefathom.server.metrics import tracing
@@ -116,7 +117,9 @@ def test_nothing_is_imported_by_a_search_nor_where_there_is_none(shop: Path) -> 
         f"main(['search', 'orders', '--project', {str(shop)!r}])\n"
         "print([name for name in sys.modules if name.startswith('opentelemetry')])\n"
     )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=shop)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=shop, timeout=LONG_S
+    )
     assert ran.stdout.splitlines()[-1] == "[]", ran.stdout
 
 

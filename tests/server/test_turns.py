@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +13,7 @@ from threading import Event, Thread
 import httpx
 import pytest
 from evals.load import request_of
+from tests.waiting import LONG_S, comes, join
 
 from codefathom.server.app import create_app
 from codefathom.server.http.problem_json import BusyError, SlowError
@@ -22,8 +22,6 @@ from codefathom.server.server_config import ServerConfig
 
 from .conftest import serving
 from .test_projects import add, index
-
-LONG_S = 60.0
 
 
 @contextmanager
@@ -164,10 +162,6 @@ def test_nobody_searches_for_a_client_that_has_left(config: ServerConfig, shop: 
             assert comes(lambda: state.turns.n_waiting == 1)
         assert comes(lambda: any(route.route == "/search" for route in state.measures.routes())), "it is noticed"
         gate.may_end.set()
-        holding.join()
+        join(holding)
         assert client.post("/search", json={"query": "where are orders priced"}).json()["hits"]
         assert state.cache.counts().n_misses == 1, "one search for two requests"
-
-
-def comes(happens: Callable[[], bool]) -> bool:
-    return any(happens() or time.sleep(0.01) for _ in range(int(LONG_S * 100)))

@@ -21,6 +21,7 @@ import uvicorn
 from tests.protocols.server import Served as ServedModel
 from tests.protocols.server import Turn
 from tests.protocols.server import serving as serving_model
+from tests.waiting import LONG_S, join
 
 import codefathom.server.http.page as page_module
 from codefathom.engine import Engine
@@ -88,7 +89,7 @@ def chromium() -> Iterator[Any]:
         missing("no Chromium is installed: apt-get install chromium")
     if not (STATIC / "index.html").is_file():
         missing("the page is not built: make web")
-    sync_api.expect.set_options(timeout=15_000 * SLOWER)  # the machine may be busy
+    sync_api.expect.set_options(timeout=1_000 * LONG_S)
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_OPTIONS)
         _BROWSER_LOOPS.append(asyncio.get_running_loop())
@@ -114,7 +115,7 @@ def browser(chromium: Any) -> Iterator[Any]:
     context = chromium.new_context(
         viewport={"width": 1280, "height": 800}, locale="en-GB", color_scheme="light", reduced_motion="reduce"
     )
-    context.set_default_timeout(15_000 * SLOWER)
+    context.set_default_timeout(1_000 * LONG_S)
     if SLOWER > 1:
         context.on("page", slow_down)
     yield context
@@ -193,11 +194,11 @@ def serving(folder: Path, config: ServerConfig, port: int = 0) -> Iterator[Serve
     thread.start()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     try:
-        with httpx.Client(base_url=url, timeout=60) as client:
+        with httpx.Client(base_url=url, timeout=LONG_S) as client:
             yield ServedPage(url, folder, shop, client)
     finally:
         server.should_exit = True
-        thread.join()
+        join(thread)
         listener.close()
 
 

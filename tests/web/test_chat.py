@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 from tests.protocols.server import Served, Turn
 from tests.protocols.server import serving as serving_model
+from tests.waiting import LONG_S
 
 from .conftest import ServedPage, missing, replied
 from .test_shell import AXE, violations
@@ -238,7 +239,7 @@ class TestWhileItIsWritten:
         page.get_by_role("button", name="Stop").click()
         expect(answer(page)).to_contain_text("Stopped. What was written until then is kept.")
         expect(page.get_by_role("button", name="Send")).to_be_visible()
-        assert model_of(answering).asked[0].is_closed.wait(60)
+        assert model_of(answering).asked[0].is_closed.wait(LONG_S)
         n = n_written(page)
         assert n
         page.reload()
@@ -261,7 +262,7 @@ class TestWhileItIsWritten:
         assert len(model_of(answering).asked) == 1
         page.get_by_role("button", name="Stop").click()
         expect(answer(page)).to_contain_text("Stopped.")
-        assert model_of(answering).asked[0].is_closed.wait(60)
+        assert model_of(answering).asked[0].is_closed.wait(LONG_S)
 
     def test_an_answer_goes_on_while_another_page_is_looked_at(self, page: Page, answering: ServedPage) -> None:
         opened(page, answering)
@@ -323,7 +324,7 @@ class TestWhileItIsWritten:
         page.get_by_role("menuitem", name="Delete").click()
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
         expect(page).to_have_url(f"{answering.url}/chat")
-        assert model_of(answering).asked[0].is_closed.wait(60)
+        assert model_of(answering).asked[0].is_closed.wait(LONG_S)
         assert kept(answering) == []
 
 
@@ -336,7 +337,7 @@ def test_a_page_that_is_closed_ends_the_call_of_the_model_at_last(
     ask(tab)
     grows(tab)
     tab.close()
-    assert model_of(answering).asked[0].is_closed.wait(60)
+    assert model_of(answering).asked[0].is_closed.wait(LONG_S)
 
 
 # ---- an agent
@@ -379,7 +380,7 @@ class TestAgent:
         expect(steps.get_by_text("read_file")).to_be_visible()
         page.get_by_role("button", name="Stop").click()
         expect(answer(page)).to_contain_text("Stopped before anything was written.")
-        assert model_of(answering).asked[-1].is_closed.wait(60)
+        assert model_of(answering).asked[-1].is_closed.wait(LONG_S)
 
     def test_it_is_about_one_project(self, page: Page, answering: ServedPage, tmp_path: Path) -> None:
         other = tmp_path / "zoo"

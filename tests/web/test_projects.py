@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 from tests.protocols.server import serving as serving_model
 from tests.server.test_git import commit, git
+from tests.waiting import LONG_S
 
 from codefathom import Engine
 from codefathom.server.server_config import ServerConfig
@@ -22,7 +23,7 @@ from codefathom.server.server_config import ServerConfig
 from .conftest import ServedPage, replied, serving
 from .test_shell import violations
 
-LONG_MS = 60_000  # a process is started, and the machine may be busy
+LONG_MS = 1_000 * LONG_S
 WAITING = "Waiting for another program that writes this index"
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
+import time
 from itertools import cycle
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
+from tests.waiting import LONG_S
 
 from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
@@ -108,8 +110,10 @@ def test_an_older_answer_never_comes_after_a_newer_one(page: Page, ready: Served
     page.goto(f"{ready.url}/search")
     with page.expect_request("**/api/search"):
         box(page).fill("cart")
+    until = time.monotonic() + LONG_S
     while not waiting:
-        page.wait_for_timeout(10)
+        assert time.monotonic() < until
+        page.wait_for_timeout(10)  # in which the page goes on
     box(page).fill("retry")
     expect(links(page).first).to_have_text(re.compile("retry.go"))
     newer = links(page).all_text_contents()

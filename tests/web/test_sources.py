@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from tests.waiting import LONG_S
+
 from .conftest import missing
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +58,7 @@ def test_the_types_are_those_of_the_description(tmp_path: Path) -> None:
         missing("the packages of the page are not installed: make web")
     made = tmp_path / "types.ts"
     command = [str(WEB / "npm"), "exec", "--offline", "--", "openapi-typescript", "openapi.json", "-o", str(made)]
-    subprocess.run(command, cwd=WEB, check=True, capture_output=True)
+    subprocess.run(command, cwd=WEB, check=True, capture_output=True, timeout=LONG_S)
     fresh = made.read_text(encoding="utf-8")
     assert (WEB / "src" / "api" / "types.ts").read_text(encoding="utf-8") == fresh, "run: make docs"
 

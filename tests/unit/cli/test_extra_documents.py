@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from tests.waiting import join
 
 from codefathom.cli.extra_documents import _MAX_BYTES, documents
 from codefathom.cli.face import Face
@@ -91,7 +92,7 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     writer = threading.Thread(target=_write, args=(pipe, ["one\n", "two\n"]))
     writer.start()
     assert read(pipe) == [(pipe, "one\ntwo\n")]
-    writer.join()
+    join(writer)
 
 
 def _write(path: str, lines: Iterable[str]) -> None:

@@ -12,6 +12,7 @@ import pytest
 from evals.load import Clients, Reply, ask_all, request_of
 from evals.server import Cpu, queries, sentences
 from evals.serving import Held, Measured, Wave, growth, main, page
+from tests.waiting import LONG_S, join
 
 
 @contextmanager
@@ -40,13 +41,13 @@ def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
     is_up, place = threading.Event(), list[object]()
     thread = threading.Thread(target=lambda: asyncio.run(serve(is_up, place)))
     thread.start()
-    is_up.wait()
+    assert is_up.wait(LONG_S)
     port, loop, end = place
     try:
         yield f"http://127.0.0.1:{port}", asked
     finally:
         loop.call_soon_threadsafe(end.set)  # type: ignore[attr-defined]
-        thread.join()
+        join(thread)
 
 
 def test_every_body_is_sent_once_whoever_sends_it() -> None:

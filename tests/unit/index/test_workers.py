@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
+from tests.waiting import LONG_S, comes
 
 from codefathom.index import workers
 from codefathom.index.plan import FileJob, Recipe
@@ -129,7 +129,7 @@ def test_a_file_that_kills_every_worker_costs_itself(recipe: Recipe, monkeypatch
     def deadly(todo: list[FileJob]) -> list[object] | None:
         if any(job.file.path == "m01.py" for job in todo):
             os.kill(worker._process.pid, signal.SIGKILL)
-            worker._process.wait()
+            worker._process.wait(LONG_S)
         return ask(todo)
 
     monkeypatch.setattr(worker, "_ask", deadly)
@@ -154,10 +154,7 @@ def test_a_reader_that_goes_away_leaves_no_process(recipe: Recipe, monkeypatch: 
     next(batches)
     batches.close()
     assert started
-    give_up = time.monotonic() + 30  # a killed process needs a moment to be gone
-    while any(map(_is_running, started)):
-        assert time.monotonic() < give_up
-        time.sleep(0.01)
+    assert comes(lambda: not any(map(_is_running, started)))  # a killed process needs a moment to be gone
 
 
 def _is_running(pid: int) -> bool:

@@ -8,6 +8,7 @@ from email.utils import formatdate
 from threading import Barrier
 
 import pytest
+from tests.waiting import LONG_S
 
 from codefathom.errors import ProviderError
 from codefathom.providers.pace import Breaker, CallLimits, CallTurn, Pace, Waits, asked_s, backoff_s
@@ -225,7 +226,7 @@ def test_many_threads_and_one_trial() -> None:
     time = Time()
     breaker = broken(time.clock)
     time.now += 30
-    together = Barrier(8)
+    together = Barrier(8, timeout=LONG_S)
 
     def call(_: int) -> bool:
         together.wait()

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from tests.waiting import LONG_S
 
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Message, Reply, whole
@@ -35,7 +36,7 @@ def test_the_first_value_may_be_the_last_to_be_done() -> None:
 
     def work(value: int, _: ChatModel) -> int:
         if value == 1:
-            assert second_is_done.wait(20)
+            assert second_is_done.wait(LONG_S)
         else:
             second_is_done.set()
         return value
@@ -84,13 +85,13 @@ def test_an_interruption_ends_the_call_that_is_under_way_and_begins_no_other() -
 
     def work(value: str, model: ChatModel) -> str:
         if value == "stop":
-            assert begun.wait(20)
+            assert begun.wait(LONG_S)
             raise KeyboardInterrupt
         return asked(value, model)
 
     with pytest.raises(KeyboardInterrupt):
         in_parallel(work, ["stop", "first", "second", "third"], Endless(), 2)
-    assert ended.wait(20)
+    assert ended.wait(LONG_S)
     assert set(asks) <= {"first", "second"}
     assert "third" not in asks
 
@@ -103,7 +104,7 @@ def test_a_thread_that_waits_for_a_silent_server_keeps_no_program_from_ending() 
         kinds.append(threading.current_thread().daemon)
         if value == 1:
             raise KeyboardInterrupt
-        release.wait(20)
+        release.wait(LONG_S)
 
     with pytest.raises(KeyboardInterrupt):
         in_parallel(work, [1, 2], ScriptedChat([]), 2)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.waiting import LONG_S
 
 from codefathom.source import ignore
 from codefathom.source.ignore import BROUGHT_BACK, Layer, Layers, Patterns, add_layer, decide
@@ -38,7 +39,9 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def git(root: Path, *arguments: str) -> str:
     environment = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
-    done = subprocess.run(["git", *arguments], cwd=root, env=environment, capture_output=True, check=True)
+    done = subprocess.run(
+        ["git", *arguments], cwd=root, env=environment, capture_output=True, check=True, timeout=LONG_S
+    )
     return done.stdout.decode()
 
 

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
 import pytest
+from tests.waiting import join
 
 from codefathom.errors import SourceError
 from codefathom.source.web import fetch, name_of
@@ -99,7 +100,7 @@ PAGES: dict[str, Page] = {
     "/large-and-silent-about-it": Page(b"x" * 3_000, says_length=False),
     "/bomb": Page(gzip.compress(b"x" * 3_000), {"content-type": "text/plain", "content-encoding": "gzip"}),
     "/not-packed": Page(b"plain", {"content-type": "text/plain", "content-encoding": "gzip"}),
-    "/silent": Page(silent_s=5),
+    "/silent": Page(silent_s=3_600),
     "/slow": Page(b"x" * 200, pause_s=0.05),
 }
 for n in range(1, 7):
@@ -149,7 +150,7 @@ def site() -> Iterator[Site]:
         yield Site(f"http://127.0.0.1:{server.server_port}", asked)
         stop.set()
         server.shutdown()
-        thread.join()
+        join(thread)
 
 
 @pytest.mark.parametrize(
@@ -214,10 +215,8 @@ def test_a_page_may_not_be_too_large(site: Site, path: str) -> None:
 
 @pytest.mark.parametrize("path", ["/silent", "/slow"])
 def test_a_server_has_so_much_time_in_all(site: Site, path: str) -> None:
-    started = time.monotonic()
     with pytest.raises(SourceError, match=r"took longer than 0\.3 s"):
         fetch(site.url + path, timeout_s=0.3)
-    assert time.monotonic() - started < 4  # either page takes 5 s or more
 
 
 @pytest.mark.parametrize(
@@ -292,8 +291,7 @@ def test_html_needs_a_library_and_names_it(site: Site, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("page", ["<div>" * 100_000, "<!--" * 100_000, "<b " + "x=1 " * 100_000, "<" * 100_000])
 def test_html_that_means_harm_is_read_in_time(site: Site, monkeypatch: pytest.MonkeyPatch, page: str) -> None:
     monkeypatch.setitem(PAGES, "/harm", html(f"<p>seen</p>{page}"))
-    started = time.monotonic()
+    started = time.process_time()
     assert fetch(site.url + "/harm").startswith("seen")
-    assert (
-        time.monotonic() - started < 10
-    )  # it takes a fifth of a second; parsers that read it again and again, minutes
+    # It takes a fifth of a second; parsers that read it again and again, minutes.
+    assert time.process_time() - started < 10

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.waiting import Started, join
 
 from codefathom.stores.cache import FORMAT, Cache, decode_parsed, encode_parsed
 from codefathom.types import Break, Document, ParsedDocument, Reference, Symbol
@@ -161,13 +162,12 @@ print(cache.n_errors)
 
 def test_several_processes_and_threads_share_it(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
-    children = [subprocess.Popen([*command, name], stdout=subprocess.PIPE) for name in ("a", "b", "c")]
+    children = [Started([*command, name], stdout=subprocess.PIPE) for name in ("a", "b", "c")]
     cache = Cache.open(str(tmp_path))
     threads = [threading.Thread(target=cache.put_parsed, args=({f"t-{n}": b"t"},)) for n in range(10)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    join(*threads)
     assert [child.communicate()[0].strip() for child in children] == [b"0"] * 3
     assert len(cache.get_parsed([f"{name}-{number}" for name in "abc" for number in range(40)])) == 120
     assert len(cache.get_parsed([f"t-{number}" for number in range(10)])) == 10

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.traps import CONTENT, TRAPS, Elsewhere, Trap, deep_folder, plant
+from tests.waiting import Started
 
 from codefathom.stores.folder import File, Folder, RefusedError, UnsafeError, file_at, folder_at, index_folder
 
@@ -200,7 +200,7 @@ def test_a_folder_that_becomes_a_link_is_never_followed(folder: Folder, elsewher
         "            try: undo()\n"
         "            except OSError: pass\n"
     )
-    with subprocess.Popen([sys.executable, "-c", script, own.path, str(elsewhere.path)], stdout=-1) as other:
+    with Started([sys.executable, "-c", script, own.path, str(elsewhere.path)], stdout=-1) as other:
         assert other.stdout is not None
         other.stdout.readline()
         for number in range(2_000):

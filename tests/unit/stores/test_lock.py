@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.waiting import LONG_S, Started, join
 
 from codefathom.errors import IndexingError, LockedError
 from codefathom.stores.lock import writer_lock
@@ -19,7 +20,7 @@ import sys, time
 from codefathom.stores.lock import writer_lock
 with writer_lock(sys.argv[1]):
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(3600)
 """
 
 
@@ -45,23 +46,23 @@ def test_waits_as_long_as_asked(tmp_path: Path) -> None:
     def hold() -> None:
         with writer_lock(str(tmp_path)):
             entered.set()
-            leave.wait(10)
+            leave.wait(LONG_S)
 
     holder = threading.Thread(target=hold)
     holder.start()
-    entered.wait(10)
+    assert entered.wait(LONG_S)
     started = time.monotonic()
     with pytest.raises(LockedError), writer_lock(str(tmp_path), wait_s=0.12):
         pass
     assert time.monotonic() - started >= 0.12
     threading.Timer(0.05, leave.set).start()
-    with writer_lock(str(tmp_path), wait_s=10):
+    with writer_lock(str(tmp_path), wait_s=LONG_S):
         assert not entered.wait(0) or leave.is_set()
-    holder.join()
+    join(holder)
 
 
 def test_names_another_process_and_outlives_its_death(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE) as child:
+    with Started([sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
         with pytest.raises(LockedError, match=f"process {child.pid}"), writer_lock(str(tmp_path)):

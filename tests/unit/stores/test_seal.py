@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.waiting import LONG_S, Started
 
 from codefathom.errors import DamagedError
 from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
@@ -146,7 +147,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_what_a_killed_writer_left_is_no_damage(tmp_path: Path, read_only: bool) -> None:
     path = tmp_path / "c.db"
     filled(path).close()
-    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False, timeout=LONG_S)
     assert path.with_name("c.db-wal").stat().st_size > 0
     # Readers come and go; the last one to close a file moves the log into it.
     for mode in (read_only, True, False):
@@ -201,7 +202,7 @@ def test_a_check_beside_a_writer_finds_nothing(tmp_path: Path) -> None:
         "    catalog.close()\n"
         "print(found)"
     )
-    child = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE)
+    child = Started([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE)
     assert child.stdout is not None
     child.stdout.readline()
     chance = random.Random(9)
@@ -224,7 +225,7 @@ def test_comparing_takes_no_lock_from_sqlite(tmp_path: Path) -> None:
         first.write(Batch(removed=("d1.py",)))
         assert other.soundness.damage() == ""
         other.close()
-        subprocess.run([sys.executable, "-c", script, str(path)], check=True)
+        subprocess.run([sys.executable, "-c", script, str(path)], check=True, timeout=LONG_S)
         assert path.with_name("c.db-wal").stat().st_size > 0  # the last one to close a file removes its log
     assert first.soundness.damage() == ""
     first.close()

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from tests.waiting import Started
 
-LIMIT_S = 120
 AT_WORK = """
 import sys, time
 from codefathom.system.children import received
@@ -28,7 +28,7 @@ for task in received(sys.stdin.buffer):
 @contextmanager
 def child() -> Iterator[subprocess.Popen[bytes]]:
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen([sys.executable, "-P", "-c", AT_WORK], **pipes) as process:
+    with Started([sys.executable, "-P", "-c", AT_WORK], **pipes) as process:
         try:
             yield process
         finally:
@@ -47,7 +47,7 @@ def begin(process: subprocess.Popen[bytes], task: str) -> None:
 def test_a_child_ends_when_its_parent_has_gone(task: str) -> None:
     with child() as process:
         begin(process, task)
-        _, said = process.communicate(timeout=LIMIT_S)  # closes stdin, as the system does for a parent that is killed
+        _, said = process.communicate()  # closes stdin, as the system does for a parent that is killed
         assert (process.returncode, said) == (0, b"")
 
 
@@ -56,7 +56,7 @@ def test_half_a_message_is_no_error(tmp_path: object) -> None:
         begin(process, "rest")
         assert process.stdin is not None
         process.stdin.write(pickle.dumps(["a", "b"])[:-3])
-        _, said = process.communicate(timeout=LIMIT_S)
+        _, said = process.communicate()
         assert (process.returncode, said) == (0, b"")
 
 
@@ -67,5 +67,5 @@ def test_an_interrupt_is_for_the_parent_and_a_termination_is_quiet() -> None:
         process.send_signal(signal.SIGINT)
         begin(process, "wait")
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=LIMIT_S)
+        _, said = process.communicate()
         assert (process.returncode, said) == (-signal.SIGTERM, b"")

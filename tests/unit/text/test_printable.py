@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.hostile import BIDI, CONTROLS, EVERYTHING, FORBIDDEN
+from tests.waiting import LONG_S
 
 from codefathom.text.printable import escape_json, escape_xml, is_harmless, show_line, show_name, show_text, size
 
@@ -81,7 +82,9 @@ def test_a_shell_reads_the_very_name() -> None:
     script = "\n".join(
         f"printf '%s\\0' {show_name(name) if show_name(name) != name else shlex.quote(name)}" for name in names
     )
-    ran = subprocess.run(["bash", "-c", script], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
+    ran = subprocess.run(
+        ["bash", "-c", script], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"}, timeout=LONG_S
+    )
     assert ran.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1] == names
 
 

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.waiting import LONG_S
 
 from codefathom.answer.budget import Material
 from codefathom.answer.stages.grades import Grade, read_grade, read_grades
@@ -329,7 +330,7 @@ def test_a_document_cannot_end_its_fence_or_pass_for_another() -> None:
 
 
 def test_calls_run_at_the_same_time() -> None:
-    together = threading.Barrier(3, timeout=20)
+    together = threading.Barrier(3, timeout=LONG_S)
 
     def answer(ask: Ask) -> str:
         together.wait()  # passes only when three calls are under way at once
@@ -347,7 +348,7 @@ def test_an_interruption_ends_the_calls_under_way() -> None:
     class Endless(Chat):
         def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
             if documents_of(ask) == ["a1.py"]:
-                begun.wait(20)
+                begun.wait(LONG_S)
                 raise KeyboardInterrupt
             begun.set()
             try:
@@ -358,7 +359,7 @@ def test_an_interruption_ends_the_calls_under_way() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         judge(QUESTION, (), named("a1.py", "b2.py"), Endless(by_name), JudgeOptions(per_call=1, workers=2))
-    assert ended.wait(20)
+    assert ended.wait(LONG_S)
 
 
 def test_prose_needs_a_grade_of_its_own() -> None:

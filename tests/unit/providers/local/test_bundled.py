@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.waiting import LONG_S
 
 from codefathom.errors import ProviderError
 from codefathom.providers.local.bundled import (
@@ -187,5 +188,5 @@ def test_a_query_imports_no_numpy() -> None:
         "import sys; from codefathom.providers.local.bundled import BundledEmbedder;"
         "BundledEmbedder().embed(['how are files read'], 'query'); print('numpy' in sys.modules)"
     )
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=LONG_S)
     assert found.stdout.strip() == "False"

@@ -71,13 +71,13 @@ PIECES = {
 def test_time_grows_with_length(name: str) -> None:
     piece = PIECES[name]
     text = (piece * (MAX_QUESTION // len(piece) + 1))[:MAX_QUESTION]
-    began = time.monotonic()
+    began = time.thread_time()
     query = parse_query(text)
     plan(query, lambda _: False)
     overruled("graph", query)
     wanted(query, in_chinese=True)
     frames(text)
-    assert time.monotonic() - began < LIMIT_S
+    assert time.thread_time() - began < LIMIT_S
 
 
 def test_what_is_longer_is_refused_with_both_numbers_and_a_remedy() -> None:

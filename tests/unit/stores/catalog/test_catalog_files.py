@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests.waiting import Started, join
 
 from codefathom.errors import IndexingError
 from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
@@ -51,7 +52,7 @@ def check(catalog):
 
 
 def start(script: str, path: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", WRITE + READ + script, str(path)], stdout=subprocess.PIPE)
+    return Started([sys.executable, "-c", WRITE + READ + script, str(path)], stdout=subprocess.PIPE)
 
 
 def small(path: Path, text: str = "text\n") -> Catalog:
@@ -224,8 +225,7 @@ def test_threads_read_while_one_writes(tmp_path: Path) -> None:
     threads.append(threading.Thread(target=lambda: space["write"](catalog, 20)))  # type: ignore[operator]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    join(*threads)
     assert done == ["read"] * 3
     assert catalog.generation == 20
     catalog.close()

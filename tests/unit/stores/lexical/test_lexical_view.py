@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.waiting import Started
 
 from codefathom.errors import IndexingError
 from codefathom.stores.lexical.fields import Fields, fields_of
@@ -279,7 +280,7 @@ while True:
 def test_after_a_kill_the_changes_can_be_applied_again(tmp_path: Path, rounds: int) -> None:
     chance = random.Random(8)
     for _ in range(rounds):
-        with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE) as child:
+        with Started([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE) as child:
             assert child.stdout is not None
             child.stdout.readline()
             with pytest.raises(subprocess.TimeoutExpired):

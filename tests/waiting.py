@@ -1,0 +1,65 @@
+"""What tests wait for: processes, threads, conditions. No wait is without a limit, or needs a fast machine."""
+
+from __future__ import annotations
+
+import atexit
+import subprocess
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, AnyStr
+
+LONG_S = 300.0  # for what takes a second or two on a machine that is idle; only what hangs takes longer
+
+
+class Started(subprocess.Popen[AnyStr]):
+    """A process that is waited for `LONG_S` at most, and killed where its `with` block fails or the tests end."""
+
+    def __init__(self, *words: Any, **options: Any) -> None:
+        super().__init__(*words, **options)
+        _running.add(self)
+
+    def wait(self, timeout: float | None = None) -> int:
+        return super().wait(LONG_S if timeout is None else timeout)
+
+    def communicate(
+        self,
+        input: Any = None,  # noqa: A002 - its name in Popen
+        timeout: float | None = None,
+    ) -> tuple[Any, Any]:
+        return super().communicate(input, LONG_S if timeout is None else timeout)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, error, traceback)
+
+
+_running: weakref.WeakSet[Started[Any]] = weakref.WeakSet()
+
+
+@atexit.register
+def _kill_all() -> None:
+    for process in list(_running):
+        process.kill()
+
+
+def join(*threads: threading.Thread) -> None:
+    """Wait until threads have ended."""
+    for thread in threads:
+        thread.join(LONG_S)
+        assert not thread.is_alive(), f"{thread.name} does not end"
+
+
+def comes(happens: Callable[[], object]) -> bool:
+    """Wait until something is true; return whether it came."""
+    until = time.monotonic() + LONG_S
+    while not happens():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
