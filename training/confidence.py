@@ -23,11 +23,13 @@ from scipy.optimize import minimize
 
 from codefathom import Engine
 from codefathom.providers.local.bundled import BundledEmbedder
-from codefathom.search.pipeline import SearchRequest, gather
+from codefathom.search.question.planner import overruled
 from codefathom.search.question.query import parse_query
+from codefathom.search.question.ranking_query import understand
 from codefathom.search.ranking.confidence import WEAK, evidence
 from codefathom.search.ranking.rank import rank
-from codefathom.search.retrieve import asked
+from codefathom.search.request import SearchRequest
+from codefathom.search.retrieve import Lookup, gather
 from training.ranking import ROOT, options
 
 CALIBRATION = ROOT / "src/codefathom/search/ranking/calibration.py"
@@ -85,11 +87,10 @@ def ask(corpus: Corpus, corpora: Sequence[Corpus]) -> Iterator[Asked]:
             for kind, texts in ((OWN, _texts(corpus)), (SAME, same), (OTHER, any_other)):
                 for text in texts:
                     request = SearchRequest(parse_query(text))
-                    want = asked(request.query, sources)
-                    gathered = gather(request, want, sources, None, request.fusion.n_candidates)
-                    ranked = rank(want, gathered.candidates, gathered.fused)
+                    query = understand(request.query, sources.catalog, sources.lexical)
+                    ranked = rank(query, gather(Lookup(request, overruled("hybrid", request.query), query), sources))
                     if ranked:
-                        yield Asked(corpus.name, kind, evidence(want, ranked))
+                        yield Asked(corpus.name, kind, evidence(query, ranked))
 
 
 def _texts(corpus: Corpus) -> list[str]:

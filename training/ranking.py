@@ -25,11 +25,13 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from codefathom import Engine
-from codefathom.search.pipeline import SearchRequest, gather
+from codefathom.search.question.planner import overruled
 from codefathom.search.question.query import parse_query
+from codefathom.search.question.ranking_query import understand
 from codefathom.search.ranking.rank import by_place, saturated, score_of
 from codefathom.search.ranking.signals import NAMES, SIGNALS, Candidate, signals
-from codefathom.search.retrieve import asked as wanted_of
+from codefathom.search.request import SearchRequest
+from codefathom.search.retrieve import Lookup, gather
 
 ROOT = Path(__file__).parent.parent
 WEIGHTS = ROOT / "src/codefathom/search/ranking/weights.py"
@@ -86,11 +88,11 @@ def ask(corpus: Corpus) -> Iterator[Asked]:
             sources = engine._open().sources
             for question in corpus.questions:
                 request = SearchRequest(parse_query(question.text))
-                want = wanted_of(request.query, sources)
-                found = gather(request, want, sources, None, request.fusion.n_candidates)
-                candidates = sorted(found.candidates, key=by_place)
+                query = understand(request.query, sources.catalog, sources.lexical)
+                pool = gather(Lookup(request, overruled("hybrid", request.query), query), sources)
+                candidates = sorted(pool.candidates, key=by_place)
                 if candidates:
-                    yield _asked(corpus, question, candidates, np.array(signals(want, candidates, found.fused)))
+                    yield _asked(corpus, question, candidates, np.array(signals(query, candidates, pool.scores)))
 
 
 def _asked(corpus: Corpus, question: Question, candidates: Sequence[Candidate], rows: Floats) -> Asked:

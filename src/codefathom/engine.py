@@ -22,8 +22,9 @@ from codefathom.errors import IndexingError, LockedError, UsageError
 from codefathom.index.plan import plan
 from codefathom.project.damage import again_when_damaged, lines_of, reading
 from codefathom.project.opening import Location, OpenedProject, fusion, locate
-from codefathom.search.pipeline import SearchRequest, search
+from codefathom.search.pipeline import search
 from codefathom.search.question.query import parse_query
+from codefathom.search.request import SearchRequest
 from codefathom.source.masks import MASK
 from codefathom.stores.lock import held_lock
 from codefathom.text.printable import is_text

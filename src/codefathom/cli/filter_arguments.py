@@ -7,7 +7,7 @@ import os
 from codefathom.cli.options import AskOptions, ContextOptions, SearchOptions
 from codefathom.errors import UsageError
 from codefathom.search.filter.filter_options import one_of, split_values
-from codefathom.search.filter.filters import combine
+from codefathom.stores.conditions import combine
 from codefathom.text.printable import is_text
 from codefathom.types import Where
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.readers import IndexCatalog
 from codefathom.stores.views import Views
 from codefathom.system.background import Background
 
@@ -10,7 +10,7 @@ from codefathom.system.background import Background
 class Checks:
     """What a run finds out in threads while it does other things; the files are read once, and nothing is written."""
 
-    def __init__(self, catalog: Catalog, views: Views, *, whole: bool) -> None:
+    def __init__(self, catalog: IndexCatalog, views: Views, *, whole: bool) -> None:
         """Compare both views and, with `whole` or where it has no seal, the catalogue. Needs the writer lock."""
         self._soundness = catalog.soundness
         self._soundness.settle()

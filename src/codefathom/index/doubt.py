@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from codefathom.source.charset import known_encoding
-from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.readers import ForeignCatalog
 from codefathom.stores.catalog.records import Batch, DocumentRecord, Entry
 from codefathom.stores.vectors.flat_vectors import are_near
 from codefathom.stores.views import Views
@@ -29,7 +29,7 @@ class Doubt:
     """One check of one index, along with a run that reads all files. Needs the writer lock."""
 
     def __init__(
-        self, catalog: Catalog, views: Views, models: Collection[str], check_others: Callable[[], None]
+        self, catalog: ForeignCatalog, views: Views, models: Collection[str], check_others: Callable[[], None]
     ) -> None:
         """`models` are the embedding models of the settings: vectors of others cannot be checked, and are dropped.
 

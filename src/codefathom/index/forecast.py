@@ -10,7 +10,7 @@ from codefathom.index.plan import IndexPlan, Recipe, plan
 from codefathom.index.purposes import n_tokens
 from codefathom.parse import grammars, is_for_model
 from codefathom.source.languages import language_of
-from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.readers import IndexState
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.types import ForModel, IndexReport
 
@@ -20,7 +20,7 @@ _PROMPT_TOKENS = 400
 
 
 def dry_run(
-    catalog: Catalog,
+    catalog: IndexState,
     recipe: Recipe,
     without_purpose: Collection[StoredDocument] | None = None,
     *,

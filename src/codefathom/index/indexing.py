@@ -39,7 +39,7 @@ from codefathom.source.secrets import blank
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.stores.base import Row
 from codefathom.stores.cache import Cache
-from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.readers import IndexCatalog
 from codefathom.stores.catalog.records import Batch, DocumentRecord, Entry, Rejected, Touched
 from codefathom.stores.vectors.flat_vectors import quantise
 from codefathom.stores.views import Views
@@ -62,7 +62,7 @@ class Patience:
 class Stages:
     """Everything an index run works with; chosen by the engine."""
 
-    catalog: Catalog
+    catalog: IndexCatalog
     views: Views
     embedder: Embedder
     cache: Cache | None

@@ -18,8 +18,8 @@ from codefathom.stores.catalog.records import Entry
 from codefathom.types import USUAL_ENCODING, Document, Skipped
 from codefathom.versions import CHUNKER_VERSION, PARSER_VERSION, SECRETS_VERSION
 
-if TYPE_CHECKING:
-    from codefathom.stores.catalog.catalog import Catalog  # which a process that only prepares files does not need
+if TYPE_CHECKING:  # which a process that only prepares files does not need
+    from codefathom.stores.catalog.readers import IndexState
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Recipe:
 _READ_AS = " read as "
 
 
-def with_found_encoding(recipe: Recipe, catalog: Catalog) -> Recipe:
+def with_found_encoding(recipe: Recipe, catalog: IndexState) -> Recipe:
     """Return the recipe with the encoding that the last run found for old files."""
     return replace(recipe, found_encoding=catalog.get_meta("encoding"))
 
@@ -103,7 +103,7 @@ class IndexPlan:
         return len(self.jobs) + len(self.removed)
 
 
-def plan(catalog: Catalog, recipe: Recipe, *, full: bool = False, is_known: bool = True) -> IndexPlan:
+def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: bool = True) -> IndexPlan:
     """Compare the tree with the catalogue. A changed parser or chunker makes every file suspect; so does `full`.
 
     Nothing is believed of a catalogue that is not known.

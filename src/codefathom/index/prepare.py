@@ -16,9 +16,10 @@ from codefathom.source.changes import FileStat
 from codefathom.source.documents import read
 from codefathom.source.large import Survey, Window, look_through
 from codefathom.source.secrets import MASK, blank
+from codefathom.stores.base import Fields
 from codefathom.stores.cache import Cache, decode_parsed, encode_parsed
 from codefathom.stores.catalog.records import Rejected, Touched
-from codefathom.stores.lexical.fields import Fields, fields_of
+from codefathom.stores.lexical.fields import fields_of
 from codefathom.types import Chunk, Document, Failure, ParsedDocument, Skipped
 
 # What is embedded of a chunk: enough for its topic; a static model gains nothing from more.

@@ -19,7 +19,7 @@ from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.providers.parallel import in_parallel
 from codefathom.stores.cache import Cache
-from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.types import Failure, ForModel, IndexReport, Progress, Symbol
 
@@ -97,7 +97,7 @@ def purpose_key(model: str) -> str:
     return f"{model}|{told}"
 
 
-def without_purpose(catalog: Catalog, cache: Cache, key: str) -> list[StoredDocument]:
+def without_purpose(catalog: SearchCatalog, cache: Cache, key: str) -> list[StoredDocument]:
     """Return the documents about which the model is to be asked, of those with the same bytes only one."""
     documents = {document.fingerprint: document for document in catalog.documents() if document.size}
     known = cache.get_purposes(key, documents)
@@ -125,7 +125,7 @@ def passed_on(
 
 
 def add_purposes(
-    events: Generator[Progress | IndexReport, None, None], model: PurposeModel, catalog: Catalog, cache: Cache
+    events: Generator[Progress | IndexReport, None, None], model: PurposeModel, catalog: SearchCatalog, cache: Cache
 ) -> Generator[Progress | IndexReport, None, None]:
     """Pass on the events of an index run; when it has ended, ask for what is missing, and complete its report."""
     report = yield from passed_on(events)
@@ -141,7 +141,7 @@ def add_purposes(
 class _Asking:
     """The calls of one run; remembers what was sent and what failed."""
 
-    def __init__(self, model: PurposeModel, catalog: Catalog, cache: Cache) -> None:
+    def __init__(self, model: PurposeModel, catalog: SearchCatalog, cache: Cache) -> None:
         self._model = model
         self._catalog = catalog
         self._cache = cache

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import NamedTuple
 
 from codefathom.errors import DamagedError, IndexingError, SourceError, UsageError
-from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.stores.folder import Folder
 from codefathom.text.printable import is_text
@@ -136,7 +136,7 @@ def glance(folder: Folder, word: str) -> Glance | None:
     `word` is the one by which the index is known here: of another one nothing is told.
     """
     try:
-        catalog = Catalog.open(folder.file("catalog.db"), read_only=True)
+        catalog = Catalog.open(folder.file(CATALOGUE), read_only=True)
     except DamagedError:
         raise
     except IndexingError:

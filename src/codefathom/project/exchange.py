@@ -18,14 +18,14 @@ from codefathom.errors import UsageError
 from codefathom.source.content import decode
 from codefathom.source.origin import Tree, is_inside
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
-from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.text.printable import escape_json, is_text
 
 KINDS = ("index-json", "jsonl")
 
 
-def export(catalog: Catalog, root: str, kind: str) -> Iterator[str]:
+def export(catalog: SearchCatalog, root: str, kind: str) -> Iterator[str]:
     """Yield the index line by line. Raises UsageError for an unknown kind."""
     if kind == "index-json":
         return _index_json(catalog, root)
@@ -84,7 +84,7 @@ def _document(line: str, number: int) -> tuple[str, str]:
     return _inside(path, f"line {number}"), text
 
 
-def _index_json(catalog: Catalog, root: str) -> Iterator[str]:
+def _index_json(catalog: SearchCatalog, root: str) -> Iterator[str]:
     yield "{"
     documents = catalog.documents()
     for index, document in enumerate(documents):
@@ -99,7 +99,7 @@ def _index_json(catalog: Catalog, root: str) -> Iterator[str]:
     yield "}"
 
 
-def _json_lines(catalog: Catalog, root: str) -> Iterator[str]:
+def _json_lines(catalog: SearchCatalog, root: str) -> Iterator[str]:
     for document in catalog.documents():
         content = [
             {

@@ -16,7 +16,7 @@ from codefathom.project.originals import Lines
 from codefathom.source.masks import MASK
 from codefathom.source.secrets import find
 from codefathom.stores.catalog.catalog import Catalog
-from codefathom.types import Check, SecretPlace, Skipped, Status
+from codefathom.types import Check, Filter, SecretPlace, Skipped, Status
 
 
 def status(opened: OpenedProject) -> Status:
@@ -94,7 +94,7 @@ def secret_places(opened: OpenedProject) -> Iterator[SecretPlace]:
 def _paths(catalog: Catalog, *, with_masks: bool) -> list[str]:
     if not with_masks:
         return [document.path for document in catalog.documents()]
-    chunks = catalog.chunks(catalog.select("instr(c.text, ?) > 0", (MASK,)))
+    chunks = catalog.chunks(catalog.matching(Filter("text", "contains_cased", MASK)))
     return sorted({chunk.path for chunk in chunks.values()})
 
 

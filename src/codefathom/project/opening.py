@@ -25,12 +25,12 @@ from codefathom.index.chunk import ChunkLimits
 from codefathom.index.plan import Recipe
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.local.bundled import BundledEmbedder
-from codefathom.search.pipeline import Fusion
+from codefathom.search.ranking.fuse import Fusion
 from codefathom.search.retrieve import Sources
 from codefathom.source.origin import Originals, Tree
 from codefathom.source.scan import ScanRules
 from codefathom.stores.base import VectorStore
-from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.folder import Folder, index_folder, writing_error
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.lock import WriterLock, held_lock
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from codefathom.types import Hit, IndexReport, Progress
 
 INDEX_FOLDER = ".fathom"
-_CATALOGUE = "catalog.db"
 _BATCH_HERE = 32  # texts for a model on this machine, some seconds' work; a server is asked for `embed.batch` at once
 
 
@@ -113,7 +112,7 @@ def word_of(place: Location) -> str:
 
 
 def _index_place(place: Location) -> IndexPlace:
-    return IndexPlace(place.root, place.index_dir, os.path.join(place.index_dir, _CATALOGUE))
+    return IndexPlace(place.root, place.index_dir, os.path.join(place.index_dir, CATALOGUE))
 
 
 def _index_dir(root: str, settings: Settings, cache_dir: str) -> str:
@@ -228,7 +227,8 @@ class OpenedProject:
 
         place, wanted = self.place, self.place.settings.embed
         batch = min(wanted.batch, _BATCH_HERE) if is_on_disk(wanted.model) else wanted.batch
-        return Upgrade(self.embedder, self._views(lexical, self.embedder), self.views, place.index_folder, batch)
+        views = self._views(lexical, self.embedder)
+        return Upgrade(self.embedder, views, self.views, self.catalog, place.index_folder, batch=batch)
 
     @contextmanager
     def writing(self, lock: WriterLock | None = None) -> Iterator[Stages]:
@@ -443,7 +443,7 @@ def _n_workers(wanted: int) -> int:
 
 def _catalog(folder: Folder) -> tuple[Catalog, UnwritableError | None]:
     """Open the catalogue; where nothing can be written, one that is there only to be read, and return why as well."""
-    file = folder.file(_CATALOGUE)
+    file = folder.file(CATALOGUE)
     try:
         _make_folder(folder)
         return Catalog.open(file), None

@@ -17,7 +17,6 @@ from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.roles import masks_secrets
 from codefathom.providers.base import Message
-from codefathom.search.filter.filters import to_sql
 from codefathom.source.content import decode, is_binary
 from codefathom.source.origin import Tree
 from codefathom.source.secrets import blank, mask
@@ -94,9 +93,8 @@ class Texts:
         catalog = self.opened.catalog
         indexed = [document.path for document in catalog.documents()]
         if where is not None:
-            condition = to_sql(where)
             with deadline(self.opened.place.settings.search.expression_timeout_s):
-                chunks = catalog.chunks(catalog.select(condition.condition, condition.parameters))
+                chunks = catalog.chunks(catalog.matching(where))
             inside = {chunk.path for chunk in chunks.values()}
             indexed = [path for path in indexed if path in inside]
         return [*self.documents, *indexed]

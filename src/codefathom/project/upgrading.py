@@ -18,6 +18,7 @@ from codefathom.index.purposes import passed_on
 from codefathom.providers.base import Embedder
 from codefathom.search.retrieve import Sources
 from codefathom.stores.cache import Cache
+from codefathom.stores.catalog.readers import VectorCatalog
 from codefathom.stores.folder import Folder
 from codefathom.stores.lock import writer_lock
 from codefathom.stores.vectors.flat_vectors import are_alike, quantise
@@ -37,8 +38,18 @@ Missing = Sequence[tuple[int, str, Chunk]]  # key, text hash, chunk
 class Upgrade:
     """The chosen model beside the bundled one, each with its view of the same catalogue."""
 
-    def __init__(self, embedder: Embedder, views: Views, bundled: Views, index_folder: Folder, batch: int) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        views: Views,
+        bundled: Views,
+        catalog: VectorCatalog,
+        index_folder: Folder,
+        *,
+        batch: int,
+    ) -> None:
         self.embedder = embedder
+        self._catalog = catalog
         self._views = views
         self._bundled = bundled
         self._index_folder = index_folder
@@ -66,7 +77,7 @@ class Upgrade:
         Where one of them is another vector, or the model does not answer, all are dropped.
         """
         self._views.vectors.clear()
-        catalog, name = self._bundled.catalog, self.embedder.name
+        catalog, name = self._catalog, self.embedder.name
         sample = catalog.some_vectors(name, _SAMPLE)
         try:
             made = self._vectors([(key, digest, chunk) for key, digest, chunk, _ in sample], cache)
@@ -101,7 +112,7 @@ class Upgrade:
             except (ProviderError, LockedError) as error:
                 paths = dict.fromkeys(chunk.path for _, _, chunk in self._missing())
                 failures = tuple(Failure(path, f"not embedded: {error}") for path in paths)
-        generation = self._bundled.catalog.generation
+        generation = self._catalog.generation
         yield replace(report, failures=(*report.failures, *failures), generation=generation)
 
     def damage(self) -> dict[str, str]:
@@ -152,18 +163,18 @@ class Upgrade:
             self._bundled.reload()
             self._views.vectors.reload()
             self._write(vectors)
-            self._bundled.catalog.soundness.settle()
+            self._catalog.soundness.settle()
 
     def _write(self, vectors: Mapping[str, bytes]) -> None:
-        self._bundled.catalog.add_vectors(self.embedder.name, vectors)
+        self._catalog.add_vectors(self.embedder.name, vectors)
         self._views.sync()
         self._bundled.sync()
 
     def _missing(self) -> Missing:
-        return self._bundled.catalog.without_vector(self.embedder.name)
+        return self._catalog.without_vector(self.embedder.name)
 
     def _n_missing(self) -> int:
-        generation = self._bundled.catalog.generation
+        generation = self._catalog.generation
         if self._counted[0] != generation:
-            self._counted = (generation, self._bundled.catalog.n_without_vector(self.embedder.name))
+            self._counted = (generation, self._catalog.n_without_vector(self.embedder.name))
         return self._counted[1]

@@ -6,44 +6,45 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from codefathom.search.filter.filters import matches
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import forms_of
 from codefathom.search.ranking.explain import best_line, best_name, named, reason
 from codefathom.search.ranking.rank import Ranked
-from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.stores.conditions import matches
 from codefathom.stores.lexical.terms import terms
 from codefathom.types import Chunk, FilterGroup, Hit, Level, Symbol, Where
 
 
 class Cut(NamedTuple):
-    """What a hit is, how many there may be, and the condition that their lines have passed."""
+    """The level of the hits, their largest number, and the condition that their lines have passed."""
 
     level: Level
     limit: int
     where: Where | None = None
 
 
-def hits(want: RankingQuery, ranked: Sequence[Ranked], catalog: Catalog, cut: Cut) -> list[Hit]:
+def cut_to_level(query: RankingQuery, ranked: Sequence[Ranked], catalog: SearchCatalog, cut: Cut) -> list[Hit]:
     """Return at most `limit` hits, best first, each place once."""
     if cut.level == "file":
         places = _files(ranked, catalog, cut.limit)
     elif cut.level == "symbol":
-        places = _symbols(want, ranked, catalog, cut)
+        places = _symbols(query, ranked, catalog, cut)
     else:
         places = _joined(ranked, cut.limit)
-    return [_hit(want, chunk, item) for chunk, item in places]
+    return [_explained(query, chunk, item) for chunk, item in places]
 
 
-def _hit(want: RankingQuery, chunk: Chunk, item: Ranked) -> Hit:
+def _explained(query: RankingQuery, chunk: Chunk, item: Ranked) -> Hit:
+    """Return a place as a hit, with its reason, the line that answers and the symbol to show."""
     best = item.candidate.chunk if chunk.kind == "file" else chunk
-    names = named(want, best)
-    line = item.candidate.line or best_line(want, best, names)
+    names = named(query, best)
+    line = item.candidate.line or best_line(query, best, names)
     return Hit(
         chunk,
         item.score,
         item.signals,
-        reason(want, best, names, item.signals),
+        reason(query, best, names, item.signals),
         line,
         "" if chunk.kind == "file" else best_name(best, names, line),
     )
@@ -84,7 +85,7 @@ def _join(one: Chunk, other: Chunk) -> Chunk:
     )
 
 
-def _files(ranked: Sequence[Ranked], catalog: Catalog, limit: int) -> list[tuple[Chunk, Ranked]]:
+def _files(ranked: Sequence[Ranked], catalog: SearchCatalog, limit: int) -> list[tuple[Chunk, Ranked]]:
     places: list[tuple[Chunk, Ranked]] = []
     for item in _first_of_each(ranked, limit):
         pieces = [chunk for _, chunk in catalog.chunks_of(item.candidate.chunk.path)]
@@ -115,7 +116,9 @@ def _first_of_each(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
     return list(best.values())
 
 
-def _symbols(want: RankingQuery, ranked: Sequence[Ranked], catalog: Catalog, cut: Cut) -> list[tuple[Chunk, Ranked]]:
+def _symbols(
+    query: RankingQuery, ranked: Sequence[Ranked], catalog: SearchCatalog, cut: Cut
+) -> list[tuple[Chunk, Ranked]]:
     about_kind = list(_about_kind(cut.where))
     places: dict[tuple[str, int, int], tuple[Chunk, Ranked]] = {}
     for item in ranked:
@@ -125,7 +128,7 @@ def _symbols(want: RankingQuery, ranked: Sequence[Ranked], catalog: Catalog, cut
             for symbol in catalog.symbols_of(chunk.path)
             if _touches(symbol, chunk) and all(matches(part, {"kind": symbol.kind}) for part in about_kind)
         ]
-        for symbol in _best_symbols(want, chunk, inside):
+        for symbol in _best_symbols(query, chunk, inside):
             place = (chunk.path, symbol.start_line, symbol.end_line)
             whole = None if place in places else _symbol_chunk(symbol, chunk, catalog)
             if whole is not None and whole.text:  # without text it is damaged, which the result says
@@ -147,31 +150,31 @@ def _about_kind(where: Where | None) -> Iterator[Where]:
         yield where
 
 
-def _best_symbols(want: RankingQuery, chunk: Chunk, inside: Sequence[Symbol]) -> list[Symbol]:
+def _best_symbols(query: RankingQuery, chunk: Chunk, inside: Sequence[Symbol]) -> list[Symbol]:
     """Return the symbols of a chunk that the question is about, or the one that it lies in."""
     starting = [symbol for symbol in inside if symbol.start_line >= chunk.start_line]
-    named = [symbol for symbol in starting if _is_named(want, symbol)]
+    named = [symbol for symbol in starting if _is_named(query, symbol)]
     if named:
         return named
     whole = [symbol for symbol in inside if symbol.qualified_name == chunk.symbol]
     # Stable: the first of equals stays the first.
-    starting.sort(key=lambda symbol: -_n_shared(want, f"{symbol.signature} {symbol.doc}"))
+    starting.sort(key=lambda symbol: -_n_shared(query, f"{symbol.signature} {symbol.doc}"))
     return starting[:1] or whole[:1]
 
 
-def _n_shared(want: RankingQuery, text: str) -> int:
-    return forms_of(want.terms).among(terms(text)).bit_count()
+def _n_shared(query: RankingQuery, text: str) -> int:
+    return forms_of(query.terms).among(terms(text)).bit_count()
 
 
 def _touches(symbol: Symbol, chunk: Chunk) -> bool:
     return symbol.start_line <= chunk.end_line and symbol.end_line >= chunk.start_line
 
 
-def _is_named(want: RankingQuery, symbol: Symbol) -> bool:
-    return symbol.name.lower() in want.symbol_names or _n_shared(want, symbol.name) > 0
+def _is_named(query: RankingQuery, symbol: Symbol) -> bool:
+    return symbol.name.lower() in query.symbol_names or _n_shared(query, symbol.name) > 0
 
 
-def _symbol_chunk(symbol: Symbol, chunk: Chunk, catalog: Catalog) -> Chunk:
+def _symbol_chunk(symbol: Symbol, chunk: Chunk, catalog: SearchCatalog) -> Chunk:
     lines = catalog.lines(chunk.path, symbol.start_line, symbol.end_line)
     return replace(
         chunk,

@@ -1,9 +1,24 @@
-"""What a vector store must offer. Keys are the integer keys of chunks in the catalogue, which are never used twice."""
+"""The contracts of the views: an index of words and an index of vectors.
+
+Keys are the integer keys of chunks in the catalogue, which are never used twice. Each contract has its test, which a
+new adapter passes: `testing/lexical_store.py`, `testing/vector_store.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple, Protocol
+
+FIELDS = ("path", "name", "signature", "body")
+
+
+class Fields(NamedTuple):
+    """What is indexed of a chunk: terms, parted by white space."""
+
+    path: str
+    name: str
+    signature: str
+    body: str
 
 
 class Row(NamedTuple):
@@ -11,6 +26,68 @@ class Row(NamedTuple):
 
     key: int
     vector: bytes  # int8, one byte a dimension, scaled so that the largest component is ±127
+
+
+class LexicalStore(Protocol):
+    """A view of the catalogue's words, in fields, labelled with the generation it was built from."""
+
+    @property
+    def generation(self) -> int:
+        """Generation of the catalogue this view shows; -1 when there is no usable view."""
+        ...
+
+    @property
+    def n_chunks(self) -> int:
+        """Number of chunks in the view."""
+        ...
+
+    def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
+        """Return the number of chunks in whose body each term stands."""
+        ...
+
+    def search(
+        self, words: Mapping[str, float], k: int, weights: Mapping[str, float], allowed: Collection[int] | None = None
+    ) -> list[tuple[int, float]]:
+        """Return the k best as (key, sum of BM25 scores over fields, weighted by word and field), best first."""
+        ...
+
+    def update(self, added: Iterable[tuple[int, Fields]], removed: Iterable[int]) -> None:
+        """Add chunks, or replace those with the same key, and remove others. Visible after `commit`."""
+        ...
+
+    def clear(self) -> None:
+        """Drop all chunks, to be built again. Visible after `commit`."""
+        ...
+
+    def abandon(self) -> None:
+        """Drop what was not committed; after `clear` the view is still to be built anew."""
+        ...
+
+    def commit(self, generation: int) -> None:
+        """Make all changes visible and durable at once, under this generation."""
+        ...
+
+    def damage(self) -> str:
+        """Return the first difference from what was written, or nothing; reads all of it."""
+        ...
+
+    @property
+    def is_unsettled(self) -> bool:
+        """True if a process was killed while it wrote, so that the view must be built again before the next write."""
+        ...
+
+    @property
+    def is_worn(self) -> bool:
+        """True if the scores have drifted so far from those of a new view that it should be built again."""
+        ...
+
+    def reload(self) -> None:
+        """See what another process has committed."""
+        ...
+
+    def close(self) -> None:
+        """Release files. Uncommitted changes are dropped."""
+        ...
 
 
 class VectorStore(Protocol):
@@ -22,7 +99,7 @@ class VectorStore(Protocol):
         ...
 
     def damage(self) -> str:
-        """Return in what the view differs from what was written, or nothing; reads all of it."""
+        """Return the first difference from what was written, or nothing; reads all of it."""
         ...
 
     def upsert(self, rows: Iterable[Row]) -> None:

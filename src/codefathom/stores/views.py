@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from codefathom.stores.base import Row, VectorStore
-from codefathom.stores.catalog.catalog import Catalog
-from codefathom.stores.lexical.fields import Fields, fields_of
-from codefathom.stores.lexical.lexical_view import LexicalView
+from codefathom.stores.base import Fields, LexicalStore, Row, VectorStore
+from codefathom.stores.catalog.readers import ViewSource
+from codefathom.stores.lexical.fields import fields_of
 
 
 class Views:
     """What a search reads; `sync` makes both show the catalogue's present generation."""
 
-    def __init__(self, catalog: Catalog, lexical: LexicalView, vectors: VectorStore, model: str) -> None:
+    def __init__(self, catalog: ViewSource, lexical: LexicalStore, vectors: VectorStore, model: str) -> None:
         self.catalog = catalog
         self.lexical = lexical
         self.vectors = vectors
@@ -107,7 +106,7 @@ class Views:
         self.lexical.close()
         self.vectors.close()
 
-    def _named(self) -> Mapping[str, LexicalView | VectorStore]:
+    def _named(self) -> Mapping[str, LexicalStore | VectorStore]:
         return {"index of words": self.lexical, "index of vectors": self.vectors}
 
     def _catch_up_lexical(self) -> None:

@@ -2,6 +2,7 @@
 
 from codefathom.testing.chat_model import ChatModelContract
 from codefathom.testing.embedder import KINDS, EmbedderContract, rows_of
+from codefathom.testing.lexical_store import LexicalStoreContract
 from codefathom.testing.reranker import RerankerContract
 from codefathom.testing.stand_ins import FakeEmbedder, FakeReranker, ScriptedChat
 from codefathom.testing.vector_store import VectorStoreContract
@@ -12,6 +13,7 @@ __all__ = [
     "EmbedderContract",
     "FakeEmbedder",
     "FakeReranker",
+    "LexicalStoreContract",
     "RerankerContract",
     "ScriptedChat",
     "VectorStoreContract",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from codefathom.errors import UsageError
-from codefathom.search.filter.filters import combine
+from codefathom.stores.conditions import combine
 from codefathom.types import Filter, FilterGroup, Where
 
 MAX_PATH = 4_096  # characters; no system takes more

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from codefathom.errors import UsageError
-from codefathom.search.filter.filters import field_named, normalise, operator_named
+from codefathom.stores.conditions import field_named, normalise, operator_named
 from codefathom.types import Filter, FilterGroup, Where
 
 _SIGNS = {

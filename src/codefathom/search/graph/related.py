@@ -14,7 +14,7 @@ from typing import NamedTuple
 from codefathom.errors import UsageError
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.resolve import Resolver, family
-from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.types import FoundSymbol, Reference, Related, RelatedResult, Symbol
 
 MAX_EDGES = 200
@@ -35,7 +35,7 @@ _ABOUT_SYMBOLS = (
 )
 
 
-def related(catalog: Catalog, target: str, *, depth: int = 1, limit: int = MAX_EDGES) -> RelatedResult:
+def related(catalog: SearchCatalog, target: str, *, depth: int = 1, limit: int = MAX_EDGES) -> RelatedResult:
     """Return the edges around a file (a path or a module's name) or a symbol (`@@name`), nearest first, each once.
 
     With `depth` 2 and more, also around what was found; never more than `limit` edges. Raises UsageError for a target
@@ -72,7 +72,7 @@ class _Use(NamedTuple):
 class _Graph:
     """The catalogue, with what is asked of it more than once."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: SearchCatalog) -> None:
         self.catalog = catalog
         documents = [(item.path, item.language) for item in catalog.documents()]
         self.resolver = Resolver(documents, _go_modules(catalog, [path for path, _ in documents]))
@@ -117,7 +117,7 @@ class _Graph:
         return family(languages.get(one, "")) == family(languages.get(other, ""))
 
 
-def _go_modules(catalog: Catalog, paths: Iterable[str]) -> dict[str, str]:
+def _go_modules(catalog: SearchCatalog, paths: Iterable[str]) -> dict[str, str]:
     """Return the folder of each Go module by its name, as the go.mod files say."""
     modules: dict[str, str] = {}
     for path in paths:

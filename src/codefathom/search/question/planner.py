@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.errors import UsageError
@@ -19,7 +20,7 @@ Relation: TypeAlias = Literal["used by", "called by", "calls", "imported by", "i
 
 
 class ConnectionQuery(NamedTuple):
-    """What a question about connections asks: `who calls parse_query` is ("called by", "parse_query")."""
+    """A question about connections: `who calls parse_query` is ("called by", "parse_query")."""
 
     relation: Relation
     target: str  # a name or a path, without marks
@@ -30,7 +31,11 @@ class Planned(NamedTuple):
 
     mode: Mode
     plan: SearchPlan
-    asked: ConnectionQuery | None = None  # with mode "graph"
+    connection: ConnectionQuery | None = None  # with mode "graph"
+
+    def without_names(self, query: Query) -> Query:
+        """Return the query as it is searched: a name in a question about connections says nothing of where to look."""
+        return replace(query, paths=(), symbols=(), members_of=None) if self.connection else query
 
 
 def plan(query: Query, is_known: Callable[[str], bool], is_module: Callable[[str], bool] = lambda _: False) -> Planned:
@@ -39,11 +44,10 @@ def plan(query: Query, is_known: Callable[[str], bool], is_module: Callable[[str
     if query.intent != "error":
         if is_expression(query):
             return Planned("regex", SearchPlan("regex", "it reads as a regular expression"))
-        asked = asked_connection(query)
-        if asked and (is_known(asked.target) or is_module(asked.target)):
-            return Planned(
-                "graph", SearchPlan("graph", f"it asks {_IN_WORDS[asked.relation].format(asked.target)}"), asked
-            )
+        connection = connection_query(query)
+        if connection and (is_known(connection.target) or is_module(connection.target)):
+            why = f"it asks {_IN_WORDS[connection.relation].format(connection.target)}"
+            return Planned("graph", SearchPlan("graph", why), connection)
     if query.intent == "symbol" and query.text and is_known(query.text):
         return Planned("hybrid", SearchPlan("symbol", f"{query.text} is defined here; definitions come first"))
     if query.intent == "question":
@@ -52,19 +56,17 @@ def plan(query: Query, is_known: Callable[[str], bool], is_module: Callable[[str
 
 
 def route_of(text: str) -> Route:
-    """Return how a question would be taken in a project that defines every name."""
+    """Return the route of a question in a project that defines every name."""
     return plan(parse_query(text), lambda _: True).plan.route
 
 
 def overruled(mode: Mode, query: Query) -> Planned:
-    """Return what the user chose. With mode "graph" a name alone asks what uses it."""
+    """Return the plan for the mode that the user chose. With mode "graph" a name alone asks for its uses."""
     route = _ROUTE_OF.get(mode, "semantic")
-    asked = (
-        asked_connection(query) or ConnectionQuery("used by", _name(query.as_written.strip()))
-        if mode == "graph"
-        else None
-    )
-    return Planned(mode, SearchPlan(route), asked)
+    if mode != "graph":
+        return Planned(mode, SearchPlan(route))
+    used_by = ConnectionQuery("used by", _name(query.as_written.strip()))
+    return Planned(mode, SearchPlan(route), connection_query(query) or used_by)
 
 
 _ROUTE_OF: dict[Mode, Route] = {"regex": "regex", "symbol": "symbol", "graph": "graph"}
@@ -97,7 +99,7 @@ _EXPRESSION = (
 
 
 def is_expression(query: Query) -> bool:
-    """Whether a query can hardly be anything but a regular expression."""
+    """Return True for a query that can hardly be anything but a regular expression."""
     text = query.text
     if "\n" in text or len(text) > MAX_CHARACTERS or _MARKS.isdisjoint(text) or query.intent == "symbol":
         return False
@@ -167,8 +169,8 @@ _ENDS = " ?.!\uff1f\u3002\uff01"
 _LONGEST = 200  # characters
 
 
-def asked_connection(query: Query) -> ConnectionQuery | None:
-    """Return what a question asks of calls, uses and imports; None when it asks anything else."""
+def connection_query(query: Query) -> ConnectionQuery | None:
+    """Return the connection that a question asks for: calls, uses or imports; None for any other question."""
     text = " ".join(query.as_written.split())
     if len(text) > _LONGEST or not text:
         return None
@@ -178,8 +180,8 @@ def asked_connection(query: Query) -> ConnectionQuery | None:
         return None
     text = re.sub(_BEFORE, "", text, count=1, flags=re.IGNORECASE).rstrip(_ENDS)
     for relation, pattern in possible:
-        found = re.fullmatch(pattern, text, re.IGNORECASE)
-        name = _name(found.groupdict().get("other") or found["name"] or "") if found else ""
+        match = re.fullmatch(pattern, text, re.IGNORECASE)
+        name = _name(match.groupdict().get("other") or match["name"] or "") if match else ""
         if name:
             return ConnectionQuery(relation, name)
     return None

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from codefathom.errors import UsageError
 from codefathom.search.filter.filter_options import MAX_PATH, is_glob, one_of, split_values
-from codefathom.search.filter.filters import combine, normalise
+from codefathom.stores.conditions import combine, normalise
 from codefathom.types import Filter, FilterGroup, Where
 
 # Characters. A trace of a hundred places has 20,000, the longest issues 60,000.

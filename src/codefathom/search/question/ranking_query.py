@@ -1,15 +1,21 @@
-"""A question → what the ranking looks for: words, translations, symbols. Pure but for the dictionary."""
+"""A question → what the ranking looks for: words with their weights, translations, symbols, lines of a stack trace.
+
+`analyse` reads the question alone, `understand` also compares it with what is indexed.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
-from codefathom.search.question.frames import Framed
+from codefathom.search.question.frames import Framed, frames, same_place
 from codefathom.search.question.issue import Issue, read_issue, weights_of
 from codefathom.search.question.query import Query
-from codefathom.search.question.translate import to_chinese, to_english
+from codefathom.search.question.translate import COMMON, to_chinese, to_english
+from codefathom.stores.base import LexicalStore
 from codefathom.stores.lexical.terms import terms
 
 STOP_WORDS = frozenset(
@@ -25,6 +31,8 @@ _ABOUT_PROSE = frozenset(
     "readme documentation docs changelog license contributing guide tutorial install installation".split()  # noqa: SIM905
 )
 LONG = 24  # words: a longer text is an issue or a log, of which few words say what it is about
+_MAX_MEANT = 3  # files of one name that a line of a trace may mean
+_OUTER = 0.8  # what each caller in a trace counts against what it calls
 _WORD = re.compile(r"[a-z0-9]+|[^\W\x00-\x7f]+")
 _LAST = re.compile(r"::|\.|#|->|\\|/")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:::|\.|#|->|\\)[^\W\d]\w*)*")
@@ -50,18 +58,24 @@ class RankingQuery:
     is_translated: bool = False  # it is asked in Chinese, and its words are looked for in English, too
 
     @property
+    def depth(self) -> int:
+        """How many times as many candidates it needs: the words of a long text lead everywhere, and so do
+        translations, of which there are several for each word."""
+        return 3 if self.rest else 2 if self.is_translated else 1
+
+    @property
     def symbol_names(self) -> frozenset[str]:
         """The last parts of the symbols asked for, lower-case."""
         return frozenset(last_of(symbol).lower() for symbol in self.symbols)
 
     @property
     def weighted(self) -> dict[str, float]:
-        """The terms with what each one counts."""
+        """The terms with the weight of each."""
         return {term: self.weights.get(term, 1.0) for term in self.terms}
 
     @property
     def worth(self) -> dict[str, float]:
-        """The terms with what finding each is worth: what it counts, times how rare it is."""
+        """The terms with the worth of finding each: its weight times its rarity."""
         return {term: weight * self.rarity.get(term, 0.0) for term, weight in self.weighted.items()}
 
 
@@ -70,20 +84,79 @@ def last_of(symbol: str) -> str:
     return _LAST.split(symbol)[-1]
 
 
-def wanted(query: Query, *, in_chinese: bool = False) -> RankingQuery:
+class CatalogNames(Protocol):
+    """The names and lines of the catalogue that a question may mean."""
+
+    def chunks_defining(self, name: str, *, partial: bool, limit: int) -> list[int]:
+        """Return the keys of chunks in which a symbol of this name is defined."""
+        ...
+
+    def chunks_at(self, name: str, line: int) -> list[tuple[int, str]]:
+        """Return (key, path) of the chunks that hold this line of a file of this name."""
+        ...
+
+
+def understand(query: Query, catalog: CatalogNames, lexical: LexicalStore) -> RankingQuery:
+    """Return the question as the ranking sees it, with the rarity of each of its words in what is indexed."""
+    text = query.text
+    analysed = analyse(query, in_chinese=any(lexical.document_frequencies(COMMON).values()))
+    rarity, unknown = _rarity(lexical, analysed.terms)
+    ranking_query = replace(
+        analysed,
+        rarity=rarity,
+        unknown=unknown,
+        frames=_framed(text, catalog) if ":" in text or "line " in text else {},
+        foreign=tuple(
+            symbol
+            for symbol in analysed.symbols
+            if not catalog.chunks_defining(last_of(symbol), partial=False, limit=1)
+        ),
+    )
+    return focused(ranking_query)
+
+
+def _framed(text: str, catalog: CatalogNames) -> dict[int, Framed]:
+    """Return the chunks that hold the places of a stack trace; a place that many files could be is left out."""
+    framed: dict[int, Framed] = {}
+    value = 1.0
+    for frame in frames(text):
+        rows = catalog.chunks_at(frame.path.rpartition("/")[2], frame.line)
+        n_same = [same_place(frame.path, path) for _, path in rows]
+        best = [key for (key, _), n in zip(rows, n_same, strict=True) if n == max(n_same)]
+        if 0 < len(best) <= _MAX_MEANT:
+            for key in best:
+                framed.setdefault(key, Framed(value, frame.line))
+            value *= _OUTER
+    return framed
+
+
+def _rarity(lexical: LexicalStore, words: Sequence[str]) -> tuple[dict[str, float], float]:
+    """Return each word's inverse document frequency over all chunks, as BM25 defines it, and the share of the unknown.
+
+    A word that stands nowhere and is not Latin counts nothing: code in English says nothing in Chinese.
+    """
+    total = lexical.n_chunks
+    counts = lexical.document_frequencies(words)
+    rare = {word: math.log(1 + (total - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
+    rare = {word: value if counts[word] or word.isascii() else 0.0 for word, value in rare.items()}
+    unknown = sum(value for word, value in rare.items() if not counts[word])
+    return rare, unknown / (sum(rare.values()) or 1.0)
+
+
+def analyse(query: Query, *, in_chinese: bool = False) -> RankingQuery:
     """Return what the ranking looks for in a question. `in_chinese`: what is searched is commented in Chinese."""
     text = query.text
     words = [term for term in terms(text) if term not in STOP_WORDS] or terms(text)
     english = {} if text.isascii() else to_english(text)
     translations = english | (to_chinese(words) if in_chinese else {})
     counts = _counts(read_issue(text)) if len(words) > LONG else {}
-    found = tuple(dict.fromkeys([*(counts or words), *translations]))
+    all_terms = tuple(dict.fromkeys([*(counts or words), *translations]))
     meaning = " ".join((text, *english))
     return RankingQuery(
-        terms=found,
+        terms=all_terms,
         symbols=tuple(dict.fromkeys(_symbols(query))),
-        about_tests=not _ABOUT_TESTS.isdisjoint(found) and not counts,
-        about_prose=not _ABOUT_PROSE.isdisjoint(found) and not counts,
+        about_tests=not _ABOUT_TESTS.isdisjoint(all_terms) and not counts,
+        about_prose=not _ABOUT_PROSE.isdisjoint(all_terms) and not counts,
         weights=translations | counts | {word: 1.0 for word in words if not counts},
         meaning=meaning,
         runs=_runs(meaning),
@@ -93,24 +166,24 @@ def wanted(query: Query, *, in_chinese: bool = False) -> RankingQuery:
 
 
 def _counts(issue: Issue) -> dict[str, float]:
-    """Return what each word of a long text counts, at most 1."""
+    """Return the weight of each word of a long text, at most 1."""
     weights = {word: weight for word, weight in weights_of(issue).items() if word not in STOP_WORDS}
     top = max(weights.values(), default=1.0)
     return {word: weight / top for word, weight in weights.items()}
 
 
-def focused(want: RankingQuery) -> RankingQuery:
+def focused(query: RankingQuery) -> RankingQuery:
     """Return a question with the words that say most; the rest of a long text only helps to find candidates.
 
     Words worth nothing, such as Chinese ones where nothing is Chinese, are left out.
     """
-    weighted, worth = want.weighted, want.worth
-    known = tuple(term for term in want.terms if worth[term]) or want.terms
-    if len(known) <= LONG:
-        return want if known == want.terms else replace(want, terms=known)
-    ordered = sorted(known, key=lambda term: (-worth[term], term))
+    weighted, worth = query.weighted, query.worth
+    telling = tuple(term for term in query.terms if worth[term]) or query.terms
+    if len(telling) <= LONG:
+        return query if telling == query.terms else replace(query, terms=telling)
+    ordered = sorted(telling, key=lambda term: (-worth[term], term))
     rest = {term: weighted[term] for term in ordered[LONG:]}
-    return replace(want, terms=tuple(ordered[:LONG]), rest=rest)
+    return replace(query, terms=tuple(ordered[:LONG]), rest=rest)
 
 
 def _runs(text: str) -> frozenset[str]:
@@ -122,10 +195,10 @@ def _runs(text: str) -> frozenset[str]:
 def _symbols(query: Query) -> Iterator[str]:
     """Yield identifiers asked for: those marked with @@, a bare one, and those whose shape no English word has."""
     yield from query.symbols
-    found = _IDENTIFIER.findall(query.text)
-    if query.intent == "symbol" and len(found) == 1:
-        yield found[0]
+    identifiers = _IDENTIFIER.findall(query.text)
+    if query.intent == "symbol" and len(identifiers) == 1:
+        yield identifiers[0]
         return
-    for word in found:
+    for word in identifiers:
         if "_" in word.strip("_") or re.search(r"[a-z][A-Z]|[A-Z]{2}[a-z]|::|\w\.\w|->|#|\\", word):
             yield word

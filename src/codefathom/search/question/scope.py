@@ -6,9 +6,9 @@ import re
 
 from codefathom.errors import UsageError
 from codefathom.search.filter.filter_options import members_of
-from codefathom.search.filter.filters import combine
 from codefathom.search.question.query import Query
-from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.stores.conditions import combine
 from codefathom.types import Filter, FilterGroup, Where
 
 MAX_PATHS = 200  # each is looked for among all files
@@ -16,7 +16,7 @@ MAX_SYMBOLS = 40  # each takes nine of the conditions that a filter may have
 _MAX_SHOWN = 200  # characters of a name in a message
 
 
-def scope(query: Query, catalog: Catalog) -> Where | None:
+def scope(query: Query, catalog: SearchCatalog) -> Where | None:
     """Return the condition that the marks of a query mean. Raises UsageError for a path or symbol that is not here."""
     for marks, kind, most in ((query.paths, "@path", MAX_PATHS), (query.symbols, "@@symbol", MAX_SYMBOLS)):
         if len(marks) > most:
@@ -30,7 +30,7 @@ def scope(query: Query, catalog: Catalog) -> Where | None:
     return combine(*parts)
 
 
-def _paths(query: Query, catalog: Catalog) -> Where | None:
+def _paths(query: Query, catalog: SearchCatalog) -> Where | None:
     if not query.paths:
         return None
     known = [document.path for document in catalog.documents()]
@@ -56,7 +56,7 @@ def _short(name: str) -> str:
     return name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…"
 
 
-def _members(name: str, catalog: Catalog) -> Where:
+def _members(name: str, catalog: SearchCatalog) -> Where:
     dotted = re.sub(r"::|#|->|\\", ".", name)
     if not catalog.symbols_named(dotted.rpartition(".")[2]):
         near = catalog.similar_names(dotted.rpartition(".")[2], limit=3)

@@ -22,7 +22,7 @@ _SURE = 0.8  # of the signal `definition`: the symbol asked for, as written
 _N_BEST = 3
 
 
-def confidence(want: RankingQuery, ranked: Sequence[Ranked], model: str = "") -> float:
+def confidence(query: RankingQuery, ranked: Sequence[Ranked], model: str = "") -> float:
     """Return 0 to 1; 1 when one of the best hits defines the symbol asked for. `model` has given the vectors.
 
     Hits of one source alone have no score to learn from: it is the share of the question that the best of them cover.
@@ -32,18 +32,18 @@ def confidence(want: RankingQuery, ranked: Sequence[Ranked], model: str = "") ->
     if any(item.signals.get("definition", 0.0) >= _SURE for item in ranked[:_N_BEST]):
         return 1.0
     if "file" not in ranked[0].signals:
-        return round(_covered(want, ranked), 3)
+        return round(_covered(query, ranked), 3)
     weights = WITH_MEANING if model == MODEL else WITHOUT
-    return round(1 / (1 + exp(-weighted(evidence(want, ranked), weights))), 3)
+    return round(1 / (1 + exp(-weighted(evidence(query, ranked), weights))), 3)
 
 
-def evidence(want: RankingQuery, ranked: Sequence[Ranked]) -> dict[str, float]:
+def evidence(query: RankingQuery, ranked: Sequence[Ranked]) -> dict[str, float]:
     """Return what the confidence is made of."""
     return {
         "score": max(map(_strength, ranked[:_N_BEST])),
-        "words": _covered(want, ranked),
+        "words": _covered(query, ranked),
         "near": max(item.candidate.vector for item in ranked),  # cosine of what is nearest
-        "unknown": want.unknown,  # share of the question that stands nowhere
+        "unknown": query.unknown,  # share of the question that stands nowhere
     }
 
 
@@ -53,12 +53,12 @@ def _strength(item: Ranked) -> float:
     return total / _POSSIBLE
 
 
-def _covered(want: RankingQuery, ranked: Sequence[Ranked]) -> float:
+def _covered(query: RankingQuery, ranked: Sequence[Ranked]) -> float:
     """Return the share of the question that the best hits cover."""
-    if not want.terms:
+    if not query.terms:
         return 0.5
-    forms = forms_of(want.terms)
-    cover = Cover(want.worth)
+    forms = forms_of(query.terms)
+    cover = Cover(query.worth)
     found = 0
     for item in ranked[:_N_BEST]:
         found |= forms.inside(f"{item.candidate.chunk.path}\n{item.candidate.chunk.text}".lower())

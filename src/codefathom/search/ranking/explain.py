@@ -42,10 +42,10 @@ class MatchedNames(NamedTuple):
         return [*self.asked, *self.shared]
 
 
-def named(want: RankingQuery, chunk: Chunk) -> MatchedNames:
+def named(query: RankingQuery, chunk: Chunk) -> MatchedNames:
     """Return the names whose last part the question means."""
-    forms = forms_of(want.terms)
-    lasts = want.symbol_names
+    forms = forms_of(query.terms)
+    lasts = query.symbol_names
     asked, shared = [], []
     for name in chunk.names:
         last = name.rpartition(".")[2]
@@ -58,7 +58,7 @@ def named(want: RankingQuery, chunk: Chunk) -> MatchedNames:
     return MatchedNames(asked, shared)
 
 
-def reason(want: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mapping[str, float]) -> str:
+def reason(query: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mapping[str, float]) -> str:
     """Return one short sentence: the strongest evidence for this chunk."""
     if "matches" in signals:
         return f"{signals['matches']:.0f} matches" if signals["matches"] > 1 else "1 match"
@@ -74,19 +74,19 @@ def reason(want: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mappi
         "in the stack trace" if signals.get("frame") else "",
         defines if signals.get("definition") else "",
         f"named {', '.join(names.shared[:2])}" if names.shared else "",
-        _path(want, chunk),
-        _words(want, chunk) if signals.get("lexical", 0.0) > _MENTIONED else "",
+        _path(query, chunk),
+        _words(query, chunk) if signals.get("lexical", 0.0) > _MENTIONED else "",
         "close in meaning" if signals.get("vector", 0.0) > _NEAR else "",
     ]
     return "; ".join([part for part in parts if part][:3]) or "weak evidence only"
 
 
-def best_line(want: RankingQuery, chunk: Chunk, names: MatchedNames) -> int:
+def best_line(query: RankingQuery, chunk: Chunk, names: MatchedNames) -> int:
     """Return the line of a chunk that mentions most of the question, the first of equals.
 
     The line in which a symbol is defined that the question names counts as much as two words.
     """
-    n_found = _mentions(want.terms, chunk.text.lower())
+    n_found = _mentions(query.terms, chunk.text.lower())
     heads = _heads(chunk, {name.rpartition(".")[2] for name in (*names.asked, *names.shared[:1])})
     lines = chunk.text.split("\n") if heads else []
     for place in {
@@ -154,12 +154,12 @@ def _words_of(name: str) -> tuple[str, ...]:
     return tuple(terms(name))
 
 
-def _path(want: RankingQuery, chunk: Chunk) -> str:
+def _path(query: RankingQuery, chunk: Chunk) -> str:
     file_name = chunk.path.rpartition("/")[2]
-    return f"file {file_name}" if forms_of(want.terms).among(_words_of(file_name.partition(".")[0])) else ""
+    return f"file {file_name}" if forms_of(query.terms).among(_words_of(file_name.partition(".")[0])) else ""
 
 
-def _words(want: RankingQuery, chunk: Chunk) -> str:
+def _words(query: RankingQuery, chunk: Chunk) -> str:
     lowered = chunk.text.lower()
-    found = [term for term in want.terms if term in lowered]
+    found = [term for term in query.terms if term in lowered]
     return f"mentions {', '.join(found[:4])}" if found else ""

@@ -3,10 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import TypeVar
 
 K = TypeVar("K", int, str)
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """How the lexical and the vector ranking become one."""
+
+    method: str = "rrf"  # or "weighted"
+    rrf_k: int = 60
+    lexical_weight: float = 0.6
+    vector_weight: float = 0.4
+    n_candidates: int = 100  # of each source
+    n_ranked: int = 100  # of the fused order
+    min_similarity: float = 0.0  # cosine below which a vector candidate does not count
+
+
+def fuse(lexical: Mapping[K, float], vector: Mapping[K, float], fusion: Fusion) -> dict[K, float]:
+    """Return one score for each key of either ranking, best first; the best one has 1."""
+    near = {key: score for key, score in vector.items() if score > fusion.min_similarity}
+    weights = (fusion.lexical_weight, fusion.vector_weight)
+    if fusion.method == "rrf":
+        scores = reciprocal_rank((lexical, near), weights, k=fusion.rrf_k)
+    else:
+        scores = weighted_sum((lexical, near), weights)
+    top = max(scores.values(), default=0.0) or 1.0
+    return {key: score / top for key, score in scores.items()}
 
 
 def reciprocal_rank(scored: Sequence[Mapping[K, float]], weights: Sequence[float] = (), k: int = 60) -> dict[K, float]:

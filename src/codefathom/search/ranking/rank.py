@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import exp
 from operator import attrgetter, mul
 from typing import NamedTuple
@@ -31,13 +32,32 @@ class Ranked(NamedTuple):
     signals: Mapping[str, float]
 
 
-def rank(wanted: RankingQuery, candidates: Sequence[Candidate], fused: Mapping[int, float]) -> list[Ranked]:
-    """Order candidates, best first, scores from 0 to 1. Ties are broken by path and line, never by chance.
+class Pool(NamedTuple):
+    """The candidates of a question, and the evidence that came with them."""
+
+    candidates: Sequence[Candidate]
+    scores: Mapping[int, float]  # by key, 0 to 1: of words and meaning together, or of the one thing that decides
+    signals: Mapping[int, Mapping[str, float]] | None = None  # by key, for --explain, where the scores alone decide
+    symbols: tuple[str, ...] = ()  # names asked for, where each word of the question counts as one
+    problem: str = ""  # of a source that failed and was left out
+
+
+def rank(query: RankingQuery, pool: Pool) -> list[Ranked]:
+    """Order the candidates, best first, scores from 0 to 1. Ties are broken by path and line, never by chance."""
+    if pool.signals is None:
+        return by_signals(replace(query, symbols=pool.symbols) if pool.symbols else query, pool.candidates, pool.scores)
+    return sorted(
+        (Ranked(one, pool.scores[one.key], pool.signals[one.key]) for one in pool.candidates), key=_by_score_and_place
+    )
+
+
+def by_signals(query: RankingQuery, candidates: Sequence[Candidate], fused: Mapping[int, float]) -> list[Ranked]:
+    """Order candidates by the weighted sum of their signals.
 
     `fused` is the lexical and vector evidence by key, scaled to 0..1.
     """
     candidates = sorted(candidates, key=by_place)
-    rows = signals(wanted, candidates, fused)
+    rows = signals(query, candidates, fused)
     return saturated(candidates, [score_of(sum(map(mul, _IN_ORDER, row))) for row in rows], rows)
 
 
@@ -47,12 +67,12 @@ def score_of(total: float) -> float:
 
 
 def by_place(candidate: Candidate) -> tuple[str, int]:
-    """Return what candidates are sorted by before they are ranked."""
+    """Return the sort key of candidates before they are ranked."""
     return candidate.chunk.path, candidate.chunk.start_line
 
 
-def by_score_and_place(item: Ranked) -> tuple[float, str, int]:
-    """Return what a ranking is sorted by: best first, then by path and line."""
+def _by_score_and_place(item: Ranked) -> tuple[float, str, int]:
+    """Return the sort key of a ranking: best first, then by path and line."""
     chunk = item.candidate.chunk
     return -item.score, chunk.path, chunk.start_line
 

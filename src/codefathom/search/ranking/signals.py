@@ -63,14 +63,14 @@ class Candidate(NamedTuple):
 
 
 def signals(
-    wanted: RankingQuery, candidates: Sequence[Candidate], fused: Mapping[int, float]
+    query: RankingQuery, candidates: Sequence[Candidate], fused: Mapping[int, float]
 ) -> list[tuple[float, ...]]:
     """Return the numbers of each candidate, in the order of `NAMES`.
 
     `fused` is the lexical and vector evidence by key, scaled to 0..1.
     """
-    forms = forms_of(wanted.terms)
-    cover = Cover(wanted.worth)
+    forms = forms_of(query.terms)
+    cover = Cover(query.worth)
     telling = WordStrengths(forms, cover)
     found = [forms.inside(f"{one.chunk.path}\n{one.chunk.signature}\n{one.chunk.text}".lower()) for one in candidates]
     top = _Top(
@@ -78,25 +78,25 @@ def signals(
         max((one.vector for one in candidates), default=0.0) or 1.0,
     )
     files = _Files(candidates, found, fused, cover)
-    if wanted.rest:
+    if query.rest:
         files.several = _several(candidates)
     of_file = {
-        one.chunk.path: _about_path(one.chunk.path, wanted, telling) + _of_file(one, files, top, wanted)
+        one.chunk.path: _about_path(one.chunk.path, query, telling) + _of_file(one, files, top, query)
         for one in {one.chunk.path: one for one in candidates}.values()
     }
     places = _places_by_meaning(candidates)
-    defined = _definitions(wanted, candidates)
+    defined = _definitions(query, candidates)
     return [
         (
             one.lexical / top.lexical,
             one.vector / top.vector if one.vector > 0 else 0.0,
             places.get(one.key, 0.0),
             defined[one.key],
-            defined[one.key] * wanted.is_only_symbol,
-            wanted.frames[one.key].value if one.key in wanted.frames else 0.0,
+            defined[one.key] * query.is_only_symbol,
+            query.frames[one.key].value if one.key in query.frames else 0.0,
             cover[bits],
             *_about_names(one.chunk.names, telling),
-            float(not wanted.about_tests and _is_test(one.chunk)),
+            float(not query.about_tests and _is_test(one.chunk)),
             *of_file[one.chunk.path],
         )
         for one, bits in zip(candidates, found, strict=True)
@@ -110,7 +110,7 @@ class _Top(NamedTuple):
     vector: float
 
 
-def _of_file(one: Candidate, files: _Files, top: _Top, wanted: RankingQuery) -> tuple[float, ...]:
+def _of_file(one: Candidate, files: _Files, top: _Top, query: RankingQuery) -> tuple[float, ...]:
     """Return what the file of a candidate shows."""
     path = one.chunk.path
     place = place_of(path)
@@ -122,7 +122,7 @@ def _of_file(one: Candidate, files: _Files, top: _Top, wanted: RankingQuery) -> 
         files.share(path),
         log1p(one.n_lines) / 8,
         place.depth / 5,
-        float(place.is_prose and not wanted.about_prose),
+        float(place.is_prose and not query.about_prose),
         float(place.is_declaration or (place.is_header and place.flat_stem in files.defined_in_c)),
     )
 
@@ -203,25 +203,25 @@ def _is_test(chunk: Chunk) -> bool:
     return place_of(chunk.path).is_test or (chunk.language == "rust" and not _TESTS.isdisjoint(chunk.symbol.split(".")))
 
 
-def _about_path(path: str, wanted: RankingQuery, telling: WordStrengths) -> tuple[float, ...]:
+def _about_path(path: str, query: RankingQuery, telling: WordStrengths) -> tuple[float, ...]:
     place = place_of(path)
     stem, forms, cover = place.flat_stem, telling.forms, telling.cover
     return (
         telling.share_of(place.stem),
         telling.share_of(place.folder),
-        cover.strength(forms.among(place.stem)) if len(stem) >= _SHORTEST_STEM and stem in wanted.runs else 0.0,
+        cover.strength(forms.among(place.stem)) if len(stem) >= _SHORTEST_STEM and stem in query.runs else 0.0,
     )
 
 
-def _definitions(want: RankingQuery, candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Return by key: 1 when the chunk defines a wanted symbol as written, less for another case; more when the file is
+def _definitions(query: RankingQuery, candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Return by key: 1 when the chunk defines a query symbol as written, less for another case; more when the file is
     named so. What the project only takes from elsewhere and gives on counts less."""
     found = dict.fromkeys((one.key for one in candidates), 0.0)
-    lasts = {symbol: last_of(symbol) for symbol in want.symbols}
+    lasts = {symbol: last_of(symbol) for symbol in query.symbols}
     by_name: dict[str, list[str]] = {}  # a long question names thousands of symbols, and a chunk defines few
     for symbol, last in lasts.items():
         by_name.setdefault(last.lower(), []).append(symbol)
-    foreign = [lasts[symbol] for symbol in want.foreign]
+    foreign = [lasts[symbol] for symbol in query.foreign]
     for one in candidates if lasts else ():
         best = _GIVEN_ON if any(_gives_on(last, one.chunk) for last in foreign) else 0.0
         defined = _names(one.chunk.names).lowered

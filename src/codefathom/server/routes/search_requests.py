@@ -16,12 +16,12 @@ from codefathom.errors import DamagedError, FathomError
 from codefathom.search.federation import ProjectHit, merge
 from codefathom.search.filter.filter_options import one_of, split_values
 from codefathom.search.filter.filter_parser import parse_filter
-from codefathom.search.filter.filters import combine
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import LeftError, NotFoundError, NotIndexedError, SlowError
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.state import ServerState
+from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
 from codefathom.types import Context, Level, Mode, SearchResult, Where
 

@@ -9,6 +9,7 @@ from typing import Any
 from codefathom.errors import LockedError
 from codefathom.stores.base import Row
 from codefathom.stores.catalog import foreign, soundness
+from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.records import (
     Batch,
     CatalogChanges,
@@ -36,7 +37,7 @@ from codefathom.stores.database import Database, is_marked, set_aside
 from codefathom.stores.folder import File, file_at
 from codefathom.stores.lock import writer_lock
 from codefathom.text.expressions import USUAL_LIMIT_S, deadline
-from codefathom.types import Chunk, Failure, FoundSymbol, Reference, Skipped, Symbol
+from codefathom.types import Chunk, Failure, FoundSymbol, Reference, Skipped, Symbol, Where
 
 __all__ = [
     "Batch",
@@ -51,6 +52,7 @@ __all__ = [
     "Written",
 ]
 
+CATALOGUE = "catalog.db"  # in the folder of the index
 _DOCUMENT = "d.id, d.path, d.language, d.fingerprint, d.size, d.mtime_ns, d.n_lines, d.problems"
 _MAX_PARAMETERS = 30_000  # SQLite takes at most 32 766 in one statement
 _MAX_KEPT = 4_000  # chunks in memory, about 8 MB
@@ -293,10 +295,11 @@ class Catalog:
         text = "\n".join(lines[max(start_line - first, 0) : end_line - first + 1])
         return text + "\n" if end_line - first + 1 < len(lines) else text
 
-    def select(self, condition: str, parameters: Sequence[object] = ()) -> set[int]:
-        """Return the keys of the chunks c of documents d for which a condition holds. Raises SlowExpressionError."""
+    def matching(self, where: Where) -> set[int]:
+        """Return the keys of the chunks for which a condition holds. Raises UsageError, SlowExpressionError."""
+        sql = to_sql(where)
         with deadline(USUAL_LIMIT_S):
-            return {row[0] for row in self._read(f"SELECT c.key {FROM_CHUNKS} WHERE {condition}", parameters)}
+            return {row[0] for row in self._read(f"SELECT c.key {FROM_CHUNKS} WHERE {sql.condition}", sql.parameters)}
 
     # ---- for views
 

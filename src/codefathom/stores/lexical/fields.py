@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from codefathom.stores.base import Fields
 from codefathom.stores.lexical.terms import joined_terms
 from codefathom.types import Chunk
-
-FIELDS = ("path", "name", "signature", "body")
-
-
-class Fields(NamedTuple):
-    """What is indexed of a chunk: terms, parted by white space."""
-
-    path: str
-    name: str
-    signature: str
-    body: str
 
 
 def fields_of(chunk: Chunk) -> Fields:

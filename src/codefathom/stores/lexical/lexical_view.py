@@ -13,8 +13,8 @@ from zlib import crc32
 import tantivy
 
 from codefathom.errors import IndexingError
+from codefathom.stores.base import FIELDS, Fields
 from codefathom.stores.folder import Folder, UnsafeError, folder_at, writing_error
-from codefathom.stores.lexical.fields import FIELDS, Fields
 
 FORMAT = 4  # 1, 2: before the first release; 4: with checksums of the files
 ANALYZER = "whitespace"  # the terms are made by tokens.py; stemming them would need the same in `search`

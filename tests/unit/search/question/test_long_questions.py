@@ -10,7 +10,7 @@ from codefathom.errors import UsageError
 from codefathom.search.question.frames import MAX_FRAMES, Frame, frames
 from codefathom.search.question.planner import overruled, plan
 from codefathom.search.question.query import MAX_QUESTION, check_length, parse_query
-from codefathom.search.question.ranking_query import wanted
+from codefathom.search.question.ranking_query import analyse
 
 # A hundred times what it takes; one that is read again from each of its characters takes minutes.
 LIMIT_S = 60.0
@@ -75,7 +75,7 @@ def test_time_grows_with_length(name: str) -> None:
     query = parse_query(text)
     plan(query, lambda _: False)
     overruled("graph", query)
-    wanted(query, in_chinese=True)
+    analyse(query, in_chinese=True)
     frames(text)
     assert time.thread_time() - began < LIMIT_S
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from codefathom.search.question.planner import (
     ConnectionQuery,
-    asked_connection,
+    connection_query,
     is_expression,
     overruled,
     plan,
@@ -68,7 +68,7 @@ def test_code_and_prose_are_no_regular_expression(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "asked"),
+    ("text", "connection"),
     [
         ("who calls parse_query", ConnectionQuery("called by", "parse_query")),
         ("Who calls @@Engine.open?", ConnectionQuery("called by", "Engine.open")),
@@ -99,8 +99,8 @@ def test_code_and_prose_are_no_regular_expression(text: str) -> None:
         ("", None),
     ],
 )
-def test_a_question_about_connections_is_understood(text: str, asked: ConnectionQuery | None) -> None:
-    assert asked_connection(parse_query(text)) == asked
+def test_a_question_about_connections_is_understood(text: str, connection: ConnectionQuery | None) -> None:
+    assert connection_query(parse_query(text)) == connection
 
 
 def test_a_connection_of_what_is_not_here_is_looked_for_by_words() -> None:
@@ -139,7 +139,7 @@ def test_a_mode_overrules() -> None:
 
 @pytest.mark.parametrize("text", ["f", "@@f", "f()", "who uses f"])
 def test_with_mode_graph_a_name_alone_asks_what_uses_it(text: str) -> None:
-    assert overruled("graph", parse_query(text)).asked == ConnectionQuery("used by", "f")
+    assert overruled("graph", parse_query(text)).connection == ConnectionQuery("used by", "f")
 
 
 @given(st.text(alphabet="who calls usebyimportof谁调用了在哪里 @`?.()[]*+\\^$|dwf", max_size=40))
@@ -147,5 +147,5 @@ def test_any_text_has_a_plan(text: str) -> None:
     query = parse_query(text)
     planned = plan(query, everything)
     assert planned.plan.why
-    assert (planned.mode == "graph") == (planned.asked is not None)
+    assert (planned.mode == "graph") == (planned.connection is not None)
     assert (planned.mode == "regex") <= is_expression(query)

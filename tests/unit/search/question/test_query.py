@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.search.filter.filters import matches
 from codefathom.search.question.query import Query, Unwrapped, parse_query, unwrap
+from codefathom.stores.conditions import matches
 from codefathom.types import Filter, FilterGroup
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from codefathom.search.question.query import parse_query
-from codefathom.search.question.ranking_query import LONG, RankingQuery, focused, wanted
+from codefathom.search.question.ranking_query import LONG, RankingQuery, analyse, focused
 
 ISSUE = """Router drops the trailing slash
 
@@ -16,7 +16,7 @@ curl and look at the headers of the response; then do the same without redirects
 
 
 def of(question: str, *, in_chinese: bool = False) -> RankingQuery:
-    return wanted(parse_query(question), in_chinese=in_chinese)
+    return analyse(parse_query(question), in_chinese=in_chinese)
 
 
 def test_stop_words_are_left_out_unless_nothing_else_is_there() -> None:

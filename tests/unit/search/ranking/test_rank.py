@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 from codefathom.search.question.ranking_query import RankingQuery
-from codefathom.search.ranking.rank import REPEAT, Ranked, rank
+from codefathom.search.ranking.rank import REPEAT, Ranked, by_signals
 from codefathom.search.ranking.signals import NAMES, Candidate
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.types import Chunk
@@ -18,7 +18,7 @@ def ranked(
     terms: tuple[str, ...], candidates: list[Candidate], fused: dict[int, float], **more: object
 ) -> list[Ranked]:
     wanted = RankingQuery(terms, rarity=dict.fromkeys(terms, 1.0), **more)  # type: ignore[arg-type]
-    return rank(wanted, candidates, fused)
+    return by_signals(wanted, candidates, fused)
 
 
 def keys(result: list[Ranked]) -> list[int]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from codefathom.search.question.query import parse_query
-from codefathom.search.question.ranking_query import RankingQuery, wanted
+from codefathom.search.question.ranking_query import RankingQuery, analyse
 from codefathom.search.ranking.signals import NAMES, SIGNALS, Candidate, signals
 from codefathom.types import Chunk
 
@@ -16,7 +16,7 @@ def candidate(key: int, path: str, *names: str, text: str = "", lexical: float =
 def of(
     question: str | RankingQuery, *candidates: Candidate, fused: dict[int, float] | None = None
 ) -> list[dict[str, float]]:
-    want = wanted(parse_query(question)) if isinstance(question, str) else question
+    want = analyse(parse_query(question)) if isinstance(question, str) else question
     if not want.rarity:
         want = RankingQuery(
             **{**{name: getattr(want, name) for name in want.__slots__}, "rarity": dict.fromkeys(want.terms, 1.0)}

@@ -13,9 +13,21 @@ from hypothesis import strategies as st
 from codefathom.errors import UsageError
 from codefathom.stores.base import Row
 from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord, Rejected, Touched
-from codefathom.types import Chunk, Document, Failure, FoundSymbol, ParsedDocument, Reference, Skipped, Symbol
+from codefathom.types import (
+    Chunk,
+    Document,
+    Failure,
+    Filter,
+    FilterGroup,
+    FoundSymbol,
+    ParsedDocument,
+    Reference,
+    Skipped,
+    Symbol,
+)
 
 MODEL = "m/1"
+EVERYTHING = FilterGroup("AND", ())
 
 
 def digest(*parts: object) -> str:
@@ -63,7 +75,7 @@ def texts(catalog: Catalog, path: str) -> dict[int, str]:
 def test_a_new_catalogue_is_empty(catalog: Catalog) -> None:
     assert (catalog.generation, catalog.entries(), catalog.documents()) == (0, {}, [])
     assert (catalog.text("a.py"), catalog.document("a.py"), catalog.lines("a.py", 1, 9)) == ("", None, "")
-    assert (catalog.chunks([1, 2]), catalog.chunks([]), catalog.select("1")) == ({}, {}, set())
+    assert (catalog.chunks([1, 2]), catalog.chunks([]), catalog.matching(EVERYTHING)) == ({}, {}, set())
     assert (catalog.counts().documents, catalog.get_meta("x"), catalog.get_meta("x", "y")) == (0, "", "y")
     assert (catalog.set_aside_reason, catalog.integrity_problem()) == ("", "")
 
@@ -111,19 +123,21 @@ def test_a_document_comes_back_as_it_was(catalog: Catalog) -> None:
 def test_the_columns_that_filters_use(catalog: Catalog, path: str, columns: tuple[str, ...]) -> None:
     catalog.write(Batch(records=(record(path, ["x\n"]), record("other/else/y.z", ["y\n"]))))
     names = ("dir", "name", "ext", "module", "sub_module")
-    condition = " AND ".join(f"d.{name} = ?" for name in names)
-    assert catalog.select(condition, columns) == {key for key, _ in catalog.chunks_of(path)}
+    values = zip(names, columns, strict=True)
+    same = [Filter(name, "eq", value) if value else Filter(name, "not_contains", "") for name, value in values]
+    assert catalog.matching(FilterGroup("AND", tuple(same))) == {key for key, _ in catalog.chunks_of(path)}
 
 
 def test_conditions_see_chunks_and_regular_expressions(catalog: Catalog) -> None:
     catalog.write(Batch(records=(record("a.py", ["one\n", "Two\n"], kind="class"), record("b.py", ["three\n"]))))
     one, two = texts(catalog, "a.py")
     (three,) = texts(catalog, "b.py")
-    assert catalog.select("c.text REGEXP ?", ["(?i)^t"]) == {two, three}
-    assert catalog.select("c.kind = 'class' AND c.start_line < 2") == {one}
-    assert catalog.select("d.id IN (SELECT d.id FROM documents d WHERE d.path REGEXP ?)", ["b"]) == {three}
+    assert catalog.matching(Filter("text", "regex", "^t")) == {two, three}
+    first_class = FilterGroup("AND", (Filter("kind", "eq", "class"), Filter("start_line", "lt", 2)))
+    assert catalog.matching(first_class) == {one}
+    assert catalog.matching(Filter("path", "regex", "b")) == {three}
     with pytest.raises(UsageError, match="not a regular expression"):
-        catalog.select("c.text REGEXP ?", ["("])
+        catalog.matching(Filter("text", "regex", "("))
 
 
 def test_an_unchanged_chunk_keeps_its_key_when_lines_move(catalog: Catalog) -> None:
@@ -356,7 +370,7 @@ def test_equals_a_dictionary_and_any_view_can_catch_up(
         }
         present = {key: chunk.text for path in model for key, chunk in catalog.chunks_of(path)}
         assert present == shown == views[-1]
-        assert sorted(present) == sorted(catalog.select("1")) == [row.key for row in catalog.vectors(MODEL)]
+        assert sorted(present) == sorted(catalog.matching(EVERYTHING)) == [row.key for row in catalog.vectors(MODEL)]
     for generation, view in enumerate(views):
         changes = catalog.changes(generation)
         caught_up = {key: text for key, text in view.items() if key not in changes.removed}

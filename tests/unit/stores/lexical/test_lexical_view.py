@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests.waiting import Started
 
 from codefathom.errors import IndexingError
-from codefathom.stores.lexical.fields import Fields, fields_of
+from codefathom.stores.base import Fields
+from codefathom.stores.lexical.fields import fields_of
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.types import Chunk
 
@@ -53,68 +54,12 @@ def test_fields_of_a_chunk() -> None:
     assert fields_of(inside).name == "outer inner"
 
 
-def test_abandoned_changes_do_not_come(tmp_path: Path) -> None:
-    view = build(tmp_path, {1: "kept"})
-    view.update([(2, body("dropped"))], [1])
-    view.abandon()
-    view.update([(3, body("kept"))], ())
-    view.commit(2)
-    assert keys(view, "kept dropped") == [1, 3]
-    view.clear()
-    view.update([(4, body("dropped"))], ())
-    view.abandon()
-    assert view.generation == -1
-    view.update([(5, body("kept"))], ())
-    view.commit(3)
-    assert keys(view, "kept dropped") == [5]
-    assert keys(LexicalView.open(str(tmp_path)), "kept dropped") == [5]
-
-
 def test_ranks_by_rarity_frequency_and_length(tmp_path: Path) -> None:
     view = build(tmp_path, {1: "the the cache", 2: "the retry", 3: "the other words", 4: "retry retry"})
     assert keys(view, "retry") == [4, 2]
     assert keys(view, "the cache")[0] == 1
     assert keys(view, "nowhere") == []
     assert view.search({}, 10, BODY) == view.search({"the": 1.0}, 0, BODY) == []
-
-
-def test_fields_are_weighted(tmp_path: Path) -> None:
-    view = LexicalView.open(str(tmp_path))
-    rows = [Fields("word", "", "", ""), Fields("", "word", "", ""), Fields("", "", "word", ""), body("word")]
-    view.update(enumerate(rows, 1), ())
-    view.commit(1)
-    for place, field in enumerate(ALL):
-        assert view.search({"word": 1.0}, 9, {**ALL, field: 3.0})[0][0] == place + 1
-        assert [key for key, _ in view.search({"word": 1.0}, 9, {**ALL, field: 0.0})].count(place + 1) == 0
-    ((_, once),) = view.search({"word": 1.0}, 9, {"body": 1.0})
-    ((_, twice),) = view.search({"word": 1.0}, 9, {"body": 2.0})
-    assert twice == pytest.approx(2 * once)
-
-
-def test_equal_scores_are_ordered_by_key(tmp_path: Path) -> None:
-    view = build(tmp_path, dict.fromkeys([9, 3, 7, 1], "same words"))
-    assert keys(view, "same") == [1, 3, 7, 9]
-
-
-def test_counts(tmp_path: Path) -> None:
-    view = build(tmp_path, {1: "a b", 2: "a", 3: "c"})
-    assert view.document_frequencies("abcd") == {"a": 2, "b": 1, "c": 1, "d": 0}
-    assert view.n_chunks == 3
-
-
-@pytest.mark.parametrize("n_allowed", [1, 50, 2_999, 3_001, 5_000])
-def test_a_filter_works_inside_the_search(tmp_path: Path, n_allowed: int) -> None:
-    texts = {key: "word " * (1 + key % 7) + "filler " * (key % 11) for key in range(5_001)}
-    view = build(tmp_path, texts)
-    everything = view.search({"word": 1.0}, 10_000, BODY)
-    allowed = set(random.Random(n_allowed).sample(sorted(texts), n_allowed))
-    for k in (1, 20, 6_000):
-        found = view.search({"word": 1.0}, k, BODY, allowed)
-        expected = [(key, score) for key, score in everything if key in allowed][:k]
-        assert [score for _, score in found] == pytest.approx([score for _, score in expected])
-        assert {key for key, _ in found} <= allowed
-        assert len({key for key, _ in found}) == len(expected)
-    assert view.search({"word": 1.0}, 5, BODY, set()) == view.search({"word": 1.0}, 5, BODY, {10**9}) == []
 
 
 def test_the_far_chunks_are_found_when_only_they_are_allowed(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Conditions on chunks and their documents: thirteen operators, three groups, one meaning in SQL and in Python. Pure.
+"""Conditions on chunks and their documents, as a store is asked for them: thirteen operators, three groups. Pure.
+
+`matches` says what they mean; `catalog/conditions_sql.py` says the same in SQL.
 
 - A value is missing when it is NULL or "". On a missing value a positive operator is false and a negative one (ne,
   not_contains, not_in) is true, because a negative operator is exactly the opposite of its positive one.
@@ -10,7 +12,6 @@
 
 from __future__ import annotations
 
-import json
 import operator
 import re
 from collections.abc import Mapping, Sequence
@@ -50,9 +51,8 @@ TEST_PATH = (
 
 _POSITIVE = {"ne": "eq", "not_contains": "contains", "not_in": "in"}
 _CASED = "_cased"
-_NUMBER_SIGNS = {"eq": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _COMPARES = {"eq": operator.eq, "gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
-_KNOWN_TO = {
+_OPERATORS_OF = {
     "text": frozenset({"eq", "contains", "starts_with", "ends_with", "regex", "in"}),
     "list": frozenset({"eq", "contains", "starts_with", "ends_with", "regex", "in"}),
     "number": frozenset({"eq", "gt", "gte", "lt", "lte", "in"}),
@@ -61,39 +61,31 @@ _KNOWN_TO = {
 
 
 class Field(NamedTuple):
-    """A field one can filter by, and its column; d is an alias of the table documents, c of chunks."""
+    """A field one can filter by."""
 
     name: str
     kind: Literal["text", "list", "number", "flag"]
-    column: str
-
-
-class SqlCondition(NamedTuple):
-    """An SQL expression that is 0 or 1, never NULL, and the values of its question marks."""
-
-    condition: str
-    parameters: tuple[Scalar, ...]
 
 
 FIELDS: Mapping[str, Field] = {
     field.name: field
     for field in (
-        Field("path", "text", "d.path"),
-        Field("dir", "text", "d.dir"),
-        Field("name", "text", "d.name"),
-        Field("ext", "text", "d.ext"),
-        Field("language", "text", "d.language"),
-        Field("module", "text", "d.module"),
-        Field("sub_module", "text", "d.sub_module"),
-        Field("size", "number", "d.size"),
-        Field("is_test", "flag", "d.path"),
-        Field("kind", "text", "c.kind"),
-        Field("symbol", "text", "c.symbol"),
-        Field("names", "list", "c.names"),
-        Field("start_line", "number", "c.start_line"),
-        Field("end_line", "number", "c.end_line"),
-        Field("lines", "number", "(c.end_line - c.start_line + 1)"),
-        Field("text", "text", "c.text"),
+        Field("path", "text"),
+        Field("dir", "text"),
+        Field("name", "text"),
+        Field("ext", "text"),
+        Field("language", "text"),
+        Field("module", "text"),
+        Field("sub_module", "text"),
+        Field("size", "number"),
+        Field("is_test", "flag"),
+        Field("kind", "text"),
+        Field("symbol", "text"),
+        Field("names", "list"),
+        Field("start_line", "number"),
+        Field("end_line", "number"),
+        Field("lines", "number"),
+        Field("text", "text"),
     )
 }
 
@@ -112,20 +104,15 @@ _OTHER_NAMES = {
 }
 
 
-def to_sql(where: Where) -> SqlCondition:
-    """Return the condition as SQL; values are bound, never written. Raises UsageError like `normalise`."""
-    return _sql(normalise(where))
-
-
 def matches(where: Where, record: Mapping[str, object]) -> bool:
-    """Whether a record of field names and values fulfils the condition; decides as `to_sql` does."""
+    """Return True if a record of field names and values fulfils the condition."""
     return _holds(normalise(where), record)
 
 
 def combine(*wheres: Where | None) -> Where | None:
     """Return one condition that holds when all of these hold; None when there is none."""
-    given = tuple(where for where in wheres if where is not None)
-    return given[0] if len(given) == 1 else FilterGroup("AND", given) if given else None
+    conditions = tuple(where for where in wheres if where is not None)
+    return conditions[0] if len(conditions) == 1 else FilterGroup("AND", conditions) if conditions else None
 
 
 # ---- names and values
@@ -141,10 +128,10 @@ def normalise(where: Where) -> Where:
 def field_named(name: str) -> Field:
     """Return the field with this name, in camelCase or snake_case, or raise UsageError."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip()).lower().replace("-", "_")
-    found = FIELDS.get(_OTHER_NAMES.get(snake, snake))
-    if found is None:
+    field = FIELDS.get(_OTHER_NAMES.get(snake, snake))
+    if field is None:
         raise UsageError(f"no field is called {name!r}", hint=f"known fields: {', '.join(FIELDS)}")
-    return found
+    return field
 
 
 def operator_named(name: str) -> str:
@@ -185,12 +172,12 @@ def _normal_filter(item: Filter) -> Filter:
     operator = operator_named(item.operator)
     base = operator.removesuffix(_CASED)
     positive = _POSITIVE.get(base, base)
-    if positive not in _KNOWN_TO[field.kind] or (base != operator and field.kind in ("number", "flag")):
-        usable = [name for name in OPERATORS if _POSITIVE.get(name, name) in _KNOWN_TO[field.kind]]
+    if positive not in _OPERATORS_OF[field.kind] or (base != operator and field.kind in ("number", "flag")):
+        usable = [name for name in OPERATORS if _POSITIVE.get(name, name) in _OPERATORS_OF[field.kind]]
         raise UsageError(f"{field.name} is a {field.kind}: {operator} means nothing for it", hint=_one_of(usable))
     if positive == "in":
-        given = item.value if isinstance(item.value, tuple) else (item.value,)
-        return Filter(field.name, operator, tuple(_whole_value(field, value) for value in given))
+        values = item.value if isinstance(item.value, tuple) else (item.value,)
+        return Filter(field.name, operator, tuple(_whole_value(field, value) for value in values))
     if isinstance(item.value, tuple):
         raise UsageError(f"{field.name} {operator} takes one value, not {len(item.value)}", hint="use in or not_in")
     value = _whole_value(field, item.value) if positive == "eq" else _value(field, item.value)
@@ -240,7 +227,7 @@ def _flag(field: Field, value: Scalar) -> int:
 # ---- one condition, taken apart
 
 
-class _Test(NamedTuple):
+class Predicate(NamedTuple):
     """A normalised condition without its negation."""
 
     field: Field
@@ -250,14 +237,15 @@ class _Test(NamedTuple):
     cased: bool
 
 
-def _test(item: Filter) -> _Test:
+def predicate_of(item: Filter) -> Predicate:
+    """Return a normalised condition as a positive operator, its value as it is compared, and the negation."""
     base = item.operator.removesuffix(_CASED)
     positive = _POSITIVE.get(base, base)
     cased = base != item.operator
     value = item.value
     if not cased and positive != "regex" and FIELDS[item.field].kind in ("text", "list"):
         value = tuple(_fold(str(one)) for one in value) if isinstance(value, tuple) else _fold(str(value))
-    return _Test(FIELDS[item.field], positive, value, positive != base, cased)
+    return Predicate(FIELDS[item.field], positive, value, positive != base, cased)
 
 
 _FOLDED = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
@@ -268,74 +256,11 @@ def _fold(text: str) -> str:
     return text.translate(_FOLDED)
 
 
-def _expression(test: _Test) -> str:
+def expression_of(predicate: Predicate) -> str:
     """Return the regular expression with the flags that case and lists ask for."""
-    return ("" if test.cased else "(?i)") + ("(?m)" if test.field.kind == "list" else "") + str(test.value)
-
-
-# ---- as SQL
-
-
-def _sql(where: Where) -> SqlCondition:
-    if isinstance(where, Filter):
-        return _sql_filter(where)
-    if not where.filters:
-        return SqlCondition("1", ())
-    parts = [_sql(item) for item in where.filters]
-    joint = " OR " if where.operator == "OR" else " AND "
-    inner = joint.join(part.condition for part in parts)
-    prefix = "NOT " if where.operator == "NOT" else ""
-    return SqlCondition(f"{prefix}({inner})", tuple(value for part in parts for value in part.parameters))
-
-
-def _sql_filter(item: Filter) -> SqlCondition:
-    test = _test(item)
-    positive = {"text": _sql_text, "list": _sql_list, "number": _sql_number, "flag": _sql_flag}[test.field.kind](test)
-    prefix = "NOT " if test.negated else ""
-    condition = f"{prefix}(coalesce({test.field.column}, '') <> '' AND {positive.condition})"
-    if test.field.column.startswith("d."):  # ask once for each document, not for each of its chunks
-        condition = f"d.id IN (SELECT d.id FROM documents d WHERE {condition})"
-    return SqlCondition(condition, positive.parameters)
-
-
-def _sql_text(test: _Test) -> SqlCondition:
-    column = test.field.column
-    folded = column if test.cased else f"lower({column})"
-    if isinstance(test.value, tuple):
-        # One JSON array, because the number of parameters is limited and a list of paths can be long.
-        return SqlCondition(f"{folded} IN (SELECT value FROM json_each(?))", (json.dumps(test.value),))
-    value = str(test.value)
-    if test.operator == "regex":
-        return SqlCondition(f"{column} REGEXP ?", (_expression(test),))
-    if test.operator == "eq":
-        return SqlCondition(f"{folded} = ?", (value,))
-    if test.operator == "ends_with":
-        return SqlCondition(f"substr({folded}, ?) = ?", (-len(value), value)) if value else SqlCondition("1", ())
-    return SqlCondition(f"instr({folded}, ?) {'= 1' if test.operator == 'starts_with' else '> 0'}", (value,))
-
-
-def _sql_list(test: _Test) -> SqlCondition:
-    """Find the value in the lines of the list, between line ends where a name must begin or end."""
-    column = test.field.column
-    folded = column if test.cased else f"lower({column})"
-    if isinstance(test.value, tuple):
-        inside = f"instr(char(10) || {folded} || char(10), char(10) || value || char(10)) > 0"
-        return SqlCondition(f"EXISTS (SELECT 1 FROM json_each(?) WHERE {inside})", (json.dumps(test.value),))
-    if test.operator == "regex":
-        return SqlCondition(f"{column} REGEXP ?", (_expression(test),))
-    begin = "\n" if test.operator in ("eq", "starts_with") else ""
-    end = "\n" if test.operator in ("eq", "ends_with") else ""
-    return SqlCondition(f"instr(char(10) || {folded} || char(10), ?) > 0", (f"{begin}{test.value}{end}",))
-
-
-def _sql_number(test: _Test) -> SqlCondition:
-    if isinstance(test.value, tuple):
-        return SqlCondition(f"{test.field.column} IN (SELECT value FROM json_each(?))", (json.dumps(test.value),))
-    return SqlCondition(f"{test.field.column} {_NUMBER_SIGNS[test.operator]} ?", (test.value,))
-
-
-def _sql_flag(test: _Test) -> SqlCondition:
-    return SqlCondition(f"OWN_REGEXP(?, {test.field.column}) = ?", (TEST_PATH, int(bool(test.value))))
+    return (
+        ("" if predicate.cased else "(?i)") + ("(?m)" if predicate.field.kind == "list" else "") + str(predicate.value)
+    )
 
 
 # ---- in Python
@@ -343,9 +268,9 @@ def _sql_flag(test: _Test) -> SqlCondition:
 
 def _holds(where: Where, record: Mapping[str, object]) -> bool:
     if isinstance(where, Filter):
-        test = _test(where)
-        value = _value_of(record, test.field)
-        return (value not in (None, "") and _passes(test, value)) != test.negated
+        predicate = predicate_of(where)
+        value = _value_of(record, predicate.field)
+        return (value not in (None, "") and _passes(predicate, value)) != predicate.negated
     if not where.filters:
         return True
     if where.operator == "OR":
@@ -363,17 +288,17 @@ def _value_of(record: Mapping[str, object], field: Field) -> object:
     return "\n".join(value) if field.kind == "list" and isinstance(value, (tuple, list)) else value
 
 
-def _passes(test: _Test, value: object) -> bool:
-    if test.field.kind == "flag":
-        return bool(re.search(TEST_PATH, str(value))) == bool(test.value)
-    if test.field.kind == "number":
-        return isinstance(value, (int, float)) and _compares(test, value)
-    if test.operator == "regex":
-        return is_match(_expression(test), value)
-    text = str(value) if test.cased else _fold(str(value))
-    wanted = test.value if isinstance(test.value, tuple) else (test.value,)
-    compare = _in_list if test.field.kind == "list" else _in_text
-    return any(compare(test.operator, text, str(one)) for one in wanted)
+def _passes(predicate: Predicate, value: object) -> bool:
+    if predicate.field.kind == "flag":
+        return bool(re.search(TEST_PATH, str(value))) == bool(predicate.value)
+    if predicate.field.kind == "number":
+        return isinstance(value, (int, float)) and _compares(predicate, value)
+    if predicate.operator == "regex":
+        return is_match(expression_of(predicate), value)
+    text = str(value) if predicate.cased else _fold(str(value))
+    values = predicate.value if isinstance(predicate.value, tuple) else (predicate.value,)
+    compare = _in_list if predicate.field.kind == "list" else _in_text
+    return any(compare(predicate.operator, text, str(one)) for one in values)
 
 
 def _in_text(operator: str, text: str, value: str) -> bool:
@@ -390,7 +315,7 @@ def _in_list(operator: str, names: str, value: str) -> bool:
     return f"{begin}{value}{end}" in f"\n{names}\n"
 
 
-def _compares(test: _Test, number: float) -> bool:
-    if isinstance(test.value, tuple):
-        return number in test.value
-    return bool(_COMPARES[test.operator](number, test.value))
+def _compares(predicate: Predicate, number: float) -> bool:
+    if isinstance(predicate.value, tuple):
+        return number in predicate.value
+    return bool(_COMPARES[predicate.operator](number, predicate.value))

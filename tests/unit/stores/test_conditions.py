@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +12,10 @@ from hypothesis import strategies as st
 
 from codefathom.errors import UsageError
 from codefathom.index.chunk import chunk
-from codefathom.search.filter.filter_options import glob_expression, of_options
-from codefathom.search.filter.filter_parser import filter_of, parse_filter
-from codefathom.search.filter.filters import FIELDS, OPERATORS, Field, combine, matches, normalise, to_sql
+from codefathom.search.filter.filter_parser import parse_filter
 from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
+from codefathom.stores.catalog.conditions_sql import to_sql
+from codefathom.stores.conditions import FIELDS, OPERATORS, Field, matches, normalise
 from codefathom.stores.database import add_functions
 from codefathom.types import Document, Filter, FilterGroup, ParsedDocument, Symbol, Where
 
@@ -309,8 +308,7 @@ def test_the_catalogue_understands_every_field_and_operator(tmp_path: Path, fiel
     found |= {"sub_module": "net", "kind": "function", "symbol": "send", "names": "send", "text": document.text}
     condition = Filter(field.name, "eq", found[field.name] if value is None else value)
     for where, count in ((condition, len(pieces)), (FilterGroup("NOT", (condition,)), 0)):
-        sql = to_sql(where)
-        assert len(catalog.select(sql.condition, sql.parameters)) == count
+        assert len(catalog.matching(where)) == count
     catalog.close()
 
 
@@ -324,96 +322,3 @@ def test_a_value_is_never_written_into_the_condition() -> None:
     for name, field in FIELDS.items():
         if field.kind in ("text", "list"):
             assert "x' OR 1" not in to_sql(Filter(name, "contains", "x' OR 1")).condition
-
-
-# ---- options and globs
-
-
-@pytest.mark.parametrize(
-    ("options", "holds"),
-    [
-        ({"directory": "src/"}, True),
-        ({"directory": "./src/net"}, True),
-        ({"directory": "src/ne"}, False),
-        ({"directory": "net"}, False),
-        ({"directory": "lib,src"}, True),
-        ({"directory": "s*/net"}, True),
-        ({"directory": "*/other"}, False),
-        ({"language": "py"}, True),
-        ({"language": "c++, Python"}, True),
-        ({"language": "ts,js,rs,c#"}, False),
-        ({"kind": "func"}, False),
-        ({"kind": "function,method"}, True),
-        ({"ext": ".py"}, True),
-        ({"ext": "py,go"}, True),
-        ({"path": "net/"}, True),
-        ({"path": "/net/"}, False),
-        ({"path": "/src/"}, True),
-        ({"path": "src/*.py"}, False),
-        ({"path": "src/**/*.py"}, True),
-        ({"path": "*.{go,py}"}, True),
-        ({"symbol": "send"}, True),
-        ({"symbol": "Client"}, True),
-        ({"symbol": "Client::send"}, True),
-        ({"symbol": "sen"}, False),
-        ({"symbol": "cl*"}, True),
-        ({"language": "python", "kind": "class"}, False),
-    ],
-)
-def test_options(options: dict[str, str], holds: bool) -> None:
-    where = of_options(**options)
-    assert where is not None
-    assert matches(where, RECORD) == holds
-
-
-def test_options_that_say_nothing_make_no_condition() -> None:
-    assert of_options() is None
-    assert of_options(directory=".", language=" ") is None
-    assert of_options(directory="src,.") is None
-    assert combine(None, None) is None
-    only = Filter("kind", "eq", "class")
-    assert combine(None, only) is only
-
-
-@pytest.mark.parametrize(
-    ("glob", "path", "found"),
-    [
-        ("*.py", "a/b.py", True),
-        ("*.py", "a/b.pyc", False),
-        ("/*.py", "a/b.py", False),
-        ("/*.py", "b.py", True),
-        ("a/**/c", "a/c", True),
-        ("a/**/c", "x/a/b/b/c", True),
-        ("a/*/c", "a/b/b/c", False),
-        ("src/**", "src/a/b", True),
-        ("b?", "a/bc/d", True),
-        ("b?", "a/b/c", False),
-        ("[ab].py", "b.py", True),
-        ("[!ab].py", "b.py", False),
-        ("x.{c,h}pp", "x.hpp", True),
-        ("x.{c,h}pp", "x.pp", False),
-        ("{src/,lib/}a.py", "lib/a.py", True),
-        ("{src/,lib/}a.py", "a.py", False),
-        ("{??/}", "ab/c", True),
-        ("docs/", "docs/a.md", True),
-        ("docs/", "docs", False),
-        ("a+b", "a+b", True),
-        ("[", "[", True),
-    ],
-)
-def test_globs(glob: str, path: str, found: bool) -> None:
-    assert bool(re.search(glob_expression(glob), path)) == found
-
-
-@given(st.text(alphabet="*?[]{}!a-^\\/.,", max_size=10))
-def test_every_glob_is_a_regular_expression(glob: str) -> None:
-    re.compile(glob_expression(glob))
-
-
-@pytest.mark.parametrize(("glob", "path"), [("[z-a]", "[z-a]"), ("[^a]", "^"), ("[a&&b]", "&")])
-def test_odd_brackets(glob: str, path: str) -> None:
-    assert re.search(glob_expression(glob), path)
-
-
-def test_a_json_value_may_come_parsed() -> None:
-    assert filter_of({"field": "startLine", "operator": "gte", "value": "3"}) == Filter("start_line", "gte", 3)

@@ -1,0 +1,24 @@
+"""One search, fully spelled out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from codefathom.search.question.query import Query
+from codefathom.search.ranking.fuse import Fusion
+from codefathom.text.expressions import USUAL_LIMIT_S
+from codefathom.types import Level, Mode, Where
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A question, with everything that decides how it is answered."""
+
+    query: Query
+    limit: int = 10
+    level: Level = "chunk"
+    mode: Mode = "auto"
+    where: Where | None = None
+    min_score: float = 0.0
+    fusion: Fusion = field(default_factory=Fusion)
+    expression_limit_s: float = USUAL_LIMIT_S  # for all regular expressions together

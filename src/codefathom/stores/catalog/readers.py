@@ -1,0 +1,273 @@
+"""The catalogue as its readers see it: documents, chunks, symbols and references, each a narrow protocol.
+
+`Catalog` is the class behind them, which only `project` knows. Another catalogue would offer the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from codefathom.stores.base import Row
+    from codefathom.stores.catalog.foreign import Comparison
+    from codefathom.stores.catalog.records import (
+        Batch,
+        CatalogChanges,
+        Counts,
+        DocumentRecord,
+        Entry,
+        Rejected,
+        StoredDocument,
+        Written,
+    )
+    from codefathom.stores.catalog.soundness import Soundness
+    from codefathom.stores.catalog.writing import DocumentWriting
+    from codefathom.types import Chunk, Failure, FoundSymbol, Reference, Symbol, Where
+
+
+class Documents(Protocol):
+    """The indexed files and their texts."""
+
+    @property
+    def generation(self) -> int:
+        """Number of writes that changed something; 0 before the first."""
+        ...
+
+    def documents(self) -> list[StoredDocument]:
+        """Return all documents, ordered by path."""
+        ...
+
+    def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
+        """Return the documents of these few paths that are there, in no order; each is read once a generation."""
+        ...
+
+    def document(self, path: str) -> StoredDocument | None:
+        """Return one document, or None when it is not in the catalogue."""
+        ...
+
+    def text(self, path: str) -> str:
+        """Return the text of a document; empty when there is none."""
+        ...
+
+    def lines(self, path: str, start_line: int, end_line: int) -> str:
+        """Return the text of some lines of a document; only "\n" ends a line."""
+        ...
+
+
+class Chunks(Protocol):
+    """The units that are searched."""
+
+    def chunks(self, keys: Collection[int]) -> dict[int, Chunk]:
+        """Return the chunks of these keys; keys that no longer exist are left out."""
+        ...
+
+    def placed(self, keys: Collection[int]) -> dict[int, tuple[Chunk, int]]:
+        """Return the chunks of these keys, each with the number of lines of its document."""
+        ...
+
+    def chunks_of(self, path: str) -> list[tuple[int, Chunk]]:
+        """Return the chunks of a document in line order; they join up to its text."""
+        ...
+
+    def chunks_defining(self, name: str, *, partial: bool, limit: int) -> list[int]:
+        """Return the keys of chunks in which a symbol of this name stands, in any case; a part of a name, if asked."""
+        ...
+
+    def chunks_at(self, name: str, line: int) -> list[tuple[int, str]]:
+        """Return (key, path) of the chunks that hold this line of a file of this name, in the order of paths."""
+        ...
+
+    def matching(self, where: Where) -> set[int]:
+        """Return the keys of the chunks for which a condition holds. Raises UsageError, SlowExpressionError."""
+        ...
+
+
+class Symbols(Protocol):
+    """The named definitions."""
+
+    def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> list[FoundSymbol]:
+        """Return symbols whose name is, begins with or contains `query`, in that order; then by path and line."""
+        ...
+
+    def symbols_named(self, name: str) -> list[FoundSymbol]:
+        """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one."""
+        ...
+
+    def symbols_of(self, path: str) -> list[Symbol]:
+        """Return the symbols of a document, outer before inner."""
+        ...
+
+    def similar_names(self, word: str, *, limit: int) -> list[str]:
+        """Return names of symbols that contain a word, shortest first."""
+        ...
+
+
+class References(Protocol):
+    """The imports and uses of names."""
+
+    def references(self, name: str, kinds: Sequence[str] = ("call", "type")) -> list[tuple[str, Reference]]:
+        """Return where a name is used, with the path."""
+        ...
+
+    def references_of(self, path: str) -> list[Reference]:
+        """Return what a document uses, in line order."""
+        ...
+
+    def imports(self) -> Iterator[tuple[str, Reference]]:
+        """Yield every import with the path it stands in."""
+        ...
+
+
+class SearchCatalog(Documents, Chunks, Symbols, References, Protocol):
+    """All that a search and the graph around a place read."""
+
+
+class ViewSource(Protocol):
+    """What the views are made from."""
+
+    @property
+    def generation(self) -> int:
+        """Number of writes that changed something; 0 before the first."""
+        ...
+
+    def changes(self, since: int) -> CatalogChanges:
+        """Return what was added and removed after a generation."""
+        ...
+
+    def vectors(self, model: str, since: int = 0) -> Iterator[Row]:
+        """Yield the vectors of chunks, ordered by key; with `since`, of those where chunk or vector came after it."""
+        ...
+
+    def prune(self, oldest_view: int) -> None:
+        """Drop embeddings that no chunk needs, and removals that a view of generation `oldest_view` has seen."""
+        ...
+
+    def flush(self) -> None:
+        """Make all that was written survive a power cut. A view that is ahead of its catalogue would be wrong."""
+        ...
+
+
+class VectorCatalog(ViewSource, Protocol):
+    """The embeddings of one model, while they are made beside those of another."""
+
+    @property
+    def soundness(self) -> Soundness:
+        """The part that compares rows with their checksums."""
+        ...
+
+    def some_vectors(self, model: str, n: int) -> list[tuple[int, str, Chunk, bytes]]:
+        """Return n vectors of a model that nobody could foresee: key, text hash, chunk, vector."""
+        ...
+
+    def drop_vectors(self, model: str) -> None:
+        """Drop the embeddings of a model."""
+        ...
+
+    def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> int:
+        """Store embeddings that were made after their chunks, and return the new generation."""
+        ...
+
+    def without_vector(self, model: str) -> list[tuple[int, str, Chunk]]:
+        """Return the chunks that have no vector of this model, with their text hashes."""
+        ...
+
+    def n_without_vector(self, model: str) -> int:
+        """Count the chunks that have no vector of this model."""
+        ...
+
+
+class IndexState(Protocol):
+    """The state of the index, which is compared with the tree."""
+
+    @property
+    def generation(self) -> int:
+        """Number of writes that changed something; 0 before the first."""
+        ...
+
+    def get_meta(self, key: str, default: str = "") -> str:
+        """Return a stored value."""
+        ...
+
+    def entries(self) -> dict[str, Entry]:
+        """Return what is known of every document, by path."""
+        ...
+
+    def rejected(self) -> list[Rejected]:
+        """Return the files that were opened and left out for what is in them."""
+        ...
+
+
+class IndexCatalog(IndexState, Protocol):
+    """All that an index run reads and writes."""
+
+    @property
+    def soundness(self) -> Soundness:
+        """The part that compares rows with their checksums."""
+        ...
+
+    def write(self, batch: Batch) -> Written:
+        """Apply a batch in one transaction. A chunk that is unchanged but for its lines keeps its key."""
+        ...
+
+    def writing(self, record: DocumentRecord) -> AbstractContextManager[DocumentWriting]:
+        """Write a document piece by piece in one transaction, which ends with the block."""
+        ...
+
+    def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> int:
+        """Store embeddings that were made after their chunks, and return the new generation."""
+        ...
+
+    def without_vector(self, model: str) -> list[tuple[int, str, Chunk]]:
+        """Return the chunks that have no vector of this model, with their text hashes."""
+        ...
+
+    def prune(self, oldest_view: int) -> None:
+        """Drop embeddings that no chunk needs, and removals that a view of generation `oldest_view` has seen."""
+        ...
+
+    def scrub(self) -> bool:
+        """Leave nothing of what was deleted in the file; return whether no other reader was in the way."""
+        ...
+
+    def failures(self) -> list[Failure]:
+        """Return the files that could not be indexed in the last run."""
+        ...
+
+    def counts(self) -> Counts:
+        """Count what there is."""
+        ...
+
+
+class ForeignCatalog(IndexState, Protocol):
+    """An index that was made elsewhere, as it is compared with the files."""
+
+    def comparison(self) -> Comparison:
+        """Return what compares documents with the rows that are here."""
+        ...
+
+    def cleanse(self, models: Collection[str]) -> None:
+        """Take out what cannot be compared with files."""
+        ...
+
+    def write(self, batch: Batch) -> Written:
+        """Apply a batch in one transaction. A chunk that is unchanged but for its lines keeps its key."""
+        ...
+
+    def vectors_of(self, model: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        """Return the vectors of a model that are known, by text hash."""
+        ...
+
+    def some_vectors(self, model: str, n: int) -> list[tuple[int, str, Chunk, bytes]]:
+        """Return n vectors of a model that nobody could foresee: key, text hash, chunk, vector."""
+        ...
+
+    def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> int:
+        """Store embeddings that were made after their chunks, and return the new generation."""
+        ...
+
+    def drop_vectors(self, model: str) -> None:
+        """Drop the embeddings of a model."""
+        ...

@@ -1,0 +1,107 @@
+"""Plain options and globs → conditions."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.stores.test_conditions import RECORD
+
+from codefathom.search.filter.filter_options import glob_expression, of_options
+from codefathom.search.filter.filter_parser import filter_of
+from codefathom.stores.conditions import combine, matches
+from codefathom.types import Filter
+
+# ---- options and globs
+
+
+@pytest.mark.parametrize(
+    ("options", "holds"),
+    [
+        ({"directory": "src/"}, True),
+        ({"directory": "./src/net"}, True),
+        ({"directory": "src/ne"}, False),
+        ({"directory": "net"}, False),
+        ({"directory": "lib,src"}, True),
+        ({"directory": "s*/net"}, True),
+        ({"directory": "*/other"}, False),
+        ({"language": "py"}, True),
+        ({"language": "c++, Python"}, True),
+        ({"language": "ts,js,rs,c#"}, False),
+        ({"kind": "func"}, False),
+        ({"kind": "function,method"}, True),
+        ({"ext": ".py"}, True),
+        ({"ext": "py,go"}, True),
+        ({"path": "net/"}, True),
+        ({"path": "/net/"}, False),
+        ({"path": "/src/"}, True),
+        ({"path": "src/*.py"}, False),
+        ({"path": "src/**/*.py"}, True),
+        ({"path": "*.{go,py}"}, True),
+        ({"symbol": "send"}, True),
+        ({"symbol": "Client"}, True),
+        ({"symbol": "Client::send"}, True),
+        ({"symbol": "sen"}, False),
+        ({"symbol": "cl*"}, True),
+        ({"language": "python", "kind": "class"}, False),
+    ],
+)
+def test_options(options: dict[str, str], holds: bool) -> None:
+    where = of_options(**options)
+    assert where is not None
+    assert matches(where, RECORD) == holds
+
+
+def test_options_that_say_nothing_make_no_condition() -> None:
+    assert of_options() is None
+    assert of_options(directory=".", language=" ") is None
+    assert of_options(directory="src,.") is None
+    assert combine(None, None) is None
+    only = Filter("kind", "eq", "class")
+    assert combine(None, only) is only
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "found"),
+    [
+        ("*.py", "a/b.py", True),
+        ("*.py", "a/b.pyc", False),
+        ("/*.py", "a/b.py", False),
+        ("/*.py", "b.py", True),
+        ("a/**/c", "a/c", True),
+        ("a/**/c", "x/a/b/b/c", True),
+        ("a/*/c", "a/b/b/c", False),
+        ("src/**", "src/a/b", True),
+        ("b?", "a/bc/d", True),
+        ("b?", "a/b/c", False),
+        ("[ab].py", "b.py", True),
+        ("[!ab].py", "b.py", False),
+        ("x.{c,h}pp", "x.hpp", True),
+        ("x.{c,h}pp", "x.pp", False),
+        ("{src/,lib/}a.py", "lib/a.py", True),
+        ("{src/,lib/}a.py", "a.py", False),
+        ("{??/}", "ab/c", True),
+        ("docs/", "docs/a.md", True),
+        ("docs/", "docs", False),
+        ("a+b", "a+b", True),
+        ("[", "[", True),
+    ],
+)
+def test_globs(glob: str, path: str, found: bool) -> None:
+    assert bool(re.search(glob_expression(glob), path)) == found
+
+
+@given(st.text(alphabet="*?[]{}!a-^\\/.,", max_size=10))
+def test_every_glob_is_a_regular_expression(glob: str) -> None:
+    re.compile(glob_expression(glob))
+
+
+@pytest.mark.parametrize(("glob", "path"), [("[z-a]", "[z-a]"), ("[^a]", "^"), ("[a&&b]", "&")])
+def test_odd_brackets(glob: str, path: str) -> None:
+    assert re.search(glob_expression(glob), path)
+
+
+def test_a_json_value_may_come_parsed() -> None:
+    assert filter_of({"field": "startLine", "operator": "gte", "value": "3"}) == Filter("start_line", "gte", 3)
