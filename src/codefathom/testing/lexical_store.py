@@ -31,7 +31,7 @@ class LexicalStoreContract:
         assert store.search({"alpha": 1.0}, 5, _BODY) == []
         assert store.document_frequencies(["alpha"]) == {"alpha": 0}
 
-    def test_scores_are_those_of_bm25(self, tmp_path: Path) -> None:
+    def test_scores_are_those_of_computed_plainly(self, tmp_path: Path) -> None:
         """In a view that was built at once, for weights of words and fields, within rounding."""
         random = Random(31)
         rows = {key: _fields(random) for key in random.sample(range(1_000), 200)}
@@ -39,7 +39,7 @@ class LexicalStoreContract:
         for _ in range(20):
             words = {word: random.choice((0.5, 1.0, 2.0)) for word in random.sample(_WORDS, 3)}
             weights = {field: random.choice((0.0, 0.5, 1.0)) for field in FIELDS}
-            expected = _bm25(rows, words, weights)
+            expected = _computed_plainly(rows, words, weights)
             scores = dict(store.search(words, 1_000, weights))
             assert scores.keys() == expected.keys()
             for key, score in scores.items():
@@ -157,8 +157,10 @@ def _keys(store: LexicalStore) -> set[int]:
     return {key for key, _ in store.search({"alpha": 1.0}, 100, _BODY)}
 
 
-def _bm25(rows: Mapping[int, Fields], words: Mapping[str, float], weights: Mapping[str, float]) -> dict[int, float]:
-    """Return the sum of BM25 over words and fields by key, computed plainly."""
+def _computed_plainly(
+    rows: Mapping[int, Fields], words: Mapping[str, float], weights: Mapping[str, float]
+) -> dict[int, float]:
+    """Return the weighted sum over words and fields by key, as the formula says it."""
     scores: dict[int, float] = defaultdict(float)
     for place, field in enumerate(FIELDS):
         texts = {key: fields[place].split() for key, fields in rows.items()}
