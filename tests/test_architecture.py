@@ -98,7 +98,7 @@ LIBRARIES = {
     "semble_grammars": {"parse/grammars.py"},
     "simsimd": {"stores/vectors/flat_vectors.py"},
     "tantivy": {"stores/lexical/lexical_view.py"},
-    "tree_sitter": {"parse/grammars.py", "parse/margins.py", "parse/outline.py", "parse/treesitter.py"},
+    "tree_sitter": {"parse/grammars.py", "parse/leading_comments.py", "parse/outline.py", "parse/treesitter.py"},
 }
 
 # What the extra `server` brings; only the server imports it.

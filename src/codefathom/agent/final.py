@@ -133,10 +133,10 @@ class _Parsed(NamedTuple):
 
 
 def _parsed(text: str) -> _Parsed:
-    found = [value for value in objects_in(text) if "answer" in value]
-    if not found:
+    objects = [value for value in objects_in(text) if "answer" in value]
+    if not objects:
         return _Parsed({}, "there is no JSON object with an answer in it")
-    fields = found[-1]
+    fields = objects[-1]
     problems = []
     if not isinstance(fields["answer"], str) or not fields["answer"].strip():
         problems.append("answer must be a text that is not empty")
@@ -151,8 +151,8 @@ def _label(value: object) -> Label | None:
     """Return a confidence as its label; a share from 0 to 1 is understood too."""
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return LABELS[min(int(value * len(LABELS)), len(LABELS) - 1)]
-    wanted = value.strip().lower() if isinstance(value, str) else ""
-    return next((label for label in LABELS if label == wanted), None)
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return next((label for label in LABELS if label == word), None)
 
 
 def _answer(parsed: _Parsed, text: str, trace: Trace) -> FinalAnswer:
@@ -181,8 +181,8 @@ def _salvaged(text: str) -> str:
     match = re.match(r'\s*(?:```\w*\s*)?\{\s*"answer"\s*:\s*"((?:[^"\\]|\\[^u]|\\u[0-9a-fA-F]{4})*)', text, re.DOTALL)
     if not match:
         return text
-    found = next(objects_in(f'{{"answer": "{match[1]}"}}'), {})
-    return str(found.get("answer", text))
+    fields = next(objects_in(f'{{"answer": "{match[1]}"}}'), {})
+    return str(fields.get("answer", text))
 
 
 def _clean(text: str) -> str:
@@ -198,7 +198,7 @@ def _checked(named: Sequence[object], trace: Trace) -> tuple[Citation | Dropped,
     spans: dict[str, list[tuple[int, int]]] = {}
     for place in (place for places in trace for place in places):
         spans.setdefault(place.path, []).append((place.start_line, place.end_line))
-    shown = {path: merged(found, _MAX_LINE) for path, found in spans.items()}
+    shown = {path: merged(lines, _MAX_LINE) for path, lines in spans.items()}
     return tuple(_source(item, shown) for item in named)
 
 
@@ -209,8 +209,8 @@ def _source(item: object, shown: Mapping[str, Sequence[tuple[int, int]]]) -> Cit
         written = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
         return Dropped(_clean(written[:_MAX_WRITTEN]), "this names no lines of a file")
     written = _clean(f"{place.path[:_MAX_WRITTEN]}:{place.start_line}-{place.end_line}")
-    given = place.path.strip().removeprefix("./")
-    paths = [given] if given in shown else [path for path in shown if path.endswith(f"/{given}")]
+    name = place.path.strip().removeprefix("./")
+    paths = [name] if name in shown else [path for path in shown if path.endswith(f"/{name}")]
     if len(paths) != 1:
         return Dropped(written, "several files have this name" if paths else "no source has this path")
     inside = any(start <= place.start_line <= place.end_line <= end for start, end in shown[paths[0]])

@@ -60,8 +60,8 @@ class Briefing(NamedTuple):
     system: str = SYSTEM
     demand: str = DEMAND  # of the final answer
     history: tuple[Message, ...] = ()  # earlier turns
-    given: str = ""  # what it is shown before it looks
-    places: tuple[ShownLines, ...] = ()  # the lines in that
+    material: str = ""  # texts that it is shown before it looks
+    places: tuple[ShownLines, ...] = ()  # the lines in `material`
     mask: Callable[[str], str] = str  # takes out of a trace what is taken out of what leaves the machine
 
 
@@ -123,20 +123,20 @@ def run(
     stopped_by = yield from talk.rounds()
     looked = talk.messages[len(opening) :]
     if stopped_by == "provider" and not looked:
-        found = FinalAnswer("", "low", ())
+        answer = FinalAnswer("", "low", ())
     else:
         messages = [*opening, *(map(_shortened, looked) if stopped_by == "provider" else looked)]
-        found = yield from talk.finished(messages, briefing.demand)
-    if not found.answer:
+        answer = yield from talk.finished(messages, briefing.demand)
+    if not answer.answer:
         stopped_by = "provider"
     n_rounds = talk.n_rounds + bool(stopped_by)
-    yield Final(found, record.usage, n_rounds, stopped_by, tuple(record.stages), talk.failure, talk.hint)
+    yield Final(answer, record.usage, n_rounds, stopped_by, tuple(record.stages), talk.failure, talk.hint)
 
 
 def _opening(question: str, tools: Sequence[Tool], briefing: Briefing) -> list[Message]:
     lines = [briefing.system, "", "Tools:", *(f"- {usage(tool.spec)}" for tool in tools), _IN_TEXT]
-    asked = f"{briefing.given}\n\n{question}" if briefing.given else question
-    return [Message("system", "\n".join(lines)), *briefing.history, Message("user", asked)]
+    request = f"{briefing.material}\n\n{question}" if briefing.material else question
+    return [Message("system", "\n".join(lines)), *briefing.history, Message("user", request)]
 
 
 def _shortened(message: Message) -> Message:
@@ -171,7 +171,7 @@ class _Talk:
         self._started = clock()
         self._used = NO_USAGE  # estimated where the provider counts no tokens
         self._last_used = NO_USAGE  # in the last round: the final answer costs about as much
-        self._asked: dict[tuple[str, str], int] = {}  # call → the round in which it was answered
+        self._round_of: dict[tuple[str, str], int] = {}  # call → the round in which it was answered
 
     def rounds(self) -> Generator[Event, None, StoppedBy]:
         """Let the model call tools until it answers or a limit is reached; return the reason for the end."""
@@ -204,12 +204,12 @@ class _Talk:
         with self.record.stage("answer", [demand]) as stage:
             model = stage.recorded(self._model)
             try:
-                found = yield from stream_final(model, messages, self.trace, demand, self._limits.max_reply)
+                answer = yield from stream_final(model, messages, self.trace, demand, self._limits.max_reply)
             except ProviderError as error:
                 self._fail(error, stage)
                 return self.seen()
-            stage.output = [found.answer]
-        return found
+            stage.output = [answer.answer]
+        return answer
 
     def _fail(self, error: ProviderError, stage: Stage) -> None:
         self.failure = stage.detail = str(error)
@@ -300,11 +300,11 @@ class _Talk:
             return Observation(f"Error: there is no tool {call.name!r}. The tools are {names}.", is_error=True)
         arguments = _arguments(call.arguments)
         key = (tool.spec.name, json.dumps(arguments, sort_keys=True))
-        if key in self._asked:
-            return Observation(f"Already asked in round {self._asked[key]}; its result stands above.")
+        if key in self._round_of:
+            return Observation(f"Already asked in round {self._round_of[key]}; its result stands above.")
         observation = tool.run(arguments)
         if not observation.is_error:
-            self._asked[key] = self.n_rounds
+            self._round_of[key] = self.n_rounds
         return observation
 
 

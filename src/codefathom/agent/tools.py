@@ -74,9 +74,9 @@ def tools(project: ToolProject, *, max_chars: int = MAX_CHARS) -> tuple[Tool, ..
     return tuple(Tool(spec, partial(_checked, spec, run, project, max_chars), aliases) for spec, run, aliases in runs)
 
 
-def named(known: Sequence[Tool], name: str) -> Tool | None:
+def named(choices: Sequence[Tool], name: str) -> Tool | None:
     """Return the tool of this name or alias."""
-    return next((tool for tool in known if name == tool.spec.name or name in tool.aliases), None)
+    return next((tool for tool in choices if name == tool.spec.name or name in tool.aliases), None)
 
 
 def usage(spec: ToolSpec) -> str:
@@ -167,14 +167,14 @@ def _read(spec: ToolSpec, arguments: Mapping[str, Any]) -> tuple[dict[str, Any],
     if not isinstance(arguments, Mapping):
         return {}, ["the arguments are not a JSON object"]
     rules = spec.parameters["properties"]
-    given = {key: value for key, value in arguments.items() if value is not None}
-    problems = [f"there is no argument {_short(key)}" for key in given if key not in rules]
-    problems += [f"{key} is missing" for key in spec.parameters["required"] if key not in given]
+    entries = {key: value for key, value in arguments.items() if value is not None}
+    problems = [f"there is no argument {_short(key)}" for key in entries if key not in rules]
+    problems += [f"{key} is missing" for key in spec.parameters["required"] if key not in entries]
     values = {key: rule["default"] for key, rule in rules.items() if "default" in rule}
-    for key in rules.keys() & given.keys():
-        value = _value(given[key], rules[key])
+    for key in rules.keys() & entries.keys():
+        value = _value(entries[key], rules[key])
         if value is None:
-            problems.append(f"{key} cannot be {_short(given[key])}")
+            problems.append(f"{key} cannot be {_short(entries[key])}")
         else:
             values[key] = value
     return values, problems
@@ -279,13 +279,13 @@ def _lines(text: str) -> list[str]:
 
 
 def _read_file(project: ToolProject, values: Mapping[str, Any], max_chars: int) -> Observation:
-    given = values["file_path"]
-    if given not in project.paths() and _leaves_project(given):
-        return _error(f"{_short(given)} is no path from the project's root, such as src/main.py.")
-    path = _indexed(project, given.removeprefix("./"))
+    file_path = values["file_path"]
+    if file_path not in project.paths() and _leaves_project(file_path):
+        return _error(f"{_short(file_path)} is no path from the project's root, such as src/main.py.")
+    path = _indexed(project, file_path.removeprefix("./"))
     text = project.text(path)
     if text is None:
-        return _error(f"{_short(given)} is not in the index. {_near(project, given)}")
+        return _error(f"{_short(file_path)} is not in the index. {_near(project, file_path)}")
     if not text:
         return Observation(f"{path} is empty.")
     lines = _lines(text)
@@ -306,13 +306,13 @@ def _leaves_project(path: str) -> bool:
 
 def _indexed(project: ToolProject, path: str) -> str:
     """Return the path that is meant: as given, or the only one that ends with it."""
-    known = project.paths()
-    ending = [] if path in known else [one for one in known if one.endswith(f"/{path}")]
+    paths = project.paths()
+    ending = [] if path in paths else [one for one in paths if one.endswith(f"/{path}")]
     return ending[0] if len(ending) == 1 else path
 
 
-def _near(project: ToolProject, given: str) -> str:
-    stem = given.rpartition("/")[2].partition(".")[0].lower()
+def _near(project: ToolProject, file_path: str) -> str:
+    stem = file_path.rpartition("/")[2].partition(".")[0].lower()
     near = [path for path in project.paths() if stem and stem in path.rpartition("/")[2].lower()][:5]
     return f"Did you mean {', '.join(near)}?" if near else "list_files shows what is."
 
@@ -322,20 +322,20 @@ def _near(project: ToolProject, given: str) -> str:
 
 def _find_symbol(project: ToolProject, values: Mapping[str, Any], max_chars: int) -> Observation:
     name = values["name"].removeprefix("@@").removesuffix("()")
-    found = project.symbols(name)
-    if not found:
+    symbols = project.symbols(name)
+    if not symbols:
         return Observation(f"No symbol is called {_short(name)}. Try a part of the name, or search_code.")
-    shown = _fitting([_definition(item) for item in found], max_chars, lambda n: f"({len(found) - n} more)")
+    shown = _fitting([_definition(item) for item in symbols], max_chars, lambda n: f"({len(symbols) - n} more)")
     spans = [
-        ShownLines(one.path, one.symbol.start_line, one.symbol.end_line, one.symbol.qualified_name) for one in found
+        ShownLines(one.path, one.symbol.start_line, one.symbol.end_line, one.symbol.qualified_name) for one in symbols
     ]
     return Observation(shown.text, tuple(spans[: shown.n_lines]))
 
 
-def _definition(found: FoundSymbol) -> str:
-    symbol = found.symbol
+def _definition(item: FoundSymbol) -> str:
+    symbol = item.symbol
     signature = f" — {symbol.signature[:200]}" if symbol.signature else ""
-    return f"{found.path}:{symbol.start_line}-{symbol.end_line} {symbol.kind} {symbol.qualified_name}{signature}"
+    return f"{item.path}:{symbol.start_line}-{symbol.end_line} {symbol.kind} {symbol.qualified_name}{signature}"
 
 
 def _related_files(project: ToolProject, values: Mapping[str, Any], max_chars: int) -> Observation:
@@ -359,14 +359,14 @@ def _list_files(project: ToolProject, values: Mapping[str, Any], max_chars: int)
         return _error(f"{_short(values['folder'])} is no folder from the project's root, such as src.")
     start = "" if folder in ("", ".") else f"{folder}/"
     below = [path for path in project.paths() if path.startswith(start)]
-    found = list(filter(_matching(pattern), below)) if pattern else below
-    if not found:
+    files = list(filter(_matching(pattern), below)) if pattern else below
+    if not files:
         return Observation(f"No indexed file{' matches' if below else ' lies'} there.")
-    title = f"{len(found)} files"
-    if sum(len(path) + 1 for path in found) + len(title) > max_chars:
-        found = _folded(found, len(start))
+    title = f"{len(files)} files"
+    if sum(len(path) + 1 for path in files) + len(title) > max_chars:
+        files = _folded(files, len(start))
         title += ", folders with the number of files below them"
-    shown = _fitting(found, max_chars - len(title) - 2, lambda n: f"({len(found) - n} more: narrow it down)")
+    shown = _fitting(files, max_chars - len(title) - 2, lambda n: f"({len(files) - n} more: narrow it down)")
     return Observation(f"{title}:\n{shown.text}")
 
 

@@ -151,12 +151,12 @@ def with_hint(error: FathomError) -> str:
 
 def traced(texts: Iterable[str]) -> tuple[str, ...]:
     """Return texts as a trace keeps them: not too many, and none too long."""
-    given = iter(texts)
+    iterator = iter(texts)
     kept = [
         text if len(text) <= _MAX_TRACED_CHARACTERS else f"{text[:_MAX_TRACED_CHARACTERS]}…"
-        for text in islice(given, _MAX_TRACED)
+        for text in islice(iterator, _MAX_TRACED)
     ]
-    n_more = sum(1 for _ in given)
+    n_more = sum(1 for _ in iterator)
     return (*kept, f"… and {n_more} more") if n_more else tuple(kept)
 
 

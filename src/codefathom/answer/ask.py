@@ -51,10 +51,10 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
     support = _PINNED_SUPPORT if question.pinned else 0.0
     course = Course(question, project, models, record, support, by_itself=question.text)
     result = _search(course, _rewrite(course))
-    found = _judge(course, _select(course, result))
+    files = _judge(course, _select(course, result))
     is_likely = _is_likely(course, result)
-    packed = _pack(course, _choose_lines(course, found) if is_likely else found)
-    if found and is_likely and not packed.sources:
+    packed = _pack(course, _choose_lines(course, files) if is_likely else files)
+    if files and is_likely and not packed.sources:
         raise UsageError(
             "no line of any source fits into the context",
             hint="raise context.window and llm.window, lower answer.max_tokens, or ask a shorter question",
@@ -101,8 +101,8 @@ def _search(course: Course, queries: Sequence[str]) -> SearchResult:
     question = course.question
     limit = question.n_sources * _HITS_PER_SOURCE
     with course.record.stage("search", queries) as stage:
-        found = [_found(course, query, limit) for query in queries]
-        results = [result for result in found if result] or [course.project.search(question.text, limit)]
+        outcomes = [_search_one(course, query, limit) for query in queries]
+        results = [result for result in outcomes if result] or [course.project.search(question.text, limit)]
         best = results[0]
         hits = {hit.chunk.id: hit for result in reversed(results) for hit in reversed(result.hits)}
         ordered = sorted(hits.values(), key=lambda hit: -hit.score)[:limit]
@@ -117,7 +117,7 @@ def _search(course: Course, queries: Sequence[str]) -> SearchResult:
     )
 
 
-def _found(course: Course, query: str, limit: int) -> SearchResult | None:
+def _search_one(course: Course, query: str, limit: int) -> SearchResult | None:
     """Search; None if a query that a model wrote names a path or symbol that does not exist."""
     try:
         return course.project.search(query, limit)
@@ -131,104 +131,104 @@ def _found(course: Course, query: str, limit: int) -> SearchResult | None:
 def _select(course: Course, result: SearchResult) -> list[Material]:
     """Add files that a model chooses from the outline (level 1), and files connected with the best ones (level 2)."""
     question, project, models = course.question, course.project, course.models
-    found = materials(result, project.text)
+    files = materials(result, project.text)
     if question.filter_level >= 1 and models.select is not None:
-        with course.record.stage("select", _paths(found)) as stage:
+        with course.record.stage("select", _paths(files)) as stage:
             chosen = select(
                 course.by_itself,
-                project.outline([item.path for item in found]),
+                project.outline([item.path for item in files]),
                 stage.recorded(models.select),
                 question.count,
                 question.max_input_tokens,
                 pinned=[item.path for item in question.pinned],
             )
-            found = _with_paths(found, chosen.paths, project, "selected by the model")
-            stage.output = [f"{item.path}: {item.reason}" for item in found]
+            files = _with_paths(files, chosen.paths, project, "selected by the model")
+            stage.output = [f"{item.path}: {item.reason}" for item in files]
             unknown = f", {chosen.unknown} named that are not there" if chosen.unknown else ""
             stage.detail = f"{len(chosen.paths)} chosen by the model{unknown}"
         course.lack(chosen.problem)
     if question.filter_level >= 2:
-        with course.record.stage("related", _paths(found)) as stage:
-            near = {edge.path: "" for item in found[:_MAX_RELATED] for edge in project.related(item.path).edges}
-            found = _with_paths(found, dict(list(near.items())[: question.n_sources]), project, "connected with a hit")
-            stage.output = [f"{item.path}: {item.reason}" for item in found]
-    return found
+        with course.record.stage("related", _paths(files)) as stage:
+            near = {edge.path: "" for item in files[:_MAX_RELATED] for edge in project.related(item.path).edges}
+            files = _with_paths(files, dict(list(near.items())[: question.n_sources]), project, "connected with a hit")
+            stage.output = [f"{item.path}: {item.reason}" for item in files]
+    return files
 
 
-def _paths(found: Iterable[Material | Source]) -> list[str]:
-    return [item.path for item in found]
+def _paths(files: Iterable[Material | Source]) -> list[str]:
+    return [item.path for item in files]
 
 
-def _with_paths(found: list[Material], paths: Mapping[str, str], project: AnswerProject, reason: str) -> list[Material]:
-    known = {item.path for item in found}
+def _with_paths(files: list[Material], paths: Mapping[str, str], project: AnswerProject, reason: str) -> list[Material]:
+    present = {item.path for item in files}
     added = (
-        Material(path, project.text(path), reason=why or reason) for path, why in paths.items() if path not in known
+        Material(path, project.text(path), reason=why or reason) for path, why in paths.items() if path not in present
     )
-    return [*found, *(item for item in added if item.text)]
+    return [*files, *(item for item in added if item.text)]
 
 
-def _judge(course: Course, found: list[Material]) -> list[Material]:
+def _judge(course: Course, files: list[Material]) -> list[Material]:
     """Let a model grade the files (from level 1 on), then limit their number; pinned sources come first and stay."""
     question, models = course.question, course.models
     pinned = {item.path for item in question.pinned}
-    found = [item for item in found if item.path not in pinned]
-    if question.filter_level >= 1 and models.judge is not None and found:
-        with course.record.stage("judge", _paths(found)) as stage:
-            judged = judge(question.text, question.history, found, stage.recorded(models.judge), question.judging)
-            scores = zip(found, judged.scores, strict=True)
+    files = [item for item in files if item.path not in pinned]
+    if question.filter_level >= 1 and models.judge is not None and files:
+        with course.record.stage("judge", _paths(files)) as stage:
+            judged = judge(question.text, question.history, files, stage.recorded(models.judge), question.judging)
+            scores = zip(files, judged.scores, strict=True)
             stage.output = [f"{item.path}: {'not judged' if n is None else f'{n}/10'}" for item, n in scores]
-            found = [*judged.kept, *judged.unjudged]
+            files = [*judged.kept, *judged.unjudged]
             if judged.kept:
                 course.support = max(course.support, max(n or 0 for n in judged.scores) / 10)
-            stage.n_out = len(found)
+            stage.n_out = len(files)
             stage.detail = f"{len(judged.dropped)} dropped, {len(judged.unjudged)} not judged"
         course.lack(*judged.problems[:_MAX_PROBLEMS])
-    found = [*question.pinned, *found]
-    with course.record.stage("limit", _paths(found)) as stage:
-        found = found[: max(question.n_sources, len(question.pinned))]
-        stage.output = _paths(found)
-    return found
+    files = [*question.pinned, *files]
+    with course.record.stage("limit", _paths(files)) as stage:
+        files = files[: max(question.n_sources, len(question.pinned))]
+        stage.output = _paths(files)
+    return files
 
 
-def _choose_lines(course: Course, found: list[Material]) -> list[Material]:
+def _choose_lines(course: Course, files: list[Material]) -> list[Material]:
     """Let a model choose the lines of the files that do not fit whole (from level 1 on).
 
     If it chooses none, the lines around the hits are shown.
     """
     question, model = course.question, course.models.excerpt
     if model is None or question.filter_level < 1 or not question.budget.segment:
-        return found
-    large = too_large(found, question.budget, question.count)
+        return files
+    large = too_large(files, question.budget, question.count)
     if not large:
-        return found
-    asked = [found[index] for index in large]
-    with course.record.stage("excerpts", _paths(asked)) as stage:
+        return files
+    large_files = [files[index] for index in large]
+    with course.record.stage("excerpts", _paths(large_files)) as stage:
         chosen = excerpts_of(
             course.by_itself,
-            asked,
+            large_files,
             stage.recorded(model),
             question.count,
             question.max_input_tokens,
             workers=question.judging.workers,
         )
-        found, problems, ranges = list(found), [], []
+        files, problems, ranges = list(files), [], []
         for index, lines in zip(large, chosen, strict=True):
             if lines.spans:
-                found[index] = found[index]._replace(spans=lines.spans, is_exact=True)
-                ranges.append(f"{found[index].path}: {', '.join(f'{start}-{end}' for start, end in lines.spans)}")
+                files[index] = files[index]._replace(spans=lines.spans, is_exact=True)
+                ranges.append(f"{files[index].path}: {', '.join(f'{start}-{end}' for start, end in lines.spans)}")
             else:
-                path = found[index].path
+                path = files[index].path
                 problems.append(lines.problem or f"the excerpting model found nothing in {path} worth showing")
         stage.output = ranges
     course.lack(*list(dict.fromkeys(problems))[:_MAX_PROBLEMS])
-    return found
+    return files
 
 
-def _pack(course: Course, found: Sequence[Material]) -> Packed:
-    with course.record.stage("pack", _paths(found)) as stage:
+def _pack(course: Course, files: Sequence[Material]) -> Packed:
+    with course.record.stage("pack", _paths(files)) as stage:
         question = course.question
         packed = pack(
-            found, question.budget, question.count, course.project.name_of, in_line_order=question.in_line_order
+            files, question.budget, question.count, course.project.name_of, in_line_order=question.in_line_order
         )
         stage.output, stage.detail = places(packed.sources), f"{packed.n_tokens} tokens"
     return packed

@@ -107,7 +107,7 @@ def pieces(text: str, most: int, count: CountTokens) -> Iterator[Piece]:
 
 
 def pack(
-    found: Sequence[Material],
+    files: Sequence[Material],
     budget: Shares,
     count: CountTokens,
     name_of: NameOf = lambda *_: "",
@@ -119,25 +119,25 @@ def pack(
     A whole file has no symbol: all of its definitions are there.
     """
     room = _Room(budget, count)
-    chosen = {index: [source] for index, source in _wholes(found, room).items()}
-    for index, item in enumerate(found):
+    chosen = {index: [source] for index, source in _wholes(files, room).items()}
+    for index, item in enumerate(files):
         if index not in chosen:
             parts = [source for source in _excerpts(item, name_of) if room.take_segment(source)]
             parts = parts or [source for source in _beginning(item, room, name_of) if room.take_segment(source)]
             chosen[index] = sorted(parts, key=lambda source: source.start_line) if in_line_order else parts
-    ordered = [source for index in range(len(found)) for source in chosen[index]]
+    ordered = [source for index in range(len(files)) for source in chosen[index]]
     return Packed(
         tuple(replace(source, number=number) for number, source in enumerate(ordered, start=1)),
         sum(room.cost(source) for source in ordered),
-        tuple(item.path for index, item in enumerate(found) if not chosen[index]),
-        tuple(item.path for index, item in enumerate(found) if chosen[index] and not chosen[index][0].is_whole),
+        tuple(item.path for index, item in enumerate(files) if not chosen[index]),
+        tuple(item.path for index, item in enumerate(files) if chosen[index] and not chosen[index][0].is_whole),
     )
 
 
-def too_large(found: Sequence[Material], budget: Shares, count: CountTokens) -> list[int]:
+def too_large(files: Sequence[Material], budget: Shares, count: CountTokens) -> list[int]:
     """Return the indexes of the files that `pack` does not show whole."""
-    wholes = _wholes(found, _Room(budget, count))
-    return [index for index in range(len(found)) if index not in wholes]
+    wholes = _wholes(files, _Room(budget, count))
+    return [index for index in range(len(files)) if index not in wholes]
 
 
 def shown(source: Source) -> str:
@@ -199,13 +199,13 @@ class _Room:
         self.full = budget.full
         self.segment = budget.segment
         self._count = count
-        self._known: dict[Source, int] = {}
+        self._costs: dict[Source, int] = {}
 
     def cost(self, source: Source) -> int:
         # With the widest number that is likely, so that numbering later cannot make it longer.
-        if source not in self._known:
-            self._known[source] = self._count(shown(replace(source, number=9_999)))
-        return self._known[source]
+        if source not in self._costs:
+            self._costs[source] = self._count(shown(replace(source, number=9_999)))
+        return self._costs[source]
 
     def take_full(self, source: Source) -> bool:
         fits = self.cost(source) <= self.full
@@ -218,9 +218,9 @@ class _Room:
         return fits
 
 
-def _wholes(found: Sequence[Material], room: _Room) -> dict[int, Source]:
+def _wholes(files: Sequence[Material], room: _Room) -> dict[int, Source]:
     """Return the files that are shown whole, by index; the shares are one when everything fits."""
-    wholes = {index: _whole(item) for index, item in enumerate(found)}
+    wholes = {index: _whole(item) for index, item in enumerate(files)}
     if sum(map(room.cost, wholes.values())) <= room.full + room.segment:
         room.full += room.segment
         room.segment = 0

@@ -101,23 +101,23 @@ def check(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> Check
     are cited where they are now.
     """
     all_cited = list(_all_cited(text, sources))
-    all_found = [[_look_up(named, sources, now) for named in cited.places] for cited in all_cited]
-    held = [[place for place in found if isinstance(place, Citation)] for found in all_found]
+    all_results = [[_look_up(named, sources, now) for named in cited.places] for cited in all_cited]
+    held = [[place for place in results if isinstance(place, Citation)] for results in all_results]
     pieces: list[str] = []
     kept: dict[Citation, None] = {}
     dropped: list[Dropped] = []
     end = 0
-    for cited, found, missing in zip(all_cited, all_found, _all_missing(text, all_cited, held, now), strict=True):
+    for cited, results, missing in zip(all_cited, all_results, _all_missing(text, all_cited, held, now), strict=True):
         pieces.append(text[end : cited.start])
         end = cited.end
-        for named, place in zip(cited.places, found, strict=True):
+        for named, place in zip(cited.places, results, strict=True):
             if isinstance(place, Citation) and not missing:
                 kept[place] = None
                 pieces.append(f"[{show_name(place.path)}:{place.start_line}-{place.end_line}]")
             else:
                 reason = f"the quoted {missing!r} does not stand there" if isinstance(place, Citation) else place
                 dropped.append(Dropped(named.text, reason))
-        if missing or not any(isinstance(place, Citation) for place in found):
+        if missing or not any(isinstance(place, Citation) for place in results):
             pieces[-1] = pieces[-1].rstrip(" ")
     pieces.append(text[end:])
     return Checked("".join(pieces), tuple(kept), tuple(dropped))
@@ -168,8 +168,8 @@ def _bare(match: re.Match[str], sources: Sequence[Source]) -> tuple[_Named, ...]
     """Return the place that a path in the middle of a sentence names, if it is one."""
     named = _as_named(match.group(), match.groupdict())
     if match["word"]:  # "and/or line 5"
-        known = _is_known(named.path, sources)
-        is_path = known or match["path"].startswith("/") or (named.path.count("/") > 1 and "://" not in named.path)
+        is_known = _is_known(named.path, sources)
+        is_path = is_known or match["path"].startswith("/") or (named.path.count("/") > 1 and "://" not in named.path)
     else:
         is_path = ("/" in match["path"] or _is_known(named.path, sources)) and not _is_on_host(named.path, sources)
     return (named,) if is_path else ()
@@ -279,13 +279,13 @@ class _Quote(NamedTuple):
 
 def _quotes(text: str) -> list[_Quote]:
     """Return the code that an answer quotes, in blocks and in lines."""
-    found = [
+    quotes = [
         _Quote(*match.span(), tuple(_folded(line) for line in _lines(match[2])), True)
         for match in _FENCE.finditer(text)
     ]
     inline = (match for match in _INLINE.finditer(text) if _IS_CODE.match(match["code"]))
-    found += [_Quote(*match.span(), (_folded(match["code"]),), False) for match in inline]
-    return [quote for quote in found if quote.lines]
+    quotes += [_Quote(*match.span(), (_folded(match["code"]),), False) for match in inline]
+    return [quote for quote in quotes if quote.lines]
 
 
 def _lines(block: str) -> list[str]:
@@ -338,11 +338,11 @@ def _is_meant(quote: _Quote, cited: _Cited, text: str) -> bool:
     return not _NEXT.search(between) and empty <= (2 if cited.end <= quote.start else 1)
 
 
-def _missing(quotes: Sequence[_Quote], found: Sequence[Citation], now: Mapping[str, str]) -> str:
+def _missing(quotes: Sequence[_Quote], places: Sequence[Citation], now: Mapping[str, str]) -> str:
     """Return the first quoted line that does not stand in the cited lines, after those before it."""
-    parts = ["\n".join(now[place.path].split("\n")[place.start_line - 1 : place.end_line]) for place in found]
+    parts = ["\n".join(now[place.path].split("\n")[place.start_line - 1 : place.end_line]) for place in places]
     cited = _folded("\n".join(parts))
-    for quote in quotes if found else ():
+    for quote in quotes if places else ():
         end = 0
         for line in quote.lines:
             match = _whole(line).search(cited, end)

@@ -28,7 +28,7 @@ def items(text: str, key: str, sign: str) -> list[Any] | None:
     bare: list[list[Any]] = [value for value in values if isinstance(value, list) and _all_like(value, sign)]
     single = [value for value in objects if sign in value]
     # An empty list may be no reply at all: code in a sentence has such brackets.
-    return next((found for found in reversed(bare) if found), None) or single or (bare[-1] if bare else None)
+    return next((entries for entries in reversed(bare) if entries), None) or single or (bare[-1] if bare else None)
 
 
 def objects_in(text: str) -> Iterator[dict[str, Any]]:
@@ -36,8 +36,8 @@ def objects_in(text: str) -> Iterator[dict[str, Any]]:
     yield from _values(text, _OBJECT)
 
 
-def _all_like(found: Sequence[Any], sign: str) -> bool:
-    return all(isinstance(item, str | list) or (isinstance(item, Mapping) and sign in item) for item in found)
+def _all_like(entries: Sequence[Any], sign: str) -> bool:
+    return all(isinstance(item, str | list) or (isinstance(item, Mapping) and sign in item) for item in entries)
 
 
 def _values(text: str, begin: re.Pattern[str]) -> Iterator[Any]:

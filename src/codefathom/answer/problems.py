@@ -21,7 +21,7 @@ def told_once(problems: Iterable[str]) -> tuple[str, ...]:
         if failed is None:
             roles_of[problem] = []
         else:
-            roles_of.setdefault(_known(failed["cause"], roles_of), []).append(failed["role"])
+            roles_of.setdefault(_same_cause(failed["cause"], roles_of), []).append(failed["role"])
     return tuple(_together(list(dict.fromkeys(roles)), cause) if roles else cause for cause, roles in roles_of.items())
 
 
@@ -30,9 +30,9 @@ def told_of(role: str, problems: Iterable[str]) -> str:
     return next((text for text in problems if re.match(rf"the [\w, ]*\b{role} models? failed: ", text)), "")
 
 
-def _known(cause: str, causes: Iterable[str]) -> str:
+def _same_cause(cause: str, causes: Iterable[str]) -> str:
     """Return the same cause as it was told before; a server that is left alone repeats why, after its own words."""
-    return next((known for known in causes if known.endswith(cause) or cause.endswith(f": {known}")), cause)
+    return next((earlier for earlier in causes if earlier.endswith(cause) or cause.endswith(f": {earlier}")), cause)
 
 
 def _together(roles: Sequence[str], cause: str) -> str:

@@ -36,23 +36,23 @@ class Record:
         self._clock = clock
 
     @contextmanager
-    def stage(self, name: str, given: Sequence[str]) -> Iterator[Stage]:
+    def stage(self, name: str, inputs: Sequence[str]) -> Iterator[Stage]:
         """Time a stage and keep what it was given, what models were asked in it, and what it says of itself."""
         started = self._clock()
         stage = Stage(self._mask)
         # Not current: the stages of an answer are interrupted, each time it gives a piece of it away.
-        with span(f"answer: {name}", is_current=False, n_in=len(given)):
+        with span(f"answer: {name}", is_current=False, n_in=len(inputs)):
             yield stage
         calls = stage.calls
         self.stages.append(
             StageTrace(
                 stage=name,
                 milliseconds=(self._clock() - started) * 1000,
-                n_in=len(given),
+                n_in=len(inputs),
                 n_out=len(stage.output) if stage.n_out is None else stage.n_out,
                 usage=sum((call.usage for call in calls), NO_USAGE),
                 detail=stage.detail,
-                input=traced(map(self._mask, given)),
+                input=traced(map(self._mask, inputs)),
                 output=traced(map(self._mask, stage.output)),
                 cost=_sum([self._prices_of(call.model).cost(call.usage) for call in calls if any(call.usage)]),
                 calls=tuple(calls[:_MAX_CALLS]),
@@ -72,8 +72,8 @@ class Record:
 
 
 def _sum(costs: Sequence[float | None]) -> float | None:
-    known = [cost for cost in costs if cost is not None]
-    return round(sum(known), 9) if known and len(known) == len(costs) else None
+    amounts = [cost for cost in costs if cost is not None]
+    return round(sum(amounts), 9) if amounts and len(amounts) == len(costs) else None
 
 
 @dataclass(slots=True)

@@ -91,9 +91,7 @@ def _kind(byte: int) -> int:
 
 
 _KIND = bytes(map(_kind, range(256)))
-_ONLY = {
-    wanted: bytes(ord("x") if kind in wanted.encode() else ord(".") for kind in _KIND) for wanted in ("lU", "d", "p")
-}
+_ONLY = {kinds: bytes(ord("x") if kind in kinds.encode() else ord(".") for kind in _KIND) for kinds in ("lU", "d", "p")}
 _CONSONANT = bytes(
     ord("x") if chr(byte).isalpha() and byte < 0x80 and chr(byte) not in "aeiouAEIOU" else ord(".")
     for byte in range(256)

@@ -48,5 +48,5 @@ def is_for_model(language: str, answered: str, chain: Sequence[str]) -> bool:
 
 def available_languages() -> tuple[list[str], list[str]]:
     """Return the languages with queries for definitions, and those of them whose grammar cannot be loaded."""
-    known = grammars.languages()
-    return known, [name for name in known if grammars.load_problem(name)]
+    names = grammars.languages()
+    return names, [name for name in names if grammars.load_problem(name)]

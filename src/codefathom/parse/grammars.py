@@ -59,7 +59,7 @@ def load(name: str) -> Grammar:
     naming = [pattern for pattern in patterns if not _DEFINITION.search(pattern)]
     kinds = tuple(kind for pattern in defining for kind in _DEFINITION.findall(pattern)[:1])
     definitions = Query(language, "\n".join(defining))
-    return Grammar(language, definitions, kinds, Query(language, "\n".join([*naming, *_margins(language)])))
+    return Grammar(language, definitions, kinds, Query(language, "\n".join([*naming, *_leading_patterns(language)])))
 
 
 def _source(name: str) -> str:
@@ -84,7 +84,7 @@ def _patterns(source: str) -> Iterator[str]:
         yield source[start:]
 
 
-def _margins(language: Language) -> list[str]:
+def _leading_patterns(language: Language) -> list[str]:
     """Return the patterns of comments and attributes; every grammar has its own names for them."""
     kinds = {
         language.node_kind_for_id(number) or ""

@@ -71,7 +71,7 @@ _MAX_SIGNATURE_CHARS = 500
 _MAX_DOC_CHARS = 4_000
 # How far below the line that the model gives a name is looked for.
 _N_LINES_BELOW = 5
-_MAX_MARGIN_LINES = 60
+_MAX_LEADING_LINES = 60
 
 
 class _Part(NamedTuple):
@@ -87,7 +87,7 @@ class _Source(NamedTuple):
     letters: str  # of `shown`, and nothing else: comment marks and white space do not matter
 
 
-class _Found(NamedTuple):
+class _Result(NamedTuple):
     symbols: list[Symbol]
     dropped: Counter[str]  # by reason
 
@@ -105,23 +105,23 @@ def parser(
             return None
         lines, shown = split(document.text), split(mask(document.text))
         source = _Source(lines, shown, _letters("\n".join(shown)))
-        found, problems = _Found([], Counter()), []
+        result, problems = _Result([], Counter()), []
         for part in _parts(lines, max_lines) if document.text.strip() else ():
             try:
-                _check(_answer(model, _ask(prompt or PROMPT, document, shown, part)), part, source, found)
+                _check(_answer(model, _ask(prompt or PROMPT, document, shown, part)), part, source, result)
             except ProviderError as error:
                 problems.append(f"could not be parsed by {model.name}: {error}")
-        return _parsed(document, found, lines, model.name, problems)
+        return _parsed(document, result, lines, model.name, problems)
 
     return parse
 
 
 def _parsed(
-    document: Document, found: _Found, lines: Sequence[str], model: str, problems: Sequence[str]
+    document: Document, result: _Result, lines: Sequence[str], model: str, problems: Sequence[str]
 ) -> ParsedDocument:
-    symbols, depths = _nested(_merged(found.symbols), found.dropped, lines)
-    if found.dropped:
-        reasons = ", ".join(f"{reason} ({count})" for reason, count in sorted(found.dropped.items()))
+    symbols, depths = _nested(_merged(result.symbols), result.dropped, lines)
+    if result.dropped:
+        reasons = ", ".join(f"{reason} ({count})" for reason, count in sorted(result.dropped.items()))
         problems = [*problems, f"symbols of {model} dropped: {reasons}"]
     breaks: dict[int, int] = {}
     for symbol, depth in zip(symbols, depths, strict=True):
@@ -181,7 +181,7 @@ _OPENING = re.compile(r"[{\[]")
 def _read(text: str) -> list[Any] | None:
     """Return the last list of symbols in a reply, whatever stands around it."""
     decoder = json.JSONDecoder()
-    found: list[Any] | None = None
+    symbols: list[Any] | None = None
     place = 0
     while match := _OPENING.search(text, place):
         try:
@@ -190,23 +190,23 @@ def _read(text: str) -> list[Any] | None:
             place = match.start() + 1
             continue
         if isinstance(value, dict) and isinstance(value.get("symbols"), list):
-            found = value["symbols"]
+            symbols = value["symbols"]
         elif isinstance(value, list) and value and all(isinstance(item, dict) and "name" in item for item in value):
-            found = value
-    return found
+            symbols = value
+    return symbols
 
 
 # Checking -------------------------------------------------------------------------------------------------------------
 
 
-def _check(items: Sequence[Any], part: _Part, source: _Source, found: _Found) -> None:
-    """Add what fits to `found`, and count what does not."""
+def _check(items: Sequence[Any], part: _Part, source: _Source, result: _Result) -> None:
+    """Add the symbols that stand in the text to `result`, and count the others."""
     for item in items:
         symbol = _symbol(item, part, source)
         if isinstance(symbol, Symbol):
-            found.symbols.append(symbol)
+            result.symbols.append(symbol)
         else:
-            found.dropped[symbol] += 1
+            result.dropped[symbol] += 1
 
 
 def _symbol(item: Any, part: _Part, source: _Source) -> Symbol | str:
@@ -264,7 +264,9 @@ def _letters(text: str) -> str:
 # Putting together -----------------------------------------------------------------------------------------------------
 
 # A line of a comment, or an attribute, which belongs to what stands below it; directives of a preprocessor do not.
-_MARGIN = re.compile(r"\s*(?:@|#(?!!|\s*(?:include|define|undef|if|else|elif|endif|pragma)\b)|//|/\*|\*|--|;|%|\[\w)")
+_LEADING_LINE = re.compile(
+    r"\s*(?:@|#(?!!|\s*(?:include|define|undef|if|else|elif|endif|pragma)\b)|//|/\*|\*|--|;|%|\[\w)"
+)
 
 
 def _merged(symbols: Sequence[Symbol]) -> list[Symbol]:
@@ -279,7 +281,7 @@ def _merged(symbols: Sequence[Symbol]) -> list[Symbol]:
 
 
 def _nested(symbols: Sequence[Symbol], dropped: Counter[str], lines: Sequence[str]) -> tuple[list[Symbol], list[int]]:
-    """Return the symbols with qualified names and margins, and how deep each lies; drop those that cross others."""
+    """Return the symbols with qualified names and leading comments, and their depths; drop those that cross others."""
     nested: list[Symbol] = []
     depths: list[int] = []
     around: list[Symbol] = []
@@ -291,7 +293,7 @@ def _nested(symbols: Sequence[Symbol], dropped: Counter[str], lines: Sequence[st
             dropped["crosses another"] += 1
             continue
         qualified = ".".join((*(outer.name for outer in around), symbol.name))
-        start = _margin(symbol.start_line, floor, lines)
+        start = _first_leading_line(symbol.start_line, floor, lines)
         nested.append(replace(symbol, qualified_name=qualified, start_line=start))
         depths.append(len(around))
         around.append(symbol)
@@ -306,9 +308,9 @@ def _ends_before(outer: Symbol, inner: Symbol) -> bool:
     return outer.end_line < inner.start_line
 
 
-def _margin(line: int, floor: int, lines: Sequence[str]) -> int:
+def _first_leading_line(line: int, floor: int, lines: Sequence[str]) -> int:
     """Return the first line of the comments and attributes above a line, or the line itself."""
-    lowest = max(floor, line - 1 - _MAX_MARGIN_LINES)
-    while line - 1 > lowest and _MARGIN.match(lines[line - 2]):
+    lowest = max(floor, line - 1 - _MAX_LEADING_LINES)
+    while line - 1 > lowest and _LEADING_LINE.match(lines[line - 2]):
         line -= 1
     return line

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from codefathom.parse.margins import Margins, above, last_row
+from codefathom.parse.leading_comments import CommentsByRow, above, last_row
 from codefathom.types import CALLABLE_KINDS, TYPE_KINDS, VALUE_KINDS, Symbol
 
 MAX_SIGNATURE_CHARS = 300
@@ -62,11 +62,11 @@ class DefinitionSource(NamedTuple):
 
     data: bytes
     title: str  # the name of a definition without a name of its own
-    margins: Margins
+    comments: CommentsByRow
     is_indented: bool = False  # nodes may reach beyond their last word
 
 
-class _Found(NamedTuple):
+class _DefinitionSpan(NamedTuple):
     start: int  # bytes of the definition node
     end: int
     definition: Definition
@@ -91,15 +91,15 @@ def symbols_of(definitions: Iterable[Definition], source: DefinitionSource) -> l
     best: dict[int, Definition] = {}
     for definition in definitions:
         place = definition.name.start_byte if definition.name is not None else -1
-        known = best.get(place)
-        if known is None or definition.pattern < known.pattern:
+        rival = best.get(place)
+        if rival is None or definition.pattern < rival.pattern:
             best[place] = definition
-    found = []
+    spans = []
     for item in best.values():
         node = _declarator(item) if item.kind in VALUE_KINDS else item.node
-        found.append(_Found(node.start_byte, node.end_byte, item))
-    found.sort(key=lambda item: (item.start, -item.end))
-    symbols = list(_nested(found, source))
+        spans.append(_DefinitionSpan(node.start_byte, node.end_byte, item))
+    spans.sort(key=lambda item: (item.start, -item.end))
+    symbols = list(_nested(spans, source))
     symbols.sort(key=lambda symbol: (symbol.start_line, -symbol.end_line))  # stable: outer before inner
     return symbols
 
@@ -113,10 +113,10 @@ def _declarator(definition: Definition) -> Node:
     return declarator if declarator is not None and declarator.type == "variable_declarator" else node
 
 
-def _nested(found: list[_Found], source: DefinitionSource) -> Iterator[Symbol]:
+def _nested(spans: list[_DefinitionSpan], source: DefinitionSource) -> Iterator[Symbol]:
     """Yield symbols with qualified names; variables of a function are left out."""
     stack = [_MODULE]
-    for start, end, definition in found:
+    for start, end, definition in spans:
         # Several names of one node, such as `a, b = 1, 2`, do not lie in each other.
         while len(stack) > 1 and (stack[-1].end < end or (stack[-1].start, stack[-1].end) == (start, end)):
             stack.pop()
@@ -157,17 +157,17 @@ def _owner(definition: Definition, stack: list[_Around]) -> _Around:
 def _symbol(definition: Definition, around: _Around, source: DefinitionSource) -> Symbol:
     node = _whole(definition.node)
     row, column = node.start_point
-    margin = above(source.margins, row, column)
+    leading = above(source.comments, row, column)
     doc = definition.doc
     if doc is not None:
         comment = _text(doc, source.data).strip('"')
     else:
-        comment = _slice(source.data, margin.doc_start, margin.doc_end) if margin is not None else ""
+        comment = _slice(source.data, leading.doc_start, leading.doc_end) if leading is not None else ""
     name, name_row = source.title, row
     if definition.name is not None:
         name, name_row = _name(definition.name, source.data), definition.name.start_point[0]
     is_method = definition.kind == "function" and (around.is_class or bool(definition.scopes))
-    first = min(margin.row if margin is not None else row, name_row)
+    first = min(leading.row if leading is not None else row, name_row)
     kind = "method" if is_method else "function" if definition.kind == "friend" else definition.kind
     return Symbol(
         kind,

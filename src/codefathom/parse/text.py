@@ -372,17 +372,17 @@ def _rst_links(lines: list[str]) -> Iterator[_Link]:
 
 def _key_breaks(lines: list[str], opener: re.Pattern[str]) -> Iterator[Break]:
     """Yield keys, tables or tags, the least indented with depth 0; a comment above a key belongs to it."""
-    found: list[tuple[int, int]] = []
+    keys: list[tuple[int, int]] = []
     comment = 0
     for number, line in enumerate(lines, 1):
         if line.lstrip()[:1] in ("#", ";"):
             comment = comment or number
             continue
         if opener.match(line[:300]):
-            found.append((comment or number, _indent(line)))
+            keys.append((comment or number, _indent(line)))
         comment = 0
-    outermost = min((indent for number, indent in found if number > 1), default=0)
-    for number, indent in found:
+    outermost = min((indent for number, indent in keys if number > 1), default=0)
+    for number, indent in keys:
         yield Break(number, max(indent - outermost, 0))
 
 

@@ -19,9 +19,9 @@ from tree_sitter import Node, Parser, QueryCursor, Range, Tree
 from codefathom.parse.clauses import LANGUAGES as WITH_CLAUSES
 from codefathom.parse.clauses import merge_clauses
 from codefathom.parse.grammars import Grammar, languages, load, load_problem
+from codefathom.parse.leading_comments import CommentsByRow, above, comments_by_row, opens_line
 from codefathom.parse.macros import LANGUAGES as WITH_MACROS
 from codefathom.parse.macros import without_macros
-from codefathom.parse.margins import Margins, above, margins_of, opens_line
 from codefathom.parse.outline import Definition, DefinitionSource, symbols_of
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.types import VALUE_KINDS, Break, Document, ParsedDocument, Reference, Symbol
@@ -85,8 +85,8 @@ def _given_up(document: Document, problem: str) -> ParsedDocument:
 
 def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDocument:
     comments, attributes, docs = (_captured(trees, f"margin.{kind}") for kind in ("comment", "attribute", "doc"))
-    margins = margins_of(comments, attributes, docs, data)
-    source = DefinitionSource(data, _title(document.path), margins, document.language in _INDENTED)
+    comments_above = comments_by_row(comments, attributes, docs, data)
+    source = DefinitionSource(data, _title(document.path), comments_above, document.language in _INDENTED)
     definitions = [definition for tree in trees for definition in _definitions(tree)]
     names = {definition.name.start_byte for definition in definitions if definition.name is not None}
     symbols = symbols_of(definitions, source)
@@ -96,7 +96,7 @@ def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDo
         document,
         tuple(symbols),
         tuple(_references(trees, data, symbols, names)),
-        tuple(_breaks(trees, data, margins)),
+        tuple(_breaks(trees, data, comments_above)),
         NAME,
         tuple(problem for tree in trees for problem in _problems(tree.tree)),
     )
@@ -189,7 +189,7 @@ def _references(trees: Sequence[_Tree], data: bytes, symbols: Sequence[Symbol], 
 
     `names` are the places at which definitions are named: no uses.
     """
-    found: dict[tuple[_Kind, str, str], list[int]] = {}
+    tallies: dict[tuple[_Kind, str, str], list[int]] = {}
     for kind in _KINDS:
         nodes = _captured(trees, f"reference.{kind}")
         if kind == "import":
@@ -198,13 +198,13 @@ def _references(trees: Sequence[_Tree], data: bytes, symbols: Sequence[Symbol], 
             uses = list(_uses(nodes, data, names))
         uses.sort()
         for line, name, container in _contained(uses, symbols if kind != "import" else ()):
-            seen = found.get((kind, name, container))
-            if seen is None:
-                found[kind, name, container] = [line, 1]
+            tally = tallies.get((kind, name, container))
+            if tally is None:
+                tallies[kind, name, container] = [line, 1]
             else:
-                seen[1] += 1
+                tally[1] += 1
     references = [
-        Reference(kind, name, line, container, count) for (kind, name, container), (line, count) in found.items()
+        Reference(kind, name, line, container, count) for (kind, name, container), (line, count) in tallies.items()
     ]
     references.sort(key=lambda reference: (reference.line, reference.kind, reference.name))
     return references[:_MAX_REFERENCES]
@@ -270,7 +270,7 @@ def _contained(uses: Iterable[tuple[int, str]], symbols: Sequence[Symbol]) -> It
         yield line, name, around[-1].qualified_name if around else ""
 
 
-def _breaks(trees: Sequence[_Tree], data: bytes, margins: Margins) -> list[Break]:
+def _breaks(trees: Sequence[_Tree], data: bytes, comments_above: CommentsByRow) -> list[Break]:
     """Return a break at the start of each child of a large node, above the comments that belong to it."""
     depth_of: dict[int, int] = {}
     stack = [(tree.tree.root_node, 2 * int(index > 0)) for index, tree in enumerate(trees)]
@@ -281,8 +281,8 @@ def _breaks(trees: Sequence[_Tree], data: bytes, margins: Margins) -> list[Break
             row, column = child.start_point
             if child.end_point[0] - row > _LARGE_NODE_LINES and depth < _MAX_BREAK_DEPTH:
                 stack.append((child, depth + 1))
-            margin = above(margins, row, column)
-            top = margin.row if margin is not None else row
+            leading = above(comments_above, row, column)
+            top = leading.row if leading is not None else row
             if top > first and depth_of.get(top, depth + 1) > depth and opens_line(data, child.start_byte, column):
                 depth_of[top] = depth
     return [Break(row + 1, depth) for row, depth in sorted(depth_of.items())]

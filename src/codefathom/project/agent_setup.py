@@ -85,7 +85,7 @@ def _briefing(
     return Briefing(
         system,
         history=request.history,
-        given="\n\n".join(parts),
+        material="\n\n".join(parts),
         places=tuple(ShownLines(item.path, item.start_line, item.end_line, item.symbol) for item in sources),
         mask=texts.recorded,
     )

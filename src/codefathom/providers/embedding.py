@@ -64,7 +64,7 @@ class RemoteEmbedder:
         self._name = name
         self._endpoint = endpoint
         self._calls = calls
-        self._prefixes, self._batching, self._asked, self._known = options
+        self._prefixes, self._batching, self._requested_dimensions, self._dimensions = options
 
     @property
     def name(self) -> str:
@@ -74,10 +74,10 @@ class RemoteEmbedder:
     @property
     def dimensions(self) -> int:
         """Length of each vector; found by a call of the model if it is not known yet. Raises ProviderError."""
-        if not self._known:
-            probe = self._endpoint.vectors(self._calls.query, [_PROBE], self._asked)[0]
-            self._known = self._length_of(probe)
-        return self._known
+        if not self._dimensions:
+            probe = self._endpoint.vectors(self._calls.query, [_PROBE], self._requested_dimensions)[0]
+            self._dimensions = self._length_of(probe)
+        return self._dimensions
 
     def embed(self, texts: Sequence[str], kind: Literal["document", "query"]) -> Matrix:
         """Return float32 unit rows in the order of `texts`. Raises ProviderError."""
@@ -88,7 +88,7 @@ class RemoteEmbedder:
         places = {text: place for place, text in enumerate(dict.fromkeys(filter(_WORD.search, texts)))}
         rows: list[bytes] = []
         for batch in _batches([self._cut(prefix + text) for text in places], self._batching):
-            rows += map(self._row, self._endpoint.vectors(http, batch, self._asked))
+            rows += map(self._row, self._endpoint.vectors(http, batch, self._requested_dimensions))
         nothing = bytes(4 * self.dimensions)
         data = b"".join(rows[places[text]] if text in places else nothing for text in texts)
         return cast(Matrix, memoryview(data).cast("f", (len(texts), self.dimensions)))
@@ -100,12 +100,12 @@ class RemoteEmbedder:
 
     def _row(self, vector: Sequence[float]) -> bytes:
         length = self._length_of(vector)
-        if self._known not in (0, length):
+        if self._dimensions not in (0, length):
             raise ProviderError(
-                f"{self._name} gave a vector of {length} numbers, and before one of {self._known}",
+                f"{self._name} gave a vector of {length} numbers, and before one of {self._dimensions}",
                 hint="another model answers under this name; run `fathom index --full`",
             )
-        self._known = length
+        self._dimensions = length
         try:
             norm = math.hypot(*vector)
         except OverflowError:  # a whole number that is none of a vector
@@ -115,9 +115,9 @@ class RemoteEmbedder:
         return array("f", [value / norm for value in vector] if norm else vector).tobytes()
 
     def _length_of(self, vector: Sequence[float]) -> int:
-        if self._asked and len(vector) != self._asked:
+        if self._requested_dimensions and len(vector) != self._requested_dimensions:
             raise ProviderError(
-                f"{self._name} gives {len(vector)} dimensions instead of the {self._asked} asked for",
+                f"{self._name} gives {len(vector)} dimensions instead of the {self._requested_dimensions} asked for",
                 hint="set embed.dimensions to 0, or embed.reduce to truncate or project",
             )
         return len(vector)
@@ -188,8 +188,8 @@ class OllamaEmbeddings:
                     raise _unreadable(http, self._model, answer)
                 return _checked(rows, len(texts), http, self._model)
         answers = [http.post("/api/embeddings", {"model": self._model, "prompt": text}) for text in texts]
-        found = [answer.get("embedding") if isinstance(answer, Mapping) else None for answer in answers]
-        return _checked(found, len(texts), http, self._model)
+        rows = [answer.get("embedding") if isinstance(answer, Mapping) else None for answer in answers]
+        return _checked(rows, len(texts), http, self._model)
 
 
 def _checked(rows: Sequence[Any], n_texts: int, http: Http, model: str) -> list[list[float]]:

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 import httpx
 
 from codefathom.errors import ProviderError, without_login
-from codefathom.providers.pace import LONGEST_S, Breaker, CallLimits, OnWait, Pace, Waits, asked_s, backoff_s
+from codefathom.providers.pace import LONGEST_S, Breaker, CallLimits, OnWait, Pace, Waits, backoff_s, requested_wait_s
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _REFUSED = (400, 413, 422)
@@ -156,8 +156,9 @@ class Http:
         return _UNQUOTED
 
     def _cleaned(self, text: str) -> str:
-        known = self._secret.sub("***", text) if self._secret else text
-        return " ".join("".join(sign if sign.isprintable() else " " for sign in known[:_MAX_READ]).split())[:_MAX_SAID]
+        without_keys = self._secret.sub("***", text) if self._secret else text
+        printable = "".join(sign if sign.isprintable() else " " for sign in without_keys[:_MAX_READ])
+        return " ".join(printable.split())[:_MAX_SAID]
 
     def _answer(self, path: str, body: Mapping[str, Any], begin: _Begin) -> _Answer:
         """Return the first good answer. Raises ProviderError when no attempt brings one."""
@@ -178,14 +179,14 @@ class Http:
             answer = self._attempt(path, body, begin)
             if isinstance(answer, _Answer) or not answer.is_passing:
                 break
-            asked = asked_s(answer.retry_after, time.time())
-            wait_s = backoff_s(attempt) if asked is None else asked
+            requested_s = requested_wait_s(answer.retry_after, time.time())
+            wait_s = backoff_s(attempt) if requested_s is None else requested_s
             if wait_s > LONGEST_S:
                 answer.error.hint = f"the provider asks to wait {ceil(wait_s)} s; ask again after that"
                 break
             if attempt + 1 >= self._server.attempts:
                 break
-            why = "failed" if asked is None else "asks to"
+            why = "failed" if requested_s is None else "asks to"
             self._waits.sleep(wait_s, f"{self._host} {why} ({answer.why})")
         return answer
 

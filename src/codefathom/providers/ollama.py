@@ -60,8 +60,8 @@ class OllamaChat:
             except WRONG_SHAPE as error:
                 raise self._events.wrong(line) from error
             # Where the server does not tell thoughts from text, the model's tags do.
-            is_done, found = bool(event.get("done")), thoughts.take(text)
-            for piece in (Delta(found.text, reasoning + found.reasoning), *([thoughts.rest()] if is_done else [])):
+            is_done, delta = bool(event.get("done")), thoughts.take(text)
+            for piece in (Delta(delta.text, reasoning + delta.reasoning), *([thoughts.rest()] if is_done else [])):
                 if any(piece):
                     texts.append(piece.text)
                     yield piece

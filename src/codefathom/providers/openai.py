@@ -210,18 +210,18 @@ class _Gathered:
             self._is_refusal = self._is_refusal or bool(refusal)
             text, thought = self._thoughts.take(_text(delta.get("content")))
             reasoning = delta.get("reasoning_content") or delta.get("reasoning") or ""
-            yield from self._given(text + refusal, (reasoning if isinstance(reasoning, str) else "") + thought)
+            yield from self._emit(text + refusal, (reasoning if isinstance(reasoning, str) else "") + thought)
 
     def rest(self) -> Iterator[Delta]:
         """Yield the text that was held back, at the end of the reply."""
-        yield from self._given(*self._thoughts.rest())
+        yield from self._emit(*self._thoughts.rest())
 
     def end(self) -> bool:
         """End a reply that came in one piece, perhaps without a finish reason. Return True if there is a reply."""
         self._finish = self._finish or "stop"
         return self.is_begun
 
-    def _given(self, text: str, reasoning: str) -> Iterator[Delta]:
+    def _emit(self, text: str, reasoning: str) -> Iterator[Delta]:
         if text or reasoning:
             self._texts.append(text)
             yield Delta(text, reasoning)

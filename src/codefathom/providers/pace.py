@@ -180,7 +180,7 @@ def backoff_s(attempt: int, chance: Callable[[], float] = random) -> float:
     return min(_FIRST_S * 2.0**attempt, LONGEST_S) * (0.5 + chance() / 2)
 
 
-def asked_s(retry_after: str, now_s: float) -> float | None:
+def requested_wait_s(retry_after: str, now_s: float) -> float | None:
     """Return the seconds that a provider asks to wait, None where it says none.
 
     `retry_after` is the header, in seconds or as a date, of which `now_s` is the present.

@@ -74,11 +74,11 @@ def named(name: str, settings: Settings, environ: Mapping[str, str], *, section:
     whole, own = model_and_address(name)
     provider, _, model = whole.partition(":")
     if provider not in PROVIDERS or not model:
-        known = ", ".join(f"{known}:…" for known in PROVIDERS)
+        forms = ", ".join(f"{name}:…" for name in PROVIDERS)
         raise SettingsError(
             f"{section}.model = {without_login(name) if '://' in whole else shown_model(name)!r} names no provider "
             "and model",
-            hint=f"write one of {known}; openai:NAME@http://host:port/v1 is any server that speaks its protocol",
+            hint=f"write one of {forms}; openai:NAME@http://host:port/v1 is any server that speaks its protocol",
         )
     usual = PROVIDERS[provider]
     if own:
@@ -164,16 +164,16 @@ def host_and_port(address: str) -> HostAndPort | None:
 
     None for any other address: two programs could disagree about its server.
     """
-    found = _PLAIN_ADDRESS.fullmatch(address.lower())
-    if found is None or {"\\", "@", "?", "#"} & set(address):
+    match = _PLAIN_ADDRESS.fullmatch(address.lower())
+    if match is None or {"\\", "@", "?", "#"} & set(address):
         return None
-    host, port = found[2].strip("[]"), int(found[3] or (443 if found[1] == "https" else 80))
-    if found[2].startswith("["):
+    host, port = match[2].strip("[]"), int(match[3] or (443 if match[1] == "https" else 80))
+    if match[2].startswith("["):
         try:
             host = str(ipaddress.IPv6Address(host))
         except ValueError:
             return None
-    return HostAndPort(found[1], host, port)
+    return HostAndPort(match[1], host, port)
 
 
 def addresses(settings: Settings, environ: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -184,27 +184,27 @@ def addresses(settings: Settings, environ: Mapping[str, str]) -> list[tuple[str,
     llm, models = settings.llm, ("model", "index", "select", "judge", "excerpt", "answer", "agent")
     names = [("llm", name, getattr(llm, name)) for name in models]
     names += [("embed", "model", settings.embed.model), ("rerank", "model", settings.rerank.model)]
-    found = []
+    pairs = []
     for section, name, model in names:
         if model and model != BUNDLED and not is_on_disk(model):
             with suppress(SettingsError):
-                found.append((f"{section}.{name}", named(model, settings, environ, section=section).base_url))
+                pairs.append((f"{section}.{name}", named(model, settings, environ, section=section).base_url))
     for section, usual in (("llm", None), ("embed", None), ("rerank", _RERANKING)):
         if base_url := getattr(settings, section).base_url:
             for provider in [usual] if usual else PROVIDERS.values():
                 with suppress(SettingsError):
-                    found.append((f"{section}.base_url", _address(base_url, provider, f"{section}.base_url")))
-    return found
+                    pairs.append((f"{section}.base_url", _address(base_url, provider, f"{section}.base_url")))
+    return pairs
 
 
 def own_addresses(settings: Settings, environ: Mapping[str, str]) -> frozenset[str]:
     """Return the addresses that the user's own settings and environment name."""
-    found = {address for _, address in addresses(settings, environ)}
+    user_addresses = {address for _, address in addresses(settings, environ)}
     for usual in PROVIDERS.values():
         if named_there := environ.get(usual.address_variable, "").strip():
             with suppress(SettingsError):
-                found.add(_address(named_there, usual, usual.address_variable))
-    return frozenset(found)
+                user_addresses.add(_address(named_there, usual, usual.address_variable))
+    return frozenset(user_addresses)
 
 
 class Connections:
@@ -218,7 +218,7 @@ class Connections:
         self._environ = environ
         self._on_wait = on_wait
         self._lock = Lock()
-        self._known: dict[tuple[str, str], Http] = {}  # by address and key
+        self._clients: dict[tuple[str, str], Http] = {}  # by address and key
 
     def chat_model(self, name: str) -> ChatModel:
         """Return a language model, ready to use. Nothing is sent yet. Raises SettingsError."""
@@ -251,13 +251,13 @@ class Connections:
             is_quoted=served is None,
         )
         with self._lock:
-            if (chosen.base_url, key) not in self._known:
-                self._known[chosen.base_url, key] = Http(server, on_wait=self._on_wait)
-            return self._known[chosen.base_url, key].also(server)
+            if (chosen.base_url, key) not in self._clients:
+                self._clients[chosen.base_url, key] = Http(server, on_wait=self._on_wait)
+            return self._clients[chosen.base_url, key].also(server)
 
     def close(self) -> None:
         """Close all connections."""
-        for http in self._known.values():
+        for http in self._clients.values():
             http.close()
 
 
@@ -331,10 +331,10 @@ def _key(chosen: ModelName, environ: Mapping[str, str], variables: Sequence[str]
     return key
 
 
-def _is_one_of(address: str, known: Iterable[str]) -> bool:
+def _is_one_of(address: str, others: Iterable[str]) -> bool:
     """Return True if an address is one of `others`, or leads to the server of one of them."""
-    known, server = set(known), host_and_port(address)
-    return address in known or (server is not None and server in set(map(host_and_port, known)))
+    others, server = set(others), host_and_port(address)
+    return address in others or (server is not None and server in set(map(host_and_port, others)))
 
 
 def _kept(*variables: str) -> str:

@@ -37,29 +37,29 @@ def embedder(settings: Settings, connections: Connections, dimensions_of: Callab
     reached, and that has no stored vectors, becomes one that always fails: search by words and names still works.
     Raises SettingsError.
     """
-    wanted = settings.embed
-    whole = BundledEmbedder() if wanted.model == BUNDLED else _remote(settings, connections, dimensions_of)
-    return whole if isinstance(whole, _Away) else shortened(whole, wanted.dimensions, wanted.reduce)
+    embed = settings.embed
+    whole = BundledEmbedder() if embed.model == BUNDLED else _remote(settings, connections, dimensions_of)
+    return whole if isinstance(whole, _Away) else shortened(whole, embed.dimensions, embed.reduce)
 
 
 def _remote(settings: Settings, connections: Connections, dimensions_of: Callable[[str], int]) -> Embedder:
-    wanted = settings.embed
-    chosen = connections.named(wanted.model, section="embed")
-    timeouts = Timeouts(settings.llm.connect_timeout_s, wanted.timeout_s)
+    embed = settings.embed
+    chosen = connections.named(embed.model, section="embed")
+    timeouts = Timeouts(settings.llm.connect_timeout_s, embed.timeout_s)
     calls = Calls(
         query=connections.to(chosen, timeouts, _ATTEMPTS_FOR_A_QUESTION),
         document=connections.to(chosen, timeouts),
     )
     endpoint = OllamaEmbeddings(chosen.model) if chosen.provider == "ollama" else OpenAIEmbeddings(chosen.model)
-    prefixes = _prefixes(wanted, chosen.model)
-    asked = wanted.dimensions if wanted.reduce == "ask" else 0
+    prefixes = _prefixes(embed, chosen.model)
+    dimensions = embed.dimensions if embed.reduce == "ask" else 0
     # An own server may serve any model under a name; one of Ollama has the same under the same name everywhere.
-    is_own = chosen.provider == "openai" and (chosen.has_own_address or wanted.base_url)
+    is_own = chosen.provider == "openai" and (chosen.has_own_address or embed.base_url)
     where = f"@{without_login(chosen.base_url)}" if is_own else ""
-    name = f"{chosen.provider}:{chosen.model}{where}{f':{asked}' if asked else ''}{_mark(prefixes)}"
+    name = f"{chosen.provider}:{chosen.model}{where}{f':{dimensions}' if dimensions else ''}{_mark(prefixes)}"
     masks = chosen.is_remote and settings.answer.mask_secrets
-    batching = Batching(wanted.batch, wanted.batch_tokens, wanted.max_tokens)
-    model = RemoteEmbedder(name, endpoint, calls, Options(prefixes, batching, asked, dimensions_of(name)))
+    batching = Batching(embed.batch, embed.batch_tokens, embed.max_tokens)
+    model = RemoteEmbedder(name, endpoint, calls, Options(prefixes, batching, dimensions, dimensions_of(name)))
     try:
         _ = model.dimensions
     except ProviderError as error:
@@ -67,11 +67,11 @@ def _remote(settings: Settings, connections: Connections, dimensions_of: Callabl
     return MaskingModel(model) if masks else model
 
 
-def _prefixes(wanted: EmbedSettings, model: str) -> Prefixes:
-    known = known_prefixes(model)
+def _prefixes(embed: EmbedSettings, model: str) -> Prefixes:
+    defaults = known_prefixes(model)
     return Prefixes(
-        query=known.query if wanted.query_prefix == AUTO else wanted.query_prefix,
-        document=known.document if wanted.document_prefix == AUTO else wanted.document_prefix,
+        query=defaults.query if embed.query_prefix == AUTO else embed.query_prefix,
+        document=defaults.document if embed.document_prefix == AUTO else embed.document_prefix,
     )
 
 

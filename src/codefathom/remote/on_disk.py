@@ -20,37 +20,37 @@ _LIBRARIES = {"onnx": ("onnxruntime", "tokenizers"), "model2vec": ("tokenizers",
 
 def embedder(settings: Settings) -> Embedder:
     """Return the embedding model of the settings. Raises SettingsError when it cannot be used."""
-    wanted = settings.embed
-    kind, path = _kind_and_path(wanted.model, "embed.model")
+    embed = settings.embed
+    kind, path = _kind_and_path(embed.model, "embed.model")
     try:
-        whole: Embedder = StaticEmbedder(path) if kind == "model2vec" else _transformer(path, wanted)
-        return shortened(whole, wanted.dimensions, wanted.reduce)
+        whole: Embedder = StaticEmbedder(path) if kind == "model2vec" else _transformer(path, embed)
+        return shortened(whole, embed.dimensions, embed.reduce)
     except ProviderError as error:
-        raise SettingsError(f"embed.model = {wanted.model!r}: {error}", hint=error.hint) from error
+        raise SettingsError(f"embed.model = {embed.model!r}: {error}", hint=error.hint) from error
 
 
 def reranker(settings: Settings) -> Reranker:
     """Return the reranking model of the settings. Raises SettingsError when it cannot be used."""
-    wanted = settings.rerank
-    kind, path = _kind_and_path(wanted.model, "rerank.model")
+    rerank = settings.rerank
+    kind, path = _kind_and_path(rerank.model, "rerank.model")
     if kind != "onnx":
         raise SettingsError(
-            f"rerank.model = {wanted.model!r} grades nothing", hint="a reranker is read from onnx:FOLDER"
+            f"rerank.model = {rerank.model!r} grades nothing", hint="a reranker is read from onnx:FOLDER"
         )
     try:
-        return OnnxReranker(Transformer(path, wanted.max_tokens, wanted.threads))
+        return OnnxReranker(Transformer(path, rerank.max_tokens, rerank.threads))
     except ProviderError as error:
-        raise SettingsError(f"rerank.model = {wanted.model!r}: {error}", hint=error.hint) from error
+        raise SettingsError(f"rerank.model = {rerank.model!r}: {error}", hint=error.hint) from error
 
 
-def _transformer(path: str, wanted: EmbedSettings) -> OnnxEmbedder:
-    model = Transformer(path, wanted.max_tokens, wanted.threads)
-    known = prompts(model.folder)
+def _transformer(path: str, embed: EmbedSettings) -> OnnxEmbedder:
+    model = Transformer(path, embed.max_tokens, embed.threads)
+    defaults = prompts(model.folder)
     return OnnxEmbedder(
         model,
         Prefixes(
-            query=known.query if wanted.query_prefix == AUTO else wanted.query_prefix,
-            document=known.document if wanted.document_prefix == AUTO else wanted.document_prefix,
+            query=defaults.query if embed.query_prefix == AUTO else embed.query_prefix,
+            document=defaults.document if embed.document_prefix == AUTO else embed.document_prefix,
         ),
     )
 

@@ -16,9 +16,9 @@ _ATTEMPTS = 2
 
 def reranker(settings: Settings, connections: Connections) -> Reranker:
     """Return the reranking model of the settings. Nothing is sent yet. Raises SettingsError."""
-    wanted = settings.rerank
-    chosen = connections.named(wanted.model, section="rerank")
-    http = connections.to(chosen, Timeouts(settings.llm.connect_timeout_s, wanted.timeout_s), _ATTEMPTS)
+    rerank = settings.rerank
+    chosen = connections.named(rerank.model, section="rerank")
+    http = connections.to(chosen, Timeouts(settings.llm.connect_timeout_s, rerank.timeout_s), _ATTEMPTS)
     name = f"{chosen.model or 'the reranker'} at {without_login(chosen.base_url)}"
-    model = RemoteReranker(name, chosen.model, http, wanted.max_tokens)
+    model = RemoteReranker(name, chosen.model, http, rerank.max_tokens)
     return MaskingModel(model) if chosen.is_remote and settings.answer.mask_secrets else model

@@ -45,7 +45,7 @@ class TreeChanges(NamedTuple):
     removed: tuple[str, ...]  # sorted
 
 
-def compare(known: Mapping[str, IndexedFileStat], found: Scan, indexed_at_ns: int) -> TreeChanges:
+def compare(entries: Mapping[str, IndexedFileStat], scan: Scan, indexed_at_ns: int) -> TreeChanges:
     """Compare a scan with the index.
 
     `indexed_at_ns` is the clock just before the scan that the index was made from. A file stamped at that time or later
@@ -53,10 +53,10 @@ def compare(known: Mapping[str, IndexedFileStat], found: Scan, indexed_at_ns: in
     """
     suspect: list[FileStat] = []
     unsure: list[FileStat] = []
-    missing = set(known)
-    for file in found.files:
+    missing = set(entries)
+    for file in scan.files:
         missing.discard(file.path)
-        before = known.get(file.path)
+        before = entries.get(file.path)
         if before is None or before.mtime_ns != file.mtime_ns or before.size != file.size:
             suspect.append(file)
         elif is_unsure(file.mtime_ns, indexed_at_ns):

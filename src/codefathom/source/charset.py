@@ -48,7 +48,7 @@ _SEVEN_BITS = {
     "iso2022_kr": "iso2022_kr iso_2022_kr",
     "hz": "hz hz_gb hzgb hz_gb_2312",
 }
-_KNOWN = {name: encoding for encoding, names in {**_NAMES, **_SEVEN_BITS}.items() for name in names.split()}
+_ENCODINGS = {name: encoding for encoding, names in {**_NAMES, **_SEVEN_BITS}.items() for name in names.split()}
 
 _MULTI_BYTE = ("gb18030", "big5hkscs", "cp932", "euc_jis_2004", "cp949")
 _OF_ALPHABETS = ("cp1251", "koi8-r", "cp1250")
@@ -74,7 +74,7 @@ _MOST_BYTES = 200_000
 
 def known_encoding(name: str) -> str:
     """Return the encoding that a name stands for, "" when it names no character set that is read here."""
-    return _KNOWN.get(re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_"), "")
+    return _ENCODINGS.get(re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_"), "")
 
 
 def decode(data: bytes, assumed: str = USUAL_ENCODING) -> tuple[str, bool]:
@@ -118,8 +118,8 @@ def likely_encoding(samples: Iterable[bytes]) -> str:
         return USUAL_ENCODING
     variety = len({pair for run in re.findall(_HIGH, data) for pair in zip(run, run[1:] or b"\0", strict=False)})
     allowed = (*_MULTI_BYTE, *(_OF_ALPHABETS if variety >= _MIN_VARIETY else ()), "cp1252")
-    found = chardet.detect(data, include_encodings=allowed)["encoding"]
-    return known_encoding(found or "") or USUAL_ENCODING
+    name = chardet.detect(data, include_encodings=allowed)["encoding"]
+    return known_encoding(name or "") or USUAL_ENCODING
 
 
 def _within(samples: Iterable[bytes], most: int) -> Iterator[bytes]:

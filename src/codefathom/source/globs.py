@@ -106,7 +106,7 @@ class Globs:
 
     def matches(self, names: Collection[str], directory: str) -> dict[str, int]:
         """Give the names that a rule matches, with its code; `directory`, where they lie, is "" or ends with "/"."""
-        found = {name: self._names[name] for name in self._names.keys() & names}
+        code_of = {name: self._names[name] for name in self._names.keys() & names}
         here = self._paths.get(directory, _NONE)
         hits = [(name, here[name]) for name in here.keys() & names]
         if suffixes := self._suffixes:
@@ -120,8 +120,8 @@ class Globs:
                 (name, codes[hit.lastindex - 1]) for name in names if (hit := match(directory + name)) and hit.lastindex
             ]
         for name, code in hits:
-            found[name] = max(code, found.get(name, -1))
-        return found
+            code_of[name] = max(code, code_of.get(name, -1))
+        return code_of
 
     def _by_suffix(self, name: str) -> int:
         return max(code for suffix, code in self._suffix_codes.items() if name.endswith(suffix))

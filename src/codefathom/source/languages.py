@@ -257,8 +257,8 @@ def language_of(path: str, first_line: str = "") -> str:
         return "starlark"
     if name.startswith("dockerfile."):
         return "dockerfile"
-    if known := _FILE_NAMES.get(name):
-        return known
+    if language := _FILE_NAMES.get(name):
+        return language
     _, dot, extension = name.rpartition(".")
     language = _BY_EXTENSION.get(extension, "") if dot else ""
     if extension == "ts" and first_line.startswith("<?xml"):

@@ -80,12 +80,12 @@ class Tree:
         if not is_inside(path):
             return None
         try:
-            found = os.lstat(self._top + path)
-            if stat.S_ISLNK(found.st_mode) and self._real(path) is not None:
-                found = os.stat(os.path.join(self._root, path))
+            status = os.lstat(self._top + path)
+            if stat.S_ISLNK(status.st_mode) and self._real(path) is not None:
+                status = os.stat(os.path.join(self._root, path))
         except (OSError, ValueError):  # ValueError: a NUL byte
             return None
-        return Stamp(found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+        return Stamp(status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
     def content(self, path: str) -> bytes | None:
         """Return the bytes of a regular file that is no larger than the limit; never waits."""
@@ -94,8 +94,8 @@ class Tree:
             return None
         try:
             with open(_opened(self._root, parts), "rb") as file:
-                found = os.fstat(file.fileno())
-                if not stat.S_ISREG(found.st_mode) or found.st_size > self._max_bytes:
+                status = os.fstat(file.fileno())
+                if not stat.S_ISREG(status.st_mode) or status.st_size > self._max_bytes:
                     return None
                 data = file.read(self._max_bytes + 1)  # it may grow in this moment
         except OSError:
@@ -191,14 +191,15 @@ class Originals:
         self._assumed = assumed
         self._origin = origin
         self._indexed_at_ns = indexed_at_ns
-        self._known: dict[str, Original] = {}
+        self._originals: dict[str, Original] = {}
 
     def of(self, document: Indexed) -> Original:
         """Return the original of a document."""
-        known = self._known.get(document.path)
-        if known is None:
-            known = self._known[document.path] = Original(document, self._origin, self._indexed_at_ns, self._assumed)
-        return known
+        original = self._originals.get(document.path)
+        if original is None:
+            original = Original(document, self._origin, self._indexed_at_ns, self._assumed)
+            self._originals[document.path] = original
+        return original
 
 
 @lru_cache(maxsize=10_000)  # each search asks it of the same few files

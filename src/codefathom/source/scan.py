@@ -135,21 +135,21 @@ class _Walk:
             if decision >= 0 or not (name.isascii() or self._has_utf8_name(path)):
                 continue
             try:
-                found = entry.stat(follow_symlinks=False)
+                status = entry.stat(follow_symlinks=False)
             except OSError:  # it went away since the directory was read
                 self._skip(path, "unreadable")
                 continue
-            if stat.S_ISLNK(found.st_mode):
+            if stat.S_ISLNK(status.st_mode):
                 self._take_link(path, inside.layers, decision == BROUGHT_BACK)
-            elif reason := self._unfit(path, found):
+            elif reason := self._unfit(path, status):
                 self._skip(path, reason)
             else:
-                self.files.append(FileStat(path, found.st_size, found.st_mtime_ns))
+                self.files.append(FileStat(path, status.st_size, status.st_mtime_ns))
 
-    def _unfit(self, path: str, found: os.stat_result) -> str:
-        if not stat.S_ISREG(found.st_mode):
+    def _unfit(self, path: str, status: os.stat_result) -> str:
+        if not stat.S_ISREG(status.st_mode):
             return "not a regular file"
-        if found.st_size > self._max_bytes:
+        if status.st_size > self._max_bytes:
             return "oversized"
         return "symlink to a place already listed" if self._follows and not self._is_new(path) else ""
 
@@ -163,24 +163,24 @@ class _Walk:
         """Take what a link leads to, when that is inside the root and not listed yet."""
         target = os.path.realpath(os.path.join(self._root, path))
         try:
-            found = os.stat(target, follow_symlinks=False)
+            status = os.stat(target, follow_symlinks=False)
         except OSError:
             self._skip(path, "broken symlink")
             return
-        if stat.S_ISLNK(found.st_mode):  # it leads to itself
+        if stat.S_ISLNK(status.st_mode):  # it leads to itself
             self._skip(path, "broken symlink")
         elif os.path.commonpath((self._root, target)) != self._root:
             self._skip(path, "symlink out of the project")
         elif not ignore.NEVER.isdisjoint(target[len(self._root) :].split(os.sep)):
             self._skip(path, "symlink")
-        elif stat.S_ISDIR(found.st_mode):
+        elif stat.S_ISDIR(status.st_mode):
             self._follow_to_folder(path, target, layers, is_kept)
         elif self._extensions and not path.lower().endswith(self._extensions):
             return
-        elif reason := self._unfit(path, found):
+        elif reason := self._unfit(path, status):
             self._skip(path, reason)
         else:
-            self.files.append(FileStat(path, found.st_size, found.st_mtime_ns))
+            self.files.append(FileStat(path, status.st_size, status.st_mtime_ns))
 
     def _follow_to_folder(self, path: str, target: str, layers: Layers, is_kept: bool) -> None:
         parent = path[: path.rfind("/") + 1]

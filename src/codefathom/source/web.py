@@ -197,10 +197,10 @@ def _is_unknown_host(error: BaseException | None) -> bool:
 def _is_private(host: str) -> bool:
     """Return True if a host has an address outside the public network; False for a host without any address."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return False
-    return any(not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_global for *_, address in found)
+    return any(not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_global for *_, address in addresses)
 
 
 def _is_this_machine(host: str) -> bool:

@@ -44,8 +44,8 @@ class Allowance:
 
 def free_bytes(system: str = os.sep) -> int | None:
     """Return the free bytes of the system or its control group, whichever has fewer; None if neither is known."""
-    known = [_free_of_system(system), *(_free_of_group(system, *names) for names in _GROUPS)]
-    return min((size for size in known if size is not None), default=None)
+    sizes = [_free_of_system(system), *(_free_of_group(system, *names) for names in _GROUPS)]
+    return min((size for size in sizes if size is not None), default=None)
 
 
 def give_back() -> None:

@@ -85,9 +85,9 @@ def _repeat(sign: str) -> Callable[[Any], str]:
 
 
 def _count(low: int, high: int) -> str:
-    known = {(0, 1): "?", (0, codes.MAXREPEAT): "*", (1, codes.MAXREPEAT): "+"}
+    short_forms = {(0, 1): "?", (0, codes.MAXREPEAT): "*", (1, codes.MAXREPEAT): "+"}
     most = "" if high == codes.MAXREPEAT else str(int(high))
-    return known.get((low, high)) or (f"{{{low}}}" if low == high else f"{{{low},{most}}}")
+    return short_forms.get((low, high)) or (f"{{{low}}}" if low == high else f"{{{low},{most}}}")
 
 
 def _group(value: tuple[int | None, int, int, parser.SubPattern]) -> str:
@@ -101,8 +101,8 @@ def _group(value: tuple[int | None, int, int, parser.SubPattern]) -> str:
 
 
 def _letters(flags: int) -> str:
-    known = ((re.IGNORECASE, "i"), (re.MULTILINE, "m"), (re.DOTALL, "s"), (re.ASCII, "a"), (re.UNICODE, "u"))
-    return "".join(letter for flag, letter in known if flags & flag)
+    flag_letters = ((re.IGNORECASE, "i"), (re.MULTILINE, "m"), (re.DOTALL, "s"), (re.ASCII, "a"), (re.UNICODE, "u"))
+    return "".join(letter for flag, letter in flag_letters if flags & flag)
 
 
 def _assertion(signs: Mapping[int, str]) -> Callable[[Any], str]:

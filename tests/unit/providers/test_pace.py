@@ -11,7 +11,7 @@ import pytest
 from tests.waiting import LONG_S
 
 from codefathom.errors import ProviderError
-from codefathom.providers.pace import Breaker, CallLimits, CallTurn, Pace, Waits, asked_s, backoff_s
+from codefathom.providers.pace import Breaker, CallLimits, CallTurn, Pace, Waits, backoff_s, requested_wait_s
 
 
 class Time:
@@ -133,7 +133,7 @@ def test_backing_off(attempt: int, chance: float, seconds: float) -> None:
     ],
 )
 def test_what_a_server_asks_for(retry_after: str, seconds: float | None) -> None:
-    assert asked_s(retry_after, 1_000.0) == seconds
+    assert requested_wait_s(retry_after, 1_000.0) == seconds
 
 
 def ended(breaker: Breaker, is_answered: bool | None, n: int = 1) -> None:

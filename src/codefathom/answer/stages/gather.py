@@ -22,16 +22,16 @@ def materials(result: SearchResult, text_of: Callable[[str], str]) -> list[Mater
 
 
 def gather(
-    query: str, found: Sequence[Material], budget: Shares, count: CountTokens, name_of: NameOf = lambda *_: ""
+    query: str, candidates: Sequence[Material], budget: Shares, count: CountTokens, name_of: NameOf = lambda *_: ""
 ) -> Context:
     """Return the files that fit, most relevant first; of those that do not fit whole, excerpts in line order."""
-    packed = pack(found, budget, count, name_of)
+    packed = pack(candidates, budget, count, name_of)
     by_path: dict[str, list[Source]] = {}
     for source in packed.sources:
         by_path.setdefault(source.path, []).append(source)
-    files = tuple(_file(item, by_path[item.path]) for item in found if item.path in by_path)
+    files = tuple(_file(item, by_path[item.path]) for item in candidates if item.path in by_path)
     lost = {*packed.left_out, *packed.cut}
-    return Context(query, files, packed.n_tokens, tuple(item.path for item in found if item.path in lost))
+    return Context(query, files, packed.n_tokens, tuple(item.path for item in candidates if item.path in lost))
 
 
 def _file(item: Material, parts: Sequence[Source]) -> ContextFile:

@@ -63,9 +63,9 @@ def read_grade(text: str) -> Grade:
     if strict:
         return Grade(int(strict["number"]), strict["verdict"] == "yes")
     for pattern in _TOLERANT:
-        found = list(pattern.finditer(text))
-        if found:
-            last = found[-1].groupdict()
+        matches = list(pattern.finditer(text))
+        if matches:
+            last = matches[-1].groupdict()
             verdict = last.get("verdict") or _verdict(text)
             return Grade(
                 _score(last["number"], last.get("out_of")), None if not verdict else verdict.lower() not in _NO
@@ -101,8 +101,8 @@ def _by_number(text: str, n: int) -> list[Grade]:
 
 
 def _verdict(text: str) -> str:
-    found = _RELEVANT.findall(text)
-    return found[-1] if found else ""
+    verdicts = _RELEVANT.findall(text)
+    return verdicts[-1] if verdicts else ""
 
 
 def _score(number: str, out_of: str | None) -> int:

@@ -67,15 +67,15 @@ def judge(
     documents, problems = _documents(candidates, call)
     batches = list(_batches(documents, call))
     replies = in_parallel(lambda batch, model: _graded(call, batch, model), batches, model, options.workers)
-    given: list[list[Grade]] = [[] for _ in candidates]
+    grades_of: list[list[Grade]] = [[] for _ in candidates]
     for batch, reply in zip(batches, replies, strict=True):
         for document, grade in zip(batch, reply.grades, strict=True):
-            given[document.place].append(grade)
+            grades_of[document.place].append(grade)
         problems += [reply.problem] if reply.problem else []
     thresholds = [
         options.doc_threshold if language_of(item.path) in _PROSE else options.threshold for item in candidates
     ]
-    grades = [_best(of_parts, threshold) for of_parts, threshold in zip(given, thresholds, strict=True)]
+    grades = [_best(of_parts, threshold) for of_parts, threshold in zip(grades_of, thresholds, strict=True)]
     return _sorted(candidates, grades, thresholds)._replace(
         problems=tuple(dict.fromkeys(problems)),
         scores=tuple(grade.score for grade in grades),

@@ -22,7 +22,7 @@ _MAX_RANGES = 4
 # For the roles and the joints between messages, which no counter sees.
 _OVERHEAD_TOKENS = 64
 _QUESTION = {"en": "Question: {question}", "zh": "问题：{question}"}
-_GIVEN = {
+_PINNED_NOTE = {
     "en": "These files are given already, do not choose them: {paths}",
     "zh": "以下文件已经提供，不必选择：{paths}",
 }
@@ -95,8 +95,8 @@ def select(
     """Return the files of the outline that the model chooses. Never raises ProviderError."""
     language = language_of_question(question)
     system = prompt("select", language)
-    asked = _asked(question, pinned, language)
-    room = max_input_tokens - sum(map(count, (system, asked, fenced("", "the list of files")))) - _OVERHEAD_TOKENS
+    request = _request(question, pinned, language)
+    room = max_input_tokens - sum(map(count, (system, request, fenced("", "the list of files")))) - _OVERHEAD_TOKENS
     offered = [file for file in outline if file.path not in set(pinned)]
     if room <= 0:
         return Selected({}, problem="the question does not fit into a call of the selecting model")
@@ -104,7 +104,7 @@ def select(
     unknown, problems = 0, []
     for batch in _batches(offered, room, count):
         listing = fenced("\n".join(batch.values()), "the list of files")
-        part = _select(model, _ask(system, f"{listing}\n\n{asked}", _FILES_SCHEMA), batch, pinned)
+        part = _select(model, _ask(system, f"{listing}\n\n{request}", _FILES_SCHEMA), batch, pinned)
         chosen |= part.paths
         unknown += part.unknown
         problems += [part.problem] if part.problem else []
@@ -120,14 +120,14 @@ def excerpts(
     """
     language = language_of_question(question)
     system = prompt("excerpt", language, most=str(_MAX_RANGES))
-    asked = _QUESTION[language].format(question=question)
-    room = max_input_tokens - sum(map(count, (system, asked, fenced("", "one file")))) - _OVERHEAD_TOKENS
+    request = _QUESTION[language].format(question=question)
+    room = max_input_tokens - sum(map(count, (system, request, fenced("", "one file")))) - _OVERHEAD_TOKENS
     sources = pack([material], Shares(0, max(room, 0), 0), count).sources
     if not sources:
         return Excerpted((), problem=f"nothing of {material.path} fits into a call of the excerpting model")
     listing = fenced("\n".join(shown(source) for source in sources), "one file")
     try:
-        reply = whole(model, _ask(system, f"{listing}\n\n{asked}", _RANGES_SCHEMA))
+        reply = whole(model, _ask(system, f"{listing}\n\n{request}", _RANGES_SCHEMA))
     except ProviderError as error:
         return Excerpted((), problem=model_failed("excerpting", error))
     spans = _spans(items(reply.text, "ranges", "start_line"), sources)
@@ -138,7 +138,7 @@ def excerpts(
 
 def excerpts_of(
     question: str,
-    found: Sequence[Material],
+    files: Sequence[Material],
     model: ChatModel,
     count: CountTokens,
     max_input_tokens: int,
@@ -147,7 +147,7 @@ def excerpts_of(
 ) -> list[Excerpted]:
     """Return the lines that the model chooses of each file, several calls at once. Never raises ProviderError."""
     return in_parallel(
-        lambda item, model: excerpts(question, item, model, count, max_input_tokens), found, model, workers
+        lambda item, model: excerpts(question, item, model, count, max_input_tokens), files, model, workers
     )
 
 
@@ -155,9 +155,9 @@ def _ask(system: str, user: str, schema: Mapping[str, Any]) -> Ask:
     return Ask((Message("system", system), Message("user", user)), schema=schema, temperature=0.0)
 
 
-def _asked(question: str, pinned: Sequence[str], language: Language) -> str:
-    given = [_GIVEN[language].format(paths=", ".join(pinned))] if pinned else []
-    return "\n".join([*given, _QUESTION[language].format(question=question)])
+def _request(question: str, pinned: Sequence[str], language: Language) -> str:
+    notes = [_PINNED_NOTE[language].format(paths=", ".join(pinned))] if pinned else []
+    return "\n".join([*notes, _QUESTION[language].format(question=question)])
 
 
 def _batches(outline: Iterable[Listed], room: int, count: CountTokens) -> Iterator[dict[str, str]]:
@@ -202,7 +202,7 @@ def _select(model: ChatModel, ask: Ask, offered: Mapping[str, str], pinned: Sequ
     chosen: dict[str, str] = {}
     unknown = 0
     for written, reason in filter(None, map(_named, named)):
-        path = _known(written, [*offered, *pinned])
+        path = _matching_path(written, [*offered, *pinned])
         unknown += not path
         if path in offered:
             chosen.setdefault(path, reason)
@@ -219,13 +219,17 @@ def _named(item: Any) -> tuple[str, str] | None:
     return item["file_path"], " ".join(reason.split()) if isinstance(reason, str) else ""
 
 
-def _known(written: str, paths: Sequence[str]) -> str:
+def _matching_path(written: str, paths: Sequence[str]) -> str:
     """Return the path that is meant: as it stands, else the only one of which it is the end, or that is its end."""
     path = written.strip(" \t\r\n\"'`").replace("\\", "/").lstrip("@").removeprefix("./")
     if path in paths:
         return path
     path = path.strip("/")
-    ends = {known for known in paths if path and (f"/{known}".endswith(f"/{path}") or path.endswith(f"/{known}"))}
+    ends = {
+        candidate
+        for candidate in paths
+        if path and (f"/{candidate}".endswith(f"/{path}") or path.endswith(f"/{candidate}"))
+    }
     return ends.pop() if len(ends) == 1 else ""
 
 
@@ -243,9 +247,9 @@ def _spans(ranges: list[Any] | None, sources: Sequence[Source]) -> list[tuple[in
         for source in sources
         if start <= end and start <= source.end_line and end >= source.start_line
     ]
-    found = merged(inside, max(source.end_line for source in sources))
-    found.sort(key=lambda span: next(place for place, (start, _) in enumerate(inside) if span[0] <= start <= span[1]))
-    return found or None
+    spans = merged(inside, max(source.end_line for source in sources))
+    spans.sort(key=lambda span: next(place for place, (start, _) in enumerate(inside) if span[0] <= start <= span[1]))
+    return spans or None
 
 
 def _span(item: Any) -> tuple[int, int] | None:

@@ -139,8 +139,11 @@ def _broken_off(
     checked = begun.followed_by(added)
     is_unused = bool(course.question.pinned) and not begun.text
     course.lack(model_failed(_ROLE, written.error), checked.problem, GIVEN_TO_NONE if is_unused else "")
-    known = (*sources, *(replace(source, number=number) for number, source in enumerate(excerpts, len(sources) + 1)))
-    answer = _unfinished(_answer(course, checked, known, result, model if begun.text else ""))
+    shown_sources = (
+        *sources,
+        *(replace(source, number=number) for number, source in enumerate(excerpts, len(sources) + 1)),
+    )
+    answer = _unfinished(_answer(course, checked, shown_sources, result, model if begun.text else ""))
     yield replace(answer, failure=told_of(_ROLE, answer.degraded), hint=written.error.hint)
 
 

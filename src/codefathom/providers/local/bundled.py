@@ -174,10 +174,10 @@ class _Memo(dict[str, bytes]):
 
     def __missing__(self, run: str) -> bytes:
         if not run.isascii():
-            found = [token for word in words_of(run) for token in tokens_of(word, self.vocabulary)]
+            pieces = [token for word in words_of(run) for token in tokens_of(word, self.vocabulary)]
         else:
-            found = [run] if run in self.vocabulary else list(tokens_of(run, self.vocabulary))
-        self[run] = tokens = array("i", map(self.vocabulary.__getitem__, found)).tobytes()
+            pieces = [run] if run in self.vocabulary else list(tokens_of(run, self.vocabulary))
+        self[run] = tokens = array("i", map(self.vocabulary.__getitem__, pieces)).tobytes()
         return tokens
 
 

@@ -71,18 +71,18 @@ class ModelFolder:
 
     def fingerprint(self, *paths: str, more: object = "") -> str:
         """Return a short hash of files (of large ones only both ends and the size) and of `more`."""
-        found = blake2b(repr(more).encode("utf-8", "surrogatepass"), digest_size=4)
+        digest = blake2b(repr(more).encode("utf-8", "surrogatepass"), digest_size=4)
         for path in paths:
             try:
                 size = os.path.getsize(path)
                 with open(path, "rb") as file:
-                    found.update(b"%d" % size)
-                    found.update(file.read(_SAMPLE))
+                    digest.update(b"%d" % size)
+                    digest.update(file.read(_SAMPLE))
                     file.seek(max(size - _SAMPLE, 0))
-                    found.update(file.read())
+                    digest.update(file.read())
             except OSError as error:
                 raise ProviderError(f"cannot read {path!r}: {error.strerror}", hint="may you read it?") from error
-        return found.hexdigest()
+        return digest.hexdigest()
 
 
 def library(name: str) -> ModuleType:

@@ -60,14 +60,14 @@ class OnnxEmbedder:
 
     def _row(self, text: str) -> list[float]:
         names = self._model.outputs
-        wanted = next((name for name in (_POOLED, *_TOKENS) if name in names), "")
-        if not wanted:
+        output = next((name for name in (_POOLED, *_TOKENS) if name in names), "")
+        if not output:
             raise ProviderError(
                 f"{self.name} gives {', '.join(names)}, and no vectors of tokens",
                 hint="export it for feature-extraction" + (_IS_RERANKER if _LOGITS in names else ""),
             )
-        found = self._model.run(text, wanted=[wanted]).outputs[wanted][0]
-        return cast(list[float], (found if wanted == _POOLED else self._pool(found)).tolist())
+        rows = self._model.run(text, outputs=[output]).outputs[output][0]
+        return cast(list[float], (rows if output == _POOLED else self._pool(rows)).tolist())
 
     def _unit(self, row: Sequence[float]) -> bytes:
         if len(row) != self.dimensions:
@@ -117,7 +117,7 @@ def prompts(folder: ModelFolder) -> Prefixes:
         document = next((str(said[key]) for key in ("document", "passage", "text") if said.get(key)), "")
         return Prefixes(str(said.get("query") or ""), document)
     names = (folder.name, str(folder.json("config.json").get("_name_or_path", "")))
-    return next((known for known in map(known_prefixes, names) if any(known)), Prefixes())
+    return next((prefixes for prefixes in map(known_prefixes, names) if any(prefixes)), Prefixes())
 
 
 def _how(folder: ModelFolder) -> str:

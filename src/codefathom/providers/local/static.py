@@ -63,8 +63,8 @@ class StaticEmbedder:
             return cast(Matrix, memoryview(b"").cast("f"))
         # Half a character, which file names can hold, is refused by the library.
         sent = [text.encode("utf-8", "replace").decode() if _WORD.search(text) else "" for text in texts]
-        found = self._tokenizer.encode_batch_fast(sent, add_special_tokens=False)
-        data = b"".join(self._row([token for token in one.ids if token != self._unknown]) for one in found)
+        encodings = self._tokenizer.encode_batch_fast(sent, add_special_tokens=False)
+        data = b"".join(self._row([token for token in one.ids if token != self._unknown]) for one in encodings)
         return cast(Matrix, memoryview(data).cast("f", (len(texts), self.dimensions)))
 
     def _row(self, tokens: Sequence[int]) -> bytes:
@@ -114,8 +114,8 @@ class StaticEmbedder:
         if isinstance(model.get("unk_id"), int):
             return int(model["unk_id"])
         token = model.get("unk_token")
-        found = self._tokenizer.token_to_id(token) if isinstance(token, str) else None
-        return found if isinstance(found, int) else None
+        number = self._tokenizer.token_to_id(token) if isinstance(token, str) else None
+        return number if isinstance(number, int) else None
 
 
 def _tensors(path: str) -> Mapping[str, _Tensor]:
@@ -124,7 +124,7 @@ def _tensors(path: str) -> Mapping[str, _Tensor]:
         with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             first = 8 + struct.unpack_from("<Q", data)[0]
             head = json.loads(data[8:first])
-            found = {
+            tensors = {
                 name: _Tensor(
                     _DTYPES.get(said["dtype"], ""),
                     tuple(said["shape"]),
@@ -133,11 +133,11 @@ def _tensors(path: str) -> Mapping[str, _Tensor]:
                 for name, said in head.items()
                 if name != "__metadata__"
             }
-            if any(tensor.end > len(data) for tensor in found.values()):
+            if any(tensor.end > len(data) for tensor in tensors.values()):
                 raise ValueError("it is cut off")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
         raise ProviderError(f"cannot read {path!r}: {error}", hint="download the model again") from error
-    unread = sorted(name for name, tensor in found.items() if not tensor.dtype and name in {*_EMBEDDINGS, "weights"})
+    unread = sorted(name for name, tensor in tensors.items() if not tensor.dtype and name in {*_EMBEDDINGS, "weights"})
     if unread:
         raise ProviderError(f"{path!r} holds {unread[0]} in a form that is not known", hint="save it as float16")
-    return found
+    return tensors

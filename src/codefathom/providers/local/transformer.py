@@ -69,7 +69,7 @@ class Transformer:
         """Names of the outputs of the model."""
         return [output.name for output in self._session.get_outputs()]
 
-    def run(self, text: str, pair: str | None = None, wanted: Sequence[str] | None = None) -> Run:
+    def run(self, text: str, pair: str | None = None, outputs: Sequence[str] | None = None) -> Run:
         """Put a text, or two, through the model; where they are too long together, the longer one is cut first."""
         import numpy as np  # noqa: PLC0415 - only who asks a model like this pays for it
 
@@ -81,12 +81,12 @@ class Transformer:
             "position_ids": range(len(encoded.ids)),
         }
         feed = {name: np.array([values[name]], dtype=kind) for name, kind in self._inputs.items()}
-        names = list(wanted or self.outputs)
+        names = list(outputs or self.outputs)
         try:
-            found = session.run(names, feed)
+            arrays = session.run(names, feed)
         except Exception as error:  # the library has an error of its own for each cause
             raise ProviderError(f"{self._file!r} failed: {_brief(error)}", hint="is it a whole model?") from error
-        return Run({name: np.asarray(row, np.float32) for name, row in zip(names, found, strict=True)}, len(encoded))
+        return Run({name: np.asarray(row, np.float32) for name, row in zip(names, arrays, strict=True)}, len(encoded))
 
     def _encoded(self, text: str, pair: str | None) -> Any:
         # Half a character, which file names can hold, is refused by the library.
@@ -99,14 +99,14 @@ class Transformer:
 
     @cached_property
     def _inputs(self) -> Mapping[str, str]:
-        found = {one.name: _DTYPES.get(one.type, "") for one in self._session.get_inputs()}
-        unknown = sorted(name for name, kind in found.items() if name not in _INPUTS or not kind)
+        inputs = {one.name: _DTYPES.get(one.type, "") for one in self._session.get_inputs()}
+        unknown = sorted(name for name, kind in inputs.items() if name not in _INPUTS or not kind)
         if unknown:
             raise ProviderError(
                 f"{self._file!r} wants {', '.join(unknown)}, which is no text",
                 hint="export it for feature-extraction, or text-classification for a reranker, without a cache",
             )
-        return found
+        return inputs
 
     @property
     def _session(self) -> Any:
@@ -145,11 +145,11 @@ def _only_model(folder: ModelFolder) -> str:
     if usual:
         return usual
     root = escape(folder.path)
-    found = sorted(glob(os.path.join(root, "*.onnx")) + glob(os.path.join(root, "onnx", "*.onnx")))
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(os.path.relpath(path, folder.path) for path in found)
-    if found:
+    models = sorted(glob(os.path.join(root, "*.onnx")) + glob(os.path.join(root, "onnx", "*.onnx")))
+    if len(models) == 1:
+        return models[0]
+    names = ", ".join(os.path.relpath(path, folder.path) for path in models)
+    if models:
         raise ProviderError(
             f"{folder.path!r} holds several models: {names}", hint="name the file instead of the folder"
         )
@@ -169,8 +169,8 @@ def _longest(folder: ModelFolder) -> int:
         positions,
         folder.json("tokenizer_config.json").get("model_max_length"),
     )
-    known = [value for value in said if isinstance(value, int) and 0 < value < _NO_LIMIT]
-    return min(known, default=_USUAL_TOKENS)
+    limits = [value for value in said if isinstance(value, int) and 0 < value < _NO_LIMIT]
+    return min(limits, default=_USUAL_TOKENS)
 
 
 def _brief(error: Exception) -> str:

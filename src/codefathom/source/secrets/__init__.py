@@ -38,16 +38,16 @@ def find(text: str, path: str = "", *, is_piece: bool = False) -> list[SecretSpa
 
     `is_piece`: the text was cut out of a document, so that wrapped lines of random base64 may be those of a key.
     """
-    found: list[SecretSpan] = []
+    secrets: list[SecretSpan] = []
     hidden = text
     for _ in range(_MAX_ROUNDS):
         spans = [span for span in _spans(Scanned(hidden, path, is_piece=is_piece)) if not _is_hidden(hidden, span)]
         if not spans:
             break
         spans = _merged([*spans, *_repeated(spans, hidden)])
-        found += spans
+        secrets += spans
         hidden = _blanked(hidden, spans)
-    return _merged(found)
+    return _merged(secrets)
 
 
 # Signs of a value that is looked for in the rest of its text, and how many values are.
@@ -98,10 +98,10 @@ def _spans(scanned: Scanned) -> list[SecretSpan]:
     return _merged([span for source in sources for span in source(scanned) if span.end > span.start])
 
 
-def _merged(found: list[SecretSpan]) -> list[SecretSpan]:
+def _merged(candidates: list[SecretSpan]) -> list[SecretSpan]:
     """Return the places in order; those that overlap are one."""
     # A known format says more than a suspicious name: it comes first where both begin at the same place.
-    ordered = sorted(found, key=lambda span: (span.start, span.kind in _GUESSED, -span.end))
+    ordered = sorted(candidates, key=lambda span: (span.start, span.kind in _GUESSED, -span.end))
     spans: list[SecretSpan] = []
     for span in ordered:
         if not spans or span.start >= spans[-1].end:

@@ -189,7 +189,7 @@ def places(scanned: Scanned) -> Iterator[SecretSpan]:
     if scanned.has(b"cookie") or scanned.has(b"cookies"):
         yield from _cookies(scanned.text)
     if scanned.has(b"tcp") and "@tcp(" in scanned.text:
-        yield from _found(_TCP, scanned.text, PASSWORD, _is_own)
+        yield from _matches(_TCP, scanned.text, PASSWORD, _is_own)
 
 
 def _from_sign(rule: _Place, scanned: Scanned) -> Iterator[SecretSpan]:
@@ -202,7 +202,7 @@ def _from_sign(rule: _Place, scanned: Scanned) -> Iterator[SecretSpan]:
         place = lowered.find(rule.sign, place + len(rule.sign))
 
 
-def _found(pattern: re.Pattern[str], text: str, kind: str, accept: Callable[[str], bool]) -> Iterator[SecretSpan]:
+def _matches(pattern: re.Pattern[str], text: str, kind: str, accept: Callable[[str], bool]) -> Iterator[SecretSpan]:
     for match in pattern.finditer(text):
         if accept(match[1]):
             yield SecretSpan(*match.span(1), kind)

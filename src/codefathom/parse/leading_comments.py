@@ -11,23 +11,25 @@ from tree_sitter import Node
 _BLANK_LINES = re.compile(rb"[ \t]*\r?\n((?:[ \t]*\r?\n)*)")
 
 
-class Margin(NamedTuple):
+class LeadingComments(NamedTuple):
     """Comments and attributes without a blank line between them, except below an attribute."""
 
     row: int
     column: int
     doc_start: int  # bytes of the comments among them; equal when there are only attributes
     doc_end: int
-    is_told: bool = False  # an attribute gives the doc; no comment adds to it
+    has_own_doc: bool = False  # an attribute gives the doc; no comment adds to it
 
 
-Margins = Mapping[int, Margin]  # by the last row of each margin, and of each beginning of one
+CommentsByRow = Mapping[int, LeadingComments]  # by the last row of each group, and of each beginning of one
 
 
-def margins_of(comments: Iterable[Node], attributes: Iterable[Node], docs: Iterable[Node], data: bytes) -> Margins:
-    """Return the margins of a document; `docs` are texts in attributes that say what the definition below is."""
-    found: dict[int, Margin] = {}
-    told = _told(docs)
+def comments_by_row(
+    comments: Iterable[Node], attributes: Iterable[Node], docs: Iterable[Node], data: bytes
+) -> CommentsByRow:
+    """Return the leading comments in a document; `docs` are texts in attributes that document the definition below."""
+    by_row: dict[int, LeadingComments] = {}
+    doc_spans = _doc_spans(docs)
     nodes = [(node.start_byte, node, True) for node in comments]
     nodes += [(node.start_byte, node, False) for node in attributes]
     nodes.sort(key=lambda item: item[0])
@@ -38,43 +40,43 @@ def margins_of(comments: Iterable[Node], attributes: Iterable[Node], docs: Itera
         end = node.end_byte
         if not _closes_line(data, end):
             continue
-        doc_start, doc_end = (start, end) if is_comment else told.get(start, (start, start))
-        is_told = not is_comment and doc_end > doc_start
-        above = found.get(row - 1)
+        doc_start, doc_end = (start, end) if is_comment else doc_spans.get(start, (start, start))
+        has_own_doc = not is_comment and doc_end > doc_start
+        above = by_row.get(row - 1)
         if above is not None and above.column == column:
             row = above.row
-            if above.doc_end > above.doc_start and not is_told:
-                adds = is_comment and not above.is_told
+            if above.doc_end > above.doc_start and not has_own_doc:
+                adds = is_comment and not above.has_own_doc
                 doc_start, doc_end = above.doc_start, max(doc_end, above.doc_end) if adds else above.doc_end
-                is_told = above.is_told
+                has_own_doc = above.has_own_doc
         last = last_row(node) if is_comment else last_row(node) + _n_blank_lines(data, end)
-        found[last] = Margin(row, column, doc_start, doc_end, is_told)
-    return found
+        by_row[last] = LeadingComments(row, column, doc_start, doc_end, has_own_doc)
+    return by_row
 
 
-def _told(docs: Iterable[Node]) -> dict[int, tuple[int, int]]:
+def _doc_spans(docs: Iterable[Node]) -> dict[int, tuple[int, int]]:
     """Return the bytes of the text in an attribute, in however many parts, by where the attribute begins."""
-    found: dict[int, tuple[int, int]] = {}
+    spans: dict[int, tuple[int, int]] = {}
     for node in docs:
         outer = node.parent
         while outer is not None and outer.type != "unary_operator":
             outer = outer.parent
         if outer is not None:
-            start, end = found.get(outer.start_byte, (node.start_byte, node.end_byte))
-            found[outer.start_byte] = min(start, node.start_byte), max(end, node.end_byte)
-    return found
+            start, end = spans.get(outer.start_byte, (node.start_byte, node.end_byte))
+            spans[outer.start_byte] = min(start, node.start_byte), max(end, node.end_byte)
+    return spans
 
 
 def _n_blank_lines(data: bytes, end: int) -> int:
     """Count the blank lines below an attribute: it belongs to the definition below them, unlike a comment."""
-    found = _BLANK_LINES.match(data, end)
-    return found[1].count(b"\n") if found is not None else 0
+    match = _BLANK_LINES.match(data, end)
+    return match[1].count(b"\n") if match is not None else 0
 
 
-def above(margins: Margins, row: int, column: int) -> Margin | None:
+def above(comments: CommentsByRow, row: int, column: int) -> LeadingComments | None:
     """Return the comments directly above a node that begins at a row and column, if not deeper than the node."""
-    margin = margins.get(row - 1)
-    return margin if margin is not None and margin.column <= column else None
+    leading = comments.get(row - 1)
+    return leading if leading is not None and leading.column <= column else None
 
 
 def last_row(node: Node) -> int:
