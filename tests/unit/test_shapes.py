@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from codefathom.answer.answer_types import Answer, Citation, ModelCall, Said, Source, StageTrace
+from codefathom.answer.answer_types import Answer, Citation, ModelCall, Source, StageTrace, TracedMessage
 from codefathom.providers.base import Usage
 from codefathom.shapes import answer_shape, to_json, trace_shape
 
-CALL = ModelCall("openai:m", (Said("user", "What?"),), "Two.", 1.5, Usage(9, 3), "gone")
+CALL = ModelCall("openai:m", (TracedMessage("user", "What?"),), "Two.", 1.5, Usage(9, 3), "gone")
 SOURCE = Source(1, "a.py", 2, 3, "two\nthree", "pair", 0.83333, "mentions two; judged 8/10")
 
 

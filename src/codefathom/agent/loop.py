@@ -62,7 +62,7 @@ class Briefing(NamedTuple):
     history: tuple[Message, ...] = ()  # earlier turns
     material: str = ""  # texts that it is shown before it looks
     places: tuple[ShownLines, ...] = ()  # the lines in `material`
-    mask: Callable[[str], str] = str  # takes out of a trace what is taken out of what leaves the machine
+    mask: Callable[[str], str] = str  # masks in a trace the secrets that are masked for remote models
 
 
 class Thought(NamedTuple):

@@ -95,11 +95,12 @@ class Prices(NamedTuple):
 
     prompt: float = 0.0
     completion: float = 0.0
-    is_free: bool = False  # both are known to be 0
+    is_free: bool = False  # both prices are known, and they are 0
 
     def cost(self, usage: Usage) -> float | None:
         """Return the cost of some tokens; None if no price is known or no token was counted."""
-        if not any(self) or not any(usage):
+        is_known = self.is_free or bool(self.prompt or self.completion)
+        if not is_known or not any(usage):
             return None
         return round((usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion) / 1e6, 9)
 
@@ -108,7 +109,7 @@ NO_PRICES = Prices()
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TracedMessage:
     """A message of a prompt, as a trace keeps it."""
 
     role: str
@@ -120,7 +121,7 @@ class ModelCall:
     """The prompt and the reply of one call: masked as it was sent, long texts without their middle."""
 
     model: str
-    prompt: tuple[Said, ...]  # of many messages the first and the latest
+    prompt: tuple[TracedMessage, ...]  # of many messages the first and the latest
     reply: str  # as far as it came, with the tools that it calls
     milliseconds: float
     usage: Usage = NO_USAGE

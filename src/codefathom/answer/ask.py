@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from codefathom.answer.answer_types import Answer, Source
 from codefathom.answer.budget import Material, Packed, pack, too_large
-from codefathom.answer.problems import told_once
+from codefathom.answer.problems import merge_failures
 from codefathom.answer.prompting import language_of_question
 from codefathom.answer.record import Record
-from codefathom.answer.stages.course import AnswerProject, AnswerQuestion, Course, Models
+from codefathom.answer.stages.answer_run import AnswerProject, AnswerQuestion, AnswerRun, Models
 from codefathom.answer.stages.gather import materials
 from codefathom.answer.stages.judge import judge
 from codefathom.answer.stages.rewrite import rewrite
@@ -49,60 +49,60 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
     """
     record = Record(question.mask, question.prices_of)
     support = _PINNED_SUPPORT if question.pinned else 0.0
-    course = Course(question, project, models, record, support, by_itself=question.text)
-    result = _search(course, _rewrite(course))
-    files = _judge(course, _select(course, result))
-    is_likely = _is_likely(course, result)
-    packed = _pack(course, _choose_lines(course, files) if is_likely else files)
+    run = AnswerRun(question, project, models, record, support, by_itself=question.text)
+    result = _search(run, _rewrite(run))
+    files = _judge(run, _select(run, result))
+    is_likely = _is_likely(run, result)
+    packed = _pack(run, _choose_lines(run, files) if is_likely else files)
     if files and is_likely and not packed.sources:
         raise UsageError(
             "no line of any source fits into the context",
             hint="raise context.window and llm.window, lower answer.max_tokens, or ask a shorter question",
         )
-    yield AnswerSources(packed.sources, packed.left_out, told_once(course.degraded))
+    yield AnswerSources(packed.sources, packed.left_out, merge_failures(run.degraded))
     if models.answer is None:
-        yield from from_excerpts(course, result)
+        yield from from_excerpts(run, result)
     elif not packed.sources or not is_likely:
-        yield from not_found(course, result)
+        yield from not_found(run, result)
     else:
-        yield from write(course, packed.sources, result, models.answer)
+        yield from write(run, packed.sources, result, models.answer)
 
 
-def _is_likely(course: Course, result: SearchResult) -> bool:
+def _is_likely(run: AnswerRun, result: SearchResult) -> bool:
     """Return True if the hits may hold the answer. If a model judges them, it decides, and this returns True.
 
     The confidence of a search counts words. That says nothing about a question in another language, and little about
     one that names a path or a symbol.
     """
-    question = course.question
+    question = run.question
     if question.pinned or result.confidence >= question.least_confidence:
         return True
-    if question.filter_level >= 1 and course.models.judge is not None:
+    if question.filter_level >= 1 and run.models.judge is not None:
         return True
-    named = parse_query(course.by_itself)
-    return bool(named.paths or named.symbols) or language_of_question(course.by_itself) != "en"
+    named = parse_query(run.by_itself)
+    return bool(named.paths or named.symbols) or language_of_question(run.by_itself) != "en"
 
 
-def _rewrite(course: Course) -> tuple[str, ...]:
+def _rewrite(run: AnswerRun) -> tuple[str, ...]:
     """Return the queries: the question, or those that a model writes from it and the earlier turns."""
-    question, model = course.question, course.models.answer
+    question, model = run.question, run.models.answer
     if not question.history or model is None:
         return (question.text,)
-    with course.record.stage("rewrite", [f"{turn.role}: {turn.content}" for turn in question.history]) as stage:
+    with run.record.stage("rewrite", [f"{turn.role}: {turn.content}" for turn in question.history]) as stage:
         rewritten = rewrite(question.text, question.history, stage.recorded(model))
         stage.output = (rewritten.question, *rewritten.queries)
         stage.detail = rewritten.question
-    course.lack(rewritten.problem)
-    course.by_itself = rewritten.question
+    run.add_degraded(rewritten.problem)
+    run.by_itself = rewritten.question
     return (rewritten.question, *rewritten.queries)
 
 
-def _search(course: Course, queries: Sequence[str]) -> SearchResult:
-    question = course.question
+def _search(run: AnswerRun, queries: Sequence[str]) -> SearchResult:
+    question = run.question
     limit = question.n_sources * _HITS_PER_SOURCE
-    with course.record.stage("search", queries) as stage:
-        outcomes = [_search_one(course, query, limit) for query in queries]
-        results = [result for result in outcomes if result] or [course.project.search(question.text, limit)]
+    with run.record.stage("search", queries) as stage:
+        outcomes = [_search_one(run, query, limit) for query in queries]
+        results = [result for result in outcomes if result] or [run.project.search(question.text, limit)]
         best = results[0]
         hits = {hit.chunk.id: hit for result in reversed(results) for hit in reversed(result.hits)}
         ordered = sorted(hits.values(), key=lambda hit: -hit.score)[:limit]
@@ -110,32 +110,32 @@ def _search(course: Course, queries: Sequence[str]) -> SearchResult:
         stage.output = [
             f"{hit.chunk.path}:{hit.chunk.start_line}-{hit.chunk.end_line} {hit.score:.2f}" for hit in ordered
         ]
-    course.degraded += best.degraded
+    run.degraded += best.degraded
     most = max(result.confidence for result in results)
     return SearchResult(
         question.text, tuple(ordered), best.level, best.mode, most, best.generation, best.degraded, best.stale
     )
 
 
-def _search_one(course: Course, query: str, limit: int) -> SearchResult | None:
+def _search_one(run: AnswerRun, query: str, limit: int) -> SearchResult | None:
     """Search; None if a query that a model wrote names a path or symbol that does not exist."""
     try:
-        return course.project.search(query, limit)
+        return run.project.search(query, limit)
     except UsageError as error:
-        if query == course.question.text:
+        if query == run.question.text:
             raise
-        course.lack(f"a search was left out: {error}")
+        run.add_degraded(f"a search was left out: {error}")
         return None
 
 
-def _select(course: Course, result: SearchResult) -> list[Material]:
+def _select(run: AnswerRun, result: SearchResult) -> list[Material]:
     """Add files that a model chooses from the outline (level 1), and files connected with the best ones (level 2)."""
-    question, project, models = course.question, course.project, course.models
+    question, project, models = run.question, run.project, run.models
     files = materials(result, project.text)
     if question.filter_level >= 1 and models.select is not None:
-        with course.record.stage("select", _paths(files)) as stage:
+        with run.record.stage("select", _paths(files)) as stage:
             chosen = select(
-                course.by_itself,
+                run.by_itself,
                 project.outline([item.path for item in files]),
                 stage.recorded(models.select),
                 question.count,
@@ -146,9 +146,9 @@ def _select(course: Course, result: SearchResult) -> list[Material]:
             stage.output = [f"{item.path}: {item.reason}" for item in files]
             unknown = f", {chosen.unknown} named that are not there" if chosen.unknown else ""
             stage.detail = f"{len(chosen.paths)} chosen by the model{unknown}"
-        course.lack(chosen.problem)
+        run.add_degraded(chosen.problem)
     if question.filter_level >= 2:
-        with course.record.stage("related", _paths(files)) as stage:
+        with run.record.stage("related", _paths(files)) as stage:
             near = {edge.path: "" for item in files[:_MAX_RELATED] for edge in project.related(item.path).edges}
             files = _with_paths(files, dict(list(near.items())[: question.n_sources]), project, "connected with a hit")
             stage.output = [f"{item.path}: {item.reason}" for item in files]
@@ -167,44 +167,44 @@ def _with_paths(files: list[Material], paths: Mapping[str, str], project: Answer
     return [*files, *(item for item in added if item.text)]
 
 
-def _judge(course: Course, files: list[Material]) -> list[Material]:
+def _judge(run: AnswerRun, files: list[Material]) -> list[Material]:
     """Let a model grade the files (from level 1 on), then limit their number; pinned sources come first and stay."""
-    question, models = course.question, course.models
+    question, models = run.question, run.models
     pinned = {item.path for item in question.pinned}
     files = [item for item in files if item.path not in pinned]
     if question.filter_level >= 1 and models.judge is not None and files:
-        with course.record.stage("judge", _paths(files)) as stage:
+        with run.record.stage("judge", _paths(files)) as stage:
             judged = judge(question.text, question.history, files, stage.recorded(models.judge), question.judging)
             scores = zip(files, judged.scores, strict=True)
             stage.output = [f"{item.path}: {'not judged' if n is None else f'{n}/10'}" for item, n in scores]
             files = [*judged.kept, *judged.unjudged]
             if judged.kept:
-                course.support = max(course.support, max(n or 0 for n in judged.scores) / 10)
+                run.support = max(run.support, max(n or 0 for n in judged.scores) / 10)
             stage.n_out = len(files)
             stage.detail = f"{len(judged.dropped)} dropped, {len(judged.unjudged)} not judged"
-        course.lack(*judged.problems[:_MAX_PROBLEMS])
+        run.add_degraded(*judged.problems[:_MAX_PROBLEMS])
     files = [*question.pinned, *files]
-    with course.record.stage("limit", _paths(files)) as stage:
+    with run.record.stage("limit", _paths(files)) as stage:
         files = files[: max(question.n_sources, len(question.pinned))]
         stage.output = _paths(files)
     return files
 
 
-def _choose_lines(course: Course, files: list[Material]) -> list[Material]:
+def _choose_lines(run: AnswerRun, files: list[Material]) -> list[Material]:
     """Let a model choose the lines of the files that do not fit whole (from level 1 on).
 
     If it chooses none, the lines around the hits are shown.
     """
-    question, model = course.question, course.models.excerpt
+    question, model = run.question, run.models.excerpt
     if model is None or question.filter_level < 1 or not question.budget.segment:
         return files
     large = too_large(files, question.budget, question.count)
     if not large:
         return files
     large_files = [files[index] for index in large]
-    with course.record.stage("excerpts", _paths(large_files)) as stage:
+    with run.record.stage("excerpts", _paths(large_files)) as stage:
         chosen = excerpts_of(
-            course.by_itself,
+            run.by_itself,
             large_files,
             stage.recorded(model),
             question.count,
@@ -220,15 +220,13 @@ def _choose_lines(course: Course, files: list[Material]) -> list[Material]:
                 path = files[index].path
                 problems.append(lines.problem or f"the excerpting model found nothing in {path} worth showing")
         stage.output = ranges
-    course.lack(*list(dict.fromkeys(problems))[:_MAX_PROBLEMS])
+    run.add_degraded(*list(dict.fromkeys(problems))[:_MAX_PROBLEMS])
     return files
 
 
-def _pack(course: Course, files: Sequence[Material]) -> Packed:
-    with course.record.stage("pack", _paths(files)) as stage:
-        question = course.question
-        packed = pack(
-            files, question.budget, question.count, course.project.name_of, in_line_order=question.in_line_order
-        )
+def _pack(run: AnswerRun, files: Sequence[Material]) -> Packed:
+    with run.record.stage("pack", _paths(files)) as stage:
+        question = run.question
+        packed = pack(files, question.budget, question.count, run.project.name_of, in_line_order=question.in_line_order)
         stage.output, stage.detail = places(packed.sources), f"{packed.n_tokens} tokens"
     return packed

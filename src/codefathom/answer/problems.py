@@ -13,7 +13,7 @@ def model_failed(role: str, cause: object) -> str:
     return f"the {role} model failed: {cause}"
 
 
-def told_once(problems: Iterable[str]) -> tuple[str, ...]:
+def merge_failures(problems: Iterable[str]) -> tuple[str, ...]:
     """Return the problems in their order, each once: models that failed for the same cause become one problem."""
     roles_of: dict[str, list[str]] = {}  # by cause; none for a problem of another kind
     for problem in dict.fromkeys(problems):
@@ -25,7 +25,7 @@ def told_once(problems: Iterable[str]) -> tuple[str, ...]:
     return tuple(_together(list(dict.fromkeys(roles)), cause) if roles else cause for cause, roles in roles_of.items())
 
 
-def told_of(role: str, problems: Iterable[str]) -> str:
+def failure_of(role: str, problems: Iterable[str]) -> str:
     """Return the problem with the reason why the model of a role failed, "" if there is none."""
     return next((text for text in problems if re.match(rf"the [\w, ]*\b{role} models? failed: ", text)), "")
 

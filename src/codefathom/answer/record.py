@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from codefathom.answer.answer_types import NO_PRICES, ModelCall, Prices, Said, StageTrace, traced, with_hint
+from codefathom.answer.answer_types import NO_PRICES, ModelCall, Prices, StageTrace, TracedMessage, traced, with_hint
 from codefathom.errors import FathomError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
 from codefathom.telemetry import span
@@ -132,11 +132,11 @@ class Recorded:
             text = _written(reply.text, reply.tool_calls) if reply else "".join(pieces)
             usage = reply.usage if reply else NO_USAGE
             took_ms = (time.perf_counter() - started) * 1000
-            prompt = tuple(self._said(message) for message in _some(ask.messages))
+            prompt = tuple(self._traced_message(message) for message in _some(ask.messages))
             self.calls.append(ModelCall(self.name, prompt, self._kept(text), took_ms, usage, problem))
 
-    def _said(self, message: Message) -> Said:
-        return Said(message.role, self._kept(_written(message.content, message.tool_calls)))
+    def _traced_message(self, message: Message) -> TracedMessage:
+        return TracedMessage(message.role, self._kept(_written(message.content, message.tool_calls)))
 
     def _kept(self, text: str) -> str:
         """Mask first: half a key may not look like one."""

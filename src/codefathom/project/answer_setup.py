@@ -11,7 +11,7 @@ from codefathom.answer.answer_types import Answer, Prices
 from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import Shares, shares, sizes
 from codefathom.answer.prompting import latest
-from codefathom.answer.stages.course import AnswerProject, AnswerQuestion, Models
+from codefathom.answer.stages.answer_run import AnswerProject, AnswerQuestion, Models
 from codefathom.answer.stages.gather import gather, materials
 from codefathom.answer.stages.judge import JudgeOptions
 from codefathom.answer.stages.select import Listed

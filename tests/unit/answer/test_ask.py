@@ -12,7 +12,7 @@ import pytest
 from codefathom import Engine
 from codefathom.answer.answer_types import Answer, Prices, traced
 from codefathom.answer.ask import NOT_FOUND, AnswerSources, Text, ask
-from codefathom.answer.stages.course import Models
+from codefathom.answer.stages.answer_run import Models
 from codefathom.answer.tokens import estimate
 from codefathom.config.settings import (
     AnswerSettings,
@@ -218,6 +218,8 @@ def test_a_rewritten_question_is_what_the_other_models_are_asked(shop: Path) -> 
     ("prices", "usage", "expected"),
     [
         (Prices(), Usage(1_000_000, 1_000_000), None),
+        (Prices(is_free=True), Usage(1_000_000, 1_000_000), 0.0),  # 0 is known, unlike above
+        (Prices(is_free=True), Usage(), None),
         (Prices(0.25, 2.0), Usage(), None),  # not counted by the provider
         (Prices(0.25, 2.0), Usage(1_000_000, 1_000_000), 2.25),
         (Prices(0.25, 2.0), Usage(1, 0), 2.5e-07),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from codefathom.answer.problems import model_failed, told_of, told_once
+from codefathom.answer.problems import failure_of, merge_failures, model_failed
 
 AWAY = "cannot reach http://h:1"
 LEFT = f"http://h:1 failed 5 times in a row and is not asked for 30 s: {AWAY}"
 
 
 @pytest.mark.parametrize(
-    ("problems", "told"),
+    ("problems", "merged"),
     [
         ([], ()),
         (["stale", "stale", "cut"], ("stale", "cut")),
@@ -38,9 +38,9 @@ LEFT = f"http://h:1 failed 5 times in a row and is not asked for 30 s: {AWAY}"
          ("the moon failed: lost", "the answering model failed: lost\nfor good")),
     ],
 )  # fmt: skip
-def test_one_cause_is_told_once(problems: list[str], told: tuple[str, ...]) -> None:
-    assert told_once(problems) == told
-    assert told_once(told) == told
+def test_failures_of_one_cause_are_merged(problems: list[str], merged: tuple[str, ...]) -> None:
+    assert merge_failures(problems) == merged
+    assert merge_failures(merged) == merged
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_one_cause_is_told_once(problems: list[str], told: tuple[str, ...]) -> N
     ],
 )
 def test_why_one_model_failed(problem: str, is_found: bool) -> None:
-    assert told_of("answering", ["cut", problem]) == (problem if is_found else "")
+    assert failure_of("answering", ["cut", problem]) == (problem if is_found else "")

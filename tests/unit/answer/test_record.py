@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from codefathom.answer.answer_types import NO_PRICES, Prices, Said
+from codefathom.answer.answer_types import NO_PRICES, Prices, TracedMessage
 from codefathom.answer.record import Record, Recorded
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Message, Reply, ToolCall, Usage, whole
@@ -21,7 +21,7 @@ def test_a_call_is_kept_with_what_came_back() -> None:
     assert whole(model, ASK).text == "It is two."
     (call,) = model.calls
     assert (call.model, call.reply, call.usage, call.problem) == ("scripted:model", "It is two.", Usage(9, 3), "")
-    assert call.prompt == (Said("system", "Be brief."), Said("user", "What is it?"))
+    assert call.prompt == (TracedMessage("system", "Be brief."), TracedMessage("user", "What is it?"))
     assert call.milliseconds > 0
 
 
@@ -30,7 +30,7 @@ def test_calls_of_tools_are_a_part_of_what_was_said() -> None:
     model = Recorded(ScriptedChat([Reply("I look.", called)]))
     whole(model, Ask((Message("assistant", "", called), Message("tool", "text", tool_call_id="1"))))
     (call,) = model.calls
-    assert call.prompt == (Said("assistant", 'read_file {"file_path": "a.py"}'), Said("tool", "text"))
+    assert call.prompt == (TracedMessage("assistant", 'read_file {"file_path": "a.py"}'), TracedMessage("tool", "text"))
     assert call.reply == 'I look.\nread_file {"file_path": "a.py"}'
 
 

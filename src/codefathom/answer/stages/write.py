@@ -13,10 +13,10 @@ from typing import NamedTuple
 from codefathom.answer.answer_types import NOTHING_WRITTEN, Answer, Checked, Source, label_of
 from codefathom.answer.budget import shown
 from codefathom.answer.cite import texts_now
-from codefathom.answer.problems import model_failed, told_of, told_once
+from codefathom.answer.problems import failure_of, merge_failures, model_failed
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.stages import extract
-from codefathom.answer.stages.course import AnswerProject, AnswerQuestion, Course
+from codefathom.answer.stages.answer_run import AnswerProject, AnswerQuestion, AnswerRun
 from codefathom.answer.stream import CheckedStream, ending
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Message
@@ -40,38 +40,38 @@ class Text(NamedTuple):
 
 
 def write(
-    course: Course, sources: tuple[Source, ...], result: SearchResult, model: ChatModel
+    run: AnswerRun, sources: tuple[Source, ...], result: SearchResult, model: ChatModel
 ) -> Iterator[Text | Answer]:
     """Stream the model's answer, the whole last; if it breaks off, the best excerpts follow."""
-    course.lack(*_cut(course.question, sources))
-    written = yield from _streamed(course, sources, model)
+    run.add_degraded(*_cut(run.question, sources))
+    written = yield from _streamed(run, sources, model)
     if written.error:
-        yield from _broken_off(course, written, sources, result, model.name)
+        yield from _broken_off(run, written, sources, result, model.name)
     else:
-        course.lack(written.checked.problem)
-        answer = _answer(course, written.checked, sources, result, model.name)
+        run.add_degraded(written.checked.problem)
+        answer = _answer(run, written.checked, sources, result, model.name)
         yield answer if written.is_whole else _unfinished(answer)
 
 
-def from_excerpts(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
+def from_excerpts(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answer]:
     """Answer with the best excerpts."""
-    sources = extract.excerpts(result.hits)[: course.question.n_sources]
-    course.lack(NO_MODEL, GIVEN_TO_NONE if course.question.pinned else "")
-    with course.record.stage("answer", places(sources)) as stage:
-        checked = _checked(extract.answer_of(sources), sources, course.project)
+    sources = extract.excerpts(result.hits)[: run.question.n_sources]
+    run.add_degraded(NO_MODEL, GIVEN_TO_NONE if run.question.pinned else "")
+    with run.record.stage("answer", places(sources)) as stage:
+        checked = _checked(extract.answer_of(sources), sources, run.project)
         stage.n_out, stage.output = len(checked.citations), (checked.text,)
     yield Text(checked.text)
-    yield _answer(course, checked, sources, result)
+    yield _answer(run, checked, sources, result)
 
 
-def not_found(course: Course, result: SearchResult) -> Iterator[Text | Answer]:
+def not_found(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answer]:
     """Answer that nothing was found, instead of letting a model guess."""
     sources = extract.excerpts(result.hits)
-    course.lack(NOT_FOUND)
-    text = _NOT_FOUND[language_of_question(course.question.text)].format(places=extract.nearest(sources))
-    checked = _checked(text, sources, course.project)
+    run.add_degraded(NOT_FOUND)
+    text = _NOT_FOUND[language_of_question(run.question.text)].format(places=extract.nearest(sources))
+    checked = _checked(text, sources, run.project)
     yield Text(checked.text)
-    yield _answer(course, checked, sources, result)
+    yield _answer(run, checked, sources, result)
 
 
 def places(sources: Iterable[Source]) -> list[str]:
@@ -96,12 +96,12 @@ class _Written(NamedTuple):
     is_whole: bool = True
 
 
-def _streamed(course: Course, sources: tuple[Source, ...], model: ChatModel) -> Generator[Text, None, _Written]:
+def _streamed(run: AnswerRun, sources: tuple[Source, ...], model: ChatModel) -> Generator[Text, None, _Written]:
     """Yield the model's answer, checked block by block, and return it whole. Never raises ProviderError."""
-    question = course.question
-    stream = CheckedStream(sources, lambda: texts_now(sources, course.project.on_disk))
+    question = run.question
+    stream = CheckedStream(sources, lambda: texts_now(sources, run.project.on_disk))
     finish, failed = "", None
-    with course.record.stage("answer", places(sources)) as stage:
+    with run.record.stage("answer", places(sources)) as stage:
         try:
             for item in stage.recorded(model).stream(Ask(_messages(question, sources), max_tokens=question.max_tokens)):
                 if isinstance(item, Delta):
@@ -118,33 +118,33 @@ def _streamed(course: Course, sources: tuple[Source, ...], model: ChatModel) -> 
         stage.detail = str(failed or f"{len(checked.dropped)} citations dropped")
         stage.output = [call.reply for call in stage.calls if call.reply]
     if finish == "length":
-        course.lack(f"the answer was cut at {question.max_tokens} tokens")
+        run.add_degraded(f"the answer was cut at {question.max_tokens} tokens")
     if finish == "refused":
-        course.lack("the model refused to answer")
+        run.add_degraded("the model refused to answer")
     return _Written(checked, failed, finish not in {"length", "refused"})
 
 
 def _broken_off(
-    course: Course, written: _Written, sources: tuple[Source, ...], result: SearchResult, model: str
+    run: AnswerRun, written: _Written, sources: tuple[Source, ...], result: SearchResult, model: str
 ) -> Iterator[Text | Answer]:
     """Add the best excerpts from the sources of the model to the text that it wrote."""
     assert written.error is not None  # else it would not have broken off
     paths = {source.path for source in sources}
     excerpts = extract.excerpts([hit for hit in result.hits if hit.chunk.path in paths] or result.hits)
     begun = written.checked if written.checked.text.strip() else NOTHING_WRITTEN
-    language = language_of_question(course.question.text)
-    added = _checked(extract.stand_in(excerpts, language), excerpts, course.project)
+    language = language_of_question(run.question.text)
+    added = _checked(extract.stand_in(excerpts, language), excerpts, run.project)
     added = replace(added, text=f"{ending(begun.text) if added.text else ''}{added.text}")
     yield Text(added.text)
     checked = begun.followed_by(added)
-    is_unused = bool(course.question.pinned) and not begun.text
-    course.lack(model_failed(_ROLE, written.error), checked.problem, GIVEN_TO_NONE if is_unused else "")
+    is_unused = bool(run.question.pinned) and not begun.text
+    run.add_degraded(model_failed(_ROLE, written.error), checked.problem, GIVEN_TO_NONE if is_unused else "")
     shown_sources = (
         *sources,
         *(replace(source, number=number) for number, source in enumerate(excerpts, len(sources) + 1)),
     )
-    answer = _unfinished(_answer(course, checked, shown_sources, result, model if begun.text else ""))
-    yield replace(answer, failure=told_of(_ROLE, answer.degraded), hint=written.error.hint)
+    answer = _unfinished(_answer(run, checked, shown_sources, result, model if begun.text else ""))
+    yield replace(answer, failure=failure_of(_ROLE, answer.degraded), hint=written.error.hint)
 
 
 def _messages(question: AnswerQuestion, sources: Sequence[Source]) -> list[Message]:
@@ -170,12 +170,12 @@ def _unfinished(answer: Answer) -> Answer:
 
 
 def _answer(
-    course: Course, checked: Checked, sources: tuple[Source, ...], result: SearchResult, model: str = ""
+    run: AnswerRun, checked: Checked, sources: tuple[Source, ...], result: SearchResult, model: str = ""
 ) -> Answer:
-    of_model = checked.confidence(max(result.confidence, course.support))
+    of_model = checked.confidence(max(result.confidence, run.support))
     confidence = round(of_model if model else result.confidence, 3)
     return Answer(
-        question=course.question.text,
+        question=run.question.text,
         text=checked.text,
         citations=checked.citations,
         dropped=checked.dropped,
@@ -183,11 +183,11 @@ def _answer(
         confidence=confidence,
         label=label_of(confidence),
         model=model,
-        usage=course.record.usage,
+        usage=run.record.usage,
         sources=sources,
         generation=result.generation,
-        degraded=told_once(course.degraded),
+        degraded=merge_failures(run.degraded),
         stale=result.stale,
-        trace=tuple(course.record.stages),
-        cost=course.record.cost,
+        trace=tuple(run.record.stages),
+        cost=run.record.cost,
     )

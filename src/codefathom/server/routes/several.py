@@ -8,7 +8,7 @@ from dataclasses import replace
 from codefathom.answer.answer_types import Answer
 from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import Material
-from codefathom.answer.stages.course import AnswerProject
+from codefathom.answer.stages.answer_run import AnswerProject
 from codefathom.answer.stages.select import Listed
 from codefathom.errors import SourceError, UsageError
 from codefathom.project.answer_setup import AnswerSetup, prepare

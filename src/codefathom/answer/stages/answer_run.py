@@ -54,21 +54,21 @@ class AnswerQuestion:
     count: CountTokens = estimate
     max_input_tokens: int = 32_000  # of one call of the selecting or excerpting model
     prices_of: PricesOf = lambda _: NO_PRICES
-    mask: Callable[[str], str] = str  # takes out of a trace what is taken out of what leaves the machine
+    mask: Callable[[str], str] = str  # masks in a trace the secrets that are masked for remote models
 
 
 @dataclass(slots=True)
-class Course:
-    """One question on its way: what happened so far."""
+class AnswerRun:
+    """The state of one answer while its stages run."""
 
     question: AnswerQuestion
     project: AnswerProject
     models: Models
     record: Record
-    support: float = 0.0  # how much a judge, or the asker, thinks of the sources; 0 to 1
-    by_itself: str = ""  # the question without its conversation, as a model writes it
+    support: float = 0.0  # confidence of a judge, or of the user who pinned them, in the sources; 0 to 1
+    by_itself: str = ""  # the question as a model rewrites it, complete without its conversation
     degraded: list[str] = field(default_factory=list)
 
-    def lack(self, *problems: str) -> None:
-        """Keep what the answer has to say about itself."""
+    def add_degraded(self, *problems: str) -> None:
+        """Keep notes on limitations of the answer; empty ones are left out."""
         self.degraded += filter(None, problems)
