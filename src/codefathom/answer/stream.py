@@ -1,4 +1,4 @@
-"""A reply as it streams in → checked text, block by block: nothing unchecked is shown."""
+"""A reply as it streams in → checked text, block by block: nothing unchecked is shown. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which language a file is written in: by name, by extension, by its first line."""
+"""Which language a file is written in: by name, by extension, by its first line. Pure."""
 
 from __future__ import annotations
 

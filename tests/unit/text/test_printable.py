@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 from tests.hostile import BIDI, CONTROLS, EVERYTHING, FORBIDDEN
 from tests.waiting import LONG_S
 
-from codefathom.text.printable import escape_json, escape_xml, is_harmless, show_line, show_name, show_text, size
+from codefathom.text.printable import (
+    duration,
+    escape_json,
+    escape_xml,
+    is_harmless,
+    show_line,
+    show_name,
+    show_text,
+    size,
+)
 
 # More of what matters than chance would give.
 TEXTS = st.text(
@@ -135,3 +144,11 @@ def test_xml_means_the_same_but_for_what_it_cannot_hold(text: str) -> None:
 )  # fmt: skip
 def test_sizes(n_bytes: int, words: str) -> None:
     assert size(n_bytes) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.04, "0.0 s"), (9.94, "9.9 s"), (9.96, "10 s"), (59.6, "1:00 min"), (185, "3:05 min"), (3720, "1:02 h")],
+)
+def test_durations(seconds: float, words: str) -> None:
+    assert duration(seconds) == words

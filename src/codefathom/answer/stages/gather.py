@@ -1,4 +1,4 @@
-"""Hits → the files of a prompt, within a window of tokens: whole while they fit, then the lines around the hits."""
+"""Hits → the files of a prompt, within a window of tokens: whole while they fit, then lines around the hits. Pure."""
 
 from __future__ import annotations
 

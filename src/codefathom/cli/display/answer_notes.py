@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from codefathom.answer.answer_types import Answer, Citation, Source, StageTrace
-from codefathom.cli.display.output import Style
 from codefathom.text.printable import show_line, show_name
+
+if TYPE_CHECKING:
+    from codefathom.cli.display.output import Style
 
 _MAX_NOT_CITED = 10
 

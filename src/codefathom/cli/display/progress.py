@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from codefathom.cli.display.output import Output
-from codefathom.text.printable import show_line
+from codefathom.text.printable import duration, show_line
 from codefathom.types import Progress
 
 _WIDTH = 20
@@ -86,15 +86,3 @@ def describe(event: Progress, seconds: float) -> str:
     if event.message:
         parts.append(event.message)
     return "  ".join(parts)
-
-
-def duration(seconds: float) -> str:
-    """Return a time in two digits' accuracy: 0.4 s, 12 s, 3:05 min, 1:02 h."""
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60}:{whole % 60:02} min"
-    return f"{whole // 3600}:{whole % 3600 // 60:02} h"

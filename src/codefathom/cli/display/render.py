@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from codefathom.cli.display.output import Style
-from codefathom.cli.display.progress import duration
-from codefathom.text.printable import escape_toml, show_line, show_name, show_text, size
+from codefathom.text.printable import duration, escape_toml, show_line, show_name, show_text, size
 from codefathom.types import (
     Check,
     Failure,
@@ -18,6 +17,9 @@ from codefathom.types import (
     SecretPlace,
     Status,
 )
+
+if TYPE_CHECKING:
+    from codefathom.cli.display.output import Style
 
 _EXCERPT_LINES = 6
 _LINES_BEFORE_BEST = 2

@@ -1,4 +1,4 @@
-"""How sure a search is that what it found answers at all. Pure.
+"""How sure a search is that what it found answers at all.
 
 A logistic function of four numbers, learned from questions asked of the repository they are about and of others
 (`training/confidence.py` makes `calibration.py`). 0.5: as many questions of either kind look like this one.

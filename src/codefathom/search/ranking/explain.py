@@ -1,4 +1,4 @@
-"""Why a hit ranks where it does, in words and numbers. Pure."""
+"""Why a hit ranks where it does, in words and numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Candidates → ordered hits. Pure.
+"""Candidates → ordered hits.
 
 The score is a weighted sum of signals (`signals.py`) through a logistic function, so that it lies between 0 and 1. The
 weights are learned: `training/ranking.py` makes `weights.py`, and docs/ranking.md shows what each one is worth.

@@ -1,4 +1,4 @@
-"""The evidence for each candidate: one number for each signal, most of them from 0 to 1. Pure.
+"""The evidence for each candidate: one number for each signal, most of them from 0 to 1.
 
 Plain retrieval finds the right file among ten nine times in ten; what divides tools is the order. `SIGNALS` says in
 words what each number means, `weights.py` how much it counts, `rank.py` makes the order of them.

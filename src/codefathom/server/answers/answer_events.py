@@ -1,4 +1,4 @@
-"""What somebody who asked is told, and the shape of an answer. Pure."""
+"""What somebody who asked is told, and the shape of an answer."""
 
 from __future__ import annotations
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.server.jobs.job_messages import FileError, Report, Step, Trouble
-from codefathom.server.jobs.job_table import IndexJob
+
+if TYPE_CHECKING:
+    from codefathom.server.jobs.job_table import IndexJob
 
 _NAMES = {"scan": "scan_start", "index": "indexing", "write": "saving"}
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from codefathom.cli.display.context_formats import context_text
 from codefathom.cli.display.output import Output, Style, complain
-from codefathom.cli.display.progress import ProgressLine, describe, duration
+from codefathom.cli.display.progress import ProgressLine, describe
 from codefathom.cli.display.render import (
     checks_text,
     related_text,
@@ -412,14 +412,6 @@ def test_a_line_of_progress() -> None:
     )
     assert describe(Progress("scan", 0, 0), 0.0) == "scanning"
     assert describe(Progress("paused", 5, 10, message="too many failed"), 0.0).endswith("5/10 files  too many failed")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(0.04, "0.0 s"), (9.94, "9.9 s"), (9.96, "10 s"), (59.6, "1:00 min"), (185, "3:05 min"), (3720, "1:02 h")],
-)
-def test_durations(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
 
 
 def progress_of(times: list[float], *, terminal: bool) -> tuple[str, ProgressLine]:
