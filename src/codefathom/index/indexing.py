@@ -51,7 +51,7 @@ _MUCH = 1_000_000  # bytes of text after which memory is worth giving back; take
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class ErrorLimit:
     """When a run stops early: more than `error_share` of at least `error_minimum` files failed."""
 
     error_share: float = 0.30
@@ -69,7 +69,7 @@ class Stages:
     recipe: Recipe
     n_workers: int = 0
     embed_batch: int = 1_024
-    patience: Patience = field(default_factory=Patience)
+    error_limit: ErrorLimit = field(default_factory=ErrorLimit)
     model_parser: ModelParser | None = None  # there when the chain of the recipe asks a model
     doubt: Doubt | None = None  # there when the index was made elsewhere: nothing in it is believed
 
@@ -169,7 +169,7 @@ def _work_off(
         _store(stages, outcomes, known, tally)
         path = outcomes[-1].path if outcomes else ""
         yield Progress("index", tally.n_done, n_jobs, path, tally.n_chunks, failures=tally.not_told())
-        tally.paused = _reason_to_pause(tally, stages.patience)
+        tally.paused = _reason_to_pause(tally, stages.error_limit)
         if tally.paused:
             yield Progress("paused", tally.n_done, n_jobs, message=tally.paused)
             return
@@ -404,9 +404,9 @@ def _count(tally: _Tally, outcomes: list[Outcome], known: Mapping[str, Entry]) -
             tally.failures.append(item)
 
 
-def _reason_to_pause(tally: _Tally, patience: Patience) -> str:
+def _reason_to_pause(tally: _Tally, error_limit: ErrorLimit) -> str:
     failed = len({failure.path for failure in tally.failures})
-    if tally.n_done < patience.error_minimum or failed <= patience.error_share * tally.n_done:
+    if tally.n_done < error_limit.error_minimum or failed <= error_limit.error_share * tally.n_done:
         return ""
     reasons = sorted({failure.reason for failure in tally.failures})
     return f"{failed} of {tally.n_done} files failed ({'; '.join(reasons[:3])})"

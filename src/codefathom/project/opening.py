@@ -236,7 +236,7 @@ class OpenedProject:
 
         Raises LockedError when another process holds it, UnwritableError.
         """
-        from codefathom.index.indexing import Patience, Stages
+        from codefathom.index.indexing import ErrorLimit, Stages
 
         settings = self.place.settings
         with held_lock(lock or self.lock()), self._written(), closing(self._cache()) as cache:
@@ -249,7 +249,7 @@ class OpenedProject:
                 recipe=self.recipe,
                 n_workers=_n_workers(settings.index.workers),
                 embed_batch=settings.embed.batch,
-                patience=Patience(settings.index.error_share, settings.index.error_minimum),
+                error_limit=ErrorLimit(settings.index.error_share, settings.index.error_minimum),
                 model_parser=self._model_parser(),
                 doubt=self._doubt(cache),
             )

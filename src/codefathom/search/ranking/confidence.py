@@ -15,7 +15,16 @@ from codefathom.search.ranking.calibration import MODEL, WITH_MEANING, WITHOUT
 from codefathom.search.ranking.rank import Ranked
 from codefathom.search.ranking.weights import WEIGHTS
 
-_EVIDENCE = frozenset(WEIGHTS) - {"file_size", "depth", "test", "prose", "declaration", "frame", "file_several", "only"}
+_EVIDENCE = frozenset(WEIGHTS) - {
+    "file_size",
+    "depth",
+    "test",
+    "prose",
+    "declaration",
+    "frame",
+    "file_several",
+    "symbol_only",
+}
 _POSSIBLE = sum(WEIGHTS[name] for name in _EVIDENCE)
 WEAK = 0.2  # below, hits are called weak; docs/confidence.md says how many of either kind that are
 _SURE = 0.8  # of the signal `definition`: the symbol asked for, as written
@@ -31,7 +40,7 @@ def confidence(query: RankingQuery, ranked: Sequence[Ranked], model: str = "") -
         return 0.0
     if any(item.signals.get("definition", 0.0) >= _SURE for item in ranked[:_N_BEST]):
         return 1.0
-    if "file" not in ranked[0].signals:
+    if "file_share" not in ranked[0].signals:
         return round(_covered(query, ranked), 3)
     weights = WITH_MEANING if model == MODEL else WITHOUT
     return round(1 / (1 + exp(-weighted(evidence(query, ranked), weights))), 3)

@@ -33,7 +33,7 @@ def test_words_and_meaning_are_measured_against_the_best() -> None:
     one, two = of("q", candidate(1, "a.py", lexical=4.0, vector=0.2), candidate(2, "b.py", lexical=2.0, vector=0.4))
     assert (one["lexical"], two["lexical"]) == (1.0, 0.5)
     assert (one["vector"], two["vector"]) == (0.5, 1.0)
-    assert (one["nearest"], two["nearest"]) == (0.5, 1.0)
+    assert (one["vector_rank"], two["vector_rank"]) == (0.5, 1.0)
 
 
 @pytest.mark.parametrize(("name", "value"), [("parse_config", 0.8), ("Parse_Config", 0.5), ("other", 0.0)])
@@ -86,8 +86,8 @@ def test_what_a_file_only_uses_is_not_given_on(path: str, text: str) -> None:
 
 def test_a_symbol_alone_is_another_question_than_one_that_names_it() -> None:
     alone, named = (of(question, candidate(1, "a.py", "open_file"))[0] for question in ("open_file", "why open_file"))
-    assert (alone["definition"], alone["only"]) == (0.8, 0.8)
-    assert (named["definition"], named["only"]) == (0.8, 0.0)
+    assert (alone["definition"], alone["symbol_only"]) == (0.8, 0.8)
+    assert (named["definition"], named["symbol_only"]) == (0.8, 0.0)
 
 
 def test_names_and_path_are_compared_both_ways() -> None:
@@ -115,7 +115,7 @@ def test_words_of_the_text_count_in_any_form_and_for_the_whole_file() -> None:
 
 def test_a_file_in_which_more_was_found_counts_more() -> None:
     rows = of("q", candidate(1, "a.py"), candidate(2, "a.py"), candidate(3, "b.py"), fused={1: 1.0, 2: 0.5, 3: 0.75})
-    assert [row["file"] for row in rows] == [1.0, 1.0, 0.5]
+    assert [row["file_share"] for row in rows] == [1.0, 1.0, 0.5]
 
 
 @pytest.mark.parametrize(
