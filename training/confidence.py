@@ -132,7 +132,7 @@ def as_module(with_meaning: Model, without: Model) -> str:
     """Return the module of the package."""
     return "\n".join(
         (
-            '"""What the confidence is calculated with. Written by `python -m training.confidence`."""',
+            '"""The weights of the confidence. Written by `python -m training.confidence`."""',
             "",
             "from typing import Final",
             "",

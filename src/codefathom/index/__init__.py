@@ -1,1 +1,1 @@
-"""What changed in a project → its index."""
+"""The changes of a project → its index."""

@@ -28,7 +28,7 @@ _MAX_NAMES = 40
 
 @dataclass(frozen=True, slots=True)
 class ChunkLimits:
-    """How large a chunk may grow. A single line is never cut, so one chunk may be longer than both."""
+    """The largest size of a chunk. A single line is never cut, so a chunk may be longer than both limits."""
 
     target_chars: int = TARGET_CHARS
     max_lines: int = MAX_LINES
@@ -36,20 +36,20 @@ class ChunkLimits:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The lines of one document and where they may be parted."""
+    """The lines of one document and the places where they may be cut."""
 
     lines: list[str]  # each with its line end, so that they join up to the text
     offsets: list[int]  # offsets[i] = characters before line i + 1
     cuts: list[tuple[int, int]]  # (line, depth), ordered by line; a cut lies above its line
     cut_lines: list[int]
     limits: ChunkLimits
-    lines_before: int = 0  # these lines are a window of a document, below so many others
+    lines_before: int = 0  # number of lines above these in the document, when they are a window of it
 
     def fits(self, start: int, end: int) -> bool:
         return self.size(start, end) <= self.limits.target_chars and end - start < self.limits.max_lines
 
     def nearly_fits(self, start: int, end: int) -> bool:
-        """Whether lines fit, or would without a scrap."""
+        """Return True if the lines fit, or would fit without a scrap."""
         return self.size(start, end) <= self.limits.target_chars * (1 + _SCRAP) and end - start < self.limits.max_lines
 
     def size(self, start: int, end: int) -> int:
@@ -65,7 +65,7 @@ class _Source:
 def chunk(parsed: ParsedDocument, limits: ChunkLimits = ChunkLimits(), *, lines_before: int = 0) -> tuple[Chunk, ...]:
     """Cut a document into chunks, in line order; every line lies in exactly one of them.
 
-    Of a document that is read in windows, each is cut by itself: `lines_before` is how many lines stand above it.
+    Of a document that is read in windows, each window is cut by itself: `lines_before` is the number of lines above it.
     """
     source = _source(parsed, limits, lines_before)
     if not source.lines:
@@ -115,7 +115,7 @@ def _symbol_borders(symbols: tuple[Symbol, ...]) -> Iterator[tuple[int, int]]:
 
 
 def _split(start: int, end: int, source: _Source) -> list[tuple[int, int]]:
-    """Cut lines start..end at the outermost cuts, group what fits together, and go on with what is still too large."""
+    """Cut lines start..end at the outermost cuts, group pieces that fit together, and cut too large groups again."""
     done: list[tuple[int, int]] = []
     todo = [(start, end)]
     while todo:

@@ -1,4 +1,4 @@
-"""Whether an index is damaged, looked at in threads beside the work of a run."""
+"""The search for damage in an index, in threads beside the work of a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from codefathom.system.background import Background
 
 
 class Checks:
-    """What a run finds out in threads while it does other things; the files are read once, and nothing is written."""
+    """The checks of catalogue and views in threads during a run; the files are read once, and nothing is written."""
 
     def __init__(self, catalog: IndexCatalog, views: Views, *, whole: bool) -> None:
         """Compare both views and, with `whole` or where it has no seal, the catalogue. Needs the writer lock."""
@@ -18,16 +18,16 @@ class Checks:
         self._catalog = Background(self._soundness.check if whole or not self._soundness.is_sealed else str)
 
     def of_views(self) -> dict[str, str]:
-        """Wait, and return what is wrong with each view, by its name."""
+        """Wait, and return the damage of each view, by its name."""
         return self._views.result()
 
     def refuse_damage(self, *, wait: bool = False) -> None:
-        """Raise DamagedError when it is known by now, or after all was read, that the catalogue is damaged."""
+        """Raise DamagedError when the catalogue was found damaged so far, or, with `wait`, after all of it was read."""
         problem = self._catalog.result() if wait else self._catalog.result_so_far("")
         if problem:
             raise self._soundness.damaged(problem)
 
     def close(self) -> None:
-        """Wait until nothing is read any more, whatever it finds."""
+        """Wait until both threads have ended, whatever they find."""
         self._views.wait()
         self._catalog.wait()

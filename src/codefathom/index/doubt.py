@@ -1,4 +1,4 @@
-"""An index that was not made here, or is not known any more: nothing in it is believed before it was compared.
+"""The check of an index that was not made here, or is not registered any more: each row is compared with the files.
 
 Every document is read and prepared again and compared with its rows, so that a check takes as long as indexing. What
 is equal stays, and so does the identity of the index: another user, or a container, that shares the folder goes on
@@ -18,11 +18,11 @@ from codefathom.stores.views import Views
 
 
 class Compared(NamedTuple):
-    """What became of some documents."""
+    """The result of comparing some documents with the index."""
 
-    differing: frozenset[str]  # paths of those that are to be written
-    mended: tuple[str, ...]  # those that the index said to hold just as they are, and held otherwise
-    keys: Mapping[str, int]  # of the chunks that stay as they are, by id
+    differing: frozenset[str]  # paths of documents that must be written
+    mended: tuple[str, ...]  # paths of documents for which the index claimed the right version and held other rows
+    keys: Mapping[str, int]  # of the chunks that stay as they are, by chunk id
 
 
 class Doubt:
@@ -33,7 +33,7 @@ class Doubt:
     ) -> None:
         """`models` are the embedding models of the settings: vectors of others cannot be checked, and are dropped.
 
-        `check_others` checks those that are not made in this run, and removes views of other models.
+        `check_others` checks the embeddings that this run does not make, and removes views of other models.
         """
         self._catalog = catalog
         self._views = views
@@ -43,7 +43,7 @@ class Doubt:
         self._comparison = catalog.comparison()
 
     def begin(self) -> None:
-        """Take out what cannot be compared, and empty the views."""
+        """Remove all that cannot be compared with files, and empty the views."""
         # Two values that save work where they are true; this run finds out both again, and corrects them.
         encoding, masks = known_encoding(self._catalog.get_meta("encoding")), self._catalog.get_meta("masked")
         self._catalog.cleanse(self._models)
@@ -54,7 +54,7 @@ class Doubt:
         self._check_others()
 
     def compare(self, records: Sequence[DocumentRecord]) -> Compared:
-        """Compare documents as they would be written now with what is there; take out what differs, mend vectors."""
+        """Compare documents with the stored ones; remove those that differ, mend vectors."""
         differing, keys = self._comparison.held(records)
         there = tuple(path for path in differing if path in self._entries)
         if there:
@@ -69,19 +69,19 @@ class Doubt:
         return Compared(differing, tuple(path for path in mended if path in differing or path in named), keys)
 
     def end(self, left_over: Collection[str]) -> None:
-        """Take out what was not compared, since the run stopped early."""
+        """Remove the documents that were not compared, when the run stopped early."""
         if left_over:
             self._catalog.write(Batch(removed=tuple(left_over)))
         self._comparison.close()
 
     def _claims(self, record: DocumentRecord) -> bool:
-        """Whether the index says that it holds this version of a document, made in the same way."""
+        """Return True if the index claims to hold this version of a document, made in the same way."""
         entry = self._entries.get(record.parsed.document.path)
         now = (record.parsed.document.fingerprint, record.parser, record.chunker)
         return entry is not None and (entry.fingerprint, entry.parser, entry.chunker) == now
 
     def _wrong_vectors(self, records: Sequence[DocumentRecord]) -> dict[str, bytes]:
-        """Return the right vectors of texts for which another one is there; none for what has none yet."""
+        """Return the right vectors of texts that are stored with a wrong vector; texts without one are left out."""
         made = {digest: vector for record in records for digest, vector in record.vectors.items()}
         there = self._catalog.vectors_of(records[0].model, list(made)) if made else {}
         return {digest: made[digest] for digest, vector in there.items() if not are_near(vector, made[digest])}

@@ -1,4 +1,4 @@
-"""What an index run would do, told from names, sizes and time stamps alone."""
+"""The forecast of an index run, from names, sizes and time stamps alone."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def dry_run(
     *,
     is_known: bool = True,
 ) -> IndexReport:
-    """Say what a run would do, from names, sizes and time stamps; `n_chunks` is an estimate from the sizes.
+    """Return the report of a run that is not made; `n_chunks` is an estimate from the sizes.
 
-    Of an index that is not known nothing is told: all files would be read.
+    For an index that is not known, the report names all files of the tree: all would be read.
 
-    `without_purpose` are the documents whose purpose is not known; None when no model is asked for purposes.
+    `without_purpose` are the documents without a purpose; None when no model is asked for purposes.
     """
     started = time.perf_counter()
     todo = plan(catalog, recipe, is_known=is_known)
@@ -54,7 +54,7 @@ def dry_run(
 
 
 def _for_model(todo: IndexPlan, recipe: Recipe, without_purpose: Collection[StoredDocument] | None) -> ForModel:
-    """Count what a model would be asked, at most: what the cache knows is not sent."""
+    """Count the files and tokens that a model would be sent, at most: files in the cache are not sent."""
     answering = dict.fromkeys(grammars.languages(), "treesitter")
     languages = [(job, language_of(job.file.path)) for job in (*todo.jobs, *todo.unfinished)]
     parsed = parsed_by_model(
@@ -73,5 +73,5 @@ def _for_model(todo: IndexPlan, recipe: Recipe, without_purpose: Collection[Stor
 
 
 def parsed_by_model(sizes: Sequence[int]) -> ForModel:
-    """Return what a model that parses files of these sizes, in bytes, is sent."""
+    """Return the number of files, and of tokens sent, for a model that parses files of these sizes in bytes."""
     return ForModel(len(sizes), sum(sizes) // _BYTES_PER_TOKEN + len(sizes) * _PROMPT_TOKENS)

@@ -1,4 +1,4 @@
-"""Stages 4 and 5: what changed → prepare → embed → catalogue → views. Reads in the order in which it happens.
+"""Stages 4 and 5: changed files → prepare → embed → catalogue → views. Reads in the order in which it happens.
 
 The catalogue is written in one transaction per batch and decides what exists; a run that is killed loses at most a
 batch of work, and the next run goes on where it stopped. Views are committed once, at the end of a run.
@@ -46,13 +46,13 @@ from codefathom.stores.views import Views
 from codefathom.system.memory import give_back
 from codefathom.types import Document, Failure, IndexReport, Progress, Skipped
 
-_FILES_FOR_ENCODING = 300  # of which some lines are looked at to tell the encoding of all
+_FILES_FOR_ENCODING = 300  # files of which some lines are read to tell the encoding of all
 _MUCH = 1_000_000  # bytes of text after which memory is worth giving back; takes some milliseconds
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorLimit:
-    """When a run stops early: more than `error_share` of at least `error_minimum` files failed."""
+    """The limit at which a run stops early: more than `error_share` of at least `error_minimum` files failed."""
 
     error_share: float = 0.30
     error_minimum: int = 50
@@ -76,7 +76,7 @@ class Stages:
 
 @dataclass(slots=True)
 class _Tally:
-    """What happened so far in one run."""
+    """The results of one run so far."""
 
     started: float
     added: list[str] = field(default_factory=list)
@@ -100,7 +100,7 @@ class _Tally:
     repaired: list[str] = field(default_factory=list)  # parts of the index that were damaged
 
     def not_told(self) -> tuple[Failure, ...]:
-        """Return what failed since the last call, but for what was not embedded: that is tried again at the end."""
+        """Return the failures since the last call, without files that were not embedded: the end tries these again."""
         new = (*self.failures[self.n_told :], *self.unfinished[self.n_told_unfinished :])
         self.n_told, self.n_told_unfinished = len(self.failures), len(self.unfinished)
         return new
@@ -114,7 +114,7 @@ def run(
     With `full`, every file is read, parsed and embedded again, and both views are built anew. Without `retry`, a model
     is not asked again about unchanged files on which it failed. With `check`, all of the catalogue is compared with
     what was written, beside the other work. A damaged view is built again; DamagedError when the catalogue is damaged.
-    An index in doubt is compared with the tree, file by file; what differs is written anew, what is equal stays, and
+    An index in doubt is compared with the tree, file by file; files that differ are written anew, equal ones stay, and
     the views are made again.
     """
     # Whoever closes these events may close the index next: nothing may be reading it then.
@@ -180,9 +180,9 @@ def _work_off(
 
 
 def _has_found_encoding(stages: Stages, known: Mapping[str, Entry], n_new: int) -> bool:
-    """Note what the files look like that are not UTF-8 and declare no encoding; return whether that is news.
+    """Store the likely encoding of files that are not UTF-8 and declare none; return True if it has changed.
 
-    `n_new` is how many of them this run has read. A run that was killed may have left some among `known`.
+    `n_new` is the number of these files in this run. A run that was killed may have left some among `known`.
     """
     recipe = with_found_encoding(stages.recipe, stages.catalog)
     has_more = n_new or (not recipe.found_encoding and any(map(is_assumed, known.values())))
@@ -195,16 +195,16 @@ def _has_found_encoding(stages: Stages, known: Mapping[str, Entry], n_new: int) 
     return found != recipe.assumed_encoding
 
 
-_MASKED = "masked"  # what the catalogue remembers of how secrets are masked in it
+_MASKED = "masked"  # key in the catalogue: the rules by which secrets are masked in it
 
 
 def _is_masked_otherwise(stages: Stages) -> bool:
-    """Whether the documents were written with other masks, or with none."""
+    """Return True if the documents were written with other masks, or with none."""
     return stages.catalog.get_meta(_MASKED, "") != stages.recipe.secrets
 
 
 def _forget_values(stages: Stages, kept_before: bool) -> None:
-    """Leave no value on the disk that was kept before and is masked now."""
+    """Remove from the disk all secret values that were kept before and are masked now."""
     is_done = True
     if kept_before and not stages.recipe.keeps_secrets:
         stages.catalog.prune(stages.catalog.generation)
@@ -216,7 +216,7 @@ def _forget_values(stages: Stages, kept_before: bool) -> None:
 
 
 def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
-    """Index those of these texts that stand in the tree as they are, and return how many."""
+    """Index the texts that are equal to their files in the tree, and return their number."""
     known = stages.catalog.entries()
     tally = _Tally(time.perf_counter())
     reparsing = Reparsing(stages.model_parser, stages.recipe)
@@ -236,7 +236,7 @@ def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
 
 
 def _is_same(document: Document, text: str) -> bool:
-    """Whether a text is that of a document; the one or the other may have masks in the place of secrets."""
+    """Return True if a text is that of a document; either may have masks in the place of secrets."""
     return document.text == text or masked(document).text == blank(text, document.path)
 
 
@@ -274,7 +274,7 @@ def _store(stages: Stages, outcomes: list[Outcome], known: Mapping[str, Entry], 
 
 
 def _store_large(stages: Stages, job: FileJob, known: Mapping[str, Entry], tally: _Tally) -> Iterator[int]:
-    """Store a file that is too large to be held; yield how many chunks the run has made so far."""
+    """Store a file that is too large for memory; yield the number of chunks of the run so far."""
     with opened(stages.recipe.root, job.file) as stream:
         if isinstance(stream, Skipped):
             return _store(stages, [left_out(stream, job)], known, tally)
@@ -295,7 +295,7 @@ def _store_large(stages: Stages, job: FileJob, known: Mapping[str, Entry], tally
 def _store_windows(
     stages: Stages, survey: Survey, parts: Iterator[Window], tally: _Tally
 ) -> Generator[int, None, PreparedFile]:
-    """Do for each window what `_store` does for a batch, all in one transaction. Raises SourceError."""
+    """Store each window as `_store` stores a batch, all in one transaction. Raises SourceError."""
     whole = PreparedFile(survey.file, unparsed(document_of(survey)), (), (), (), b"")
     n_lines = 0
     try:
@@ -323,7 +323,7 @@ def _store_windows(
 
 
 def _compared(stages: Stages, doubt: Doubt, outcomes: list[Outcome], tally: _Tally) -> list[Outcome]:
-    """Replace what the index holds just as it would be written now by a new time stamp, and pass it on to the views."""
+    """Compare files with an index in doubt. Those that are equal only get a new time stamp, and go to the views."""
     prepared = [item for item in outcomes if isinstance(item, PreparedFile)]
     vectors = _vectors(stages, prepared, tally)
     found = doubt.compare([_record(stages, item, vectors) for item in prepared])
@@ -354,7 +354,7 @@ def _record(stages: Stages, item: PreparedFile, vectors: Mapping[str, bytes]) ->
 
 
 def _vectors(stages: Stages, prepared: Sequence[PreparedFile], tally: _Tally) -> dict[str, bytes]:
-    """Return the quantised vector of every text in the batch, from the user's cache where it is known."""
+    """Return the quantised vector of every text in the batch, from the user's cache where it is stored."""
     texts = {
         digest: embedded_text(piece)
         for item in prepared
@@ -413,7 +413,7 @@ def _reason_to_pause(tally: _Tally, error_limit: ErrorLimit) -> str:
 
 
 def _finish(stages: Stages, todo: IndexPlan, tally: _Tally, looked_at_ns: int) -> None:
-    """Embed what earlier runs could not, note what was seen, and make everything visible."""
+    """Embed chunks that earlier runs could not embed, store the lists of this run, and make everything visible."""
     if not tally.paused:
         _embed_missing(stages, tally)
     done = {job.file.path for job in todo.jobs}
@@ -437,7 +437,7 @@ def _finish(stages: Stages, todo: IndexPlan, tally: _Tally, looked_at_ns: int) -
 
 
 def _failures(stages: Stages, todo: IndexPlan, tally: _Tally) -> tuple[Failure, ...]:
-    """Return what failed now, and what failed before of the unfinished files that this run left alone."""
+    """Return the failures of this run, and older ones of unfinished files that this run did not try."""
     waiting = _waiting(todo, tally)
     before = (failure for failure in stages.catalog.failures() if failure.path in waiting)
     return (*before, *tally.failures, *tally.not_embedded, *tally.unfinished)

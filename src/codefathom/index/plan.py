@@ -1,4 +1,4 @@
-"""What has to be done: the tree as it is against the catalogue as it is. Imports no parser.
+"""The plan of an index run: the files whose state in the tree differs from the catalogue. Imports no parser.
 
 Every search looks here first, so this stays cheap: one walk over the tree, by size and time stamp. Only files that were
 stamped while the index was made are read.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # which a process that only prepares files does not need
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """All that decides which files are read and what becomes of their bytes."""
+    """All settings that decide which files are read and how they become chunks."""
 
     root: str
     rules: ScanRules = field(default_factory=ScanRules)
@@ -32,7 +32,7 @@ class Recipe:
     limits: ChunkLimits = field(default_factory=ChunkLimits)
     cache_folder: str = ""  # user-wide cache of parse results; empty: none
     encoding: str = ""  # of files that are not UTF-8 and declare none; empty: what all of them together look like
-    found_encoding: str = ""  # what that was in the last run
+    found_encoding: str = ""  # the one that the last run found
     keeps_secrets: bool = False  # else their values are masked before anything is made of a text
 
     @property
@@ -42,17 +42,17 @@ class Recipe:
 
     @property
     def secrets(self) -> str:
-        """What becomes of secrets, and the version of the rules that find them."""
+        """The treatment of secrets, and the version of the rules that find them."""
         return "secrets kept" if self.keeps_secrets else f"secrets masked/{SECRETS_VERSION}"
 
     @property
     def unfinished_parser(self) -> str:
-        """The same, of a document that the model of the chain did not parse."""
+        """Version of the parse stage for a document that the model of the chain did not parse."""
         return f"{self.parser} unfinished"
 
     @property
     def assumed_encoding(self) -> str:
-        """What files are read as that are not UTF-8 and declare no encoding."""
+        """The encoding for files that are not UTF-8 and declare none."""
         return self.encoding or self.found_encoding or USUAL_ENCODING
 
     def parser_of(self, document: Document, *, is_finished: bool = True) -> str:
@@ -75,12 +75,12 @@ def with_found_encoding(recipe: Recipe, catalog: IndexState) -> Recipe:
 
 
 def is_assumed(entry: Entry) -> bool:
-    """Whether the encoding of a document was assumed."""
+    """Return True if the encoding of a document was assumed."""
     return _READ_AS in entry.parser
 
 
 class FileJob(NamedTuple):
-    """A file to look into; `fingerprint` is what the catalogue has, when its stages are current, else empty."""
+    """A file to read; `fingerprint` is that of the catalogue, when its stages are current, else empty."""
 
     file: FileStat
     fingerprint: str
@@ -88,7 +88,7 @@ class FileJob(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IndexPlan:
-    """What the tree holds, and what of it the catalogue does not show yet."""
+    """The files of the tree, and those that the catalogue does not show as they are."""
 
     scan: Scan
     jobs: tuple[FileJob, ...]
@@ -106,7 +106,7 @@ class IndexPlan:
 def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: bool = True) -> IndexPlan:
     """Compare the tree with the catalogue. A changed parser or chunker makes every file suspect; so does `full`.
 
-    Nothing is believed of a catalogue that is not known.
+    With `is_known` False the catalogue is not read: every file is new.
     """
     recipe = with_found_encoding(recipe, catalog)
     found = scan(recipe.root, recipe.rules)
@@ -135,7 +135,7 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
 
 
 def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
-    """Whether a file has other bytes than the index remembers; one that was left out and still is, has not."""
+    """Return True if a file has other bytes than the index has stored; False if it was left out and still is."""
     from codefathom.source.documents import read
     from codefathom.source.large import survey
 

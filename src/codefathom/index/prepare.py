@@ -22,7 +22,7 @@ from codefathom.stores.catalog.records import Rejected, Touched
 from codefathom.stores.lexical.fields import fields_of
 from codefathom.types import Chunk, Document, Failure, ParsedDocument, Skipped
 
-# What is embedded of a chunk: enough for its topic; a static model gains nothing from more.
+# Of a chunk so much is embedded: enough for its topic; a static model gains nothing from more.
 MAX_EMBEDDED_CHARS = 2_000
 
 
@@ -62,7 +62,7 @@ def prepare(job: FileJob, recipe: Recipe) -> Outcome:
 
 
 def look_into(stream: BinaryIO, job: FileJob, recipe: Recipe) -> Survey | Touched | Rejected | Failure:
-    """Do what comes before parsing for a large file; what is wanted of it is a Survey."""
+    """Survey a large file before it is parsed; for one that need not be parsed, return its outcome."""
     found = look_through(
         stream, job.file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
     )
@@ -72,7 +72,7 @@ def look_into(stream: BinaryIO, job: FileJob, recipe: Recipe) -> Survey | Touche
 
 
 def left_out(skipped: Skipped, job: FileJob) -> Rejected | Failure:
-    """Return what becomes of a file that is no document; what may pass by itself is a failure."""
+    """Return the outcome of a file that is no document: a failure where the reason may pass by itself."""
     if skipped.reason in _PASSING:
         return Failure(skipped.path, skipped.reason)
     return Rejected(skipped.path, skipped.reason, job.file.size, job.file.mtime_ns)
@@ -81,7 +81,7 @@ def left_out(skipped: Skipped, job: FileJob) -> Rejected | Failure:
 def prepare_document(document: Document, file: FileStat, recipe: Recipe) -> PreparedFile:
     """Parse, chunk and split a document that was read already.
 
-    Secrets are masked before: nothing that is made of a document, and nothing that is kept, knows their values.
+    Secrets are masked before: nothing that is made of a document or stored holds their values.
     """
     if not recipe.keeps_secrets:
         document = masked(document)
@@ -106,7 +106,7 @@ def document_of(survey: Survey, *, text: str = "", encoding: str = "") -> Docume
 
 
 def unparsed(document: Document) -> ParsedDocument:
-    """Return what is known of a large file beside its chunks."""
+    """Return a large file as a document without symbols, which only its chunks describe."""
     return ParsedDocument(document, (), (), (), PARSER, (f"{document.size} bytes are too many to parse",))
 
 

@@ -1,8 +1,8 @@
-"""What each file is for, in one line by a language model; shown to the model that chooses files for an answer.
+"""The purpose of each file, in one line by a language model; shown to the model that chooses files for an answer.
 
-The lines lie in the user's cache, by the bytes of the file, the model and what it is told: the same file is asked about
-once, in whichever project it lies. A file about which the model says nothing goes without, and is asked about again by
-the next run.
+The lines are stored in the user's cache, by the bytes of the file, the model and its prompt: the model is asked once
+about the same file, in whichever project it lies. A file without an answer has no purpose, and the next run asks about
+it again.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _PROMPT_TOKENS = 100  # each file's share of what goes around it
 
 
 class Sketch(NamedTuple):
-    """What the model sees of one file."""
+    """The part of one file that the model sees."""
 
     path: str
     fingerprint: str
@@ -76,7 +76,7 @@ class Sketch(NamedTuple):
 
 
 class Described(NamedTuple):
-    """What a call gave: purposes by place in the batch, and why some are missing."""
+    """The result of a call: purposes by place in the batch, and the reason why some are missing."""
 
     purposes: Mapping[int, str]
     problem: str = ""
@@ -92,20 +92,20 @@ class PurposeModel(NamedTuple):
 
 
 def purpose_key(model: str) -> str:
-    """Return the key of a model's answers: its name and a hash of what it is told."""
+    """Return the key of a model's answers: its name and a hash of the prompt and the schema."""
     told = blake2b(f"{PROMPT}\n{SCHEMA}".encode(), digest_size=4).hexdigest()
     return f"{model}|{told}"
 
 
 def without_purpose(catalog: SearchCatalog, cache: Cache, key: str) -> list[StoredDocument]:
-    """Return the documents about which the model is to be asked, of those with the same bytes only one."""
+    """Return the documents without a purpose; of those with the same bytes only one."""
     documents = {document.fingerprint: document for document in catalog.documents() if document.size}
     known = cache.get_purposes(key, documents)
     return [document for fingerprint, document in documents.items() if fingerprint not in known]
 
 
 def n_tokens(sizes: Sequence[int]) -> int:
-    """Estimate what is sent for files of these sizes, at most."""
+    """Return an upper estimate of the tokens that are sent for files of these sizes."""
     most = _MAX_HEAD_CHARS + _MAX_NAMES_CHARS
     return sum(min(size, most) // _CHARS_PER_TOKEN + _PROMPT_TOKENS for size in sizes)
 
@@ -113,7 +113,7 @@ def n_tokens(sizes: Sequence[int]) -> int:
 def passed_on(
     events: Generator[Progress | IndexReport, None, None],
 ) -> Generator[Progress | IndexReport, None, IndexReport | None]:
-    """Pass on the events of an index run but its report, which is returned for more to be done before it is given."""
+    """Yield the events of an index run without its report, and return the report, for the caller to complete."""
     report: IndexReport | None = None
     with closing(events):
         for event in events:
@@ -127,7 +127,7 @@ def passed_on(
 def add_purposes(
     events: Generator[Progress | IndexReport, None, None], model: PurposeModel, catalog: SearchCatalog, cache: Cache
 ) -> Generator[Progress | IndexReport, None, None]:
-    """Pass on the events of an index run; when it has ended, ask for what is missing, and complete its report."""
+    """Yield the events of an index run; before its report ask for missing purposes, and complete the report."""
     report = yield from passed_on(events)
     if report is not None and not report.paused:
         asking = _Asking(model, catalog, cache)
@@ -150,7 +150,7 @@ class _Asking:
         self._n_failed_in_a_row = 0
 
     def steps(self) -> Iterator[tuple[int, int]]:
-        """Ask about all files without purpose; yield how many are done, of how many."""
+        """Ask about all files without a purpose; yield the number of files that are done, and of all."""
         documents = without_purpose(self._catalog, self._cache, self._model.key)
         n_at_once = _MAX_FILES * _CALLS_PER_WORKER * self._model.workers
         for start in range(0, len(documents), n_at_once):
@@ -162,7 +162,7 @@ class _Asking:
             yield start + len(part), len(documents)
 
     def completed(self, report: IndexReport) -> IndexReport:
-        """Return the report of the run with what was sent and what failed."""
+        """Return the report of the run with the tokens that were sent and the files that failed."""
         sent = report.for_model
         for_model = ForModel(sent.n_files, sent.n_tokens + n_tokens(self._sizes), len(self._sizes))
         return replace(report, for_model=for_model, failures=(*report.failures, *self._failures))
@@ -202,9 +202,9 @@ class _Asking:
 
 
 def sketch(document: StoredDocument, text: str, symbols: Sequence[Symbol], mask: Callable[[str], str]) -> str:
-    """Return what tells most about a file, in few lines, without secrets.
+    """Return the few lines of a file that tell most about it, without secrets.
 
-    Of the path it has the name only: what is said about these bytes is kept for all places in which they lie.
+    Of the path they hold the name only: the purpose is stored for all places with these bytes.
     """
     lines = map(_printable, mask(text).split("\n", _MAX_LINES)[:_MAX_LINES])
     head = "\n".join(line[:_MAX_LINE_CHARS] for line in lines if line)[:_MAX_HEAD_CHARS]
@@ -229,7 +229,7 @@ def _batches(sketches: Iterable[Sketch]) -> Iterator[list[Sketch]]:
 
 
 def _describe(model: ChatModel, batch: Sequence[Sketch]) -> Described:
-    """Ask about all at once, then about each that the reply left out."""
+    """Ask about all files at once, then about each file that the reply left out."""
     try:
         found = _purposes(model, batch)
     except ProviderError as error:
@@ -264,7 +264,7 @@ def _purposes(model: ChatModel, batch: Sequence[Sketch]) -> dict[int, str]:
 
 
 def _items(text: str) -> list[Any]:
-    """Return the last list of purposes in a reply, whatever stands around it."""
+    """Return the last list of purposes in a reply, whatever text is around it."""
     decoder = json.JSONDecoder()
     found: list[Any] = []
     place = text.find("{")
@@ -281,12 +281,12 @@ def _items(text: str) -> list[Any]:
 
 
 def one_line(value: object) -> str:
-    """Return a purpose as it can be shown: one line, no control characters, not too long; "" for what is none."""
+    """Return a purpose as one line of limited length without control characters; "" for a value that is no text."""
     return _shortened(_printable(value), MAX_CHARS) if isinstance(value, str) else ""
 
 
 def _printable(text: str) -> str:
-    """Drop what has no shape (control characters, marks of direction, half characters), and fold white space."""
+    """Drop invisible characters (controls, marks of direction, half characters), and fold white space."""
     shown = (sign for sign in text if sign.isspace() or not unicodedata.category(sign).startswith("C"))
     return " ".join("".join(shown).split())
 

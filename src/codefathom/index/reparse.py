@@ -1,7 +1,7 @@
-"""Stage 2 by a language model: what the other parsers leave to it is parsed again and cut anew.
+"""Stage 2 by a language model: files that the other parsers leave to it are parsed again and cut anew.
 
-It is asked in the main process, after the workers, which have no network and know no keys. A file on which it fails
-keeps what the other parsers found, so that a search finds it, and is marked to be tried again.
+The model is asked in the main process, after the workers, which have no network and know no keys. A file on which it
+fails keeps the symbols of the other parsers, so that a search finds it, and is marked to be tried again.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class ModelParser(NamedTuple):
 
 
 def model_parser(model: ChatModel, workers: int, *, mask: Callable[[str], str]) -> ModelParser:
-    """Return a parser that asks `model`, which never sees what `mask` takes out of a text."""
+    """Return a parser that asks `model`; each text goes through `mask` first."""
     return ModelParser(model, lambda document, asked: parser(asked, mask=mask)(document), workers)
 
 
 class Reparsing:
-    """The model's part in one run; remembers what failed."""
+    """The model's part in one run; collects the files that failed."""
 
     def __init__(self, model: ModelParser | None, recipe: Recipe) -> None:
         self.failures: list[Failure] = []
@@ -96,7 +96,7 @@ class Reparsing:
         return parsed
 
     def _finished(self, item: PreparedFile, answer: ParsedDocument | None, model: str) -> PreparedFile:
-        """Put what the model found in the place of what was found before, if it found something."""
+        """Replace the symbols of the other parsers by those of the model, if it returned some."""
         if answer is None:
             reason = f"not asked after it failed on {GIVE_UP_AFTER} files in a row"
             return self._failed(item, reason)._replace(fresh_parse=b"", is_finished=False)
@@ -112,13 +112,13 @@ class Reparsing:
 
 
 def _joined(before: ParsedDocument, answer: ParsedDocument) -> ParsedDocument:
-    """Return the answer; when the model gave up, what was found before. The problems of both stay."""
+    """Return the answer; when the model gave up, the document as it was before. The problems of both stay."""
     gave_up = answer.problems and not answer.symbols
     problems = (*before.problems, *answer.problems)
     return replace(before if gave_up else answer, parser=answer.parser, problems=problems)
 
 
 def _unanswered(parsed: ParsedDocument, model: str) -> list[str]:
-    """Return why the model said nothing about the document, or about a part of it."""
+    """Return the reasons why the model did not answer for the document, or for a part of it."""
     sign = f"could not be parsed by {model}: "
     return [problem.removeprefix(sign) for problem in parsed.problems if problem.startswith(sign)]

@@ -46,7 +46,7 @@ def prepare_all(
 ) -> Iterator[list[Outcome]]:
     """Prepare all files, in batches, in the order given; with n_workers of 0 in this process.
 
-    Where memory is short, batches are smaller and fewer files are prepared at a time.
+    Where memory is short, batches are smaller and fewer files are prepared at the same time.
     """
     memory = memory or Allowance()
     n_bytes = sum(job.file.size for job in jobs)
@@ -226,7 +226,7 @@ def _outcome(job: FileJob | Window, recipe: Recipe) -> Outcome:
 
 
 def _as_row(kind: type) -> Callable[[Any], tuple[type, tuple[object, ...]]]:
-    """Return what makes a call of its class and a row of values of a dataclass."""
+    """Return a function from a value of a dataclass to its class and the row of its fields, as pickle takes it."""
     row = attrgetter(*(field.name for field in fields(kind)))
     return lambda value: (kind, row(value))
 

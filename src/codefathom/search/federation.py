@@ -15,7 +15,7 @@ RRF_K = 2
 
 
 class ProjectHit(NamedTuple):
-    """A hit and the project it was found in."""
+    """A hit and its project."""
 
     project_id: str
     hit: Hit

@@ -1,4 +1,4 @@
-"""From ranked chunks to hits of the level asked for: neighbours joined, whole symbols, whole files."""
+"""Ranked chunks → hits of a level: neighbours joined, whole symbols, whole files."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _symbols(
 
 
 def _about_kind(where: Where | None) -> Iterator[Where]:
-    """Yield the parts of a condition that must hold and speak of the kind only: a chunk has several symbols."""
+    """Yield the parts of a condition that must hold and test only the kind: a chunk has several symbols."""
     if isinstance(where, FilterGroup):
         if where.operator == "AND":
             for part in where.filters:

@@ -26,7 +26,7 @@ _EXACT: tuple[Mode, ...] = ("regex", "graph")  # what they find is what was aske
 
 @dataclass(frozen=True, slots=True)
 class SearchHits:
-    """The hits, best first, how sure the search is, and what to try when there are none."""
+    """The hits, best first, the confidence of the search, and a suggestion when there are no hits."""
 
     hits: tuple[Hit, ...]
     confidence: float
@@ -42,7 +42,7 @@ class SearchHits:
 
 
 def search(request: SearchRequest, sources: Sources) -> SearchHits:
-    """Answer one request. Raises UsageError for a filter, path or expression that means nothing here, and
+    """Answer one request. Raises UsageError for a filter, path or expression that is not valid here, and
     SlowExpressionError for a filter with an expression that takes too long."""
     degraded: tuple[str, ...] = ()
     with deadline(request.expression_limit_s):
@@ -55,7 +55,7 @@ def search(request: SearchRequest, sources: Sources) -> SearchHits:
 
 
 def _plans(request: SearchRequest, catalog: SearchCatalog) -> Iterator[Planned]:
-    """Yield the plan of the search, then the one for when nothing was found; a chosen mode has no second."""
+    """Yield the plan of the search, then the plan for a search without hits; a chosen mode has no second plan."""
     if request.mode != "auto":
         yield overruled(request.mode, request.query)
         return
@@ -99,7 +99,7 @@ def _search(request: SearchRequest, planned: Planned, sources: Sources) -> Searc
 def _reranked(
     query: RankingQuery, planned: Planned, ranked: Sequence[Ranked], sources: Sources
 ) -> tuple[Sequence[Ranked], str]:
-    """Return the ranking as a reranking model moves it, where one is set, and why the model could not be used."""
+    """Return the ranking after a reranking model, where one is set, and the reason why the model could not be used."""
     if sources.reranking is None or planned.mode != "hybrid":
         return ranked, ""
     with span("rerank"):

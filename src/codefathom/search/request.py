@@ -1,4 +1,4 @@
-"""One search, fully spelled out."""
+"""One search, with all its options."""
 
 from __future__ import annotations
 

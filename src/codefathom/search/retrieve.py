@@ -1,4 +1,4 @@
-"""Candidates: every source of evidence names the chunks it believes in, inside the filter.
+"""The candidates of a question: each source of evidence names its best chunks, inside the filter.
 
 `gather` asks the sources that the plan of a search needs: words, meaning and names together, or one of them alone.
 """
@@ -36,7 +36,7 @@ MAX_DEFINITIONS = 40
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where candidates come from. Without an embedder there is no vector leg, and the result says so."""
+    """The sources of candidates. Without an embedder nothing is searched by meaning, and the result says so."""
 
     catalog: SearchCatalog
     lexical: LexicalStore
@@ -66,8 +66,8 @@ class Lookup(NamedTuple):
 
 
 def gather(lookup: Lookup, sources: Sources) -> Pool:
-    """Return the candidates for a question. Raises UsageError for text that is no expression, in mode "regex", and
-    for a name that is not here, in mode "graph"; ProviderError in mode "vector"."""
+    """Return the candidates for a question. Raises UsageError for an invalid expression, in mode "regex", and for a
+    name that is not in the index, in mode "graph"; ProviderError in mode "vector"."""
     mode = lookup.planned.mode
     if mode == "hybrid" and not lookup.query.terms and lookup.keys is not None:
         return _whole_scope(lookup, sources)
@@ -75,9 +75,9 @@ def gather(lookup: Lookup, sources: Sources) -> Pool:
 
 
 def _by_all(lookup: Lookup, sources: Sources) -> Pool:
-    """Ask the lexical, vector and symbol sources for the chunks each believes in most.
+    """Return the best chunks of the lexical, the vector and the symbol source.
 
-    An embedding model that cannot be reached is done without: words and names still find.
+    Without an embedding model that can be reached, words and names still find them.
     """
     query, keys = lookup.query, lookup.keys
     near: Sequence[tuple[int, float]] = ()
@@ -141,7 +141,7 @@ def _meaning_alone(lookup: Lookup, sources: Sources) -> Pool:
 
 
 def _whole_scope(lookup: Lookup, sources: Sources) -> Pool:
-    """Return the lines of the scope in order: nothing else was asked for."""
+    """Return the lines of the scope in order: the question has no other words."""
     return _by_one("scope", [(key, 1.0) for key in sorted(lookup.keys or ())[: lookup.n_candidates]], sources.catalog)
 
 
@@ -173,7 +173,7 @@ def _connections_alone(lookup: Lookup, sources: Sources) -> Pool:
 
 
 def _matches_alone(lookup: Lookup, sources: Sources) -> Pool:
-    """Return the chunks with matches, as many as come in time, scored by their number."""
+    """Return the chunks with matches, as many as are found in time, scored by their number of matches."""
     matches, problem = _regex_matches(lookup.request.query.text, sources.catalog, lookup.keys)
     top = max((match.n_matches for match in matches), default=1)
     return Pool(
@@ -196,9 +196,9 @@ class _Match(NamedTuple):
 def _regex_matches(
     pattern: str, catalog: SearchCatalog, allowed: Collection[int] | None
 ) -> tuple[Sequence[_Match], str]:
-    """Return the chunks whose lines match, in path order, and why there may be more.
+    """Return the chunks whose lines match, in path order, and the problem that cut the search short, or "".
 
-    A match may span chunks of a document. Raises UsageError for text that is no expression.
+    A match may span chunks of a document. Raises UsageError for an invalid expression.
     """
     check(pattern)
     expression = compiled(f"(?m){pattern}")

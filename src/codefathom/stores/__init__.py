@@ -1,1 +1,1 @@
-"""What is kept on disk: the catalogue and the views made from it."""
+"""The stores on disk: the catalogue and the views made from it."""

@@ -13,7 +13,7 @@ FIELDS = ("path", "name", "signature", "body")
 
 
 class Fields(NamedTuple):
-    """What is indexed of a chunk: terms, parted by white space."""
+    """The indexed terms of a chunk, separated by white space."""
 
     path: str
     name: str

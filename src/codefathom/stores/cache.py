@@ -1,4 +1,4 @@
-"""What all projects of a user share: parse results, embeddings and purposes by content.
+"""The cache that all projects of a user share: parse results, embeddings and purposes, by content.
 
 Losing it costs time, never a result.
 """
@@ -28,7 +28,7 @@ _MAX_PARAMETERS = 30_000
 _WAIT_S = 5.0
 _DAY_MS = 86_400_000
 _CHECK_AFTER_BYTES = 16_000_000
-_KEPT_SHARE = 0.8  # what is left when it had to be cut, so that it is not cut at every write
+_KEPT_SHARE = 0.8  # of the largest size: a cut goes below the limit, so that not every write cuts
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS parsed(
@@ -73,7 +73,7 @@ class Cache:
         return cls(folder.file(f"cache-{FORMAT}.db"), max_bytes)
 
     def get_parsed(self, keys: Collection[str]) -> dict[str, bytes]:
-        """Return the parse results that are known."""
+        """Return the stored parse results, by key."""
         return self._get("parsed", "key", keys)
 
     def put_parsed(self, items: Mapping[str, bytes]) -> None:
@@ -81,7 +81,7 @@ class Cache:
         self._put("INSERT OR REPLACE INTO parsed VALUES (?, ?, ?, ?)", [((key,), items[key]) for key in items])
 
     def get_vectors(self, model: str, hashes: Collection[str]) -> dict[str, bytes]:
-        """Return the vectors that are known, by text hash."""
+        """Return the stored vectors, by text hash."""
         return self._get("vectors", "text_hash", hashes, "model = ? AND ", (model,))
 
     def put_vectors(self, model: str, items: Mapping[str, bytes]) -> None:
@@ -91,7 +91,7 @@ class Cache:
         )
 
     def get_purposes(self, model: str, fingerprints: Collection[str]) -> dict[str, str]:
-        """Return the purposes that are known, by the fingerprint of their document."""
+        """Return the stored purposes, by the fingerprint of their document."""
         found = self._get("purposes", "fingerprint", fingerprints, "model = ? AND ", (model,))
         return {key: value.decode("utf-8", "replace") for key, value in found.items()}
 
@@ -130,7 +130,7 @@ class Cache:
                 (key, value) for key, value, checksum, _ in rows if _checksum((*first, key), value) == checksum
             )
             now = _now_ms()
-            # Once a day is enough to know what is not used any more.
+            # One note a day is enough to tell the entries that are not used any more.
             if any(_is_before(row[3], now - _DAY_MS) for row in rows):
                 self._run(f"UPDATE {table} SET used = {now} WHERE {place}", (*first, *part))
         return found
@@ -145,7 +145,7 @@ class Cache:
             self._cut()
 
     def _cut(self) -> None:
-        """Drop what was not used for longest until the rest is well below the limit."""
+        """Drop the entries that were not used for longest, until the size is well below the limit."""
         for _ in range(100):
             sizes = self._run("SELECT page_size * (page_count - freelist_count) FROM " + _SIZES)
             if not sizes or sizes[0][0] <= self._max_bytes:

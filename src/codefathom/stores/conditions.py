@@ -1,6 +1,6 @@
-"""Conditions on chunks and their documents, as a store is asked for them: thirteen operators, three groups. Pure.
+"""Conditions on chunks and their documents: thirteen operators and three groups. Pure.
 
-`matches` says what they mean; `catalog/conditions_sql.py` says the same in SQL.
+`matches` defines their meaning; `catalog/conditions_sql.py` says the same in SQL.
 
 - A value is missing when it is NULL or "". On a missing value a positive operator is false and a negative one (ne,
   not_contains, not_in) is true, because a negative operator is exactly the opposite of its positive one.
@@ -144,7 +144,7 @@ def operator_named(name: str) -> str:
 
 
 def _n_conditions(where: Where) -> int:
-    """Count without recursion, so that no depth is too great to be refused politely."""
+    """Count the conditions without recursion, so that a filter of any depth gets a proper error."""
     waiting: list[Where] = [where]
     count = 0
     while waiting:
@@ -191,7 +191,7 @@ def _one_of(names: Sequence[str]) -> str:
 
 
 def _whole_value(field: Field, value: Scalar) -> Scalar:
-    """Endings are kept with their dot; `ext = py` means the same."""
+    """Return a value with the dot of an ending: `ext = py` means `.py`."""
     text = _value(field, value)
     return f".{text}" if field.name == "ext" and text and not str(text).startswith(".") else text
 

@@ -1,4 +1,4 @@
-"""One SQLite file used by several threads and processes: connections, transactions, and what becomes of a bad file."""
+"""One SQLite file used by several threads and processes: connections, transactions, and the care of a damaged file."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Database:
         self._seal_lock = RLock()  # while the file is compared with its seal, nothing moves into it
         self._seal = self.file.with_ending(_SEAL)
         self._log = self.file.with_ending("-wal")
-        self.is_held = False  # whether the writer lock is held for this object
+        self.is_held = False  # True: the writer lock is held for this object
         self._place = os.path.realpath(self.path)
         self._number: tuple[int, int] | None = None  # of the file that is open
         with _users_lock:
@@ -82,7 +82,7 @@ class Database:
 
     @property
     def is_replaced(self) -> bool:
-        """Whether there is another file by now, made by another process."""
+        """True if another process has put another file in the place of this one."""
         number = _number(self.file)
         return None not in (number, self._number) and number != self._number
 
@@ -121,11 +121,11 @@ class Database:
 
     @property
     def is_sealed(self) -> bool:
-        """Whether there is a seal to compare the file with."""
+        """True if there is a seal to compare the file with."""
         return read_seal(self._seal) is not None
 
     def damage(self) -> str:
-        """Compare the file with its seal, and return what is wrong, or nothing; reads all of it.
+        """Compare the file with its seal, and return the difference, or nothing; reads all of it.
 
         Nothing also when there is no seal, or when another process writes at this moment.
         """
@@ -171,7 +171,7 @@ class Database:
             self.settle()
 
     def settle_alone(self) -> None:
-        """Move what a killed process has left in the log, unless another one writes.
+        """Move the log of a killed process into the file, unless another process writes.
 
         Else SQLite moves it when the last connection is closed, and breaks the seal.
         """
@@ -205,7 +205,7 @@ class Database:
     # ---- inside
 
     def damaged(self, how: str) -> DamagedError:
-        """Have the next one that opens the file make it anew, and return the error that says so."""
+        """Mark the file, so that the next process makes it anew, and return the error for the user."""
         mark(self.file)
         return DamagedError(
             f"the catalogue {self.path!r} is damaged: {how}", hint="run `fathom index`: it is built again"
@@ -229,7 +229,7 @@ class Database:
         return connection
 
     def scrub(self) -> bool:
-        """Write the file anew without what was deleted; return whether nothing of that is left on the disk.
+        """Write the file anew without deleted content; return True if none of that is left on the disk.
 
         Needs the writer lock. Raises DamagedError.
         """
@@ -269,17 +269,17 @@ def failure(failed: str, file: File, error: sqlite3.DatabaseError) -> IndexingEr
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether the bytes of the file are at fault, not the disk, a lock or a statement."""
+    """Return True if the bytes of the file are the cause, not the disk, a lock or a statement."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED or str(error).startswith(_NOT_TEXT)
 
 
 def is_marked(file: File) -> bool:
-    """Whether an earlier process has found the file damaged."""
+    """Return True if an earlier process has found the file damaged."""
     return bool(file.with_ending(_MARK).kind())
 
 
 def set_aside(file: File) -> None:
-    """Keep a bad file for whoever wants to know why, the last one only; nothing is at its place afterwards."""
+    """Rename a bad file, so that a person can examine it; only the last one is kept."""
     try:
         file.set_aside()
         for end in ("-wal", "-shm", "-journal", _SEAL, _MARK):
@@ -316,7 +316,7 @@ def _release(place: str, reader: BinaryIO | None) -> None:
 
 
 def add_functions(connection: sqlite3.Connection) -> None:
-    """Let conditions match regular expressions: REGEXP whatever a user writes, OWN_REGEXP those of this program."""
+    """Add the functions of conditions: REGEXP for the expressions of a user, OWN_REGEXP for those of this program."""
     connection.create_function("REGEXP", 2, _matches, deterministic=True)
     connection.create_function("OWN_REGEXP", 2, _matches_own, deterministic=True)
 

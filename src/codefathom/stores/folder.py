@@ -36,7 +36,7 @@ _TO_LIST = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 # Without waiting for the other end of a pipe that took the file's place.
 _PLAIN = _NOT_THROUGH_LINKS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NEW = ".new"  # a file that is being written, until it takes its name
-_KEPT = ".broken"  # what is kept of a bad file, for whoever wants to know why
+_KEPT = ".broken"  # ending of a bad file that was set aside, so that a person can examine it
 _REPARSE_POINT = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: links and junctions of Windows
 
 
@@ -86,7 +86,7 @@ class Folder:
                     inside.make_folder(name)
 
     def exists(self) -> bool:
-        """Whether there is a folder, reached without a link. Raises RefusedError."""
+        """Return True if there is a folder, reached without a link. Raises RefusedError."""
         try:
             with _entered(self):
                 return True
@@ -115,7 +115,7 @@ class Folder:
             inside.rename(_checked(old), _checked(new))
 
     def has_only_files(self) -> bool:
-        """Whether all entries are regular files, so that a library that opens by path follows none elsewhere."""
+        """Return True if all entries are regular files, so that a library that opens by path stays in this folder."""
         try:
             with _entered(self) as inside:
                 return all(entry.is_file(follow_symlinks=False) for entry in inside.entries())
@@ -148,7 +148,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file in a folder, by its name. What is at its place may be anything, or nothing."""
+    """A place for a file, by folder and name. Any entry may be there, or none."""
 
     folder: Folder
     name: str
@@ -163,7 +163,7 @@ class File:
         return self.folder.file(self.name + ending)
 
     def status(self) -> os.stat_result | None:
-        """Return what the system knows of the entry itself, None when there is none. Raises RefusedError."""
+        """Return the status of the entry, of a link not its target; None without entry. Raises RefusedError."""
         try:
             with _entered(self.folder) as inside:
                 return inside.status(self.name)
@@ -171,12 +171,12 @@ class File:
             return None
 
     def kind(self) -> str:
-        """Return what the entry is: "file", "folder", "link", "pipe", …; nothing when there is none."""
+        """Return the kind of the entry: "file", "folder", "link", "pipe", …; "" when there is none."""
         status = self.status()
         return "" if status is None else kind_of(status)
 
     def is_whole(self) -> bool:
-        """Whether it is a regular file that has no other name: one that may be written in place."""
+        """Return True if it is a regular file without another name, which may be written in place."""
         status = self.status()
         return status is not None and kind_of(status) == "file" and status.st_nlink == 1
 
@@ -200,8 +200,8 @@ class File:
     def replace(self, parts: Iterable[bytes | memoryview], *, by_many: bool = False, private: bool = False) -> None:
         """Write a new file that takes the name when it is whole and on the disk. Raises RefusedError, OSError.
 
-        One writer at a time, whose file that was left half written the next one removes; or, `by_many`, each has a file
-        of its own, which a kill leaves. With `private`, nobody else may read it.
+        With one writer at a time, a half written file is removed by the next writer. With `by_many`, each writer has a
+        file of its own, which stays when the writer is killed. With `private`, nobody else may read it.
         """
         new = f"{self.name}.{os.urandom(4).hex()}{_NEW}" if by_many else self.name + _NEW
         with _entered(self.folder) as inside:
@@ -262,7 +262,7 @@ class File:
                 inside.clear(self.name)
 
     def forget_aside(self) -> None:
-        """Remove what `set_aside` has kept. Raises OSError."""
+        """Remove the file that `set_aside` has renamed. Raises OSError."""
         self.with_ending(_KEPT).remove()
 
 
@@ -286,7 +286,7 @@ def index_folder(path: str, root: str) -> Folder:
 
 
 def writing_error(failed: str, folder: Folder, error: OSError) -> IndexingError:
-    """Return an error for the user: what failed and why, of a full disk which one and how much is free on it."""
+    """Return an error for the user: the failed action and its cause; for a full disk its folder and free space."""
     if error.errno in _NO_ROOM:
         return no_room(failed, folder)
     kind = UnwritableError if error.errno in _NO_RIGHT else IndexingError
@@ -297,7 +297,7 @@ def writing_error(failed: str, folder: Folder, error: OSError) -> IndexingError:
 
 
 def no_room(failed: str, folder: Folder) -> UnwritableError:
-    """Return the error of a full disk. What was there before is whole: each change is made at once or not at all."""
+    """Return the error of a full disk. The index before is whole: each change is made at once or not at all."""
     return UnwritableError(
         f"{failed}: no room on the disk of {folder.path!r}, {free_text(folder)} free; the index is as it was before",
         hint="make room on this disk (or raise your quota), then try again",
@@ -305,7 +305,7 @@ def no_room(failed: str, folder: Folder) -> UnwritableError:
 
 
 def free_bytes(folder: Folder) -> int | None:
-    """Return how much is free on the disk of a folder; None where the system does not say."""
+    """Return the free bytes on the disk of a folder; None where the system does not tell."""
     place = folder.path
     while not os.path.isdir(place) and os.path.dirname(place) != place:
         place = os.path.dirname(place)
@@ -318,7 +318,7 @@ def free_bytes(folder: Folder) -> int | None:
 
 
 def free_text(folder: Folder) -> str:
-    """Return how much is free on the disk of a folder, in words."""
+    """Return the free space on the disk of a folder, in words."""
     free = free_bytes(folder)
     return "an unknown amount" if free is None else size(free)
 
@@ -328,7 +328,7 @@ _NO_RIGHT = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 def kind_of(status: os.stat_result) -> str:
-    """Return what an entry is, in a word for people."""
+    """Return the kind of an entry, in a word for people."""
     if stat.S_ISLNK(status.st_mode) or getattr(status, "st_file_attributes", 0) & _REPARSE_POINT:
         return "link"
     return next((word for is_it, word in _KINDS if is_it(status.st_mode)), "special file")
@@ -386,7 +386,7 @@ class _Inside(NamedTuple):
         os.replace(self.at(old), self.at(new), src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
 
     def entries(self) -> Iterator[os.DirEntry[str]]:
-        """Yield what lies in it."""
+        """Yield the entries of the folder."""
         if self.descriptor is None:
             with os.scandir(self.prefix) as entries:
                 yield from entries

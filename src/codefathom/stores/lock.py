@@ -36,11 +36,11 @@ class WriterLock:
 
     @property
     def is_held(self) -> bool:
-        """Whether this holds it."""
+        """True if this object holds the lock."""
         return self._descriptor is not None
 
     def acquire(self) -> bool:
-        """Take the lock if it is free, and say whether it was. Raises IndexingError."""
+        """Take the lock if it is free; return True if it was. Raises IndexingError."""
         for _ in range(_ATTEMPTS):
             try:
                 descriptor = self._file.descriptor()
@@ -57,7 +57,7 @@ class WriterLock:
         return False
 
     def wait(self, wait_s: float) -> Generator[str, None, None]:
-        """Take the lock; while another process holds it, yield who does, each second, for at most so long.
+        """Take the lock; while another process holds it, yield its name each second, for at most `wait_s`.
 
         Raises LockedError that names the holder when it was not free by then, IndexingError.
         """
@@ -78,14 +78,14 @@ class WriterLock:
             time.sleep(min(_POLL_S, left_s))
 
     def holder(self) -> str:
-        """Return who holds the lock, as it has written."""
+        """Return the process that holds the lock, as it has written in the file."""
         text = ""
         with suppress(OSError):
             text = self._file.read(200).decode("utf-8", "replace")
         return text if _HOLDER.fullmatch(text) else "another process"
 
     def release(self) -> None:
-        """Give the lock back. Without it, nothing happens."""
+        """Give the lock back, if this object holds it."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             try:

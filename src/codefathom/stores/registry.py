@@ -1,4 +1,4 @@
-"""Which indexes this user has made or checked, in the user's state folder: any other index is not believed.
+"""The list of indexes that this user has made or checked, in the user's state folder: no other index is believed.
 
 An index can come with a clone, from another user or out of a container. Whoever made it could write anything into it.
 So each index that was made or checked here is marked with a random word, which the state folder keeps too, with the
@@ -20,7 +20,7 @@ _MAX_BYTES = 20_000
 
 
 class IndexPlace(NamedTuple):
-    """Where an index lies."""
+    """The place of an index."""
 
     root: str  # of its project
     folder: str
@@ -66,7 +66,7 @@ class Registry:
 
 
 def _lines(place: IndexPlace) -> list[str] | None:
-    """Return what is kept of an index besides its word; None when it is not there."""
+    """Return the lines that are stored for an index before its word; None when there is no index."""
     try:
         folder, catalogue = os.stat(place.folder), os.stat(place.catalogue, follow_symlinks=False)
     except OSError:

@@ -35,7 +35,7 @@ _FRAME = struct.Struct(">II8s")  # number of the page from 1, size of the databa
 
 
 class Seal(NamedTuple):
-    """What a file held when it was sealed."""
+    """The size and the checksums of a file when it was sealed."""
 
     size: int  # bytes
     sums: tuple[int, ...]  # CRC-32 of each block

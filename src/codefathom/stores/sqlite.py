@@ -8,8 +8,8 @@ SQLite opens by path, and makes files beside the database. What is checked befor
 - There is no `-journal`: we never use one, and a journal can name another file that SQLite then deletes.
 - Afterwards: the file that SQLite has opened is the one that was looked at.
 
-What is left: somebody who may write into the folder while it is opened can exchange a file between look and opening.
-SQLite's own refusal of links in the last part of the path remains then.
+One risk remains: somebody who may write into the folder can exchange a file between this check and the opening. Then
+only SQLite's own refusal of links in the last part of the path protects.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _opened_once(file: File, wait_s: float, settings: str, *, read_only: bool) -
 
 
 def _clear_sides(file: File) -> bool:
-    """Remove what may not lie beside a database; return whether nothing of that is left."""
+    """Remove files that must not lie beside a database; return True if none of them is left."""
     bad = [file.with_ending(end) for end in _SIDES if file.with_ending(end).kind()]
     bad = [side for side in bad if not side.is_whole()]
     if file.with_ending(_JOURNAL).kind():

@@ -14,7 +14,7 @@ from codefathom.stores.lexical.fields import fields_of
 
 
 class Views:
-    """What a search reads; `sync` makes both show the catalogue's present generation."""
+    """The two views that a search reads; `sync` makes both show the catalogue's present generation."""
 
     def __init__(self, catalog: ViewSource, lexical: LexicalStore, vectors: VectorStore, model: str) -> None:
         self.catalog = catalog
@@ -24,26 +24,26 @@ class Views:
 
     @property
     def current(self) -> bool:
-        """Whether both views show the catalogue as it is now."""
+        """True if both views show the catalogue as it is now."""
         return self.lexical.generation == self.catalog.generation == self.vectors.generation
 
     @property
     def are_made(self) -> bool:
-        """Whether both views show some generation of the catalogue; not before the end of the first run."""
+        """True if both views show some generation of the catalogue; False before the end of the first run."""
         return self.lexical.generation >= 0 and self.vectors.generation >= 0
 
     def damage(self) -> dict[str, str]:
-        """Return what is wrong with each view, by its name; reads all of both. A sound view is left out."""
+        """Return the damage of each view, by its name; reads all of both. A sound view is left out."""
         problems = {name: view.damage() for name, view in self._named().items()}
         return {name: problem for name, problem in problems.items() if problem}
 
     def lacking(self) -> list[str]:
-        """Return the names of the views that show nothing: not made yet, or damaged."""
+        """Return the names of the views that are empty: not made yet, or damaged."""
         return [name for name, view in self._named().items() if view.generation < 0]
 
     @property
     def is_ahead(self) -> bool:
-        """Whether a view shows more than the catalogue holds, as after an old catalogue was put back."""
+        """True if a view shows more than the catalogue holds, as after an old catalogue was put back."""
         return self.shown > self.catalog.generation  # which is read last: another process may be writing
 
     @property
@@ -70,19 +70,19 @@ class Views:
         self.vectors.clear()
 
     def apply(self, added: Iterable[tuple[int, Fields]], rows: Iterable[Row], removed: Sequence[int]) -> None:
-        """Pass on what one write to the catalogue changed; becomes visible with `commit`."""
+        """Apply the changes of one write to the catalogue; they become visible with `commit`."""
         if removed:
             self.vectors.delete(removed)
         self.lexical.update(added, removed)
         self.vectors.upsert(rows)
 
     def abandon(self) -> None:
-        """Drop what was applied and not committed: its transaction was taken back. Then `begin` again."""
+        """Drop changes that were applied and not committed: their transaction was rolled back. Then `begin` again."""
         self.lexical.abandon()
         self.vectors.abandon()
 
     def commit(self) -> None:
-        """Make what was applied visible, as the catalogue's present generation."""
+        """Make the applied changes visible, as the catalogue's present generation."""
         if self.lexical.is_worn:
             self.lexical.clear()
             self._catch_up_lexical()

@@ -1,4 +1,4 @@
-"""Plain options (`--dir`, `--lang`, `lang:go`) → conditions. Pure."""
+"""Plain options (`--dir`, `--lang`, `lang:go`) → conditions of a filter. Pure."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _name(value: str) -> Where:
 
 
 def _symbol(value: str) -> Where:
-    """The symbol itself, and everything inside it; several components must follow one another."""
+    """Return the condition for a symbol and all inside it; the parts of a dotted name must follow one another."""
     wanted = re.sub(r"::|#|->|\\", ".", value)
     if "*" not in wanted:
         return members_of(wanted)
@@ -187,7 +187,7 @@ def members_of(name: str) -> Where:
 
 
 def is_glob(text: str) -> bool:
-    """Whether a path has wildcards."""
+    """Return True if a path has wildcards."""
     return any(char in text for char in "*?[{")
 
 

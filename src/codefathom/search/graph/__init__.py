@@ -1,1 +1,1 @@
-"""How files and symbols are connected: imports, calls and uses."""
+"""Connections between files and symbols: imports, calls and uses."""

@@ -1,4 +1,4 @@
-"""A question about connections → the chunks in which they stand, those of tests last."""
+"""A question about connections → the chunks that hold them, those of tests last."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Coll
 
 
 def _target(connection: ConnectionQuery, catalog: SearchCatalog) -> str:
-    """Return the file or symbol that is meant. What is both, such as a PHP class with its namespace, is the file where
-    imports are asked for, and else the symbol: nothing calls a file."""
+    """Return the file or symbol of a name. A name of both, such as a PHP class with its namespace, means the file in a
+    question about imports, and else the symbol: nothing calls a file."""
     name = connection.target
     if is_path(name):
         return name
@@ -70,7 +70,7 @@ def _target(connection: ConnectionQuery, catalog: SearchCatalog) -> str:
 
 
 class _Connection(NamedTuple):
-    """A chunk in which edges stand."""
+    """A chunk that holds edges."""
 
     candidate: Candidate
     n_of_kind: Counter[str]
@@ -88,7 +88,7 @@ def _score(item: _Connection, most: int) -> float:
 def _connections(
     path: str, edges: Sequence[Related], catalog: SearchCatalog, allowed: Collection[int] | None
 ) -> Iterator[_Connection]:
-    """Yield the chunks of a document in which some of these edges stand."""
+    """Yield the chunks of a document that hold some of these edges."""
     for key, chunk in catalog.chunks_of(path):
         inside = [edge for edge in edges if chunk.start_line <= edge.line <= chunk.end_line]
         if inside and (allowed is None or key in allowed):

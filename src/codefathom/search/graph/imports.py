@@ -1,4 +1,4 @@
-"""The name of an import → where its file may lie. Pure; knows the customs of each language, not the project.
+"""The name of an import → paths that its file may have. Pure; knows the customs of each language, not the project.
 
 A candidate that begins with "/" is a path from the project's root. Any other is the end of a path, cut at a "/". One
 that ends with "/" means the files directly in that folder. The likelier candidate comes first.
@@ -25,7 +25,7 @@ def import_candidates(name: str, language: str, path: str) -> tuple[str, ...]:
 
 
 def written_out(name: str) -> list[str]:
-    """Return what `a.{b, c => d}` or `a::{b, c as d}` stands for; what is nested deeper ends at its own braces."""
+    """Return the names that `a.{b, c => d}` or `a::{b, c as d}` is short for; a group inside a group is left out."""
     found = re.fullmatch(r"([^{}]*)\{(.*)\}", name, re.DOTALL)
     if found is None:
         return [name]
@@ -45,7 +45,7 @@ def _from(folder: str, relative: str) -> str:
 
 
 def _link(name: str, path: str) -> Iterator[str]:
-    """Links in prose, and languages without a custom of their own: a path, beside the file or from the root."""
+    """Yield the path of a link in prose, or of a language without a custom: relative to the file, or from the root."""
     target = re.split(r"[?#]", name)[0]
     if target and "://" not in target and not target.startswith("mailto:"):
         yield _from(_folder(path), target) if not target.startswith("/") else target
@@ -64,7 +64,7 @@ def _python(name: str, path: str) -> Iterator[str]:
 
 
 def _python_module(start: str, parts: list[str]) -> Iterator[str]:
-    """A module or package; or, since `from a import b` may name a definition, the module around it."""
+    """Yield a module or package; then the module around it, since `from a import b` may name a definition."""
     for end in range(len(parts), max(len(parts) - 2, 0), -1):
         body = start + "/".join(parts[:end])
         yield from (f"{body}.py", f"{body}/__init__.py", f"{body}.pyi", f"{body}.pyx")
@@ -85,7 +85,7 @@ def _javascript(name: str, path: str) -> Iterator[str]:
 
 
 def _package(target: str) -> Iterator[str]:
-    """A package of the same repository lies in packages/; a path from a base folder has at least two parts."""
+    """Yield files of a package in packages/ of the same repository; then of a path with two or more parts."""
     parts = target.split("/")
     own = parts[1:] if target.startswith("@") else parts
     if own:
@@ -108,7 +108,7 @@ def _script(body: str) -> Iterator[str]:
 
 
 def _go(name: str, path: str) -> Iterator[str]:
-    """A package is a folder; the module's own name, as a host and two more parts, is not in the tree."""
+    """Yield the folder of a package. The name of the module, a host and two more parts, is not a folder in the tree."""
     parts = [part for part in name.split("/") if part]
     if name.startswith("."):
         yield _from(_folder(path), name).rstrip("/") + "/"
@@ -125,7 +125,7 @@ def _go(name: str, path: str) -> Iterator[str]:
 
 
 def _dotted(*endings: str) -> Callable[[str, str], Iterator[str]]:
-    """Java and its relatives: a class in a file of its name; else the class around it; else a package's folder."""
+    """Return the custom of Java and its relatives: the file of a class, of the class around it, or the package."""
 
     def resolve(name: str, path: str) -> Iterator[str]:
         clean = re.sub(r"^\s*(?:import|using|package)\s+(?:static\s+)?|\s+as\s+.*$|;$", "", name)
@@ -141,7 +141,7 @@ def _dotted(*endings: str) -> Callable[[str, str], Iterator[str]]:
 
 
 def _csharp(name: str, path: str) -> Iterator[str]:
-    """A namespace is by custom a folder, often without the project's own name in front."""
+    """Yield the folders of a namespace; the name of the project in front of it is often no folder."""
     parts = [part for part in re.split(r"\.|::", name.removeprefix("global::")) if part]
     yield "/".join(parts) + ".cs"
     for start in range(len(parts)):
@@ -177,7 +177,7 @@ def _rust_children(path: str) -> str:
 
 
 def _rust_module(start: str, parts: list[str]) -> Iterator[str]:
-    """The longest beginning of the parts that is a module; what follows it are names inside."""
+    """Yield the files of the longest beginning of the parts first; the parts after it are names inside that module."""
     for end in range(len(parts), 0, -1):
         body = start + "/".join(parts[:end])
         yield from (f"{body}.rs", f"{body}/mod.rs")
@@ -205,7 +205,7 @@ def _ruby(name: str, path: str) -> Iterator[str]:
 
 
 def _php(name: str, path: str) -> Iterator[str]:
-    """A class under PSR-4: the front of its namespace stands for some folder, the rest is the path."""
+    """Yield the file of a class under PSR-4: the front of its namespace is some folder, the rest is the path."""
     found = re.search(r"['\"]([^'\"]+)['\"]", name)
     target = found[1] if found else re.sub(r"^\s*use\s+(?:function\s+|const\s+)?|\s+as\s+\w+$", "", name)
     if target.endswith(".php") or "/" in target:
@@ -247,7 +247,7 @@ def _zig(name: str, path: str) -> Iterator[str]:
 
 
 def _bash(name: str, path: str) -> Iterator[str]:
-    """What a variable stands for is not known; what follows it is the end of the path."""
+    """Yield the end of the path after the last variable: the value of a variable is not known."""
     after = re.split(r"\$\{[^}]*\}|\$\([^)]*\)|\$\w+", name)[-1].strip("\"'")
     known = after == name
     target = after.lstrip("/") if not known else after

@@ -1,7 +1,7 @@
-"""What a file or a symbol is connected with: imports, calls and uses, from the catalogue alone.
+"""The connections of a file or a symbol: imports, calls and uses, from the catalogue alone.
 
-An edge names one place. For `imports` and `calls` it is what is imported or called: the file, or the definition. For
-`imported by`, `called by` and `references` it is where the use stands, and in which symbol.
+An edge names one place. The place of an `imports` or `calls` edge is the imported file or the called definition. The
+place of an `imported by`, `called by` or `references` edge is the line of the use, and the symbol around it.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _ABOUT_SYMBOLS = (
 def related(catalog: SearchCatalog, target: str, *, depth: int = 1, limit: int = MAX_EDGES) -> RelatedResult:
     """Return the edges around a file (a path or a module's name) or a symbol (`@@name`), nearest first, each once.
 
-    With `depth` 2 and more, also around what was found; never more than `limit` edges. Raises UsageError for a target
-    that is not in the index, or is several files.
+    With `depth` 2 and more, also the edges around the neighbours; never more than `limit` edges. Raises UsageError for
+    a target that is not in the index, or is several files.
     """
     if not 1 <= depth <= MAX_DEPTH:
         raise UsageError(f"a depth of {depth} is not possible", hint=f"use 1 to {MAX_DEPTH}")
@@ -70,7 +70,7 @@ class _Use(NamedTuple):
 
 
 class _Graph:
-    """The catalogue, with what is asked of it more than once."""
+    """The catalogue, with the lookups that are needed more than once."""
 
     def __init__(self, catalog: SearchCatalog) -> None:
         self.catalog = catalog
@@ -138,7 +138,7 @@ _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android",
 
 
 def _document(graph: _Graph, target: str) -> str:
-    """Return the path that is meant, exact or by its end; "" when there is none."""
+    """Return the path of a document, given whole or by its end; "" when there is none."""
     known = graph.resolver.language_of
     wanted = target.removeprefix("./")
     if wanted in known:
@@ -164,7 +164,7 @@ def modules(name: str, paths: Iterable[str]) -> list[str]:
 
 
 def _definitions(graph: _Graph, name: str) -> list[FoundSymbol]:
-    """Return the symbols that are meant, as written; in another case only when there are none."""
+    """Return the symbols of a name as written; those of another case only when there are none."""
     wanted = dotted_name(name)
     found = graph.catalog.symbols_named(wanted.rpartition(".")[2]) if wanted else []
     names = [(f".{dotted_name(item.symbol.qualified_name)}", item) for item in found]
@@ -227,7 +227,7 @@ def _imported_by(graph: _Graph, front: Sequence[str], step: int) -> Iterator[Rel
 
 
 class _Filter:
-    """Whether an import name may lead to one of some documents; a cheap question, asked of every import there is."""
+    """A cheap test for every import of the project: False if its name cannot lead to one of some documents."""
 
     def __init__(self, graph: _Graph, front: Sequence[str]) -> None:
         self._graph = graph
@@ -249,7 +249,7 @@ class _Filter:
 
 
 def _references(graph: _Graph, path: str, importers: set[str]) -> list[Related]:
-    """Find uses of what the file defines: in files that import it, and elsewhere when few files define that name."""
+    """Return the uses of a file's symbols: in files that import it, and elsewhere when few files define the name."""
     edges: list[Related] = []
     for name in sorted({symbol.name for symbol in graph.catalog.symbols_of(path)}):
         if len(name) < _MIN_NAME_CHARS:
@@ -293,7 +293,7 @@ def _used_by(graph: _Graph, path: str, qualified_name: str, step: int) -> Iterat
 
 
 def _calls(graph: _Graph, item: FoundSymbol) -> Iterator[Related]:
-    """Find the definitions of what the symbol, or anything inside it, calls; of several with one name the nearest."""
+    """Yield the definitions that a symbol or its parts call; of several with one name the nearest."""
     own = item.symbol.qualified_name
     for reference in graph.catalog.references_of(item.path):
         inside = reference.container == own or reference.container.startswith(own + ".")
@@ -316,7 +316,7 @@ def _called(graph: _Graph, caller: FoundSymbol, reference: Reference) -> Iterato
 
 
 def _result(target: str, edges: Iterable[Related], about: str, limit: int, n_unresolved: int) -> RelatedResult:
-    """Put the edges in order, each place once, and say what is left out."""
+    """Return the edges in order, each place once, with a note on the edges above the limit."""
     unique = {(edge.kind, edge.path, edge.line, edge.name): edge for edge in reversed(list(edges))}
     order = sorted(
         unique.values(), key=lambda edge: (edge.depth, _KINDS.index(edge.kind), edge.path, edge.line, edge.name)

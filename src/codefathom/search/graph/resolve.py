@@ -20,7 +20,7 @@ _BARRELS = frozenset({"__init__", "index", "mod", "lib", "main", "root", "init"}
 
 
 def family(language: str) -> str:
-    """Return the name that languages share whose files use one another."""
+    """Return the common name of languages whose files import and call one another."""
     return _FAMILY_OF.get(language, language)
 
 
@@ -52,7 +52,7 @@ class Resolver:
         return tuple(found)
 
     def may_mean(self, name: str, target: str) -> bool:
-        """Whether an import name could lead to the target at all; cheap, so that most need not be resolved."""
+        """Return True if an import name could lead to the target; cheap, so that few names must be resolved."""
         folder, _, file_name = target.rpartition("/")
         stem = file_name.partition(".")[0]
         plain = _plain(name)
@@ -61,14 +61,14 @@ class Resolver:
         return _plain(stem) in plain or (bool(folder) and _plain(folder.rpartition("/")[2]) in plain)
 
     def nearest(self, paths: Iterable[str], path: str) -> str:
-        """Return `path` itself, else what shares most folders with it; of equals the shortest, then the first."""
+        """Return `path` itself, else the one with most folders in common; of equals the shortest, then the first."""
         parts = path.split("/")[:-1]
         return min(
             paths, key=lambda other: (other != path, -_shared(parts, other.split("/")[:-1]), other.count("/"), other)
         )
 
     def _go_packages(self, name: str, path: str) -> tuple[str, ...]:
-        """Return the one folder under a known module; without any known module guess, but not the project's root."""
+        """Return the folder under a module of the project; without any module guess, but never the root."""
         if not self._go_modules or name.startswith("."):
             return tuple(candidate for candidate in import_candidates(name, "go", path) if candidate != "/")
         for module, folder in self._go_modules.items():
@@ -97,7 +97,7 @@ class Resolver:
         return [self.nearest(found, path)] if found else []
 
     def _is_root(self, path: str, candidate: str) -> bool:
-        """Whether an absolute import can begin here: in Python not inside a package, or `import os` finds x/os.py."""
+        """Return True if an absolute import can begin here: in Python outside packages, so that `os` is not x/os.py."""
         folder = path[: len(path) - len(candidate)].rstrip("/")
         return not candidate.endswith((".py", ".pyi")) or f"{folder}/__init__.py" not in self.language_of
 

@@ -1,1 +1,1 @@
-"""What a question asks for, and where."""
+"""The parts of a question: its words, marks and symbols, its scope, and the plan of its search."""

@@ -56,7 +56,7 @@ def _found(text: str) -> Iterator[Frame]:
 
 
 def same_place(written: str, path: str) -> int:
-    """Return how many last parts a written path shares with that of a document; 0 when the file names differ."""
+    """Return the number of last parts that a written path shares with a document's; 0 when the file names differ."""
     n_same = 0
     for one, other in zip(reversed(written.split("/")), reversed(path.split("/")), strict=False):
         if one != other:

@@ -1,4 +1,4 @@
-"""A long text, such as an issue or a report: what its title, its prose and its code say. Pure."""
+"""A long text, such as an issue or a report, in three parts: its title, its prose and its code. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FORM = re.compile(r"^[ \t]*(?:[-*+] \[[ xX]?\].*|#{1,6}[ \t].*|(\*\*|__)[^\n]+\
 
 
 class Issue(NamedTuple):
-    """The parts of a long text; what only a form says is left out."""
+    """The parts of a long text, without the lines of a form."""
 
     title: str
     prose: str
@@ -39,7 +39,7 @@ def read_issue(text: str) -> Issue:
 
 
 def weights_of(issue: Issue) -> dict[str, float]:
-    """Return what each word of a text counts, against the others."""
+    """Return the weight of each word of a text, relative to the others."""
     title = dict.fromkeys(terms(issue.title))
     prose, code = Counter(terms(issue.prose)), Counter(terms(issue.code))
     return {

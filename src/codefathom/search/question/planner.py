@@ -1,6 +1,6 @@
-"""A question → how it is searched, and why: by expression, symbol, connection, or words and meaning. Pure.
+"""A question → the plan of its search, and the reason: by expression, symbol, connection, or words and meaning. Pure.
 
-The user overrules it with a mode. What is decided here costs no look into the index but for names.
+The user overrules the plan with a mode. Of the index, a plan needs only the names.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ class ConnectionQuery(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """The ranking that a question is given to."""
+    """The plan of a search: its mode, the plan that the user sees, and the connection to follow."""
 
     mode: Mode
     plan: SearchPlan
     connection: ConnectionQuery | None = None  # with mode "graph"
 
     def without_names(self, query: Query) -> Query:
-        """Return the query as it is searched: a name in a question about connections says nothing of where to look."""
+        """Return the query to search with: in a question about connections, a name is the target and not the scope."""
         return replace(query, paths=(), symbols=(), members_of=None) if self.connection else query
 
 
 def plan(query: Query, is_known: Callable[[str], bool], is_module: Callable[[str], bool] = lambda _: False) -> Planned:
-    """Choose for a question. `is_known` says whether a name is defined here, or a path indexed; `is_module`, whether a
-    file is the module of a name."""
+    """Return the plan for a question. `is_known` returns True if a name is defined here or a path is indexed;
+    `is_module`, if a file is the module of a name."""
     if query.intent != "error":
         if is_expression(query):
             return Planned("regex", SearchPlan("regex", "it reads as a regular expression"))

@@ -1,4 +1,4 @@
-"""Parses the query of a search: its text → what it is about, what it is kept to, and what remains to be searched. Pure.
+"""Parses the query of a search: its text → its intent, its scope, and the words that remain to be searched. Pure.
 
 Read as marks, each only at the start of a word: `@path`, `@@symbol`, `in:Class`, `field:value` and `-field:value`.
 Everything else stays as it was written: e-mail addresses, `@app.route`, `std::vector`, `C++`, URLs, `C:\\dir`,
@@ -70,7 +70,7 @@ class Query:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing at all is asked: no words and no marks."""
+        """True if the query holds no words and no marks."""
         return not (self.text or self.paths or self.symbols or self.members_of or self.where)
 
 
@@ -192,7 +192,7 @@ def _path_mark(word: str) -> _Mark | None:
 
 
 def is_path(word: str) -> bool:
-    """Whether a word can only be a path: it holds a slash, or is named like a file."""
+    """Return True if a word can only be a path: it holds a slash, or is named like a file."""
     name = word.rpartition("/")[2]
     stem, dot, ending = name.rpartition(".")
     return "/" in word or name in FILE_NAMES or bool(stem and dot and ending.lower() in FILE_ENDINGS)
@@ -277,7 +277,7 @@ def _is_error(text: str) -> bool:
 
 
 def _names_line(word: str) -> bool:
-    """Whether a word of a trace holds `(` or `:`, and a colon with a number after it, such as `f(a.js:3)`."""
+    """Return True if a word of a trace holds `(` or `:`, then a colon and a number, such as `f(a.js:3)`."""
     _, _, rest = word.replace("(", ":", 1).partition(":") if "(" in word.partition(":")[0] else word.partition(":")
     return _LINE_NUMBER.search(rest) is not None
 
@@ -302,7 +302,7 @@ def _intent(text: str) -> Intent:
 
 
 def _is_namespace(text: str) -> bool:
-    """Whether backslashes part names, as in PHP, and no file ending tells otherwise."""
+    """Return True if backslashes separate names, as in PHP, and the text does not end like a file name."""
     return "\\" in text and _QUALIFIED.fullmatch(text) is not None and text.rpartition(".")[2] not in FILE_ENDINGS
 
 

@@ -1,4 +1,4 @@
-"""A question → what the ranking looks for: words with their weights, translations, symbols, lines of a stack trace.
+"""A question → the query of the ranking: words with their weights, translations, symbols, lines of a stack trace.
 
 `analyse` reads the question alone, `understand` also compares it with what is indexed.
 """
@@ -59,8 +59,8 @@ class RankingQuery:
 
     @property
     def depth(self) -> int:
-        """How many times as many candidates it needs: the words of a long text lead everywhere, and so do
-        translations, of which there are several for each word."""
+        """Factor for the number of candidates: the words of a long text lead everywhere, and so do translations, of
+        which there are several for each word."""
         return 3 if self.rest else 2 if self.is_translated else 1
 
     @property
@@ -75,7 +75,7 @@ class RankingQuery:
 
     @property
     def worth(self) -> dict[str, float]:
-        """The terms with the worth of finding each: its weight times its rarity."""
+        """The terms, each with its weight times its rarity."""
         return {term: weight * self.rarity.get(term, 0.0) for term, weight in self.weighted.items()}
 
 
@@ -144,7 +144,7 @@ def _rarity(lexical: LexicalStore, words: Sequence[str]) -> tuple[dict[str, floa
 
 
 def analyse(query: Query, *, in_chinese: bool = False) -> RankingQuery:
-    """Return what the ranking looks for in a question. `in_chinese`: what is searched is commented in Chinese."""
+    """Return the query of the ranking for a question. `in_chinese`: the project is commented in Chinese."""
     text = query.text
     words = [term for term in terms(text) if term not in STOP_WORDS] or terms(text)
     english = {} if text.isascii() else to_english(text)

@@ -1,4 +1,4 @@
-"""Words of one language → those that stand for them in the other: a small learned dictionary, Chinese and English.
+"""Words of one language → their translations into the other: a small learned dictionary, Chinese and English.
 
 `training/dictionary.py` makes the file: a Chinese word, then English words with how sure each is, parted by tabs and
 spaces. It is read when a question needs it.

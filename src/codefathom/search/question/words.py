@@ -1,4 +1,4 @@
-"""Words of a question and words of code: forms of a word, and how much of the question words cover. Pure."""
+"""Words of a question and words of code: forms of a word, and the share of the question that words cover. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ENDING = re.compile(r"(?:ations?|ings?|ers?|ors?|ions?|ed|es|s|e|y|ies|ments?|a
 
 
 def same_word(one: str, other: str) -> bool:
-    """Whether two lower-case words are forms of one: equal, or one a beginning of the other ("route", "routing")."""
+    """Return True if two lower-case words are forms of one: equal, or alike at the beginning ("route", "routing")."""
     if one == other:
         return True
     shorter, longer = sorted((one, other), key=len)
@@ -69,7 +69,7 @@ class Forms(dict[str, int]):
 
 @lru_cache(maxsize=16)
 def forms_of(terms: tuple[str, ...]) -> Forms:
-    """Return the forms of a question's terms; what was learned of them for one hit serves the next."""
+    """Return the forms of a question's terms; a form that was compared for one hit is not compared for the next."""
     return Forms(terms)
 
 
@@ -88,7 +88,7 @@ class Cover(dict[int, float]):
         return share
 
     def strength(self, found: int) -> float:
-        """Return how much the best of some terms says, from 0 to 1: next to nothing for the name of the project."""
+        """Return the weight of the best of some terms, from 0 to 1: next to nothing for the name of the project."""
         if found not in self._strengths:
             best = max(x for bit, x in enumerate(self._weights) if found >> bit & 1)
             self._strengths[found] = min(1.0, best / self._telling)
@@ -96,7 +96,7 @@ class Cover(dict[int, float]):
 
 
 class WordStrengths(dict[str, float]):
-    """Word → how much the terms say that it is a form of, from 0 to 1."""
+    """Word → the weight of the terms that it is a form of, from 0 to 1."""
 
     def __init__(self, forms: Forms, cover: Cover) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ class WordStrengths(dict[str, float]):
         return strength
 
     def share_of(self, words: Sequence[str]) -> float:
-        """Return the share of some words that are forms of terms, each counted by what the term says."""
+        """Return the share of some words that are forms of terms, each counted by the weight of its term."""
         return sum(map(self.__getitem__, words)) / len(words) if words else 0.0
 
     def best_share(self, names: Iterable[Sequence[str]]) -> float:

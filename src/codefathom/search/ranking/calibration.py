@@ -1,4 +1,4 @@
-"""What the confidence is calculated with. Written by `python -m training.confidence`."""
+"""The weights of the confidence. Written by `python -m training.confidence`."""
 
 from typing import Final
 

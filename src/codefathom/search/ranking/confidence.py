@@ -1,4 +1,4 @@
-"""How sure a search is that what it found answers at all.
+"""The confidence of a search: how likely its hits are to answer the question.
 
 A logistic function of four numbers, learned from questions asked of the repository they are about and of others
 (`training/confidence.py` makes `calibration.py`). 0.5: as many questions of either kind look like this one.
@@ -47,7 +47,7 @@ def confidence(query: RankingQuery, ranked: Sequence[Ranked], model: str = "") -
 
 
 def evidence(query: RankingQuery, ranked: Sequence[Ranked]) -> dict[str, float]:
-    """Return what the confidence is made of."""
+    """Return the numbers from which the confidence is calculated."""
     return {
         "score": max(map(_strength, ranked[:_N_BEST])),
         "words": _covered(query, ranked),
@@ -57,7 +57,7 @@ def evidence(query: RankingQuery, ranked: Sequence[Ranked]) -> dict[str, float]:
 
 
 def _strength(item: Ranked) -> float:
-    """Return what speaks for a hit, from 0 to 1, whatever kind of file it lies in."""
+    """Return the evidence for a hit, from 0 to 1, whatever kind of file it lies in."""
     total = sum(WEIGHTS[name] * value for name, value in item.signals.items() if name in _EVIDENCE)
     return total / _POSSIBLE
 
@@ -75,5 +75,5 @@ def _covered(query: RankingQuery, ranked: Sequence[Ranked]) -> float:
 
 
 def weighted(numbers: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """Return the weighted sum, with the weight that stands alone."""
+    """Return the weighted sum, and add the constant weight `offset`."""
     return weights["offset"] + sum(weights.get(name, 0.0) * value for name, value in numbers.items())

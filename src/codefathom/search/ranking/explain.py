@@ -1,4 +1,4 @@
-"""Why a hit ranks where it does, in words and numbers."""
+"""The reason for the rank of a hit, in words and numbers."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def best_line(query: RankingQuery, chunk: Chunk, names: MatchedNames) -> int:
 
 
 def _mentions(terms: Sequence[str], text: str) -> list[int]:
-    """Return how many of the terms stand in each line of a lower-case text."""
+    """Return for each line of a lower-case text the number of terms in it."""
     counts = [0] * (text.count("\n") + 1)
     for term in terms:
         found = text.find(term)
@@ -137,7 +137,7 @@ def _at(chunk: Chunk, line: int) -> Iterator[str]:
 
 
 def _begins(line: str, head: str) -> bool:
-    """Whether a line is the beginning of a signature, or the other way round; white space does not count."""
+    """Return True if a line is the beginning of a signature, or the other way round; white space does not count."""
     folded = " ".join(line.split())
     return folded.startswith(head) or head.startswith(folded)
 

@@ -12,7 +12,7 @@ K = TypeVar("K", int, str)
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """How the lexical and the vector ranking become one."""
+    """The settings for joining the lexical and the vector ranking."""
 
     method: str = "rrf"  # or "weighted"
     rrf_k: int = 60
@@ -36,7 +36,7 @@ def fuse(lexical: Mapping[K, float], vector: Mapping[K, float], fusion: Fusion) 
 
 
 def reciprocal_rank(scored: Sequence[Mapping[K, float]], weights: Sequence[float] = (), k: int = 60) -> dict[K, float]:
-    """Return sum of weight / (k + rank) over the sides that hold a key; rank is 1 + the number of better ones.
+    """Return the sum of weight / (k + rank) over the sides that hold a key; rank is 1 + the number of better ones.
 
     Equal scores so have equal ranks, whatever the order in which they came. Without weights each side counts 1.
     """
@@ -51,10 +51,10 @@ def reciprocal_rank(scored: Sequence[Mapping[K, float]], weights: Sequence[float
 
 
 def weighted_sum(scored: Sequence[Mapping[K, float]], weights: Sequence[float] = ()) -> dict[K, float]:
-    """Return sum of weight · scaled(score) over the sides that hold a key; a side that lacks it adds 0.
+    """Return the sum of weight · scaled(score) over the sides that hold a key; a side that lacks it adds 0.
 
     Each side is scaled over its own candidates: (score - lowest) / (highest - lowest). Where all scores are equal, each
-    is 1: the side found them all and prefers none.
+    is 1: the side holds them all and prefers none.
     """
     scores: dict[K, float] = {}
     for side, weight in zip(scored, _weights(weights, len(scored)), strict=True):

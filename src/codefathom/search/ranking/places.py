@@ -1,4 +1,4 @@
-"""What the path of a file says of it: its words, how deep it lies, and whether it is a test or prose. Pure."""
+"""Facts that the path of a file tells: its words, its depth, and if it is a test or prose. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROSE = re.compile(r"\.(?:md|mdx|rst|txt|adoc|markdown)$", re.IGNORECASE)
 
 
 class PathFacts(NamedTuple):
-    """What a path tells."""
+    """Facts that a path tells."""
 
     stem: tuple[str, ...]  # words of the file's name without its endings; of its folder where it stands for that
     folder: tuple[str, ...]  # words of the name of its folder
@@ -35,7 +35,7 @@ class PathFacts(NamedTuple):
 
 @lru_cache(maxsize=16_384)
 def place_of(path: str) -> PathFacts:
-    """Return what a path tells."""
+    """Return the facts that a path tells."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     inside = folder.rpartition("/")[2]

@@ -13,14 +13,14 @@ SIGNAL = "rerank"
 
 
 class Reranked(NamedTuple):
-    """A ranking, and why the model could not be used."""
+    """A ranking, and the reason why the model could not be used."""
 
     ranked: Sequence[Ranked]
     problem: str = ""
 
 
 class Reranking(NamedTuple):
-    """A reranking model and how far it is believed."""
+    """A reranking model, and how much its grades count."""
 
     model: Reranker
     depth: int = 20  # best candidates that it reads
@@ -53,7 +53,7 @@ class Reranking(NamedTuple):
 
 
 class Unusable:
-    """A reranking model that cannot be used, and why: searches go on without it."""
+    """Stands for a reranking model that cannot be used: searches go on without it and name the reason."""
 
     def __init__(self, name: str, error: FathomError) -> None:
         self.name = name
@@ -65,7 +65,7 @@ class Unusable:
 
 
 def _shown(item: Ranked) -> str:
-    """Return what the model reads: the path says as much as many lines."""
+    """Return the text that the model reads, with the path first: a path says as much as many lines."""
     chunk = item.candidate.chunk
     return f"{chunk.path}\n{chunk.text}"
 

@@ -52,7 +52,7 @@ _TESTS = frozenset({"test", "tests"})
 
 
 class Candidate(NamedTuple):
-    """A chunk that some source of candidates found; a score of 0 means that this source did not."""
+    """A chunk that at least one source of candidates found; a score of 0 means that this source did not find it."""
 
     key: int
     chunk: Chunk
@@ -104,14 +104,14 @@ def signals(
 
 
 class _Top(NamedTuple):
-    """The best of each source."""
+    """The best score of each source."""
 
     lexical: float
     vector: float
 
 
 def _of_file(one: Candidate, files: _Files, top: _Top, query: RankingQuery) -> tuple[float, ...]:
-    """Return what the file of a candidate shows."""
+    """Return the signals of the file of a candidate."""
     path = one.chunk.path
     place = place_of(path)
     return (
@@ -128,7 +128,7 @@ def _of_file(one: Candidate, files: _Files, top: _Top, query: RankingQuery) -> t
 
 
 class _Files:
-    """What the candidates of each file show together."""
+    """The joint evidence of the candidates of each file."""
 
     def __init__(
         self, candidates: Sequence[Candidate], found: Sequence[int], fused: Mapping[int, float], cover: Cover
@@ -153,12 +153,12 @@ class _Files:
         self.defined_in_c = {place_of(path).flat_stem for path in self._sums if path.endswith(".c")}
 
     def share(self, path: str) -> float:
-        """Return how much of what was found lies in a file, against the file with most."""
+        """Return the share of the evidence that lies in a file, against the file with most."""
         return self._sums[path] / self._largest
 
 
 def _several(candidates: Sequence[Candidate]) -> dict[str, float]:
-    """Return what the best of each file reach together by words, against the file that reaches most."""
+    """Return by path the sum of the best lexical scores of a file, against the highest of these sums."""
     scores: dict[str, list[float]] = defaultdict(list)
     for one in candidates:
         scores[one.chunk.path].append(one.lexical)
@@ -199,7 +199,7 @@ def _names(names: tuple[str, ...]) -> _Names:
 
 
 def _is_test(chunk: Chunk) -> bool:
-    """Whether a chunk lies in a file of tests, or in the module of tests that Rust keeps beside the code."""
+    """Return True if a chunk lies in a file of tests, or in the module of tests that Rust keeps beside the code."""
     return place_of(chunk.path).is_test or (chunk.language == "rust" and not _TESTS.isdisjoint(chunk.symbol.split(".")))
 
 
@@ -215,7 +215,7 @@ def _about_path(path: str, query: RankingQuery, telling: WordStrengths) -> tuple
 
 def _definitions(query: RankingQuery, candidates: Sequence[Candidate]) -> dict[int, float]:
     """Return by key: 1 when the chunk defines a query symbol as written, less for another case; more when the file is
-    named so. What the project only takes from elsewhere and gives on counts less."""
+    named so. A name that the project only re-exports counts less."""
     found = dict.fromkeys((one.key for one in candidates), 0.0)
     lasts = {symbol: last_of(symbol) for symbol in query.symbols}
     by_name: dict[str, list[str]] = {}  # a long question names thousands of symbols, and a chunk defines few
@@ -245,7 +245,7 @@ def _definition(symbol: str, last: str, chunk: Chunk) -> float:
 
 
 def _gives_on(name: str, chunk: Chunk) -> bool:
-    """Whether a chunk exports what it has from elsewhere: `pub use`, `export {`, an import in `__init__.py`."""
+    """Return True if a chunk re-exports a name: `pub use`, `export {`, an import in `__init__.py`."""
     if name not in chunk.text:
         return False
     imports = r"|from\s+\S+\s+import\s+(?:\([^)]*?|[^\n(]*?)" if chunk.path.endswith("__init__.py") else ""

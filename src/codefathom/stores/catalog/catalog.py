@@ -64,7 +64,7 @@ class Catalog:
 
     def __init__(self, database: Database, set_aside_reason: str = "") -> None:
         self.path = database.path
-        self.set_aside_reason = set_aside_reason  # why the file that was here before could not be used
+        self.set_aside_reason = set_aside_reason  # the reason why the file before this one could not be used
         self._database = database
         self._read = database.read
         self.soundness = Soundness(database)
@@ -77,9 +77,9 @@ class Catalog:
     def open(cls, place: File | str, *, read_only: bool = False) -> Catalog:
         """Open the catalogue, or make it. One of an older format, or a damaged one, is set aside and made again.
 
-        So is what is no file, or has another name elsewhere. Raises IndexingError for a newer format, for a file that
-        cannot be opened, and, when read_only, for one that is missing, damaged or old; LockedError when it must be set
-        aside while another process writes.
+        So is an entry that is no regular file, or has another name elsewhere. Raises IndexingError for a newer format,
+        for a file that cannot be opened, and, when read_only, for one that is missing, damaged or old; LockedError when
+        it must be set aside while another process writes.
         """
         file = file_at(place)
         if read_only:
@@ -103,7 +103,7 @@ class Catalog:
 
     @property
     def is_replaced(self) -> bool:
-        """Whether another process has set this file aside and made a new one."""
+        """True if another process has set this file aside and made a new one."""
         return self._database.is_replaced
 
     def renewed(self) -> Catalog:
@@ -135,7 +135,7 @@ class Catalog:
         return str(rows[0][0]) if rows else default
 
     def entries(self) -> dict[str, Entry]:
-        """Return what is known of every document, by path."""
+        """Return the stored facts about every document, by path."""
         rows = self._read("SELECT id, path, size, mtime_ns, fingerprint, parser, chunker FROM documents")
         return {row[1]: Entry(*row) for row in rows}
 
@@ -166,18 +166,18 @@ class Catalog:
             db.execute("DELETE FROM embeddings WHERE model <> ?", (keep_model,))
 
     def prune(self, oldest_view: int) -> None:
-        """Drop embeddings that no chunk needs, and removals that a view of generation `oldest_view` has seen."""
+        """Drop embeddings that no chunk needs, and removals that a view of generation `oldest_view` contains."""
         with self._database.transaction() as db:
             db.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
             db.execute("DELETE FROM removed WHERE generation <= ?", (oldest_view,))
             put_meta(db, {"oldest_change": str(max(oldest_view, self._oldest_change))})
 
     def scrub(self) -> bool:
-        """Leave nothing of what was deleted in the file; return whether no other reader was in the way."""
+        """Leave no deleted content in the file; return False when another reader was in the way."""
         return self._database.scrub()
 
     def flush(self) -> None:
-        """Make all that was written survive a power cut. A view that is ahead of its catalogue would be wrong."""
+        """Make all writes survive a power cut. A view that is ahead of its catalogue would be wrong."""
         connection = self._database.connection()
         connection.execute("PRAGMA synchronous = FULL")
         try:
@@ -189,12 +189,12 @@ class Catalog:
     # ---- a catalogue that was made elsewhere
 
     def is_marked_with(self, word: str) -> bool:
-        """Whether this user's registry knows the catalogue by this word."""
+        """Return True if the catalogue carries this word, by which the user's registry knows it."""
         (name,) = foreign.mark(word)
         return bool(word) and bool(self._read("SELECT 1 FROM meta WHERE key = ?", (name,)))
 
     def mark(self, word: str) -> None:
-        """Mark it as known, besides the words of other users."""
+        """Mark the catalogue with a word, besides the words of other users."""
         with self._database.transaction() as db:
             put_meta(db, foreign.mark(word))
 
@@ -204,16 +204,16 @@ class Catalog:
             return foreign.claim(db, word)
 
     def cleanse(self, models: Collection[str]) -> None:
-        """Take out what cannot be compared with files."""
+        """Remove all rows that cannot be compared with files."""
         with self._database.transaction() as db:
             foreign.cleanse(db, models)
 
     def comparison(self) -> foreign.Comparison:
-        """Return what compares documents with the rows that are here."""
+        """Return the comparison of documents with the rows of this catalogue."""
         return foreign.Comparison(self._database.separate())
 
     def some_vectors(self, model: str, n: int) -> list[tuple[int, str, Chunk, bytes]]:
-        """Return n vectors of a model that nobody could foresee: key, text hash, chunk, vector."""
+        """Return n vectors of a model, chosen by chance: key, text hash, chunk, vector."""
         rows = self._read(
             f"SELECT c.key, {CHUNK}, c.text_hash, e.vector {FROM_CHUNKS} JOIN embeddings e ON e.text_hash = "
             "c.text_hash WHERE e.model = ? GROUP BY c.text_hash ORDER BY random() LIMIT ?",
@@ -227,7 +227,7 @@ class Catalog:
             db.execute("DELETE FROM embeddings WHERE model = ?", (model,))
 
     def vectors_of(self, model: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """Return the vectors of a model that are known, by text hash."""
+        """Return the vectors of a model that are stored, by text hash."""
         found: dict[str, bytes] = {}
         for start in range(0, len(hashes), _MAX_PARAMETERS - 1):
             part = hashes[start : start + _MAX_PARAMETERS - 1]
@@ -248,7 +248,7 @@ class Catalog:
     def placed(self, keys: Collection[int]) -> dict[int, tuple[Chunk, int]]:
         """Return the chunks of these keys, each with the number of lines of its document.
 
-        What was read stays in memory until the catalogue changes: the questions of one person meet the same chunks.
+        Chunks stay in memory until the catalogue changes: the questions of one person meet the same chunks.
         """
         generation = self.generation
         if self._kept_of != generation or len(self._kept) > _MAX_KEPT:
@@ -267,7 +267,7 @@ class Catalog:
         return [(row[0], _chunk(row[1:])) for row in self.soundness.pieces(path)]
 
     def chunks_defining(self, name: str, *, partial: bool, limit: int) -> list[int]:
-        """Return the keys of chunks in which a symbol of this name stands, in any case; a part of a name, if asked."""
+        """Return the keys of chunks that define a name, in any case; with `partial`, also names that contain it."""
         condition, value = ("s.name LIKE ? ESCAPE '\\'", f"%{_like(name)}%") if partial else ("s.name = ?", name)
         rows = self._read(
             "SELECT DISTINCT c.key FROM symbols s JOIN chunks c ON c.document_id = s.document_id AND s.name_line "
@@ -304,7 +304,7 @@ class Catalog:
     # ---- for views
 
     def changes(self, since: int) -> CatalogChanges:
-        """Return what was added and removed after a generation."""
+        """Return the chunks that were added, and the keys that were removed, after a generation."""
         removed = self._read("SELECT key FROM removed WHERE generation > ?", (since,))
         return CatalogChanges(
             self._added(since), [row[0] for row in removed], since == 0 or since >= self._oldest_change
@@ -416,18 +416,18 @@ class Catalog:
         return [row[0] for row in rows]
 
     def references(self, name: str, kinds: Sequence[str] = ("call", "type")) -> list[tuple[str, Reference]]:
-        """Return where a name is used, with the path."""
+        """Return the uses of a name, each with the path of its document."""
         return self._references(f"r.name = ? AND r.kind IN ({_marks(kinds)})", (name, *kinds))
 
     def references_of(self, path: str) -> list[Reference]:
-        """Return what a document uses, in line order."""
+        """Return the references in a document, in line order."""
         return [reference for _, reference in self._references("d.path = ?", (path,))]
 
     def imports(self) -> Iterator[tuple[str, Reference]]:
         """Yield every import with the path it stands in."""
         yield from self._references("r.kind = 'import'")
 
-    # ---- what was left out, and how much there is
+    # ---- files without an index, and counts
 
     def failures(self) -> list[Failure]:
         """Return the files that could not be indexed in the last run."""
@@ -442,14 +442,14 @@ class Catalog:
         return [Rejected(*row) for row in self._read("SELECT path, reason, size, mtime_ns FROM rejected ORDER BY path")]
 
     def counts(self) -> Counts:
-        """Count what there is."""
+        """Count the documents, chunks and symbols."""
         languages = self._read("SELECT language, count(*) FROM documents GROUP BY 1 ORDER BY 2 DESC, 1")
         kinds = self._read("SELECT kind, count(*) FROM chunks GROUP BY 1 ORDER BY 2 DESC, 1")
         n_symbols = self._read("SELECT count(*) FROM symbols")[0][0]
         return Counts(sum(n for _, n in languages), sum(n for _, n in kinds), n_symbols, dict(languages), dict(kinds))
 
     def integrity_problem(self) -> str:
-        """Return what SQLite finds wrong with the file, or nothing. Reads all of it."""
+        """Return the first problem that SQLite finds in the file, or nothing. Reads all of it."""
         answer = self._read("PRAGMA quick_check(1)")[0][0]
         return "" if answer == "ok" else str(answer)
 

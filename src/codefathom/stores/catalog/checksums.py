@@ -1,4 +1,4 @@
-"""Checksums of rows that are shown: what a row says, and of which file.
+"""Checksums of the rows that results are made of: the values of a row, and the path of its file.
 
 They are compared whenever a row is read, by every question; so each is one formatted text and one CRC-32, about a
 microsecond. A row that was exchanged with one of another file does not pass either.

@@ -1,7 +1,7 @@
-"""A catalogue that was made elsewhere: its rows beside those that would be written now, and what no comparison finds.
+"""A catalogue that was made elsewhere: its rows are compared with those that would be written now.
 
-Whoever made it may have written anything into it. What is compared with the files is compared column by column, so
-that a column that comes later is compared too; what cannot be compared with files is taken out.
+Whoever made it may have written anything into it. Rows that say something of files are compared column by column, so
+that a column that comes later is compared too; rows that cannot be compared with files are removed.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ Row = tuple[object, ...]
 
 
 class Held(NamedTuple):
-    """What the catalogue holds of some documents."""
+    """The result of a comparison of some documents with the catalogue."""
 
-    differing: frozenset[str]  # paths of those of which it holds other rows than would be written now, or none
-    keys: Mapping[str, int]  # of the chunks of the others, by id
+    differing: frozenset[str]  # paths of documents with other rows in the catalogue than would be written now, or none
+    keys: Mapping[str, int]  # of the chunks of the other documents, by id
 
 
 class Comparison:
-    """What documents would be stored as now, beside what a catalogue holds of them."""
+    """The rows that documents would be stored as now, beside the rows of a catalogue."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
-        """Take over a connection of its own."""
+        """Use a connection that no one else uses; `close` closes it."""
         self._db = db
         self._scratch = sqlite3.connect(":memory:", isolation_level=None)
         for connection in (self._db, self._scratch):
@@ -73,13 +73,13 @@ class Comparison:
         return Held(frozenset(differing), keys)
 
     def close(self) -> None:
-        """Forget all."""
+        """Close both connections."""
         self._scratch.close()
         self._db.close()
 
 
 class _Documents:
-    """Some documents of a catalogue: what each table holds of them, without keys and generations."""
+    """Some documents of a catalogue with their rows in each table, without keys and generations."""
 
     def __init__(self, db: sqlite3.Connection, paths: Sequence[str]) -> None:
         self._db = db
@@ -117,7 +117,7 @@ def _are_same(one: list[Row], other: list[Row]) -> bool:
 
 
 def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
-    """Take out, inside a transaction, what cannot be compared with files: rows that belong to nothing or have values
+    """Remove, inside a transaction, all that cannot be compared with files: rows without a document, rows with values
     of other types, lists of the last run, numbers out of range, embeddings of other models than these.
     """
     generation = _generation(db)
@@ -148,7 +148,7 @@ def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
 
 
 def _unreadable(db: sqlite3.Connection) -> Iterator[int]:
-    """Yield the documents with a text that is no UTF-8; of what belongs to them, the comparison tells."""
+    """Yield the keys of documents with a value that is not UTF-8; their chunks and symbols fail in the comparison."""
     names = [row[1] for row in db.execute("PRAGMA table_info(documents)") if row[2] == "TEXT"]
     columns = ", ".join(f"CAST({name} AS BLOB)" for name in names)
     for key, *values in db.execute(f"SELECT id, {columns} FROM documents").fetchall():
@@ -164,7 +164,7 @@ def _null(column: Sequence[object]) -> str:
 
 
 def is_empty(db: sqlite3.Connection) -> bool:
-    """Whether there is nothing in a catalogue that could be false."""
+    """Return True if a catalogue holds no rows, which could be false."""
     held = " UNION ALL ".join(f"SELECT EXISTS(SELECT 1 FROM {table})" for table in TABLES if table != "meta")
     return not any(row[0] for row in db.execute(held)) and _generation(db) == 0
 

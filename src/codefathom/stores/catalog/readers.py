@@ -73,7 +73,7 @@ class Chunks(Protocol):
         ...
 
     def chunks_defining(self, name: str, *, partial: bool, limit: int) -> list[int]:
-        """Return the keys of chunks in which a symbol of this name stands, in any case; a part of a name, if asked."""
+        """Return the keys of chunks that define a name, in any case; with `partial`, also names that contain it."""
         ...
 
     def chunks_at(self, name: str, line: int) -> list[tuple[int, str]]:
@@ -109,11 +109,11 @@ class References(Protocol):
     """The imports and uses of names."""
 
     def references(self, name: str, kinds: Sequence[str] = ("call", "type")) -> list[tuple[str, Reference]]:
-        """Return where a name is used, with the path."""
+        """Return the uses of a name, each with the path of its document."""
         ...
 
     def references_of(self, path: str) -> list[Reference]:
-        """Return what a document uses, in line order."""
+        """Return the references in a document, in line order."""
         ...
 
     def imports(self) -> Iterator[tuple[str, Reference]]:
@@ -126,7 +126,7 @@ class SearchCatalog(Documents, Chunks, Symbols, References, Protocol):
 
 
 class ViewSource(Protocol):
-    """What the views are made from."""
+    """The catalogue as the views read it, when they are made and brought up to date."""
 
     @property
     def generation(self) -> int:
@@ -134,7 +134,7 @@ class ViewSource(Protocol):
         ...
 
     def changes(self, since: int) -> CatalogChanges:
-        """Return what was added and removed after a generation."""
+        """Return the chunks that were added, and the keys that were removed, after a generation."""
         ...
 
     def vectors(self, model: str, since: int = 0) -> Iterator[Row]:
@@ -146,7 +146,7 @@ class ViewSource(Protocol):
         ...
 
     def flush(self) -> None:
-        """Make all that was written survive a power cut. A view that is ahead of its catalogue would be wrong."""
+        """Make all writes survive a power cut. A view that is ahead of its catalogue would be wrong."""
         ...
 
 
@@ -192,7 +192,7 @@ class IndexState(Protocol):
         ...
 
     def entries(self) -> dict[str, Entry]:
-        """Return what is known of every document, by path."""
+        """Return the stored facts about every document, by path."""
         ...
 
     def rejected(self) -> list[Rejected]:
@@ -229,7 +229,7 @@ class IndexCatalog(IndexState, Protocol):
         ...
 
     def scrub(self) -> bool:
-        """Leave nothing of what was deleted in the file; return whether no other reader was in the way."""
+        """Leave no deleted content in the file; return False when another reader was in the way."""
         ...
 
     def failures(self) -> list[Failure]:
@@ -237,7 +237,7 @@ class IndexCatalog(IndexState, Protocol):
         ...
 
     def counts(self) -> Counts:
-        """Count what there is."""
+        """Count the documents, chunks and symbols."""
         ...
 
 
@@ -245,11 +245,11 @@ class ForeignCatalog(IndexState, Protocol):
     """An index that was made elsewhere, as it is compared with the files."""
 
     def comparison(self) -> Comparison:
-        """Return what compares documents with the rows that are here."""
+        """Return the comparison of documents with the rows of this catalogue."""
         ...
 
     def cleanse(self, models: Collection[str]) -> None:
-        """Take out what cannot be compared with files."""
+        """Remove all rows that cannot be compared with files."""
         ...
 
     def write(self, batch: Batch) -> Written:
@@ -257,7 +257,7 @@ class ForeignCatalog(IndexState, Protocol):
         ...
 
     def vectors_of(self, model: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        """Return the vectors of a model that are known, by text hash."""
+        """Return the vectors of a model that are stored, by text hash."""
         ...
 
     def some_vectors(self, model: str, n: int) -> list[tuple[int, str, Chunk, bytes]]:

@@ -1,4 +1,4 @@
-"""What goes into the catalogue and what comes out of it, beside the values of types.py."""
+"""Values that are written to the catalogue and read from it, beside those of types.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
 
 
 class Entry(NamedTuple):
-    """What the catalogue knows of one document without opening it."""
+    """The facts about one document that tell if its file has changed."""
 
     document_id: int
     path: str
@@ -31,7 +31,7 @@ class Rejected(NamedTuple):
 
 
 class DocumentRecord(NamedTuple):
-    """One document with all that was found in it."""
+    """One document as it is written: its symbols, references, chunks and vectors."""
 
     parsed: ParsedDocument
     chunks: tuple[Chunk, ...]
@@ -52,7 +52,7 @@ class Touched(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What one transaction changes; a list that is None stays as it is, another replaces what was there."""
+    """The changes of one transaction; a list that is None stays as it is, any other list replaces the stored one."""
 
     records: tuple[DocumentRecord, ...] = ()
     removed: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Batch(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What a batch changed for the views."""
+    """The changes of one batch, as the views need them."""
 
     generation: int
     added: list[tuple[int, Chunk, str]]  # key, chunk, text hash
@@ -85,7 +85,7 @@ class StoredDocument(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How much the catalogue holds."""
+    """The numbers of documents, chunks and symbols in the catalogue."""
 
     documents: int
     chunks: int
@@ -95,7 +95,7 @@ class Counts(NamedTuple):
 
 
 class CatalogChanges(NamedTuple):
-    """What a view that shows an older generation lacks."""
+    """The changes that a view of an older generation lacks."""
 
     added: Iterator[tuple[int, Chunk, str]]  # key, chunk, text hash
     removed: list[int]

@@ -1,4 +1,4 @@
-"""The tables of the catalogue, and how a file of another format is told apart."""
+"""The tables of the catalogue, and the check of the format of a file."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _SEQUENCE_SQL = "CREATE TABLE sqlite_sequence(name,seq)"
 
 
 def prepare(database: Database, notes: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Make the tables of a new file, with these notes in `meta`; return why an existing one cannot be used, if so."""
+    """Make the tables of a new file, with these notes in `meta`; return the problem of an unusable file, or nothing."""
     try:
         db = database.connection()
         if not _n_tables(db):
@@ -99,7 +99,7 @@ def prepare(database: Database, notes: Mapping[str, str] = MappingProxyType({}))
 
 
 def prepared(file: File) -> tuple[Database, str]:
-    """Open a file, or make it; return also why it cannot be used, or nothing."""
+    """Open a file, or make it; return also the reason why it cannot be used, or nothing."""
     database = Database(file)
     try:
         return database, prepare(database)
@@ -109,7 +109,7 @@ def prepared(file: File) -> tuple[Database, str]:
 
 
 def made_again(file: File) -> tuple[Database, str]:
-    """Set a file aside that cannot be used and make it; return also why. Needs the writer lock."""
+    """Set an unusable file aside and make a new one; return also the reason. Needs the writer lock."""
     reason = "it was damaged" if is_marked(file) else ""
     for _ in range(2):
         if reason:
@@ -150,7 +150,7 @@ def open_to_read(file: File) -> Database:
 
 
 def _is_of_older_format(problem: str) -> bool:
-    """Whether this is why a file cannot be used: nothing is wrong with it."""
+    """Return True if the only problem of a file is its older format."""
     return re.match(r"its format was \d", problem) is not None
 
 
@@ -159,7 +159,7 @@ def _n_tables(db: sqlite3.Connection) -> int:
 
 
 def _problem(db: sqlite3.Connection, path: str) -> str:
-    """Return why a file is no catalogue of this version, or nothing.
+    """Return the reason why a file is no catalogue of this version, or nothing.
 
     Only `sqlite_master` is read before it is known that all there is are our tables and indexes: a view that is called
     `meta` could compute for ever, and a trigger would write what it likes.
@@ -184,7 +184,7 @@ def _problem(db: sqlite3.Connection, path: str) -> str:
 
 
 def _is_named(db: sqlite3.Connection) -> bool:
-    """Whether identity and generation are what we write there."""
+    """Return True if identity and generation have the form in which fathom writes them."""
     rows = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('identity', 'generation')").fetchall())
     identity, generation = str(rows.get("identity")), str(rows.get("generation", "0"))
     is_number = re.fullmatch(r"\d{1,15}", generation, re.ASCII) is not None

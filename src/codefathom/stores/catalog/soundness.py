@@ -1,4 +1,4 @@
-"""Whether the catalogue holds what was written: its file by the seal, and each row that is shown by its checksum."""
+"""The check of the catalogue for damage: of its file by the seal, and of each row that is read by its checksum."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ FROM_REFERENCES = "FROM refs r JOIN documents d ON d.id = r.document_id"
 
 
 class Soundness:
-    """What is known of one catalogue, and what had to be left out of it so far."""
+    """The checks of one catalogue, and the documents that were left out because of damage so far."""
 
     def __init__(self, database: Database) -> None:
-        self.left_out: set[str] = set()  # paths of documents of which damaged rows were met, and not shown
+        self.left_out: set[str] = set()  # paths of documents with damaged rows, which are not shown
         self._database = database
 
     # ---- the file
 
     @property
     def is_sealed(self) -> bool:
-        """Whether the file can be compared with what was written; else `check` reads its rows."""
+        """True if the file has a seal to compare it with; else `check` reads its rows."""
         return self._database.is_sealed
 
     def damage(self) -> str:
-        """Return in what the file differs from what was written, or nothing; reads all of it.
+        """Return the difference between the file and its seal, or nothing; reads all of it.
 
-        Nothing as well when that cannot be told: when there is no seal, or another process writes.
+        Nothing also when there is no seal, or when another process writes at this moment.
         """
         return self._database.damage()
 
@@ -80,14 +80,14 @@ class Soundness:
             raise self.damaged(f"{name} is {value!r}") from None
 
     def is_sound(self, row: Sequence[Any]) -> bool:
-        """Whether a row of `CHECKED_CHUNK` says what was written; one that does not is noted."""
+        """Return True if a row of `CHECKED_CHUNK` is as it was written; the document of a damaged row is noted."""
         if checksums.of_chunk(row[1:CHECKSUM]) == row[CHECKSUM]:
             return True
         self._leave_out(row[PATH])
         return False
 
     def sound(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return a row of `CHECKED_CHUNK`. Raises DamagedError when it does not say what was written."""
+        """Return a row of `CHECKED_CHUNK`. Raises DamagedError when it is not as it was written."""
         if not self.is_sound(row):
             raise self._database.damaged(f"a part of {row[PATH]!r} differs from what was written")
         return row
@@ -95,7 +95,7 @@ class Soundness:
     def pieces(self, path: str, start_line: int = 1, end_line: int = 1 << 62) -> list[tuple[Any, ...]]:
         """Return rows of `CHECKED_CHUNK`: the chunks of a document, in line order, that hold these lines.
 
-        None when one of them is damaged or missing: what is left would not join up, and lines be counted wrongly.
+        None when one of them is damaged or missing: without it the others do not join up, and line numbers are wrong.
         """
         rows = self._database.read(
             f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE d.path = ? AND c.start_line <= ? AND c.end_line >= ? "
@@ -138,7 +138,7 @@ class Soundness:
     # ---- inside
 
     def _wrong_row(self) -> str:
-        """Return what is wrong with the file, or nothing: what SQLite finds, and the first row that differs."""
+        """Return the first problem of the file, or nothing: one that SQLite finds, or a row that differs."""
         answer = self._database.read("PRAGMA integrity_check(1)")[0][0]
         if answer != "ok":
             return str(answer)

@@ -1,4 +1,4 @@
-"""What one transaction does to the tables of the catalogue."""
+"""The writes of one transaction to the tables of the catalogue."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class DocumentWriting:
     """A document that is too large to be held, written piece by piece inside one transaction. It has no symbols."""
 
     def __init__(self, db: sqlite3.Connection, record: DocumentRecord) -> None:
-        """Replace what the catalogue has of it. `record` comes without chunks and vectors."""
+        """Remove the chunks and symbols that the catalogue has of the document. `record` has no chunks and vectors."""
         self.removed: list[int] = []  # keys of its chunks so far
         self._db = db
         self._record = record
@@ -65,7 +65,7 @@ class DocumentWriting:
     def add(
         self, chunks: Sequence[Chunk], text_hashes: Sequence[str], vectors: Mapping[str, bytes]
     ) -> list[tuple[int, Chunk, str]]:
-        """Add the chunks that follow, with the vectors that are known; return them with their keys."""
+        """Add the next chunks and the vectors of their texts; return the chunks with their keys."""
         added = [
             (_put_chunk(self._db, self._id, chunk, text_hash, self._generation), chunk, text_hash)
             for chunk, text_hash in zip(chunks, text_hashes, strict=True)
@@ -74,7 +74,7 @@ class DocumentWriting:
         return added
 
     def finish(self, n_lines: int, parser: str) -> None:
-        """Note what is known at the end: how many lines it has, and the version of its parse stage."""
+        """Store what is only known at the end: the number of lines, and the version of the parse stage."""
         self._db.execute("UPDATE documents SET n_lines = ?, parser = ? WHERE id = ?", (n_lines, parser, self._id))
         self._db.executemany("INSERT INTO removed VALUES (?, ?)", [(key, self._generation) for key in self.removed])
         put_meta(self._db, {"generation": str(self._generation)})
@@ -126,7 +126,7 @@ def _chunks_before(db: sqlite3.Connection, document_id: int) -> dict[tuple[str, 
 
 
 def _sameness(chunk: Chunk, text_hash: str) -> tuple[str, ...]:
-    """Return all that a view shows of a chunk; its lines are not among them. The id stands for path and text."""
+    """Return the values of a chunk that a view shows, without its lines. The id stands for path and text."""
     return chunk.id, chunk.kind, chunk.symbol, "\n".join(chunk.names), chunk.signature, chunk.doc, text_hash
 
 

@@ -1,4 +1,4 @@
-"""What is indexed of a chunk by its words, in fields of their own. Pure; knows no library that keeps an index."""
+"""The terms of a chunk for the lexical view, in four fields. Pure; knows no library that keeps an index."""
 
 from __future__ import annotations
 

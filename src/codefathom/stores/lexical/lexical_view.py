@@ -47,7 +47,7 @@ class _File(NamedTuple):
 
 
 class _State(NamedTuple):
-    """What the view shows, and in which folder it lies; replaced as a whole after each commit."""
+    """One committed state of the view: its generation, folder and files; replaced as a whole after each commit."""
 
     generation: int
     folder: str
@@ -98,7 +98,7 @@ class LexicalView:
             self._state = state if self._index is not None else _NOTHING
 
     def damage(self) -> str:
-        """Return in what the files differ from what was written, or nothing; reads all of them. See `is_unsettled`."""
+        """Return the first file that differs from its checksum, or nothing; reads all of them. See `is_unsettled`."""
         state = self._state
         if self.is_unsettled:
             return ""
@@ -109,7 +109,7 @@ class LexicalView:
 
     @property
     def is_unsettled(self) -> bool:
-        """Whether a process was killed before it noted what it had written: nothing is known of these files."""
+        """True if a process was killed before it noted its commit: these files cannot be checked."""
         state = self._state
         if not state.is_open:
             return False
@@ -159,12 +159,12 @@ class LexicalView:
 
     @property
     def is_worn(self) -> bool:
-        """Whether it should be built again for the sake of its scores."""
+        """True if deleted chunks distort its scores so far that it should be built again."""
         return self._n_dropped > 0 and self.n_chunks < _REBUILT_AT_ONCE + _CHUNKS_FOR_DROPPED * self._n_dropped
 
     @property
     def n_chunks(self) -> int:
-        """How many chunks the view holds."""
+        """Number of chunks in the view."""
         index = self._index
         if index is not None:
             with self._guarded():
@@ -172,7 +172,7 @@ class LexicalView:
         return 0
 
     def document_frequencies(self, words: Iterable[str]) -> dict[str, int]:
-        """In how many bodies each term stands."""
+        """Return the number of chunks in whose body each term stands."""
         index = self._index
         if index is not None:
             with self._guarded():
@@ -199,7 +199,7 @@ class LexicalView:
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Take a view whose files turn out to be damaged for none at all, here and in the next process."""
+        """Treat a view whose files turn out to be damaged as missing, here and in the next process."""
         try:
             yield
         except BaseException as error:
@@ -209,7 +209,7 @@ class LexicalView:
 
     @contextmanager
     def _guarded_writing(self) -> Iterator[None]:
-        """Say that the view cannot be written; what the files hold by now is not trusted any more."""
+        """Raise IndexingError when the view cannot be written; its files are not trusted any more."""
         try:
             yield
         except BaseException as error:
@@ -260,7 +260,7 @@ class LexicalView:
             writer.add_document(document)
 
     def _files(self) -> tuple[_File, ...]:
-        """Return the files of the target; of those that were there before, what was known of them."""
+        """Return the files of the target; those of the state before keep their size and checksum."""
         known = {file.name: file for file in self._state.files if file.name != _META}
         before = known if self._target == self._state.folder else {}
         folder = self.folder.below(self._target)
@@ -314,7 +314,7 @@ class LexicalView:
 
 
 def _look(folder: Folder, name: str) -> _File:
-    """Return what a file is now; of one that cannot be read, no size and no checksum."""
+    """Return the present size and checksum of a file; -1 and 0 for one that cannot be read."""
     size = checksum = 0
     try:
         with folder.file(name).open() as file:
@@ -347,7 +347,7 @@ def _best(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> list[tupl
 def _best_of_many(
     searcher: tantivy.Searcher, query: tantivy.Query, k: int, allowed: Collection[int]
 ) -> list[tuple[int, float]]:
-    """Take more than k and keep those inside; more again, until there are k or no more to take."""
+    """Search for more than k and keep the allowed ones; search for more again, until there are k or no more."""
     inside = allowed if isinstance(allowed, (set, frozenset)) else set(allowed)
     limit = 4 * k * max(searcher.num_docs // len(inside), 1)
     while True:

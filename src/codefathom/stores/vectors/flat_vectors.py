@@ -55,7 +55,7 @@ _TINY = 1e-12
 
 
 def are_near(one: bytes, other: bytes) -> bool:
-    """Whether two rows of `quantise` are one vector, made on two machines: these may round differently."""
+    """Return True if two rows of `quantise` are one vector, made on two machines: these may round differently."""
     if one == other:
         return True
     import numpy as np  # noqa: PLC0415 -- as above
@@ -70,7 +70,7 @@ _ROUNDING = 2  # of 127
 
 
 def are_alike(one: bytes, other: bytes) -> bool:
-    """Whether two rows of `quantise` are one text's vectors, made by a model that does not give the same twice."""
+    """Return True if two rows of `quantise` belong to one text, by a model that does not give the same vector twice."""
     if len(one) != len(other):
         return False
     first, second = (memoryview(row).cast("b", (1, len(row))) for row in (one, other))
@@ -122,7 +122,7 @@ class FlatVectorStore:
             self._view = self._load()
 
     def damage(self) -> str:
-        """Return in what the rows differ from what was written, or nothing; reads all of them."""
+        """Return the difference between the rows and their checksum, or nothing; reads all of them."""
         view = self._view
         return "" if crc32(view.rows) == view.checksum else "rows differ from what was written"
 
@@ -239,7 +239,7 @@ class FlatVectorStore:
             raise writing_error(f"cannot write {self._file.path!r}", self._file.folder, error) from error
 
     def _merged(self, view: _View) -> Iterator[tuple[Sequence[int], bytes | memoryview]]:
-        """Yield runs of keys and rows in ascending order: what did not change in one piece."""
+        """Yield runs of keys and rows in ascending order; neighbours that did not change come in one piece."""
         start = 0
         for key in sorted(self._changed):
             place = bisect_left(view.keys, key, start)
@@ -256,7 +256,7 @@ class FlatVectorStore:
 def _near_inside(
     distances: memoryview[float], keys: Sequence[int], k: int, allowed: Collection[int] | None
 ) -> list[int]:
-    """Return the places of the k smallest allowed distances, and some more: look far enough first, then at all."""
+    """Return the places of the k smallest allowed distances, and some more: of the nearest first, then of all."""
     if allowed is None:
         return _near(distances, k)
     inside = allowed if isinstance(allowed, (set, frozenset)) else set(allowed)
