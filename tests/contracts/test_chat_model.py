@@ -483,11 +483,11 @@ def test_openai_takes_calls_that_are_not_streamed() -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (b'{"message": "bad key sk-secret"}', 'no reply: \'{"message": "bad key ***"}\''),
-        (b'{"choices": []}', "no reply"),
+        (b'{"message": "bad key sk-secret"}', 'not a reply: \'{"message": "bad key ***"}\''),
+        (b'{"choices": []}', "not a reply"),
         (b'{"error": {"message": "bad key sk-secret"}}', "failed: bad key ***"),
-        (b'{\n"choices": [', "no JSON"),
-        (b'{"a":' * 100_000, "no JSON"),
+        (b'{\n"choices": [', "not JSON"),
+        (b'{"a":' * 100_000, "not JSON"),
     ],
 )
 def test_what_is_no_reply_is_an_error(answer: bytes, words: str) -> None:
@@ -590,7 +590,7 @@ def test_a_server_that_is_not_there(protocol: Protocol) -> None:
 
 def test_a_server_that_says_nothing_is_given_up_once(protocol: Protocol) -> None:
     error, _, n_asked = failed(protocol, Turn([protocol.text], silent_s=LONG_S), timeouts=Timeouts(LONG_S, 1.0))
-    assert "said nothing for 1 s" in str(error)
+    assert "did not answer for 1 s" in str(error)
     assert "llm.read_timeout_s" in error.hint
     assert n_asked == 1
 
@@ -599,8 +599,8 @@ def test_a_server_that_says_nothing_is_given_up_once(protocol: Protocol) -> None
     ("what", "word"),
     [
         ("truncated", "broke off"),
-        ("no_json", "no JSON"),
-        ("no_event", "no event"),
+        ("no_json", "not JSON"),
+        ("no_event", "not an event"),
         ("error", "out of memory"),
     ],
 )
@@ -686,13 +686,13 @@ def test_openai_knows_its_reasoning_models(model: str) -> None:
 )
 def test_an_event_of_a_wrong_shape_is_an_error_of_the_provider(event: object) -> None:
     error, _, _ = failed(OpenAI, Turn([sse(event)]))
-    assert "no event" in str(error)
+    assert "not an event" in str(error)
 
 
 @pytest.mark.parametrize("event", [{"message": "x"}, {"message": {"tool_calls": 3}}, {"message": {"tool_calls": [3]}}])
 def test_a_line_of_a_wrong_shape_is_an_error_of_the_provider(event: object) -> None:
     error, _, _ = failed(Ollama, Turn([lines(event)]))
-    assert "no event" in str(error)
+    assert "not an event" in str(error)
 
 
 def test_a_key_that_a_server_repeats_is_not_said() -> None:
@@ -705,15 +705,15 @@ def test_a_key_that_a_server_repeats_is_not_said() -> None:
 KEY = "sk-very-secret-1234"
 
 
-@pytest.mark.parametrize("what", ["error", "no JSON", "no event", "message"])
+@pytest.mark.parametrize("what", ["error", "not JSON", "not an event", "message"])
 def test_a_key_in_a_good_reply_is_not_said(protocol: Protocol, what: str) -> None:
     said = {
         "error": {"error": f"bad key {KEY} \x9b2J\u202e"},
-        "no event": [f"bad key {KEY} \x9b2J\u202e"],
+        "not an event": [f"bad key {KEY} \x9b2J\u202e"],
         "message": {"error": {"message": f"bad key {KEY}", "code": 7}},
     }
     body = {OpenAI: sse, Ollama: lines}[protocol](said.get(what, {}))
-    if what == "no JSON":
+    if what == "not JSON":
         body = ("data: " if protocol is OpenAI else "").encode() + f"bad key {KEY}\x1b[2J\n".encode()
     error, _, _ = failed(protocol, Turn([body]), headers={"Authorization": f"Bearer {KEY}"})
     assert "secret" not in f"{error} {error.hint}"
@@ -724,7 +724,7 @@ def test_a_key_in_a_good_reply_is_not_said(protocol: Protocol, what: str) -> Non
 def test_what_is_nested_too_deeply_is_no_json(protocol: Protocol) -> None:
     prefix = b"data: " if protocol is OpenAI else b""
     error, _, _ = failed(protocol, Turn([prefix + b"[" * 100_000 + b"\n"]))
-    assert "no JSON" in str(error)
+    assert "not JSON" in str(error)
 
 
 def test_arguments_that_are_nested_too_deeply_go_back_as_they_are() -> None:
@@ -737,7 +737,7 @@ def test_arguments_that_are_nested_too_deeply_go_back_as_they_are() -> None:
 def test_a_count_that_is_none_is_an_error_of_the_provider(protocol: Protocol) -> None:
     for count in (b"1e999", b'"many"'):
         error, _, _ = failed(protocol, Turn([protocol.text.replace(b": 7", b": " + count)]))
-        assert "no event" in str(error)
+        assert "not an event" in str(error)
 
 
 def test_signs_that_end_lines_elsewhere_are_text() -> None:

@@ -208,8 +208,8 @@ def test_the_length_is_found_by_one_call_unless_it_is_known(protocol: Protocol) 
         (lambda texts: [[1.0, "x"] for _ in texts], "did not answer with embeddings"),
         (lambda texts: [[] for _ in texts], "did not answer with embeddings"),
         (lambda texts: [{"a": 1} for _ in texts], "did not answer with embeddings"),
-        (lambda texts: [[math.nan] * 64 for _ in texts], "holds no numbers"),
-        (lambda texts: [[10**400] * 64 for _ in texts], "holds no numbers"),
+        (lambda texts: [[math.nan] * 64 for _ in texts], "not a finite number"),
+        (lambda texts: [[10**400] * 64 for _ in texts], "not a finite number"),
         (lambda texts: [None, rows(texts)[1]], "2 vectors for 2 texts, or not in order"),
         (lambda texts: [[True] * 64 for _ in texts], "did not answer with embeddings"),
         (lambda texts: [[1.0] * (64 + place) for place, _ in enumerate(texts)], "a vector of 65 numbers"),
@@ -286,7 +286,7 @@ def test_what_passes_is_tried_again(protocol: Protocol, fault: Turn) -> None:
 
 
 def test_silence_ends_with_an_error(protocol: Protocol) -> None:
-    with serving(Turn(silent_s=LONG_S)) as served, pytest.raises(ProviderError, match="said nothing for"):
+    with serving(Turn(silent_s=LONG_S)) as served, pytest.raises(ProviderError, match="did not answer for"):
         embedder(protocol, served, timeouts=Timeouts(LONG_S, 0.2), attempts=1).embed(["read"], "document")
 
 
@@ -319,7 +319,7 @@ def test_the_projection_is_the_same_everywhere() -> None:
 
 
 def test_nothing_is_made_longer() -> None:
-    with pytest.raises(ProviderError, match="16 dimensions, and 32 are asked for"):
+    with pytest.raises(ProviderError, match="16 dimensions, but 32 are requested"):
         Reduced(FakeEmbedder(16), 32, "project").embed(["read"], "query")
     assert Reduced(FakeEmbedder(16), 16, "project").embed(["read"], "query") == FakeEmbedder(16).embed(
         ["read"], "query"

@@ -155,8 +155,8 @@ def row(index: object, score: object) -> dict[str, object]:
         (of(row(0, 0.5), row(2, 0.6)), "graded 2 of 2 texts, or one twice"),
         (of(row(0, 0.5), row(-1, 0.6)), "or one twice"),
         (of(row(0, 0.5), row(1, 0.6), row(1, 0.7)), "graded 3 of 2 texts"),
-        (of(row(0, 0.5), row(1, float("nan"))), "no number"),
-        (of(row(0, 0.5), row(1, 10**400)), "no number"),
+        (of(row(0, 0.5), row(1, float("nan"))), "not a number"),
+        (of(row(0, 0.5), row(1, 10**400)), "not a number"),
         (of(row(0, 0.5), row(1, "0.6")), "did not answer with grades"),
         (of(row(0, 0.5), row("1", 0.6)), "did not answer with grades"),
         (of(row(0, 0.5), row(1, True)), "did not answer with grades"),
@@ -187,7 +187,7 @@ def test_what_passes_is_tried_again(fault: Turn) -> None:
 
 
 def test_silence_ends_with_an_error() -> None:
-    with serving(Turn(silent_s=LONG_S)) as served, pytest.raises(ProviderError, match="said nothing for"):
+    with serving(Turn(silent_s=LONG_S)) as served, pytest.raises(ProviderError, match="did not answer for"):
         reranker(served, timeouts=Timeouts(LONG_S, 0.2), attempts=1).scores(QUESTION, ["read"])
 
 
@@ -203,8 +203,8 @@ def test_a_key_in_a_reply_is_not_said() -> None:
 @pytest.mark.parametrize(
     ("write", "problem"),
     [
-        (tiny.embedder, "gives last_hidden_state, and no score of a pair"),
-        (lambda folder: tiny.reranker(folder, n_logits=3), "and no score of a pair"),
+        (tiny.embedder, "gives last_hidden_state, but no score of a pair"),
+        (lambda folder: tiny.reranker(folder, n_logits=3), "but no score of a pair"),
     ],
 )
 def test_another_model_is_no_reranker(write: Callable[[Path], Path], problem: str, tmp_path: Path) -> None:

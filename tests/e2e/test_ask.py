@@ -187,7 +187,7 @@ def test_the_agent_is_held_to_what_it_may_cost(shop: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     assert len(served.asked) == 2
     answer = json.loads(ran.stdout)
-    assert "the agent used all that it may cost" in answer["degraded"]
+    assert "the agent reached its limit of cost" in answer["degraded"]
     assert answer["cost"] == 0.027  # of the second call; the first one counted no tokens
     trace = json.loads((shop / "trace.json").read_text())
     assert [stage["stage"] for stage in trace] == ["round 1", "read_file", "answer"]
@@ -210,7 +210,7 @@ def test_without_a_model_there_are_excerpts(shop: Path) -> None:
         (("ask", "--set", "llm.prompt_price=-1", "x"), "llm.prompt_price cannot be '-1'"),
         (("ask", "--pin", "shop/none.py", "x"), "no such path in the project: 'shop/none.py'"),
         (("ask", "--doc", "none.txt", "x"), "cannot read 'none.txt'"),
-        (("ask", "--model", "gpt-5", "x"), "llm.model = 'gpt-5' names no provider and model"),
+        (("ask", "--model", "gpt-5", "x"), "llm.model = 'gpt-5' does not name a provider and a model"),
         (("ask", "--model", "openai:gpt-5", "x"), "openai:gpt-5 needs a key"),
     ],
 )  # fmt: skip

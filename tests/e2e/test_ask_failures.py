@@ -91,9 +91,9 @@ def test_an_answer_that_is_not_whole_is_not_sure(shop: Path, finish: str, label:
 
 def test_without_a_model_what_was_given_is_not_read(shop: Path) -> None:
     ran = fathom(shop, None, "ask", "--pin", "README.md", "--json", QUESTION)
-    (said,) = [problem for problem in json.loads(ran.stdout)["degraded"] if "was given" in problem]
+    (said,) = [problem for problem in json.loads(ran.stdout)["degraded"] if "given with the question" in problem]
     assert said in ran.stderr
-    assert "was given" not in fathom(shop, None, "ask", QUESTION).stderr
+    assert "given with the question" not in fathom(shop, None, "ask", QUESTION).stderr
 
 
 def test_an_agent_whose_model_fails_leaves_what_it_saw(shop: Path) -> None:
@@ -148,4 +148,4 @@ def test_a_silent_judge_does_not_hold_the_trace_back(shop: Path) -> None:
         ran = fathom(shop, served, "ask", *words, QUESTION)
     assert ran.returncode == 2
     calls = [call for stage in json.loads((shop / "trace.json").read_text()) for call in stage["calls"]]
-    assert sum("said nothing for 0.3 s" in call["problem"] for call in calls) > 1
+    assert sum("did not answer for 0.3 s" in call["problem"] for call in calls) > 1

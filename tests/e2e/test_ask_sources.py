@@ -204,9 +204,9 @@ def test_nothing_is_fetched_that_was_not_given(shop: Path, site: Site, monkeypat
     ("words", "message"),
     [
         (("ask", "--url", "SITE/missing", "x"), "SITE/missing answered 404 Not Found"),
-        (("ask", "--contexts-only", "--url", "SITE/image", "x"), "SITE/image is no text but image/png"),
-        (("ask", "--url", "note.txt", "x"), "'note.txt' is no address of the web"),
-        (("chat", "--url", "SITE/loop"), "SITE/loop leads on more than 5 times"),
+        (("ask", "--contexts-only", "--url", "SITE/image", "x"), "SITE/image is not text but image/png"),
+        (("ask", "--url", "note.txt", "x"), "'note.txt' is not a web address"),
+        (("chat", "--url", "SITE/loop"), "SITE/loop redirects more than 5 times"),
         (("chat", "--doc", "-"), "--doc - cannot be used in a chat: the questions come from stdin"),
         (("chat", "--doc", "none.txt"), "cannot read 'none.txt'"),
         (("ask", "--agent", "--contexts-only", "x"), "--agent and --contexts-only cannot be used together"),

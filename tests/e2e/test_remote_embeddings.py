@@ -115,7 +115,7 @@ def test_a_long_wait_is_told(project: Path, asking: Callable[[Engine], object]) 
     slow = Turn([b"slow down"], 429, {"retry-after": "30"})
     with serving(slow) as running, pytest.raises(KeyboardInterrupt):
         asking(opened(project, running.base_url, stop, **{"limits.attempts": 2}))
-    assert told == [f"waiting 30 s: {running.base_url.removeprefix('http://')} asks to (429)"]
+    assert told == [f"waiting 30 s: {running.base_url.removeprefix('http://')} asks for that (429)"]
 
 
 def test_questions_and_documents_keep_to_one_quota(project: Path, served: Served) -> None:

@@ -138,7 +138,7 @@ def test_a_long_wait_is_said_on_stderr(shop: Path, words: tuple[str, ...], quiet
             process.send_signal(signal.SIGINT)
             out, rest = process.communicate()
         host = served.base_url.removeprefix("http://")
-        assert note == ("" if quiet else f"fathom: waiting 60 s: {host} asks to (429)\n")
+        assert note == ("" if quiet else f"fathom: waiting 60 s: {host} asks for that (429)\n")
         assert (out, rest, process.returncode) == ("", "fathom: interrupted\n", 130)
 
 

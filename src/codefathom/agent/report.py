@@ -21,7 +21,7 @@ _STOPPED = {
     "rounds": "the agent used all its rounds",
     "tokens": "the agent used all its tokens",
     "time": "the agent used all its time",
-    "cost": "the agent used all that it may cost",
+    "cost": "the agent reached its limit of cost",
     "provider": "the model failed before the agent was done",
 }
 _NO_ANSWER = {

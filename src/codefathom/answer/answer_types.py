@@ -70,7 +70,7 @@ class Checked:
             return f"{len(self.dropped)} citations could not be verified and were removed"
         if self.citations or not self.text.strip():
             return ""
-        return "the answer names no place: nothing in it could be checked"
+        return "the answer cites no source: nothing in it could be checked"
 
     def followed_by(self, other: Checked) -> Checked:
         """Return both texts as one."""

@@ -124,7 +124,7 @@ def _search_one(run: AnswerRun, query: str, limit: int) -> SearchResult | None:
     except UsageError as error:
         if query == run.question.text:
             raise
-        run.add_degraded(f"a search was left out: {error}")
+        run.add_degraded(f"a query that the model wrote was skipped: {error}")
         return None
 
 

@@ -166,12 +166,12 @@ def _answer(model: ChatModel, ask: Ask) -> list[Any]:
     """Return the items that the reply lists. Raises ProviderError if it holds no list."""
     reply = whole(model, ask)
     if reply.finish == "refused":
-        raise ProviderError("the model refused")
+        raise ProviderError("the model refused the request", hint="use another model as parser")
     if reply.finish == "length":
-        raise ProviderError("the reply was cut off")
+        raise ProviderError("the reply was cut off", hint="use another model as parser")
     items = _read(reply.text)
     if items is None:
-        raise ProviderError("the reply is no list of symbols")
+        raise ProviderError("the reply is not a list of symbols", hint="use another model as parser")
     return items
 
 

@@ -193,8 +193,8 @@ def bounded(pieces: Generator[Delta | Reply, None, None], ask: Ask, name: str) -
             left -= len(item.text) + len(item.reasoning) if isinstance(item, Delta) else 0
             if left < 0:
                 raise ProviderError(
-                    f"{name} did not stop after the {ask.max_tokens} tokens that were asked for",
-                    hint="does the server know max_tokens? another model may end by itself",
+                    f"{name} did not stop after the {ask.max_tokens} tokens that were requested",
+                    hint="check that the server supports max_tokens, or use another model",
                 )
             yield item
 

@@ -102,8 +102,8 @@ class RemoteEmbedder:
         length = self._length_of(vector)
         if self._dimensions not in (0, length):
             raise ProviderError(
-                f"{self._name} gave a vector of {length} numbers, and before one of {self._dimensions}",
-                hint="another model answers under this name; run `fathom index --full`",
+                f"{self._name} gave a vector of {length} numbers after one of {self._dimensions}",
+                hint="another model has this name now: run `fathom index --full`",
             )
         self._dimensions = length
         try:
@@ -111,13 +111,15 @@ class RemoteEmbedder:
         except OverflowError:  # a whole number that is none of a vector
             norm = math.inf
         if not math.isfinite(norm):
-            raise ProviderError(f"{self._name} gave a vector that holds no numbers", hint="ask again")
+            raise ProviderError(
+                f"{self._name} gave a vector with a value that is not a finite number", hint="ask again"
+            )
         return array("f", [value / norm for value in vector] if norm else vector).tobytes()
 
     def _length_of(self, vector: Sequence[float]) -> int:
         if self._requested_dimensions and len(vector) != self._requested_dimensions:
             raise ProviderError(
-                f"{self._name} gives {len(vector)} dimensions instead of the {self._requested_dimensions} asked for",
+                f"{self._name} gives {len(vector)} dimensions instead of the requested {self._requested_dimensions}",
                 hint="set embed.dimensions to 0, or embed.reduce to truncate or project",
             )
         return len(vector)
@@ -212,4 +214,4 @@ def _unreadable(http: Http, model: str, answer: object) -> ProviderError:
         said = http.sayable(json.dumps(answer, ensure_ascii=False))
     except RecursionError:  # what could just be read may be too deep to be written
         said = "(nested too deeply)"
-    return ProviderError(f"{model} did not answer with embeddings: {said}", hint="is it an embedding model?")
+    return ProviderError(f"{model} did not answer with embeddings: {said}", hint="check that it is an embedding model")

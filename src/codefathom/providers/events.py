@@ -24,16 +24,16 @@ class Events(NamedTuple):
         try:
             event = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise self.wrong(data, "no JSON") from error
+            raise self.wrong(data, "something that is not JSON") from error
         if not isinstance(event, Mapping):
             raise self.wrong(data)
         if event.get("error"):
             raise ProviderError(f"{self.name} failed: {self.sayable(_words(event['error']))}", hint=self.hint)
         return event
 
-    def wrong(self, data: str, what: str = "no event") -> ProviderError:
+    def wrong(self, data: str, what: str = "something that is not an event") -> ProviderError:
         """Return the error for a text that a server sent instead of an event."""
-        return ProviderError(f"{self.name} sent what is {what}: {self.sayable(data)!r}", hint="ask again")
+        return ProviderError(f"{self.name} sent {what}: {self.sayable(data)!r}", hint="ask again")
 
     def broken_off(self) -> ProviderError:
         """Return the error for a stream that ended before its reply."""

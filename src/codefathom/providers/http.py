@@ -25,7 +25,7 @@ _REFUSED = (400, 413, 422)
 _MAX_SAID = 300  # characters of a server's text in an error
 _MAX_READ = 10 * _MAX_SAID  # characters that are cleaned to get these
 _CHARS_PER_TOKEN = 3
-_UNQUOTED = "(what it said is in the log of the server)"
+_UNQUOTED = "(its answer is in the log of the Codefathom server)"
 
 _log = logging.getLogger(__name__)
 
@@ -124,7 +124,9 @@ class Http:
             if _is_page(response.text):
                 raise self._page(path) from error
             said = self.sayable(response.text)
-            raise ProviderError(f"{self._address}{path} did not answer with JSON: {said!r}") from error
+            raise ProviderError(
+                f"{self._address}{path} did not answer with JSON: {said!r}", hint=self._server.hints.address
+            ) from error
         finally:
             response.close()
 
@@ -175,7 +177,7 @@ class Http:
         n_tokens = len(repr(body)) // _CHARS_PER_TOKEN
         for attempt in count():
             turn = self._pace.turn(n_tokens)
-            self._waits.sleep(turn.seconds, f"{turn.limit} allows no more calls of {self._host} for now")
+            self._waits.sleep(turn.seconds, f"{turn.limit} allows no more calls to {self._host} for now")
             answer = self._attempt(path, body, begin)
             if isinstance(answer, _Answer) or not answer.is_passing:
                 break
@@ -186,7 +188,7 @@ class Http:
                 break
             if attempt + 1 >= self._server.attempts:
                 break
-            why = "failed" if requested_s is None else "asks to"
+            why = "failed" if requested_s is None else "asks for that"
             self._waits.sleep(wait_s, f"{self._host} {why} ({answer.why})")
         return answer
 
@@ -207,7 +209,7 @@ class Http:
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
             said = self._cleaned(str(error))
             hint = self._server.hints.address
-            return _Failed(ProviderError(f"{self._address!r} is no address: {said}", hint=hint))
+            return _Failed(ProviderError(f"{self._address!r} is not a valid address: {said}", hint=hint))
         except httpx.HTTPError as error:
             # A server that was silent until the timeout does not get the same request again.
             is_passing = not isinstance(error, httpx.ReadTimeout)
@@ -244,7 +246,7 @@ class Http:
         return own.get(status) or _HINTS.get(status, "")
 
     def _page(self, path: str) -> ProviderError:
-        hint = f"this is no model's address: {self._server.hints.address}"
+        hint = f"this is not the address of a model: {self._server.hints.address}"
         return ProviderError(f"{self._address}{path} answered with a web page", hint=hint)
 
     def _lost(self, error: httpx.HTTPError) -> ProviderError:
@@ -254,7 +256,7 @@ class Http:
             said = self._cleaned(str(error))  # the words of this machine
             return ProviderError(f"{address} cannot be reached: {said}", hint=self._server.hints.unreachable)
         if isinstance(error, httpx.TimeoutException):
-            return ProviderError(f"{address} said nothing for {timeouts.read_s:g} s", hint=self._server.hints.silent)
+            return ProviderError(f"{address} did not answer for {timeouts.read_s:g} s", hint=self._server.hints.silent)
         said = self.sayable(str(error))
         return ProviderError(f"the connection to {address} was lost: {said}", hint="ask again")
 
@@ -308,7 +310,7 @@ def _client(server: Server) -> httpx.Client:
     except (ValueError, ImportError, OSError, httpx.InvalidURL) as error:
         address = without_login(server.base_url)
         raise ProviderError(
-            f"{address} cannot be asked with the proxy or certificates of the environment: {error}",
+            f"{address} cannot be reached with the proxy or certificates from the environment: {error}",
             hint="correct or unset HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE",
         ) from error
 
@@ -343,6 +345,6 @@ def _lines(pieces: Iterator[bytes]) -> Iterator[str]:
 
 
 _HINTS: Mapping[int, str] = {
-    403: "the key does not allow this",
+    403: "the key has no permission for this: use another key",
     429: "too many requests: wait, or lower limits.requests_per_minute",
 }

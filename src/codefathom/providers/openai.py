@@ -78,7 +78,7 @@ class OpenAIChat:
         yield from self._taken(gathered, body)
         if not gathered.end():
             said = self._http.sayable(body)
-            raise ProviderError(f"{self.name} sent what is no reply: {said!r}", hint="is llm.base_url right?")
+            raise ProviderError(f"{self.name} sent something that is not a reply: {said!r}", hint="check llm.base_url")
 
     def _taken(self, gathered: _Gathered, data: str) -> Iterator[Delta]:
         """Yield the new text of an event. Raises ProviderError if it is not an event, or reports an error."""

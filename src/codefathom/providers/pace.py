@@ -154,11 +154,11 @@ class Breaker:
         if left_s <= 0 and self._trial is None:
             self._trial = call
             return
-        refused = f"is not asked for {left_s:.0f} s" if left_s > 0 else "is being tried by another call"
+        refused = f"is not called for {left_s:.0f} s" if left_s > 0 else "is being tried by another call"
         last = self._last_error
         raise ProviderError(
             f"{self._name} failed {self._n_failures} times in a row and {refused}" + (f": {last}" if last else ""),
-            hint=(last.hint if last else "") or "look at the server, then ask again",
+            hint=(last.hint if last else "") or "check the server, then ask again",
         )
 
     def _note(self, call: PacedCall) -> None:

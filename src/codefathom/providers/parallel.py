@@ -66,5 +66,5 @@ class _Stoppable:
     def stream(self, ask: Ask) -> Iterator[Delta | Reply]:
         for item in self._model.stream(ask):
             if self._stopped.is_set():
-                raise ProviderError(f"the call of {self.name} was stopped")
+                raise ProviderError(f"the call of {self.name} was stopped", hint="ask again")
             yield item

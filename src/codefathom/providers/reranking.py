@@ -63,7 +63,7 @@ class RemoteReranker:
         if len(rows) != n_texts or sorted(scores) != list(range(n_texts)):
             raise ProviderError(f"{self.name} graded {len(rows)} of {n_texts} texts, or one twice", hint="ask again")
         if not all(map(math.isfinite, scores.values())):
-            raise ProviderError(f"{self.name} gave a grade that is no number", hint="ask again")
+            raise ProviderError(f"{self.name} gave a grade that is not a number", hint="ask again")
         return [scores[index] for index in range(n_texts)]
 
     def _unreadable(self, answer: object) -> ProviderError:
@@ -71,7 +71,9 @@ class RemoteReranker:
             said = self._http.sayable(json.dumps(answer, ensure_ascii=False))
         except RecursionError:  # what could just be read may be too deep to be written
             said = "(nested too deeply)"
-        return ProviderError(f"{self.name} did not answer with grades: {said}", hint="is it a reranking model?")
+        return ProviderError(
+            f"{self.name} did not answer with grades: {said}", hint="check that it is a reranking model"
+        )
 
 
 def _number(score: Any) -> float:

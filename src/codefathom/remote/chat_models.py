@@ -76,8 +76,8 @@ def named(name: str, settings: Settings, environ: Mapping[str, str], *, section:
     if provider not in PROVIDERS or not model:
         forms = ", ".join(f"{name}:…" for name in PROVIDERS)
         raise SettingsError(
-            f"{section}.model = {without_login(name) if '://' in whole else shown_model(name)!r} names no provider "
-            "and model",
+            f"{section}.model = {without_login(name) if '://' in whole else shown_model(name)!r} does not name "
+            "a provider and a model",
             hint=f"write one of {forms}; openai:NAME@http://host:port/v1 is any server that speaks its protocol",
         )
     usual = PROVIDERS[provider]
@@ -99,13 +99,13 @@ def _named_reranker(name: str, settings: Settings) -> ModelName:
     provider, _, model = whole.partition(":")
     if provider != "http" or not model:
         raise SettingsError(
-            f"rerank.model = {shown_model(name)!r} names no reranking model",
+            f"rerank.model = {shown_model(name)!r} is not a reranking model",
             hint="write onnx:FOLDER, http://host:port, or http:NAME@http://host:port/v1",
         )
     address = own or settings.rerank.base_url
     if not address:
         raise SettingsError(
-            f"rerank.model = {whole!r} does not say where",
+            f"rerank.model = {whole!r} has no address",
             hint=f"write {whole}@http://host:port/v1, or set rerank.base_url",
         )
     origin = f"the address of {whole}" if own else "rerank.base_url"
@@ -126,7 +126,9 @@ def _address(text: str, usual: _Provider, origin: str) -> str:
     except ValueError as error:
         # What cannot be taken apart may hold a password in any place, and Python repeats it.
         where, why = text.rpartition("@")[2], "" if "@" in text else f": {error}"
-        raise SettingsError(f"{origin} = {where!r} is no address{why}", hint="write it as http://host:port") from None
+        raise SettingsError(
+            f"{origin} = {where!r} is not a valid address{why}", hint="write it as http://host:port"
+        ) from None
     if not host or _is_any_address(host):
         host = "127.0.0.1"
     user, at, _ = whole.netloc.rpartition("@")
@@ -322,7 +324,9 @@ def _key(chosen: ModelName, environ: Mapping[str, str], variables: Sequence[str]
     else:
         key = environ.get(variable, "").strip() or (_kept(*variables) if chosen.is_remote else "")
     if not key.isascii() or not key.isprintable():
-        raise SettingsError(f"{variable} holds signs that no key has", hint="set it again, without line breaks")
+        raise SettingsError(
+            f"{variable} contains characters that a key cannot have", hint="set it again, without line breaks"
+        )
     if not key and chosen.base_url == usual.base_url:
         raise SettingsError(
             f"{chosen.name} needs a key",

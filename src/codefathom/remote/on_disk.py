@@ -35,7 +35,7 @@ def reranker(settings: Settings) -> Reranker:
     kind, path = _kind_and_path(rerank.model, "rerank.model")
     if kind != "onnx":
         raise SettingsError(
-            f"rerank.model = {rerank.model!r} grades nothing", hint="a reranker is read from onnx:FOLDER"
+            f"rerank.model = {rerank.model!r} cannot grade texts", hint="a reranker is read from onnx:FOLDER"
         )
     try:
         return OnnxReranker(Transformer(path, rerank.max_tokens, rerank.threads))
@@ -60,7 +60,9 @@ def _kind_and_path(name: str, setting: str) -> tuple[str, str]:
     path = os.path.expanduser(folder.strip())
     if not os.path.isabs(path):
         # Whose folder it would be relative to: the server's, that of the project, or that of the settings file?
-        raise SettingsError(f"{setting} = {name!r} names no folder", hint=f"write it as {kind}:~/models/NAME")
+        raise SettingsError(
+            f"{setting} = {name!r} does not name a folder by its whole path", hint=f"write it as {kind}:~/models/NAME"
+        )
     missing = [library for library in _LIBRARIES[kind] if find_spec(library) is None]
     if missing:
         raise SettingsError(f"{setting} = {name!r} needs {' and '.join(missing)}", hint=EXTRA)

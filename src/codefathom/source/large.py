@@ -132,6 +132,6 @@ def windows(stream: BinaryIO, survey: Survey) -> Iterator[Window]:
             yield Window(survey, data, n_lines)
             n_lines += data.count(b"\n")
     except OSError as error:
-        raise SourceError("unreadable") from error
+        raise SourceError("unreadable", hint="check that you may read the file; the next run tries again") from error
     if fingerprint_of(digest) != survey.fingerprint:
-        raise SourceError("it changed while it was read")
+        raise SourceError("it changed while it was read", hint="the next run reads it again")

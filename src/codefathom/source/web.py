@@ -61,7 +61,7 @@ def _client(url: str, timeout_s: float) -> httpx.Client:
     address = httpx.URL(url)
     if address.scheme not in {"http", "https"} or not address.host:
         raise SourceError(
-            f"{name_of(url)!r} is no address of the web",
+            f"{name_of(url)!r} is not a web address",
             hint="write it with http:// or https://; a file is given with --doc",
         )
     # A proxy of the environment does not lead to this machine.
@@ -80,12 +80,12 @@ def _final(client: httpx.Client, request: httpx.Request, deadline: float) -> htt
         request = response.next_request
         if request.url.host != first.host and _is_private(request.url.host) and not _is_private(first.host):
             raise SourceError(
-                f"{_shown(first)} leads into a private network, to {_shown(request.url)}",
-                hint="give that address if you mean it",
+                f"{_shown(first)} redirects into a private network, to {_shown(request.url)}",
+                hint="to read it anyway, give that address itself",
             )
     raise SourceError(
-        f"{_shown(first)} leads on more than {_MAX_REDIRECTS} times",
-        hint="open it in a browser and give the address it ends at",
+        f"{_shown(first)} redirects more than {_MAX_REDIRECTS} times",
+        hint="open it in a browser and give the address at which it ends",
     )
 
 
@@ -96,7 +96,7 @@ def _check_answer(response: httpx.Response) -> None:
     media_type = _media_type(response)
     is_text = media_type.startswith(_TEXTS) or (media_type.startswith("application/") and media_type.endswith(_OF_TEXT))
     if media_type and not is_text:
-        raise SourceError(f"{shown} is no text but {media_type}", hint=_SAVE_IT)
+        raise SourceError(f"{shown} is not text but {media_type}", hint=_SAVE_IT)
 
 
 def _media_type(response: httpx.Response) -> str:
@@ -128,11 +128,11 @@ def _text(response: httpx.Response, data: bytes) -> str:
     shown = _shown(response.url)
     text = _decoded(data, response.charset_encoding or "utf-8")
     if "\0" in text:
-        raise SourceError(f"{shown} is no text", hint=_SAVE_IT)
+        raise SourceError(f"{shown} is not text", hint=_SAVE_IT)
     if _media_type(response) in _HTML:
         text = _markdown(text, shown)
     if not text.strip():
-        raise SourceError(f"{shown} holds no text", hint=f"is it made by a program in the browser? then {_SAVE_IT}")
+        raise SourceError(f"{shown} holds no text", hint=f"a page that is built in the browser has none: {_SAVE_IT}")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -164,7 +164,7 @@ def _library(shown: str) -> ModuleType:
         return importlib.import_module("html_to_markdown")
     except ImportError as error:
         raise SourceError(
-            f"{shown} is HTML, which needs the library 'html-to-markdown', which is not installed",
+            f"{shown} is HTML; to read it, the library 'html-to-markdown' must be installed",
             hint="pip install 'codefathom[web]'",
         ) from error
 
@@ -176,14 +176,18 @@ def _lost(url: str, timeout_s: float) -> Iterator[None]:
     try:
         yield
     except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
-        raise SourceError(f"{shown} is, or leads to, no address of the web: {error}", hint="correct it") from error
+        raise SourceError(
+            f"{shown} is not a web address, or redirects to one that is not: {error}", hint="correct the address"
+        ) from error
     except httpx.TimeoutException as error:
         raise SourceError(f"{shown} took longer than {timeout_s:g} s", hint=f"try again, or {_SAVE_IT}") from error
     except httpx.ConnectError as error:
         if _is_unknown_host(error):
-            remedy = "is it spelled right, and is this machine connected?"
+            remedy = "check the spelling, and the connection of this machine"
             raise SourceError(f"no such host: {error.request.url.host!r}", hint=remedy) from error
-        raise SourceError(f"{shown} cannot be reached: {error}", hint="is the server running?") from error
+        raise SourceError(
+            f"{shown} cannot be reached: {error}", hint="check the address, and that the server is running"
+        ) from error
     except httpx.HTTPError as error:
         raise SourceError(f"the connection to {shown} was lost: {error}", hint="try again") from error
 
@@ -219,7 +223,7 @@ def _hint(status: int) -> str:
 
 
 _HINTS: Mapping[int, str] = {
-    401: f"it wants a login: {_SAVE_IT}",
-    403: f"it is not shown to programs or without a login: {_SAVE_IT}",
-    429: "it was asked too often: try again later",
+    401: f"the page needs a login: {_SAVE_IT}",
+    403: f"the page refuses programs, or needs a login: {_SAVE_IT}",
+    429: "too many requests: try again later",
 }

@@ -17,7 +17,7 @@ FILES = {"a.py": "one\ntwo\nthree\nfour\n", "b.py": "five\nsix\n"}
 SEEN = (ShownLines("a.py", 1, 4, "whole"), ShownLines("b.py", 1, 2), ShownLines("b.py", 1, 2))
 A, B = Citation("a.py", 2, 3), Citation("b.py", 1, 1)
 LOST = Dropped("nowhere.py:1-2", "no source has this path")
-NO_PLACE = "the answer names no place: nothing in it could be checked"
+NO_PLACE = "the answer cites no source: nothing in it could be checked"
 
 
 def reported(
@@ -122,7 +122,7 @@ def test_a_reply_that_did_not_follow_the_schema_says_so() -> None:
     ("stopped_by", "failure", "says"),
     [
         ("rounds", "", "the agent used all its rounds"),
-        ("cost", "", "the agent used all that it may cost"),
+        ("cost", "", "the agent reached its limit of cost"),
         ("provider", "gone", "the model failed before the agent was done: gone"),
     ],
 )

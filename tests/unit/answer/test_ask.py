@@ -425,7 +425,7 @@ def test_chosen_lines_never_pass_the_window(shop: Path) -> None:
 
 
 def test_an_answer_without_a_place_says_so(shop: Path) -> None:
-    problem = "the answer names no place: nothing in it could be checked"
+    problem = "the answer cites no source: nothing in it could be checked"
     guess = answered(shop, "It is summed somewhere.")
     assert problem in guess.degraded
     assert (guess.verified_share, guess.label) == (0.0, "low")

@@ -7,7 +7,7 @@ import pytest
 from codefathom.answer.problems import failure_of, merge_failures, model_failed
 
 AWAY = "cannot reach http://h:1"
-LEFT = f"http://h:1 failed 5 times in a row and is not asked for 30 s: {AWAY}"
+LEFT = f"http://h:1 failed 5 times in a row and is not called for 30 s: {AWAY}"
 
 
 @pytest.mark.parametrize(

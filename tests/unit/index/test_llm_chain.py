@@ -172,7 +172,7 @@ def test_another_prompt_is_asked_anew(project: Project, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("reply", "why"), [(AWAY, "no connection"), (Reply("I cannot."), "the reply is no list of symbols")]
+    ("reply", "why"), [(AWAY, "no connection"), (Reply("I cannot."), "the reply is not a list of symbols")]
 )
 def test_a_failure_leaves_the_text_and_is_tried_again(project: Project, reply: Reply | ProviderError, why: str) -> None:
     report = project.index(chat(reply))

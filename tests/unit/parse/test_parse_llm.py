@@ -171,11 +171,11 @@ def test_nothing_found_is_no_problem() -> None:
     ("model", "why"),
     [
         (Scripted(ProviderError("no connection")), "no connection"),
-        (Scripted("I cannot do that."), "the reply is no list of symbols"),
-        (Scripted("[1, 2]"), "the reply is no list of symbols"),
-        (Scripted('{"symbols": 3}'), "the reply is no list of symbols"),
-        (Scripted("[" * 100_000), "the reply is no list of symbols"),
-        (Scripted("", finish="refused"), "the model refused"),
+        (Scripted("I cannot do that."), "the reply is not a list of symbols"),
+        (Scripted("[1, 2]"), "the reply is not a list of symbols"),
+        (Scripted('{"symbols": 3}'), "the reply is not a list of symbols"),
+        (Scripted("[" * 100_000), "the reply is not a list of symbols"),
+        (Scripted("", finish="refused"), "the model refused the request"),
         (Scripted(listed(KNOCK), finish="length"), "the reply was cut off"),
     ],
 )
@@ -253,7 +253,7 @@ def test_a_part_that_fails_leaves_the_others() -> None:
 
     assert found is not None
     assert [symbol.name for symbol in found.symbols] == ["f0", "f1", "f2", "f3"]
-    assert set(found.problems) == {"could not be parsed by test:parser: the reply is no list of symbols"}
+    assert set(found.problems) == {"could not be parsed by test:parser: the reply is not a list of symbols"}
 
 
 WORDS = st.sampled_from(["Door", "open", "close", "knock", "key", "end", ""])

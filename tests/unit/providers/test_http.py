@@ -51,7 +51,7 @@ def test_a_lost_connection_is_an_error_after_all_attempts() -> None:
 
 def test_a_server_that_is_silent_in_the_middle_is_given_up_once() -> None:
     with serving(Turn([b"{"], pause_s=1.0)) as served:
-        with pytest.raises(ProviderError, match=r"said nothing for 0\.1 s"):
+        with pytest.raises(ProviderError, match=r"did not answer for 0\.1 s"):
             http(served, timeouts=Timeouts(2.0, 0.1)).post("/x", {})
         assert len(served.asked) == 1
 
@@ -100,7 +100,7 @@ def test_the_hints_of_the_caller_are_given() -> None:
             with pytest.raises(StatusError) as caught:
                 asked.post("/x", {})
             given.append(caught.value.hint)
-    assert given == ["say the word", "fetch m", "the key does not allow this"]
+    assert given == ["say the word", "fetch m", "the key has no permission for this: use another key"]
     with pytest.raises(ProviderError, match="cannot be reached") as lost:
         http(served, hints=hints, attempts=1).post("/x", {})
     assert lost.value.hint == "start it"
@@ -131,15 +131,15 @@ def test_another_way_to_a_server_shares_its_breaker_and_has_its_own_attempts_and
         assert len(served.asked) == 7
     with serving(Turn(silent_s=1.0)) as served:
         server = Server(served.base_url, timeouts=Timeouts(2.0, 30.0))
-        with pytest.raises(ProviderError, match=r"said nothing for 0\.1 s"):
+        with pytest.raises(ProviderError, match=r"did not answer for 0\.1 s"):
             Http(server).also(server._replace(timeouts=Timeouts(2.0, 0.1))).post("/x", {})
 
 
 @pytest.mark.parametrize(
     ("turn", "why"),
     [
-        (Turn([b"slow down"], 429, {"retry-after": "20"}), "asks to (429)"),
-        (Turn([b"busy"], 503, {"retry-after": "20"}), "asks to (503)"),
+        (Turn([b"slow down"], 429, {"retry-after": "20"}), "asks for that (429)"),
+        (Turn([b"busy"], 503, {"retry-after": "20"}), "asks for that (503)"),
     ],
 )
 def test_a_long_wait_is_told(turn: Turn, why: str) -> None:
@@ -190,7 +190,7 @@ def test_half_a_character_is_replaced() -> None:
 @pytest.mark.parametrize("address", ["nothing://here", "http://host:port"])
 def test_an_address_that_is_none_is_asked_once(address: str) -> None:
     waits: list[float] = []
-    with pytest.raises(ProviderError, match="is no address") as caught:
+    with pytest.raises(ProviderError, match="is not a valid address") as caught:
         Http(Server(address), sleep=waits.append).post("/x", {})
     assert (waits, caught.value.hint) == ([], "correct llm.base_url")
 
@@ -277,7 +277,7 @@ def test_a_web_page_is_no_answer(page: bytes) -> None:
         for ask in (http(served).post, lambda path, body: list(http(served).lines(path, body))):
             with pytest.raises(ProviderError, match="/x answered with a web page") as caught:
                 ask("/x", {})
-            assert caught.value.hint == "this is no model's address: correct llm.base_url"
+            assert caught.value.hint == "this is not the address of a model: correct llm.base_url"
         assert len(served.asked) == 2
 
 

@@ -162,7 +162,7 @@ def test_five_failures_in_a_row_close_the_way_for_half_a_minute() -> None:
     ended(breaker, False, 4)
     ended(breaker, None, 9)  # what was given up says nothing about the server
     ended(breaker, False)
-    refused(breaker, "the server failed 5 times in a row and is not asked for 30 s")
+    refused(breaker, "the server failed 5 times in a row and is not called for 30 s")
     time.now += 29
     refused(breaker, "for 1 s")
 
@@ -172,7 +172,7 @@ def test_who_is_refused_is_told_of_the_last_failure() -> None:
     for n in range(5):
         with breaker.call() as call:
             call.is_answered, call.error = False, ProviderError(f"failure {n}", hint=f"hint {n}")
-    with pytest.raises(ProviderError, match=r"is not asked for 30 s: failure 4$") as caught, breaker.call():
+    with pytest.raises(ProviderError, match=r"is not called for 30 s: failure 4$") as caught, breaker.call():
         pytest.fail("the call was let in")
     assert caught.value.hint == "hint 4"
 
@@ -196,7 +196,7 @@ def test_a_trial_that_fails_closes_the_way_at_once() -> None:
         time.now += 100  # however long it takes
         refused(breaker, "being tried")
         trial.is_answered = False
-    refused(breaker, "6 times in a row and is not asked for 30 s")
+    refused(breaker, "6 times in a row and is not called for 30 s")
 
 
 def test_a_trial_that_is_given_up_leaves_its_place_to_the_next() -> None:

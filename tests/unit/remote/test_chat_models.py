@@ -69,7 +69,7 @@ def test_the_setting_wins_over_the_environment() -> None:
 
 @pytest.mark.parametrize("name", ["gpt-5-mini", "openai:", ":m", "nobody:m"])
 def test_other_names_are_refused(name: str) -> None:
-    with pytest.raises(SettingsError, match="names no provider and model") as caught:
+    with pytest.raises(SettingsError, match="does not name a provider and a model") as caught:
         chat_model(name, Settings(), {})
     assert "ollama:…" in caught.value.hint
 
@@ -121,7 +121,7 @@ def test_text_leaves_to_the_address_that_counts(address: str, is_remote: bool) -
 
 @pytest.mark.parametrize("name", ["m@http://me:word@box", "openai:@http://me:word@box", "http://me:word@box/v1"])
 def test_a_name_that_is_none_is_said_without_its_login(name: str) -> None:
-    with pytest.raises(SettingsError, match="names no provider and model") as caught:
+    with pytest.raises(SettingsError, match="does not name a provider and a model") as caught:
         named(name, Settings(), {})
     assert "box" in str(caught.value)
     assert "word" not in f"{caught.value} {caught.value.hint}"
@@ -130,7 +130,7 @@ def test_a_name_that_is_none_is_said_without_its_login(name: str) -> None:
 @pytest.mark.parametrize("address", ["http://me:word@box:word", "http://me:wo/rd@box", "http://me:word@[box"])
 def test_an_address_that_is_none_is_said_without_its_login(address: str) -> None:
     for name, settings in ((f"openai:m@{address}", Settings()), ("openai:m", at(address))):
-        with pytest.raises(SettingsError, match="is no address") as caught:
+        with pytest.raises(SettingsError, match="is not a valid address") as caught:
             named(name, settings, {})
         assert "me:wo" not in f"{caught.value} {caught.value.hint}"
         assert caught.value.__cause__ is None
@@ -138,10 +138,10 @@ def test_an_address_that_is_none_is_said_without_its_login(address: str) -> None
 
 @pytest.mark.parametrize("address", ["http://[bad", "box:port", "http://box:99999"])
 def test_an_address_that_is_none_is_said(address: str) -> None:
-    with pytest.raises(SettingsError, match=r"OLLAMA_HOST = .* is no address") as caught:
+    with pytest.raises(SettingsError, match=r"OLLAMA_HOST = .* is not a valid address") as caught:
         named("ollama:m", Settings(), {"OLLAMA_HOST": address})
     assert "http://host:port" in caught.value.hint
-    with pytest.raises(SettingsError, match=r"llm\.base_url = .* is no address"):
+    with pytest.raises(SettingsError, match=r"llm\.base_url = .* is not a valid address"):
         named("openai:m", at(address), {})
 
 
@@ -200,7 +200,7 @@ def test_a_quota_holds_for_all_models_of_a_server_and_its_wait_is_told() -> None
         with pytest.raises(KeyboardInterrupt):
             whole(connections.chat_model("openai:b"), ASK)
         host = served.base_url.removeprefix("http://")
-        assert told.said == [f"waiting 60 s: limits.requests_per_minute allows no more calls of {host} for now"]
+        assert told.said == [f"waiting 60 s: limits.requests_per_minute allows no more calls to {host} for now"]
 
 
 def test_a_long_wait_is_told_with_the_server_and_without_its_login() -> None:
@@ -209,7 +209,7 @@ def test_a_long_wait_is_told_with_the_server_and_without_its_login() -> None:
         address = served.base_url.replace("//", "//me:word@")
         with pytest.raises(KeyboardInterrupt):
             whole(Connections(Settings(), {}, told).chat_model(f"openai:m@{address}"), ASK)
-        assert told.said == [f"waiting 20 s: {served.base_url.removeprefix('http://')} asks to (429)"]
+        assert told.said == [f"waiting 20 s: {served.base_url.removeprefix('http://')} asks for that (429)"]
 
 
 def test_closed_connections_are_not_used() -> None:
@@ -343,7 +343,7 @@ def test_without_the_library_there_is_no_keyring(monkeypatch: pytest.MonkeyPatch
 def test_a_key_with_signs_that_no_key_has_is_refused(key: str, use: Callable[[Kept], Kept]) -> None:
     use(Kept({("codefathom", "OPENAI_API_KEY"): key}))
     for environ in ({"OPENAI_API_KEY": key}, {}):
-        with pytest.raises(SettingsError, match="OPENAI_API_KEY holds signs that no key has") as caught:
+        with pytest.raises(SettingsError, match="OPENAI_API_KEY contains characters that a key cannot have") as caught:
             chat_model("openai:m", Settings(), environ)
         assert key not in f"{caught.value} {caught.value.hint}"
 
@@ -387,7 +387,7 @@ def hint_of(model: ChatModel) -> str:
         ("openai:m-1@", [], ["is the server running?", "the address in openai:m-1@http://127.0.0.1:"]),
         ("ollama:m-1@", [], ["`ollama serve`", "the address in ollama:m-1@http://127.0.0.1:"]),
         ("openai:m-1@", [Turn([b"not found"], 404)], ["'m-1'", "correct the address in openai:m-1@http://127.0.0.1:"]),
-        ("openai:m-1@", [Turn([b"<html>"])], ["no model's address: correct the address in openai:m-1@http"]),
+        ("openai:m-1@", [Turn([b"<html>"])], ["not the address of a model: correct the address in openai:m-1@http"]),
         ("openai:m-1", [Turn([b"no"], 401)], ["OPENAI_API_KEY", "keyring set codefathom OPENAI_API_KEY"]),
     ],
 )

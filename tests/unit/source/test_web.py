@@ -182,19 +182,19 @@ def test_a_page_becomes(site: Site, path: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("path", "said", "hint"),
     [
-        ("/loop", "/loop leads on more than 5 times", "the address it ends at"),
-        ("/step6", "/step6 leads on more than 5 times", "the address it ends at"),
-        ("/to-a-file", "no address of the web", "correct it"),
+        ("/loop", "/loop redirects more than 5 times", "the address at which it ends"),
+        ("/step6", "/step6 redirects more than 5 times", "the address at which it ends"),
+        ("/to-a-file", "not a web address", "correct the address"),
         ("/to-nothing", "was lost", "try again"),
-        ("/image", "/image is no text but image/png", "--doc"),
-        ("/drawing", "/drawing is no text but image/svg+xml", "--doc"),
-        ("/zeros", "/zeros is no text", "--doc"),
+        ("/image", "/image is not text but image/png", "--doc"),
+        ("/drawing", "/drawing is not text but image/svg+xml", "--doc"),
+        ("/zeros", "/zeros is not text", "--doc"),
         ("/missing", "/missing answered 404 Not Found", "check the address"),
         ("/closed", "/closed answered 401 Unauthorized", "a login"),
         ("/busy", "/busy answered 429 Too Many Requests", "later"),
         ("/broken", "/broken answered 503 Service Unavailable", "later"),
         ("/empty", "/empty holds no text", "--doc"),
-        ("/program", "/program holds no text", "a program in the browser"),
+        ("/program", "/program holds no text", "is built in the browser"),
         ("/not-packed", "was lost", "try again"),
     ],
 )
@@ -222,13 +222,13 @@ def test_a_server_has_so_much_time_in_all(site: Site, path: str) -> None:
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("file:///etc/hostname", "'file:///etc/hostname' is no address of the web"),
-        ("ftp://example.org/x", "'ftp://example.org/x' is no address of the web"),
-        ("example.org/x", "'example.org/x' is no address of the web"),
-        ("http://", "'http://' is no address of the web"),
-        ("", "'' is no address of the web"),
-        ("http://a:port/", "http://a:port/ is, or leads to, no address of the web"),
-        ("http://\udcff/", "no address of the web"),
+        ("file:///etc/hostname", "'file:///etc/hostname' is not a web address"),
+        ("ftp://example.org/x", "'ftp://example.org/x' is not a web address"),
+        ("example.org/x", "'example.org/x' is not a web address"),
+        ("http://", "'http://' is not a web address"),
+        ("", "'' is not a web address"),
+        ("http://a:port/", "http://a:port/ is not a web address, or redirects to one that is not"),
+        ("http://\udcff/", "not a web address"),
         ("http://127.0.0.1:1/", "http://127.0.0.1:1/ cannot be reached"),
     ],
 )
@@ -273,7 +273,7 @@ def test_a_page_elsewhere_does_not_lead_into_a_private_network(site: Site, monke
     monkeypatch.setenv("NO_PROXY", "")
     monkeypatch.setitem(PAGES, "/inside", leading("http://127.0.0.1:HERE/plain"))
     assert fetch("http://1.1.1.1/moved") == "one\ntwo\n"
-    with pytest.raises(SourceError, match=r"http://1\.1\.1\.1/inside leads into a private network") as caught:
+    with pytest.raises(SourceError, match=r"http://1\.1\.1\.1/inside redirects into a private network") as caught:
         fetch("http://1.1.1.1/inside")
     assert "give that address" in caught.value.hint
     assert site.asked[-1][0] == "http://1.1.1.1/inside"  # the other one was not asked for
@@ -283,7 +283,7 @@ def test_a_page_elsewhere_does_not_lead_into_a_private_network(site: Site, monke
 def test_html_needs_a_library_and_names_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "html_to_markdown", None)
     assert fetch(site.url + "/markdown") == "# One\n"
-    with pytest.raises(SourceError, match="'html-to-markdown', which is not installed") as caught:
+    with pytest.raises(SourceError, match="'html-to-markdown' must be installed") as caught:
         fetch(site.url + "/html")
     assert caught.value.hint == "pip install 'codefathom[web]'"
 

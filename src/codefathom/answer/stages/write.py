@@ -22,9 +22,9 @@ from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Message
 from codefathom.types import SearchResult
 
-NOT_FOUND = "not found: nothing here seems to answer this, and no model was asked to"
+NOT_FOUND = "not found: nothing in the index seems to answer this, so no model was called"
 NO_MODEL = "no language model is configured: the answer consists of excerpts"
-GIVEN_TO_NONE = "what was given beside the question is for language models: this answer does not rest on it"
+GIVEN_TO_NONE = "only a language model reads texts that are given with the question: this answer does not use them"
 _NOT_FOUND = {
     "en": "This was not found here. The nearest places:\n\n{places}",
     "zh": "这里没有找到答案。最接近的位置：\n\n{places}",
@@ -118,7 +118,7 @@ def _streamed(run: AnswerRun, sources: tuple[Source, ...], model: ChatModel) -> 
         stage.detail = str(failed or f"{len(checked.dropped)} citations dropped")
         stage.output = [call.reply for call in stage.calls if call.reply]
     if finish == "length":
-        run.add_degraded(f"the answer was cut at {question.max_tokens} tokens")
+        run.add_degraded(f"the answer was cut at {question.max_tokens} tokens; answer.max_tokens sets the limit")
     if finish == "refused":
         run.add_degraded("the model refused to answer")
     return _Written(checked, failed, finish not in {"length", "refused"})

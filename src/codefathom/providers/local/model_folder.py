@@ -58,7 +58,9 @@ class ModelFolder:
         """Return the tokenizer, which cuts a text after `max_tokens` and adds no padding. Raises ProviderError."""
         path = self.file(*files, TOKENIZER)
         if not path:
-            raise ProviderError(f"there is no {TOKENIZER} in {self.path!r}", hint="download it from beside the model")
+            raise ProviderError(
+                f"there is no {TOKENIZER} in {self.path!r}", hint="download it from the same place as the model"
+            )
         try:
             tokenizer = library("tokenizers").Tokenizer.from_file(path)
             tokenizer.no_padding()
@@ -81,7 +83,9 @@ class ModelFolder:
                     file.seek(max(size - _SAMPLE, 0))
                     digest.update(file.read())
             except OSError as error:
-                raise ProviderError(f"cannot read {path!r}: {error.strerror}", hint="may you read it?") from error
+                raise ProviderError(
+                    f"cannot read {path!r}: {error.strerror}", hint="check that you may read it"
+                ) from error
         return digest.hexdigest()
 
 

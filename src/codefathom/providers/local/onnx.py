@@ -63,7 +63,7 @@ class OnnxEmbedder:
         output = next((name for name in (_POOLED, *_TOKENS) if name in names), "")
         if not output:
             raise ProviderError(
-                f"{self.name} gives {', '.join(names)}, and no vectors of tokens",
+                f"{self.name} has the outputs {', '.join(names)}, but no vectors of tokens",
                 hint="export it for feature-extraction" + (_IS_RERANKER if _LOGITS in names else ""),
             )
         rows = self._model.run(text, outputs=[output]).outputs[output][0]
@@ -72,12 +72,14 @@ class OnnxEmbedder:
     def _unit(self, row: Sequence[float]) -> bytes:
         if len(row) != self.dimensions:
             raise ProviderError(
-                f"{self.name} gave a vector of {len(row)} numbers, and its folder says {self.dimensions}",
+                f"{self.name} gave a vector of {len(row)} numbers, but its folder says {self.dimensions}",
                 hint="1_Pooling/config.json and config.json must be those of the model",
             )
         norm = math.hypot(*row)
         if not math.isfinite(norm):
-            raise ProviderError(f"{self.name} gave a vector that holds no numbers", hint="try another export of it")
+            raise ProviderError(
+                f"{self.name} gave a vector with a value that is not a finite number", hint="try another export of it"
+            )
         return array("f", [value / norm for value in row] if norm else row).tobytes()
 
 
@@ -100,13 +102,13 @@ class OnnxReranker:
         if row is None or row.ndim != 2 or row.shape[1] not in (1, 2):
             shape = f"{_LOGITS} {row.shape[1:]}" if row is not None else ", ".join(run.outputs)
             raise ProviderError(
-                f"{self.name} gives {shape}, and no score of a pair of texts",
+                f"{self.name} gives {shape}, but no score of a pair of texts",
                 hint="name a cross-encoder, exported for text-classification",
             )
         # One number for "fits", or two for "does not" and "does".
         total = float(row[0, -1] - row[0, 0]) if row.shape[1] == 2 else float(row[0, 0])
         if not math.isfinite(total):
-            raise ProviderError(f"{self.name} gave a score that is no number", hint="try another export of it")
+            raise ProviderError(f"{self.name} gave a score that is not a number", hint="try another export of it")
         return 1 / (1 + math.exp(-max(min(total, 60.0), -60.0)))
 
 
@@ -139,7 +141,7 @@ def _pooling(folder: ModelFolder) -> Callable[[Floats], Floats]:
     modules = folder.json("modules.json").get("", [])
     if any("Dense" in str(module.get("type", "")) for module in modules if isinstance(module, Mapping)):
         raise ProviderError(
-            f"{folder.path!r} has a dense layer after the transformer, which no ONNX file of it holds",
+            f"{folder.path!r} has a dense layer after the transformer, which its ONNX file does not contain",
             hint="choose a model without one",
         )
     return _POOLING[_how(folder)]

@@ -42,7 +42,7 @@ class Reduced:
         whole = self._embedder.dimensions
         if whole < self.dimensions:
             raise ProviderError(
-                f"{self._embedder.name} has {whole} dimensions, and {self.dimensions} are asked for",
+                f"{self._embedder.name} has {whole} dimensions, but {self.dimensions} are requested",
                 hint="lower embed.dimensions",
             )
         if not texts or whole == self.dimensions:

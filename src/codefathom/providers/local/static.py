@@ -46,7 +46,7 @@ class StaticEmbedder:
         if table is None or len(table.shape) != 2:
             held = ", ".join(sorted(self._tensors)[:5])
             raise ProviderError(
-                f"{self._file!r} holds {held} and no static embeddings",
+                f"{self._file!r} holds {held}, but no static embeddings",
                 hint="a transformer is read from ONNX: embed.model = onnx:FOLDER",
             )
         self._embeddings = table
@@ -75,13 +75,16 @@ class StaticEmbedder:
         table, weights, places = self._numbers
         if max(tokens) >= len(places if places is not None else table):
             raise ProviderError(
-                f"{self._file!r} has no vector for token {max(tokens)}", hint=f"is {TOKENIZER} that of the model?"
+                f"{self._file!r} has no vector for token {max(tokens)}",
+                hint=f"check that {TOKENIZER} belongs to the model",
             )
         rows = table[places[tokens] if places is not None else tokens].astype(np.float64)
         total = rows.sum(axis=0) if weights is None else weights[tokens].astype(np.float64) @ rows
         length = float(np.sqrt(total @ total))
         if not np.isfinite(length):
-            raise ProviderError(f"{self.name} gave a vector that holds no numbers", hint="download the model again")
+            raise ProviderError(
+                f"{self.name} gave a vector with a value that is not a finite number", hint="download the model again"
+            )
         return cast(bytes, (total / (length or 1.0)).astype(np.float32).tobytes())
 
     @cached_property
@@ -139,5 +142,5 @@ def _tensors(path: str) -> Mapping[str, _Tensor]:
         raise ProviderError(f"cannot read {path!r}: {error}", hint="download the model again") from error
     unread = sorted(name for name, tensor in tensors.items() if not tensor.dtype and name in {*_EMBEDDINGS, "weights"})
     if unread:
-        raise ProviderError(f"{path!r} holds {unread[0]} in a form that is not known", hint="save it as float16")
+        raise ProviderError(f"{path!r} holds {unread[0]} in an unknown number format", hint="save it as float16")
     return tensors

@@ -85,7 +85,9 @@ class Transformer:
         try:
             arrays = session.run(names, feed)
         except Exception as error:  # the library has an error of its own for each cause
-            raise ProviderError(f"{self._file!r} failed: {_brief(error)}", hint="is it a whole model?") from error
+            raise ProviderError(
+                f"{self._file!r} failed: {_brief(error)}", hint="check that the file is complete"
+            ) from error
         return Run({name: np.asarray(row, np.float32) for name, row in zip(names, arrays, strict=True)}, len(encoded))
 
     def _encoded(self, text: str, pair: str | None) -> Any:
@@ -103,7 +105,7 @@ class Transformer:
         unknown = sorted(name for name, kind in inputs.items() if name not in _INPUTS or not kind)
         if unknown:
             raise ProviderError(
-                f"{self._file!r} wants {', '.join(unknown)}, which is no text",
+                f"{self._file!r} needs {', '.join(unknown)}, which is not text",
                 hint="export it for feature-extraction, or text-classification for a reranker, without a cache",
             )
         return inputs
@@ -124,7 +126,8 @@ class Transformer:
             return runtime.InferenceSession(self._file, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # the library has an error of its own for each cause
             raise ProviderError(
-                f"cannot load {self._file!r}: {_brief(error)}", hint="is it whole, with its .onnx_data beside it?"
+                f"cannot load {self._file!r}: {_brief(error)}",
+                hint="check that it is complete, with its .onnx_data beside it",
             ) from error
 
 
