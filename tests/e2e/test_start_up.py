@@ -142,6 +142,8 @@ OURS = {
     "codefathom.stores.vectors.flat_vectors",
     "codefathom.stores.views",
     "codefathom.system",
+    "codefathom.system.adapters",
+    "codefathom.system.extras",
     "codefathom.system.isolation",
     "codefathom.telemetry",
     "codefathom.text",

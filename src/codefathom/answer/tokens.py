@@ -12,8 +12,9 @@ from typing import Any
 
 from codefathom.answer.budget import CountTokens
 from codefathom.errors import SettingsError
+from codefathom.system.extras import install_line
 
-_HINT = "pip install 'codefathom[tokens]'"
+_HINT = install_line("tokens")
 
 
 def counter(tokenizer_path: str = "", encoding: str = "") -> CountTokens:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 from codefathom.config.model_names import model_and_address, shown_model
 from codefathom.errors import without_login
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
+from codefathom.system.adapters import VECTOR_STORES
 from codefathom.types import LEVELS, MODES
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -165,7 +166,11 @@ class StoreSettings(NamedTuple):
     """Storage of vectors."""
 
     vectors: Annotated[
-        str, SettingRule("Vector store. `flat` is the only one in this version: it compares a query with every vector.")
+        str,
+        SettingRule(
+            "Store of the vectors. `flat`, a file beside the index, compares a query with every vector.",
+            choices=tuple(VECTOR_STORES),
+        ),
     ] = "flat"
 
 

@@ -16,6 +16,7 @@ from codefathom.project.originals import Lines
 from codefathom.source.masks import MASK
 from codefathom.source.secrets import find
 from codefathom.stores.catalog.catalog import Catalog
+from codefathom.system.extras import EXTRAS, install_line
 from codefathom.types import Check, Filter, SecretPlace, Skipped, Status
 
 
@@ -113,7 +114,7 @@ def doctor(opened: OpenedProject) -> tuple[Check, ...]:
     if not opened.is_known:
         checks = {name: check for name, check in _CHECKS.items() if check not in (_catalog, _views, _failures)}
         checks["catalogue"] = _not_compared
-    return tuple(_guarded(name, check, opened) for name, check in checks.items())
+    return (*(_guarded(name, check, opened) for name, check in checks.items()), *map(_extra, EXTRAS))
 
 
 def check_embedding(opened: OpenedProject) -> Check:
@@ -189,6 +190,14 @@ def _failures(opened: OpenedProject) -> Check:
     return Check(
         "failed files", False, f"{len(failures)}; {first.path}: {first.reason}", "they are tried again each run"
     )
+
+
+def _extra(name: str) -> Check:
+    extra = EXTRAS[name]
+    missing = extra.missing()
+    if not missing:
+        return Check(f"extra {name}", True, f"installed: {extra.gives}")
+    return Check(f"extra {name}", True, f"not installed: {extra.gives}; {install_line(name)}")
 
 
 _CHECKS: dict[str, Callable[[OpenedProject], Check]] = {

@@ -35,8 +35,8 @@ from codefathom.stores.folder import Folder, index_folder, writing_error
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.lock import WriterLock, held_lock
 from codefathom.stores.registry import IndexPlace, Registry
-from codefathom.stores.vectors.flat_vectors import FlatVectorStore
 from codefathom.stores.views import Views
+from codefathom.system.adapters import VECTOR_STORES, load
 from codefathom.text.printable import is_text
 
 if TYPE_CHECKING:
@@ -468,11 +468,10 @@ def _make_folder(folder: Folder) -> None:
 
 
 def _vector_store(place: Location, embedder: Embedder, owner: str) -> VectorStore:
-    kind = place.settings.store.vectors
-    if kind != "flat":
-        raise SettingsError(f"store.vectors = {kind!r} is not a vector store of this version", hint="use 'flat'")
     name = _vector_folder(embedder)
-    return FlatVectorStore(place.index_folder.below(name), embedder.dimensions, f"{owner} {name}")
+    kind = place.settings.store.vectors
+    store: Callable[[Folder, int, str], VectorStore] = load("store.vectors", kind, VECTOR_STORES)
+    return store(place.index_folder.below(name), embedder.dimensions, f"{owner} {name}")
 
 
 def _vector_folder(embedder: Embedder) -> str:

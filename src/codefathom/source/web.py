@@ -19,6 +19,7 @@ import httpx
 from codefathom import __version__
 from codefathom.errors import SourceError, without_login
 from codefathom.source.size_limits import MAX_PAGE_BYTES
+from codefathom.system.extras import install_line
 
 _MAX_REDIRECTS = 5
 _HTML = ("text/html", "application/xhtml+xml")
@@ -165,7 +166,7 @@ def _library(shown: str) -> ModuleType:
     except ImportError as error:
         raise SourceError(
             f"{shown} is HTML; to read it, the library 'html-to-markdown' must be installed",
-            hint="pip install 'codefathom[web]'",
+            hint=install_line("web"),
         ) from error
 
 

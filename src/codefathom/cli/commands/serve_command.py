@@ -8,6 +8,7 @@ import re
 from codefathom.cli.face import Face
 from codefathom.cli.options import ServeOptions
 from codefathom.errors import UsageError
+from codefathom.system.extras import install_line
 
 
 def run(options: ServeOptions, face: Face) -> int:
@@ -18,7 +19,7 @@ def run(options: ServeOptions, face: Face) -> int:
         from codefathom.server.server_config import config_of
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"the server needs the package {error.name!r}", hint="install it: pip install 'codefathom[server]'"
+            f"the server needs the package {error.name!r}", hint=f"install it: {install_line('server')}"
         ) from error
     if options.new_token is not None:
         if not re.fullmatch(r"[\w.-]+", options.new_token):

@@ -14,8 +14,9 @@ from types import ModuleType
 from typing import Any
 
 from codefathom.errors import ProviderError
+from codefathom.system.extras import install_line
 
-EXTRA = "pip install 'codefathom[onnx]'"
+EXTRA = install_line("onnx")
 TOKENIZER = "tokenizer.json"
 _SAMPLE = 1 << 16  # bytes at either end of a large file that tell it from another one
 

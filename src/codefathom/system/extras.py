@@ -1,0 +1,35 @@
+"""Optional parts of the product: each is an extra of the package, which brings the libraries that it needs.
+
+`fathom doctor` lists them. Nothing here imports a library; the adapters do, when they are used.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import NamedTuple
+
+
+class Extra(NamedTuple):
+    """A group of optional libraries."""
+
+    gives: str  # for a user
+    modules: tuple[str, ...]  # as they are imported
+
+    def missing(self) -> list[str]:
+        """Return the modules that are not installed."""
+        return [module for module in self.modules if importlib.util.find_spec(module) is None]
+
+
+EXTRAS = {
+    "tokens": Extra("exact counts of tokens instead of estimates", ("quicktok", "tokenizers")),
+    "web": Extra("HTML pages as documents (`fathom ask --url`)", ("html_to_markdown",)),
+    "keyring": Extra("keys of providers from the keyring of this system", ("keyring",)),
+    "onnx": Extra("embedding and reranking models from a folder on this disk", ("onnxruntime", "tokenizers")),
+    "server": Extra("the web page and the HTTP API (`fathom serve`)", ("fastapi", "h11", "uvicorn")),
+    "telemetry": Extra("spans of the server for OpenTelemetry", ("opentelemetry",)),
+}
+
+
+def install_line(name: str) -> str:
+    """Return the command that installs an extra."""
+    return f"pip install 'codefathom[{name}]'"
