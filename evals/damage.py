@@ -278,7 +278,7 @@ class Laboratory:
     def _content(self) -> object:
         """Return all that the catalogue and the views hold but keys, time stamps of runs, and the order of rows."""
         with Engine.open(str(self.root)) as engine:
-            opened = engine._open()
+            opened = engine.opened
             rows = [opened.catalog._read(statement) for statement in _CONTENT]
             return rows, opened.views.lexical.n_chunks, len(cast(Any, opened.views.vectors))
 

@@ -83,7 +83,7 @@ def ask(corpus: Corpus, corpora: Sequence[Corpus]) -> Iterator[Asked]:
         os.environ["FATHOM_INDEX_DIR"] = folder
         with Engine.open(corpus.source / corpus.inner) as engine:
             engine.index()
-            sources = engine._open().sources
+            sources = engine.opened.sources
             for kind, texts in ((OWN, _texts(corpus)), (SAME, same), (OTHER, any_other)):
                 for text in texts:
                     request = SearchRequest(parse_query(text))

@@ -85,7 +85,7 @@ def ask(corpus: Corpus) -> Iterator[Asked]:
         os.environ["FATHOM_INDEX_DIR"] = folder
         with Engine.open(corpus.source / corpus.inner) as engine:
             engine.index()
-            sources = engine._open().sources
+            sources = engine.opened.sources
             for question in corpus.questions:
                 request = SearchRequest(parse_query(question.text))
                 query = understand(request.query, sources.catalog, sources.lexical)

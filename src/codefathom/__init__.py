@@ -3,16 +3,21 @@
 # Imports nothing: with `python -m codefathom` the working directory, which may be anybody's, still comes first here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from codefathom.answer.answer_types import AnswerRequest
     from codefathom.engine import Engine
 
 __version__ = "0.1.0"
-__all__ = ["Engine", "__version__"]
+__all__ = ["AnswerRequest", "Engine", "__version__"]
 
 
 def __getattr__(name: str) -> object:
-    # `import codefathom` stays cheap; the engine is loaded at its first use.
+    # `import codefathom` stays cheap; these are loaded at their first use.
     if name == "Engine":
         from codefathom.engine import Engine  # noqa: PLC0415
 
         return Engine
+    if name == "AnswerRequest":
+        from codefathom.answer.answer_types import AnswerRequest  # noqa: PLC0415
+
+        return AnswerRequest
     raise AttributeError(f"module 'codefathom' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The façade: one class with everything a face (command line, server, program) may ask. Chooses the back ends.
+"""One class with everything that a face (command line, server, program) may ask of a project.
 
     from codefathom import Engine
 
@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from copy import copy
 from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Self, TypeVar, cast
@@ -47,10 +48,10 @@ from codefathom.types import (
 
 if TYPE_CHECKING:
     from codefathom.agent.loop import Event
-    from codefathom.answer.answer_types import Answer
+    from codefathom.answer.answer_types import Answer, AnswerRequest
     from codefathom.answer.ask import AnswerSources, Text
     from codefathom.project.browsing import Files
-    from codefathom.providers.base import Message
+    from codefathom.providers.base import ChatModel
     from codefathom.stores.lock import WriterLock
     from codefathom.types import Check
 
@@ -77,9 +78,22 @@ class Engine:
     """One project: its files, its index, and questions to it."""
 
     def __init__(
-        self, place: Location, on_progress: OnProgress | None = None, on_wait: OnWait = lambda _: None
+        self,
+        place: Location,
+        on_progress: OnProgress | None = None,
+        on_wait: OnWait = lambda _: None,
+        *,
+        wrap_model: Callable[[ChatModel], ChatModel] = lambda model: model,
+        first_index_wait_s: float | None = None,
     ) -> None:
+        """Take the place of a project. Nothing is read or written yet.
+
+        `wrap_model` is applied to each language model before it is used. `first_index_wait_s` is the time that a
+        question waits while another process makes the first index; without one it is `index.wait_s`.
+        """
         self.place = place
+        self._wrap_model = wrap_model
+        self._first_index_wait_s = first_index_wait_s
         self._on_progress = on_progress or (lambda _: None)
         self._on_wait = on_wait
         self._lock = RLock()
@@ -123,13 +137,29 @@ class Engine:
     @property
     def generation(self) -> int:
         """Number of changes of the index, by whatever process; 0 before the first run, or the first check."""
-        opened = self._open()
+        opened = self.opened
         return opened.catalog.generation if opened.is_known else 0
 
     @property
     def damage(self) -> tuple[str, ...]:
         """What is known to be damaged in the index, a sentence each; the next `index` repairs it."""
-        return self._open().damage()
+        return self.opened.damage()
+
+    @property
+    def opened(self) -> OpenedProject:
+        """The opened index, for callers that ask several projects at once, measure or test."""
+        with self._lock:
+            # One that is replaced stays open: another thread may be reading it.
+            if self._opened is None or self._opened.catalog.is_replaced:
+                self._opened = OpenedProject(self.place, self._on_wait, self._wrap_model)
+            return self._opened
+
+    def with_settings(self, settings: Settings) -> Self:
+        """Return this engine with other settings for questions; it is open for as long as this one is."""
+        other = copy(self)
+        other._opened = self.opened.with_settings(settings)
+        other.place = other._opened.place
+        return other
 
     # ---- index
 
@@ -144,14 +174,14 @@ class Engine:
         """Like `index`, as a stream of progress with the report as its last item."""
         wait_s = self.settings.index.wait_s if wait_s is None else wait_s
         yield from again_when_damaged(
-            lambda: self._open().with_models(self._run(full=full, retry=True, wait_s=wait_s)), self.close
+            lambda: self.opened.with_models(self._run(full=full, retry=True, wait_s=wait_s)), self.close
         )
 
     def refresh(self) -> bool:
         """Bring the index up to date as `search.refresh` says, as each question does; return whether it is behind."""
         with self._lock:
             policy = self.settings.search.refresh
-            opened = self._open()
+            opened = self.opened
             fresh = not opened.is_known or opened.catalog.generation == 0
             if not opened.views.current:
                 opened.views.reload()  # another process may have written
@@ -173,7 +203,7 @@ class Engine:
         """Say what `index` would do, without doing it."""
         from codefathom.index.forecast import dry_run
 
-        opened = self._open()
+        opened = self.opened
         return dry_run(
             opened.catalog,
             opened.recipe,
@@ -186,7 +216,7 @@ class Engine:
         from codefathom.source.watch import watch
 
         yield self.index()
-        for _ in watch(self.root, self._open().recipe.rules, interval_s=interval_s, stop=stop):
+        for _ in watch(self.root, self.opened.recipe.rules, interval_s=interval_s, stop=stop):
             yield self.index()
 
     # ---- questions
@@ -232,7 +262,7 @@ class Engine:
 
     def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """Return hits of an earlier search with what is true now of their files; see `Hit.stale`."""
-        return self._open().marked(hits)
+        return self.opened.marked(hits)
 
     def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> tuple[FoundSymbol, ...]:
         """Return the symbols whose name is, begins with or contains `query`, in that order."""
@@ -248,8 +278,7 @@ class Engine:
         from codefathom.project.browsing import Files
         from codefathom.project.originals import Lines
 
-        self._open()
-        opened = self._believed()
+        opened = self._believed(self.opened)
         return Files(opened.catalog, Lines(opened).lines)
 
     def related(self, target: str, *, depth: int = 1) -> RelatedResult:
@@ -275,66 +304,35 @@ class Engine:
         with reading(self._believed(), whole=True) as opened:
             return answer_setup.context(opened, result, n_files, max_tokens or context.window)
 
-    def ask(
-        self,
-        question: str,
-        *,
-        where: Where | None = None,
-        pinned: Sequence[str] = (),
-        documents: Mapping[str, str] | None = None,
-        history: Sequence[Message] = (),
-    ) -> Answer:
+    def ask(self, request: str | AnswerRequest) -> Answer:
         """Return the answer to a question, every citation checked. See `ask_events`."""
-        *_, answer = self.ask_events(question, where=where, pinned=pinned, documents=documents, history=history)
+        *_, answer = self.ask_events(request)
         return cast("Answer", answer)
 
-    def ask_events(
-        self,
-        question: str,
-        *,
-        where: Where | None = None,
-        pinned: Sequence[str] = (),
-        documents: Mapping[str, str] | None = None,
-        history: Sequence[Message] = (),
-    ) -> Iterator[AnswerSources | Text | Answer]:
+    def ask_events(self, request: str | AnswerRequest) -> Iterator[AnswerSources | Text | Answer]:
         """Yield the sources of an answer, its text in checked pieces, and the whole answer last.
 
-        Without a language model the answer consists of excerpts. `pinned` are paths that must be among the sources,
-        `documents` further texts by name, `history` the turns before. Closing the iterator ends the call. Raises
-        UsageError for an empty question. A model that fails leaves what it wrote, and excerpts; see `Answer.failure`.
+        Without a language model the answer consists of excerpts. Closing the iterator ends the call. Raises UsageError
+        for an empty question. A model that fails leaves what it wrote, and excerpts; see `Answer.failure`.
         """
-        from codefathom.project import answer_setup, texts
+        from codefathom.project import answer_setup
 
-        _check_texts(question, *pinned, *(documents or {}), *(documents or {}).values())
-        self.refresh()
-        request = texts.AnswerRequest(question, tuple(history), tuple(pinned), documents or {}, where)
-        opened = self._believed()
+        request, opened = self._ready_for(request)
         events = answer_setup.answer(
-            request, opened, lambda query, limit: self.search(query, limit=limit, level="chunk", where=where)
+            request, opened, lambda query, limit: self.search(query, limit=limit, level="chunk", where=request.where)
         )
         return answer_setup.with_damage(opened, events)
 
-    def investigate(
-        self,
-        question: str,
-        *,
-        where: Where | None = None,
-        pinned: Sequence[str] = (),
-        documents: Mapping[str, str] | None = None,
-        history: Sequence[Message] = (),
-    ) -> Iterator[Event | Answer]:
+    def investigate(self, request: str | AnswerRequest) -> Iterator[Event | Answer]:
         """Let the configured model look for itself with tools; yield what happens, and the answer last.
 
-        As `ask_events`, but SettingsError without a model. `where` keeps the tools to files that have matching lines.
+        As `ask_events`, but SettingsError without a model.
         """
-        from codefathom.project import agent_setup, answer_setup, texts
+        from codefathom.project import agent_setup, answer_setup
 
-        _check_texts(question, *pinned, *(documents or {}), *(documents or {}).values())
-        self.refresh()
-        request = texts.AnswerRequest(question, tuple(history), tuple(pinned), documents or {}, where)
-        opened = self._believed()
+        request, opened = self._ready_for(request)
         events = agent_setup.investigate(
-            request, opened, lambda query, level, n: self.search(query, limit=n, level=level, where=where)
+            request, opened, lambda query, level, n: self.search(query, limit=n, level=level, where=request.where)
         )
         return answer_setup.with_damage(opened, events)
 
@@ -342,7 +340,7 @@ class Engine:
         """Say what the index holds and how far it is from the tree."""
         from codefathom.project.inspection import status
 
-        with reading(self._open(), is_old_shown=True) as opened:
+        with reading(self.opened, is_old_shown=True) as opened:
             return status(opened)
 
     def secrets(self) -> tuple[SecretPlace, ...]:
@@ -364,10 +362,10 @@ class Engine:
         if fix:
             self.index()
         if not providers:
-            return doctor(self._open())
+            return doctor(self.opened)
         from codefathom.project.roles import check_models
 
-        return (*doctor(self._open()), *check_models(self._open()))
+        return (*doctor(self.opened), *check_models(self.opened))
 
     def leaving(self) -> str:
         """Say what leaves this machine when questions are answered, and to where."""
@@ -391,14 +389,14 @@ class Engine:
         from codefathom.index.indexing import take_over
         from codefathom.project.exchange import read_export
 
-        texts = read_export(lines, self._open().recipe.root, kind)
-        if not self._open().is_known:
+        texts = read_export(lines, self.opened.recipe.root, kind)
+        if not self.opened.is_known:
             self._report(self._run(full=False, retry=False, wait_s=self.settings.index.wait_s))
         with self._lock:
-            lock = self._open().lock()
+            lock = self.opened.lock()
             for event in _waits(lock, self.settings.index.wait_s):
                 self._on_progress(event)
-            with held_lock(lock), self._open().writing(lock) as stages:
+            with held_lock(lock), self.opened.writing(lock) as stages:
                 n_taken = take_over(stages, texts)
         if n_taken < len(texts):
             self._on_wait(_NOT_TAKEN.format(n=len(texts) - n_taken))
@@ -419,16 +417,18 @@ class Engine:
 
     # ---- inside
 
-    def _open(self) -> OpenedProject:
-        with self._lock:
-            # One that is replaced stays open: another thread may be reading it.
-            if self._opened is None or self._opened.catalog.is_replaced:
-                self._opened = OpenedProject(self.place, self._on_wait)
-            return self._opened
+    def _ready_for(self, request: str | AnswerRequest) -> tuple[AnswerRequest, OpenedProject]:
+        """Return a checked request and the index, up to date. Raises UsageError for texts that are not Unicode."""
+        from codefathom.answer.answer_types import AnswerRequest
 
-    def _believed(self) -> OpenedProject:
+        request = AnswerRequest(request) if isinstance(request, str) else request
+        _check_texts(request.text, *request.pinned, *request.documents, *request.documents.values())
+        self.refresh()
+        return request, self._believed()
+
+    def _believed(self, opened: OpenedProject | None = None) -> OpenedProject:
         """Return the opened index. Raises IndexingError for one that was made elsewhere and is not checked yet."""
-        opened = self._opened or self._open()  # `refresh` has looked whether it was replaced
+        opened = opened or self._opened or self.opened  # `refresh` has looked whether it was replaced
         if not opened.is_known:
             raise IndexingError(
                 f"the index in {self.index_dir!r} was not made here, and is not compared with the files yet",
@@ -438,11 +438,11 @@ class Engine:
 
     def _run(self, *, full: bool, retry: bool, wait_s: float = 0.0) -> Generator[Progress | IndexReport, None, None]:
         with self._lock:
-            if self._open().unwritable is not None:
+            if self.opened.unwritable is not None:
                 self._opened = None  # there may be room again; another thread may be reading the one that was open
-            lock = self._open().lock()
+            lock = self.opened.lock()
             yield from _waits(lock, wait_s)
-            with held_lock(lock), self._open().writing(lock) as stages:
+            with held_lock(lock), self.opened.writing(lock) as stages:
                 from codefathom.index.indexing import run
 
                 for event in run(stages, full=full, retry=retry, check=retry):
@@ -453,7 +453,7 @@ class Engine:
 
     def _checked(self, report: IndexReport) -> None:
         """Remember that the index was compared with the tree, and tell of what was wrong in it."""
-        opened = self._open()
+        opened = self.opened
         notes = [_MENDED.format(n=len(report.mended), dir=self.index_dir)] if report.mended else []
         if not opened.remember():
             notes.append(_NOT_REMEMBERED.format(dir=self.place.state_dir))
@@ -516,7 +516,8 @@ class Engine:
         failed on, and purposes, wait for `index`: no search waits for more of a model than it must.
         """
         is_there = opened.is_known and opened.catalog.generation > 0
-        wait_s = 0.0 if is_there and opened.views.are_made else self._patience_s
+        longest_s = self.settings.index.wait_s if self._first_index_wait_s is None else self._first_index_wait_s
+        wait_s = 0.0 if is_there and opened.views.are_made else longest_s
         try:
             run = partial(self._run, full=False, retry=False, wait_s=wait_s)
             self._report(again_when_damaged(run, self._close_damaged))
@@ -525,11 +526,6 @@ class Engine:
                 raise
             if not isinstance(error, LockedError):
                 self._notes = (*self._notes, f"the index cannot be brought up to date: {error}")
-
-    @property
-    def _patience_s(self) -> float:
-        """How long a question waits while another process makes the first index."""
-        return self.settings.index.wait_s
 
 
 def _waits(lock: WriterLock, wait_s: float) -> Iterator[Progress]:

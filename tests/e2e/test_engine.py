@@ -94,7 +94,7 @@ def places(result: SearchResult) -> list[tuple[str, int, int, str, float]]:
 
 
 def documents(engine: Engine) -> list[tuple[str, str, str, Sequence[tuple[str, str]]]]:
-    catalog = engine._open().catalog
+    catalog = engine.opened.catalog
     return [
         (d.path, d.language, catalog.text(d.path), [(c.id, c.text) for _, c in catalog.chunks_of(d.path)])
         for d in catalog.documents()

@@ -123,7 +123,7 @@ def content(root: Path) -> list[tuple[str, str]]:
     with Engine.open(str(root)) as engine:
         report = engine.index()
         assert not report.failures
-        catalog = engine._open().catalog  # compared with a clean one, whole
+        catalog = engine.opened.catalog  # compared with a clean one, whole
         found = [
             (piece.id, piece.text) for document in catalog.documents() for _, piece in catalog.chunks_of(document.path)
         ]

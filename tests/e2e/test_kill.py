@@ -55,7 +55,7 @@ def make(root: Path, seed: int, n_files: int = 60) -> None:
 def snapshot(root: Path) -> dict[str, object]:
     with Engine.open(str(root)) as engine:
         engine.index()
-        catalog = engine._open().catalog
+        catalog = engine.opened.catalog
         shown = {
             d.path: (
                 d.fingerprint,

@@ -64,7 +64,7 @@ def make(root: Path, n_bytes: int, workers: int = 2) -> Path:
 def check(root: Path, *, large: bool = True) -> None:
     """What the index shows is what lies on the disk, and all of it is found."""
     with Engine.open(str(root)) as engine:
-        catalog = engine._open().catalog
+        catalog = engine.opened.catalog
         for name in ("large.py", "small.py") if large else ("small.py",):
             assert catalog.text(name) == (root / name).read_text()
         assert [item for item in engine.doctor() if not item.ok] == []
@@ -84,7 +84,7 @@ def test_a_large_file_is_indexed_whole_and_followed(tmp_path: Path) -> None:
         report = engine.index()
         assert (report.added, report.failures) == (("fathom.toml", "small.py", "large.py"), ())
         assert report.n_chunks == engine.status().n_chunks > 3_000
-        document = engine._open().catalog.document("large.py")
+        document = engine.opened.catalog.document("large.py")
         assert document is not None
         assert document.n_lines == path.read_text().count("\n")
         assert "too many to parse" in document.problems[0]
@@ -103,7 +103,7 @@ def test_a_large_file_is_indexed_whole_and_followed(tmp_path: Path) -> None:
     path.unlink()
     with Engine.open(str(root)) as engine:
         assert engine.index().removed == ("large.py",)
-        assert engine._open().catalog.text("large.py") == ""
+        assert engine.opened.catalog.text("large.py") == ""
 
 
 def test_a_large_file_that_changes_meanwhile_fails_alone(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_large_file_that_changes_meanwhile_fails_alone(tmp_path: Path) -> None
                     ("large.py", "it changed while it was read")
                 ]
                 assert event.n_chunks == engine.status().n_chunks
-        assert engine._open().catalog.text("large.py") == ""
+        assert engine.opened.catalog.text("large.py") == ""
         assert engine.search("little_mouse").hits[0].chunk.path == "small.py"
         assert engine.index().failures == ()
     check(root)
@@ -138,7 +138,7 @@ def test_a_run_that_is_left_in_the_middle_of_a_large_file_is_completed(tmp_path:
             if isinstance(event, Progress) and event.path == "large.py":
                 break
         events.close()
-        assert engine._open().catalog.text("large.py") == ("" if is_new else code(MAX_WHOLE_FILE_BYTES + 600_000))
+        assert engine.opened.catalog.text("large.py") == ("" if is_new else code(MAX_WHOLE_FILE_BYTES + 600_000))
         assert engine.index().failures == ()
     check(root)
 

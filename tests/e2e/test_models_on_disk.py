@@ -103,7 +103,7 @@ def test_a_server_grades_the_best(project: Path, name: str, path: str, model: st
     with serving(Turn(reply=said)) as served:
         with opened(project, rerank__model=name.format(served.base_url), rerank__depth=3) as engine:
             found = engine.search(QUESTION)
-            (check,) = [check for check in check_models(engine._open()) if check.name == "reranking model"]
+            (check,) = [check for check in check_models(engine.opened) if check.name == "reranking model"]
         asked = served.asked[0]
         assert (asked.path, asked.body.get("model"), asked.body["query"]) == (path, model, QUESTION)
         assert len(asked.body["documents"]) == 3
@@ -147,7 +147,7 @@ def test_a_reranker_that_fails_leaves_the_search_as_it_is(project: Path, name: s
         before = engine.search(QUESTION)
     with opened(project, rerank__model=name, limits__attempts=1) as engine:
         after = engine.search(QUESTION)
-        checks = check_models(engine._open())
+        checks = check_models(engine.opened)
     assert [hit.score for hit in after.hits] == [hit.score for hit in before.hits]
     (sentence,) = after.degraded
     assert sentence.startswith("not reranked: ")

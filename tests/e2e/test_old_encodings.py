@@ -27,7 +27,7 @@ def project(root: Path, comments: tuple[str, ...], encoding: str) -> Path:
 def texts(root: Path) -> str:
     with Engine.open(str(root)) as engine:
         engine.index()
-        return "".join(engine._open().catalog.text(document.path) for document in engine._open().catalog.documents())
+        return "".join(engine.opened.catalog.text(document.path) for document in engine.opened.catalog.documents())
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.waiting import LONG_S
 
-from codefathom import Engine
+from codefathom import AnswerRequest, Engine
 from codefathom.cli import main
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
 from codefathom.config.settings import declared_settings
@@ -278,7 +278,7 @@ def test_a_program_gets_an_answer_or_an_error_of_ours(project: Path, text: str, 
             lambda: engine.symbols(text, path=other, kind=other, limit=number),
             lambda: engine.related(text, depth=number),
             lambda: engine.context(text, max_files=number, max_tokens=number),
-            lambda: engine.ask(text, pinned=(other,), documents={other: text}),
+            lambda: engine.ask(AnswerRequest(text, pinned=(other,), documents={other: text})),
             lambda: list(engine.export(text)),
             lambda: engine.files.lines(text, number, number),
             lambda: engine.files.entries(text),

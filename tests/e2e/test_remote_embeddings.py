@@ -166,7 +166,7 @@ def test_shorter_vectors(project: Path, served: Served, more: dict[str, object],
         assert engine.index().failures == ()
         assert engine.status().model.endswith(name)
         assert engine.search("order price", mode="vector").hits
-        vectors = engine._open().sources.vectors
+        vectors = engine.opened.sources.vectors
         assert vectors is not None
         assert len(vectors.nearest(b"\1" * 32, 3)) == 3
     # Asked for by the model itself, or made of its whole vectors.

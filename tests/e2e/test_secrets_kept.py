@@ -231,7 +231,7 @@ def test_contexts_and_the_viewer_show_the_lines_of_the_files(project: Path) -> N
 def test_chunks_join_up_and_lines_are_those_of_the_file(project: Path) -> None:
     index(project)
     with Engine.open(str(project)) as engine:
-        catalog = engine._open().catalog
+        catalog = engine.opened.catalog
         for path in FILES:
             kept, text = catalog.text(path), written(path)
             assert len(kept) == len(text)

@@ -209,7 +209,7 @@ def attack(root: Path, statements: str) -> None:
 def views_of_the_catalogue(root: Path) -> None:
     """Make the views again from what the catalogue says, as whoever ships a false index would."""
     with Engine.open(str(root), settings=Settings(search=SearchSettings(refresh="never"))) as engine:
-        views = engine._open().views
+        views = engine.opened.views
         views.begin(full=True)
         views.commit()
 
@@ -413,7 +413,7 @@ def test_an_honest_index_stays_as_it_is(shipped: Path, tmp_path: Path, monkeypat
         with Engine.open(str(shipped)) as engine:
             result = engine.search("retry with backoff")
             assert (result.degraded, result.stale, result.hits[0].chunk.path) == ((), False, "web/retry.ts")
-            catalog = engine._open().catalog
+            catalog = engine.opened.catalog
             assert (catalog.identity, catalog.generation, sorted(catalog.matching(FilterGroup("AND", ())))) == before
 
 
@@ -421,12 +421,12 @@ def test_a_checked_index_is_not_checked_again(shipped: Path, tmp_path: Path, mon
     become("reader", tmp_path, monkeypatch)
     for is_known in (False, True, True):
         with Engine.open(str(shipped)) as engine:
-            assert engine._open().is_known == is_known
+            assert engine.opened.is_known == is_known
             engine.search("deploy")
     shutil.rmtree(tmp_path / "reader" / "state")  # costs one check, never a result
     for is_known in (False, True):
         with Engine.open(str(shipped)) as engine:
-            assert engine._open().is_known == is_known
+            assert engine.opened.is_known == is_known
             assert engine.search("deploy").hits[0].chunk.path == "docs/guide.md"
 
 
@@ -452,7 +452,7 @@ def test_another_index_at_a_known_place_is_not_known(
         shutil.rmtree(index)
         later.rename(index)
     with Engine.open(str(shipped)) as engine:
-        assert not engine._open().is_known
+        assert not engine.opened.is_known
 
 
 def test_files_that_changed_since_are_no_reason_to_complain(
@@ -474,7 +474,7 @@ def test_a_check_that_was_cut_off_begins_again(shipped: Path, tmp_path: Path, mo
         events = engine.index_events()
         next(events)
         events.close()
-        assert not engine._open().is_known
+        assert not engine.opened.is_known
         assert EVIL not in repr(hits(engine))
 
 
@@ -512,7 +512,7 @@ def test_old_encodings_are_no_reason_to_complain(
         found = result.hits[0].chunk
         assert (found.path, "计算发票" in found.text) == ("old/part7.py", True)
         assert result.degraded == () or encoding != "as it is"
-        assert engine._open().catalog.get_meta("encoding") == "gb18030"
+        assert engine.opened.catalog.get_meta("encoding") == "gb18030"
 
 
 @pytest.fixture

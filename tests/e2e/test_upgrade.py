@@ -106,7 +106,7 @@ def test_the_begun_vectors_follow_a_change(project: Path, served: Served) -> Non
         assert made == N_FILES - engine.status().n_without_vector
         assert engine.index().failures == ()
         assert engine.search("brand_new").degraded == ()
-        vectors = engine._open().sources.vectors
+        vectors = engine.opened.sources.vectors
         assert vectors is not None
         assert len(vectors.nearest(b"\1" * 64, 2 * N_FILES)) == N_FILES
 

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal, NamedTuple
 
 from codefathom.errors import FathomError
-from codefathom.providers.base import NO_USAGE, Usage
+from codefathom.providers.base import NO_USAGE, Message, Usage
+from codefathom.types import Where
 
 Label = Literal["high", "medium", "low"]
 _HIGH, _MEDIUM = 0.66, 0.33
 _MAX_TRACED = 100
 _MAX_TRACED_CHARACTERS = 2_000
+
+
+class AnswerRequest(NamedTuple):
+    """A question to be answered in words, with everything that goes with it."""
+
+    text: str
+    where: Where | None = None  # filter that the sources pass; the tools of an agent show only files with such lines
+    pinned: tuple[str, ...] = ()  # paths that are among the sources in any case
+    documents: Mapping[str, str] = {}  # further texts by name, such as a file outside the project
+    history: tuple[Message, ...] = ()  # the turns before
 
 
 @dataclass(frozen=True, slots=True)

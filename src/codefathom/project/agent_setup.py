@@ -9,7 +9,7 @@ from functools import partial
 from codefathom.agent.loop import AgentLimits, Briefing, Event, Final, Observed, run
 from codefathom.agent.report import report
 from codefathom.agent.tools import ShownLines, Tool, ToolProject, tools, usage
-from codefathom.answer.answer_types import Answer, Prices, Source
+from codefathom.answer.answer_types import Answer, AnswerRequest, Prices, Source
 from codefathom.answer.budget import Material, merged, pack, shares, shown
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.stages import extract
@@ -18,7 +18,7 @@ from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, SettingsError, UsageError
 from codefathom.project.opening import OpenedProject
 from codefathom.project.roles import model_of
-from codefathom.project.texts import AnswerRequest, Texts, window, with_symbols
+from codefathom.project.texts import Texts, window, with_symbols
 from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length
 from codefathom.types import FoundSymbol, Level, RelatedResult, SearchResult

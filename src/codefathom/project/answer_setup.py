@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple, TypeVar, cast
 
-from codefathom.answer.answer_types import Answer, Prices
+from codefathom.answer.answer_types import Answer, AnswerRequest, Prices
 from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import Shares, shares, sizes
 from codefathom.answer.prompting import latest
@@ -22,7 +22,7 @@ from codefathom.project.damage import reading
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.roles import model_of
-from codefathom.project.texts import AnswerRequest, Texts, naming, window, with_symbols
+from codefathom.project.texts import Texts, naming, window, with_symbols
 from codefathom.providers.base import Message
 from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from threading import Lock
@@ -154,9 +155,15 @@ def _refuse_others(index_dir: str) -> None:
 class OpenedProject:
     """The opened index of one project: catalogue, views and embedder. Safe to read from several threads."""
 
-    def __init__(self, place: Location, on_wait: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        place: Location,
+        on_wait: Callable[[str], None] = lambda _: None,
+        wrap_model: Callable[[ChatModel], ChatModel] = lambda model: model,
+    ) -> None:
         self.place = place
         self._on_wait = on_wait
+        self._wrap_model = wrap_model
         self._lock = Lock()  # of the two below
         self._connections: Connections | None = None
         self._models: dict[str, ChatModel] = {}
@@ -183,6 +190,12 @@ class OpenedProject:
         if not self._is_known:
             self._is_known = self._knows()  # another process may have checked it
         return self._is_known
+
+    def with_settings(self, settings: Settings) -> OpenedProject:
+        """Return the same index with other settings for questions."""
+        other = copy(self)
+        other.place = replace(self.place, settings=settings)
+        return other
 
     def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """Say of each hit whether its file still is as it was indexed; unchanged files are not read for that."""
@@ -328,7 +341,7 @@ class OpenedProject:
         """Return a language model, the same each time: roles and questions share what is known of its server."""
         with self._lock:
             if name not in self._models:
-                self._models[name] = self._to_servers().chat_model(name)
+                self._models[name] = self._wrap_model(self._to_servers().chat_model(name))
             return self._models[name]
 
     def _embedder(self) -> Embedder:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
-from typing import NamedTuple
 
 from codefathom.answer.answer_types import Answer, Citation, Source
 from codefathom.answer.budget import Material, NameOf, lines_of
@@ -16,7 +15,6 @@ from codefathom.index.plan import with_found_encoding
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.roles import masks_secrets
-from codefathom.providers.base import Message
 from codefathom.source.content import decode, is_binary
 from codefathom.source.origin import Tree
 from codefathom.source.secrets import blank, mask
@@ -25,16 +23,6 @@ from codefathom.types import Chunk, FoundSymbol, SearchResult, Where
 
 # A model that does not say how much it takes gets no more than small local ones do.
 _SMALL_WINDOW = 24_000
-
-
-class AnswerRequest(NamedTuple):
-    """A question as a face puts it."""
-
-    text: str
-    history: tuple[Message, ...] = ()
-    pinned: tuple[str, ...] = ()  # paths in the project
-    documents: Mapping[str, str] = {}  # further texts by name, such as a file outside the project
-    where: Where | None = None  # what the question is kept to
 
 
 def window(settings: Settings) -> int:

@@ -11,6 +11,7 @@ from codefathom.config.settings import ServerSettings
 from codefathom.errors import SettingsError
 from codefathom.server.http.auth import Token, is_loopback, token_of
 
+_DEFAULTS = ServerSettings()
 _MOST_PROCESSES = 4  # that search, unless the settings say more: each holds 50 MB and more
 
 
@@ -20,29 +21,29 @@ class ServerConfig:
 
     data_dir: str  # projects, jobs, conversations
     allowed_roots: tuple[str, ...]  # resolved; projects lie in or below one of them
-    host: str = "127.0.0.1"
-    port: int = 8_900
+    host: str = _DEFAULTS.host
+    port: int = _DEFAULTS.port
     tokens: tuple[Token, ...] = ()
     hosts: tuple[str, ...] = ()
     cors: tuple[str, ...] = ()
-    model_hosts: tuple[str, ...] = ServerSettings().model_hosts
-    opened_projects: int = 8
-    cache_ttl_s: float = 300.0
-    cache_entries: int = 1_000
-    max_body_bytes: int = 2_000_000
-    read_timeout_s: float = 30.0
-    write_timeout_s: float = 30.0
-    connections: int = 500
-    connections_of_one: int = 200
-    requests_per_minute: int = 1_200
+    model_hosts: tuple[str, ...] = _DEFAULTS.model_hosts
+    opened_projects: int = _DEFAULTS.opened_projects
+    cache_ttl_s: float = _DEFAULTS.cache_ttl_s
+    cache_entries: int = _DEFAULTS.cache_entries
+    max_body_bytes: int = _DEFAULTS.max_body_bytes
+    read_timeout_s: float = _DEFAULTS.read_timeout_s
+    write_timeout_s: float = _DEFAULTS.write_timeout_s
+    connections: int = _DEFAULTS.connections
+    connections_of_one: int = _DEFAULTS.connections_of_one
+    requests_per_minute: int = _DEFAULTS.requests_per_minute
     search_processes: int = 2
-    search_timeout_s: float = 30.0
-    waiting_searches: int = 1_000
-    jobs_at_once: int = 2
-    git_schemes: tuple[str, ...] = ("https", "ssh")
-    clone_max_bytes: int = 1_000_000_000
-    clone_timeout_s: float = 600.0
-    log: str = "text"
+    search_timeout_s: float = _DEFAULTS.search_timeout_s
+    waiting_searches: int = _DEFAULTS.waiting_searches
+    jobs_at_once: int = _DEFAULTS.jobs_at_once
+    git_schemes: tuple[str, ...] = _DEFAULTS.git_schemes
+    clone_max_bytes: int = _DEFAULTS.clone_max_bytes
+    clone_timeout_s: float = _DEFAULTS.clone_timeout_s
+    log: str = _DEFAULTS.log
     user_file: str = ""  # the settings file of whoever runs the server
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)  # of the environment, with keys in it
 

@@ -37,7 +37,7 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tool, ...]]:
         patch.setenv("XDG_CONFIG_HOME", str(folder))
         with Engine.open(str(folder / "shop")) as engine:
             engine.index()
-            catalog = engine._open().catalog
+            catalog = engine.opened.catalog
             paths = [document.path for document in catalog.documents()]
             yield tools(
                 ToolProject(

@@ -44,7 +44,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def project(engine: Engine) -> ToolProject:
-    catalog = engine._open().catalog  # what the engine itself will hand over
+    catalog = engine.opened.catalog  # what the engine itself will hand over
     paths = [document.path for document in catalog.documents()]
     return ToolProject(
         search=lambda question, level, limit: engine.search(question, level=level, limit=limit),

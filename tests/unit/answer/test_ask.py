@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codefathom import Engine
-from codefathom.answer.answer_types import Answer, Prices, traced
+from codefathom.answer.answer_types import Answer, AnswerRequest, Prices, traced
 from codefathom.answer.ask import NOT_FOUND, AnswerSources, Text, ask
 from codefathom.answer.stages.answer_run import Models
 from codefathom.answer.tokens import estimate
@@ -24,7 +24,6 @@ from codefathom.config.settings import (
 )
 from codefathom.errors import ProviderError, SourceError, UsageError
 from codefathom.project import answer_setup, texts
-from codefathom.project.texts import AnswerRequest
 from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
 from codefathom.testing import ScriptedChat
 from codefathom.types import SearchResult
@@ -52,7 +51,7 @@ def events_of(
         def look(query: str, limit: int) -> SearchResult:
             return engine.search(query, limit=limit)
 
-        question, access, _ = answer_setup.prepare(request, engine._open(), look)
+        question, access, _ = answer_setup.prepare(request, engine.opened, look)
         return list(ask(question, access, models))
 
 
@@ -446,7 +445,7 @@ def test_an_answer_without_a_place_says_so(shop: Path) -> None:
 def test_a_model_selects_and_judges_where_there_is_one(shop: Path, llm: LlmSettings, level: int, expected: int) -> None:
     settings = Settings(llm=llm, select=SelectSettings(filter_level=level))
     with Engine.open(str(shop), settings=settings) as engine:
-        question, *_ = answer_setup.prepare(AnswerRequest(QUESTION), engine._open(), lambda *_: None)  # type: ignore[arg-type,return-value]
+        question, *_ = answer_setup.prepare(AnswerRequest(QUESTION), engine.opened, lambda *_: None)  # type: ignore[arg-type,return-value]
     assert question.filter_level == expected
 
 
@@ -482,7 +481,7 @@ def test_each_role_may_have_a_model_of_its_own(shop: Path) -> None:
     llm = LlmSettings(model="ollama:m", excerpt="ollama:small")
     with Engine.open(str(shop), settings=Settings(llm=llm)) as engine:
         engine.index()
-        models = answer_setup.models(engine._open())
+        models = answer_setup.models(engine.opened)
     named = [model.name for model in models if model]
     assert named == ["ollama:m", "ollama:m", "ollama:m", "ollama:small"]
     assert models.answer is models.judge  # one connection, one pace
@@ -494,7 +493,7 @@ def test_the_window_is_kept(shop: Path) -> None:
     found, *_ = events_of(shop, Models(answer=model), AnswerRequest(QUESTION), settings)
     assert isinstance(found, AnswerSources)
     with Engine.open(str(shop), settings=settings) as engine:
-        count = answer_setup.prepare(AnswerRequest(QUESTION), engine._open(), lambda *_: None).question.count  # type: ignore[arg-type,return-value]
+        count = answer_setup.prepare(AnswerRequest(QUESTION), engine.opened, lambda *_: None).question.count  # type: ignore[arg-type,return-value]
     assert 0 < sum(count(source.text) for source in found.sources) <= 270
 
 
@@ -661,7 +660,7 @@ def test_closing_the_events_ends_the_models_call(shop: Path) -> None:
     with Engine.open(str(shop)) as engine:
         engine.index()
         question, project, _ = answer_setup.prepare(
-            AnswerRequest(QUESTION), engine._open(), lambda query, limit: engine.search(query, limit=limit)
+            AnswerRequest(QUESTION), engine.opened, lambda query, limit: engine.search(query, limit=limit)
         )
         events = ask(question, project, Models(answer=Endless()))  # type: ignore[arg-type]
         assert isinstance(next(events), AnswerSources)

@@ -16,6 +16,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from codefathom import Engine
+from codefathom.answer.answer_types import AnswerRequest
 from codefathom.config.settings import (
     AnswerSettings,
     EmbedSettings,
@@ -41,7 +42,6 @@ from codefathom.index.purposes import (
 from codefathom.project import answer_setup
 from codefathom.project.opening import Location, OpenedProject
 from codefathom.project.roles import leaving
-from codefathom.project.texts import AnswerRequest
 from codefathom.providers.base import Ask, Reply
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog.records import StoredDocument

@@ -45,7 +45,7 @@ def opened(root: Path, base_url: str) -> Iterator[OpenedProject]:
     settings = Settings(llm=LlmSettings(model="openai:m", base_url=base_url))
     with Engine.open(str(root), settings=settings) as engine:
         engine.index()
-        yield engine._open()
+        yield engine.opened
 
 
 @pytest.mark.parametrize(("base_url", "is_there"), [("http://10.1.2.3/v1", False), ("http://localhost/v1", True)])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple, TypeAlias, cast
 
 from codefathom.agent.loop import Event, Observed, ToolUse
-from codefathom.answer.answer_types import Answer
+from codefathom.answer.answer_types import Answer, AnswerRequest
 from codefathom.answer.ask import NO_MODEL, NOT_FOUND, AnswerSources, Text
 from codefathom.answer.tokens import counter
 from codefathom.cli.aliases import NO_MODEL as NOT_JUDGED
@@ -113,8 +113,8 @@ def ask_events(
     question: str, inputs: QuestionInputs, engine: Engine, history: Sequence[Message] = ()
 ) -> Generator[AnswerSources | Text | Event | Answer, None, None]:
     """Yield the events of an answer, the answer last; closing it ends the call of the model."""
-    ask: Callable[..., Events] = engine.investigate if inputs.agent else engine.ask_events
-    events = ask(question, where=inputs.where, pinned=inputs.pinned, documents=inputs.documents, history=history)
+    request = AnswerRequest(question, inputs.where, inputs.pinned, inputs.documents, tuple(history))
+    events: Events = engine.investigate(request) if inputs.agent else engine.ask_events(request)
     return cast("Generator[AnswerSources | Text | Event | Answer, None, None]", events)
 
 

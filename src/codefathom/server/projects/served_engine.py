@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
-from copy import copy
-from dataclasses import replace
-from functools import cached_property
 from itertools import count
 from queue import Empty, SimpleQueue
 from threading import Thread, local
 from typing import NamedTuple, TypeAlias, cast
 
-from codefathom.config.settings import Settings
-from codefathom.engine import Engine
+from codefathom.engine import Engine, OnProgress, OnWait
 from codefathom.errors import FathomError
-from codefathom.project.opening import OpenedProject
+from codefathom.project.opening import Location
 from codefathom.providers.base import Ask, ChatModel, Delta, Reply
 
 _LOOK_S = 0.1  # how often a silent call is looked after
@@ -44,39 +40,13 @@ def stopping(is_stopped: IsStopped) -> Iterator[None]:
 
 
 class ServedEngine(Engine):
-    """An engine whose model calls can be stopped from another thread."""
+    """An engine whose model calls can be stopped from another thread, and whose questions wait for no job."""
 
-    @cached_property
-    def version(self) -> int:
-        """A number that no other engine of this process has."""
-        return next(_versions)
-
-    @property
-    def _patience_s(self) -> float:
-        return 0.0  # a request is not kept waiting by a job
-
-    @property
-    def opened(self) -> OpenedProject:
-        """The opened index, for what asks several projects at once."""
-        return self._open()
-
-    def under(self, settings: Settings) -> ServedEngine:
-        """Return this engine with other settings for questions; it is open for as long as this one is."""
-        other, opened = copy(self), copy(self.opened)
-        other.place = opened.place = replace(self.place, settings=settings)
-        other._opened = opened
-        return other
-
-    def _open(self) -> OpenedProject:
-        with self._lock:
-            if self._opened is None or self._opened.catalog.is_replaced:
-                self._opened = _Opened(self.place, self._on_wait)
-            return self._opened
-
-
-class _Opened(OpenedProject):
-    def chat_model(self, name: str) -> ChatModel:
-        return Stoppable(super().chat_model(name))
+    def __init__(
+        self, place: Location, on_progress: OnProgress | None = None, on_wait: OnWait = lambda _: None
+    ) -> None:
+        super().__init__(place, on_progress, on_wait, wrap_model=Stoppable, first_index_wait_s=0.0)
+        self.version = next(_versions)  # a number that no other engine of this process has
 
 
 class Stoppable:

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import cast
 
-from codefathom.answer.answer_types import Answer
+from codefathom.answer.answer_types import Answer, AnswerRequest
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.settings import Settings
 from codefathom.errors import UsageError
@@ -64,12 +64,12 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Askin
         conversation = state.conversations.begin(projects, caller.name, text)
 
     def ask(opened: Mapping[str, ServedEngine]) -> Iterator[Happening]:
-        engines = {name: engine.under(_settings(engine.settings, question)) for name, engine in opened.items()}
+        engines = {name: engine.with_settings(_settings(engine.settings, question)) for name, engine in opened.items()}
+        request = AnswerRequest(text, where, question.pinned, history=tuple(turns))
         if len(engines) > 1:
-            return ask_several(engines, text, where, question.pinned, turns)
+            return ask_several(engines, request)
         engine = engines[projects[0]]
-        method = engine.investigate if question.agent else engine.ask_events
-        return method(text, where=where, pinned=question.pinned, history=turns)
+        return engine.investigate(request) if question.agent else engine.ask_events(request)
 
     def contexts(engines: Mapping[str, ServedEngine]) -> Iterator[Happening]:
         return _contexts(text, ask(engines))

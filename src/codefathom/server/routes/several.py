@@ -5,30 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from codefathom.answer.answer_types import Answer
+from codefathom.answer.answer_types import Answer, AnswerRequest
 from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import Material
 from codefathom.answer.stages.answer_run import AnswerProject
 from codefathom.answer.stages.select import Listed
 from codefathom.errors import SourceError, UsageError
 from codefathom.project.answer_setup import AnswerSetup, prepare
-from codefathom.project.texts import AnswerRequest, with_symbols
-from codefathom.providers.base import Message
+from codefathom.project.texts import with_symbols
 from codefathom.search.federation import merge
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.types import Hit, RelatedResult, SearchResult, Where
 
 
-def ask_several(
-    engines: Mapping[str, ServedEngine], text: str, where: Where | None, pinned: Sequence[str], turns: Sequence[Message]
-) -> Iterator[AnswerSources | Text | Answer]:
+def ask_several(engines: Mapping[str, ServedEngine], request: AnswerRequest) -> Iterator[AnswerSources | Text | Answer]:
     """Yield the sources of an answer from all of these projects, its text in checked pieces, and the answer last.
 
     Settings and models are those of the first project. Raises FathomError as `Engine.ask_events` does.
     """
-    chosen = _pinned(pinned, engines)
+    pinned = _pinned(request.pinned, engines)
     parts = {
-        name: prepare(AnswerRequest(text, tuple(turns), chosen[name], {}, where), engine.opened, _look(engine, where))
+        name: prepare(request._replace(pinned=pinned[name]), engine.opened, _look(engine, request.where))
         for name, engine in engines.items()
     }
     first = next(iter(parts.values()))
