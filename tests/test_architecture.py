@@ -396,8 +396,9 @@ def test_one_module_writes_to_the_streams() -> None:
 
 
 def test_public_names() -> None:
-    assert sorted(codefathom.__all__) == ["Engine", "__version__"]
+    assert sorted(codefathom.__all__) == ["AnswerRequest", "Engine", "__version__"]
     assert codefathom.Engine.__name__ == "Engine"
+    assert codefathom.AnswerRequest.__name__ == "AnswerRequest"
 
 
 def test_no_path_of_a_machine_is_written_down() -> None:
