@@ -158,8 +158,8 @@ def _label(value: object) -> Label | None:
 def _answer(parsed: _Parsed, text: str, trace: Trace) -> FinalAnswer:
     """Return the answer of a reply, or if it cannot be used, the text itself, with low confidence."""
     fields = parsed.fields
-    said = fields.get("answer")
-    is_usable = isinstance(said, str) and bool(said.strip())
+    text_of_answer = fields.get("answer")
+    is_usable = isinstance(text_of_answer, str) and bool(text_of_answer.strip())
     label = (_label(fields.get("confidence")) if is_usable else None) or "low"
     # Text that is no answer of the asked form has no sources but those that stand in it.
     listed = fields.get("sources") if is_usable else None
@@ -167,7 +167,7 @@ def _answer(parsed: _Parsed, text: str, trace: Trace) -> FinalAnswer:
     if not any(isinstance(item, Citation) for item in named):
         label = min(label, "medium" if any(trace) else "low", key=LABELS.index)
     reasoning = fields.get("reasoning")
-    answer = said if isinstance(said, str) and is_usable else _salvaged(text)
+    answer = text_of_answer if isinstance(text_of_answer, str) and is_usable else _salvaged(text)
     return FinalAnswer(
         _clean(answer), label, named, _clean(reasoning if isinstance(reasoning, str) else ""), parsed.problem
     )

@@ -188,8 +188,8 @@ class _Talk:
                 if reply is None:
                     stage.detail = "the time was over"
                     return "time"
-                said = [reply.text.strip(), *(f"{call.name} {call.arguments}" for call in reply.tool_calls)]
-                stage.output = [text for text in said if text]
+                texts = [reply.text.strip(), *(f"{call.name} {call.arguments}" for call in reply.tool_calls)]
+                stage.output = [text for text in texts if text]
             self.n_rounds = number
             self._count(reply)
             calls, is_native = _calls(reply, self._tools)
@@ -275,8 +275,8 @@ class _Talk:
     def _act(self, text: str, calls: Sequence[ToolCall], is_native: bool) -> Iterator[Event]:
         """Answer the calls of a round, in the form in which they were made."""
         self.messages.append(Message("assistant", text, tuple(calls) if is_native else ()))
-        if said := (text if is_native else _before_calls(text)).strip():
-            yield Thought(said)
+        if thought := (text if is_native else _before_calls(text)).strip():
+            yield Thought(thought)
         in_text = []
         for index, call in enumerate(calls):
             yield ToolUse(call.name, call.arguments)
@@ -314,8 +314,8 @@ _TOO_MANY = Observation(f"Error: no more than {_MAX_CALLS} calls in one round; a
 def _refuses_tools(error: ProviderError) -> bool:
     """Return True if an error of a server is about tools; each server has words of its own for it."""
     # Before the colon stands the address, which may hold the word too.
-    said = str(error).partition(": ")[2].lower()
-    return "tool" in said and getattr(error, "status", 0) not in _NOT_ABOUT_TOOLS
+    words = str(error).partition(": ")[2].lower()
+    return "tool" in words and getattr(error, "status", 0) not in _NOT_ABOUT_TOOLS
 
 
 def _before_calls(text: str) -> str:

@@ -101,8 +101,8 @@ def _checked(question: str, answer: FinalAnswer, sources: Sequence[Source], now:
 def _dropped(in_text: Sequence[Dropped], listed: Sequence[Dropped]) -> Iterator[Dropped]:
     """Yield both; what the text names too is counted once."""
     yield from in_text
-    said = {item.text.strip("[]`") for item in in_text}
-    yield from (item for item in listed if item.text.strip("[]`") not in said)
+    texts = {item.text.strip("[]`") for item in in_text}
+    yield from (item for item in listed if item.text.strip("[]`") not in texts)
 
 
 def _stopped(final: Final) -> str:

@@ -55,8 +55,9 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
     is_likely = _is_likely(run, result)
     packed = _pack(run, _choose_lines(run, files) if is_likely else files)
     if files and is_likely and not packed.sources:
+        n_tokens = question.budget.full + question.budget.segment
         raise UsageError(
-            "no line of any source fits into the context",
+            f"no line of any source fits into the {n_tokens} tokens of the context",
             hint="raise context.window and llm.window, lower answer.max_tokens, or ask a shorter question",
         )
     yield AnswerSources(packed.sources, packed.left_out, merge_failures(run.degraded))

@@ -133,12 +133,12 @@ class Recorded:
             usage = reply.usage if reply else NO_USAGE
             took_ms = (time.perf_counter() - started) * 1000
             prompt = tuple(self._traced_message(message) for message in _some(ask.messages))
-            self.calls.append(ModelCall(self.name, prompt, self._kept(text), took_ms, usage, problem))
+            self.calls.append(ModelCall(self.name, prompt, self._shortened(text), took_ms, usage, problem))
 
     def _traced_message(self, message: Message) -> TracedMessage:
-        return TracedMessage(message.role, self._kept(_written(message.content, message.tool_calls)))
+        return TracedMessage(message.role, self._shortened(_written(message.content, message.tool_calls)))
 
-    def _kept(self, text: str) -> str:
+    def _shortened(self, text: str) -> str:
         """Mask first: half a key may not look like one."""
         text = self._mask(text)
         n_lost = len(text) - _MAX_BEGINNING - _MAX_END

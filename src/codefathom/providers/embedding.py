@@ -211,7 +211,7 @@ def _not_for_each(model: str, n_given: int, n_texts: int) -> ProviderError:
 
 def _unreadable(http: Http, model: str, answer: object) -> ProviderError:
     try:
-        said = http.sayable(json.dumps(answer, ensure_ascii=False))
+        words = http.sayable(json.dumps(answer, ensure_ascii=False))
     except RecursionError:  # what could just be read may be too deep to be written
-        said = "(nested too deeply)"
-    return ProviderError(f"{model} did not answer with embeddings: {said}", hint="check that it is an embedding model")
+        words = "(nested too deeply)"
+    return ProviderError(f"{model} did not answer with embeddings: {words}", hint="check that it is an embedding model")

@@ -230,8 +230,8 @@ class Http:
             text = ""
         finally:
             response.close()
-        told = self.sayable(text)
-        message = f"{self._address}{path} answered {response.status_code}" + (f": {told}" if told else "")
+        words = self.sayable(text)
+        message = f"{self._address}{path} answered {response.status_code}" + (f": {words}" if words else "")
         hint = self._hint(path, response)
         return StatusError(message, response.status_code, said=self._cleaned(text), hint=hint)
 

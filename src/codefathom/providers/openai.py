@@ -77,8 +77,8 @@ class OpenAIChat:
                 raise ProviderError(f"{self.name} did not stop after {_MAX_BODY} characters", hint="ask again")
         yield from self._taken(gathered, body)
         if not gathered.end():
-            said = self._http.sayable(body)
-            raise ProviderError(f"{self.name} sent something that is not a reply: {said!r}", hint="check llm.base_url")
+            words = self._http.sayable(body)
+            raise ProviderError(f"{self.name} sent something that is not a reply: {words!r}", hint="check llm.base_url")
 
     def _taken(self, gathered: _Gathered, data: str) -> Iterator[Delta]:
         """Yield the new text of an event. Raises ProviderError if it is not an event, or reports an error."""

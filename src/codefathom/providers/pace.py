@@ -93,7 +93,7 @@ class Waits:
         self._sleep = sleep
         self._clock = clock
         self._lock = Lock()
-        self._told_until = float("-inf")
+        self._reported_until = float("-inf")
 
     def sleep(self, seconds: float, why: str) -> None:
         """Return after so many seconds."""
@@ -106,9 +106,9 @@ class Waits:
         """Return True if this wait is more than twice as long as the remaining part of the one reported last."""
         with self._lock:
             now = self._clock()
-            if seconds <= 2 * (self._told_until - now):
+            if seconds <= 2 * (self._reported_until - now):
                 return False
-            self._told_until = now + seconds
+            self._reported_until = now + seconds
             return True
 
 

@@ -68,11 +68,11 @@ class RemoteReranker:
 
     def _unreadable(self, answer: object) -> ProviderError:
         try:
-            said = self._http.sayable(json.dumps(answer, ensure_ascii=False))
+            words = self._http.sayable(json.dumps(answer, ensure_ascii=False))
         except RecursionError:  # what could just be read may be too deep to be written
-            said = "(nested too deeply)"
+            words = "(nested too deeply)"
         return ProviderError(
-            f"{self.name} did not answer with grades: {said}", hint="check that it is a reranking model"
+            f"{self.name} did not answer with grades: {words}", hint="check that it is a reranking model"
         )
 
 

@@ -322,7 +322,7 @@ def _key(chosen: ModelName, environ: Mapping[str, str], variables: Sequence[str]
     if own in environ:
         variable, key = own, environ[own].strip()
     else:
-        key = environ.get(variable, "").strip() or (_kept(*variables) if chosen.is_remote else "")
+        key = environ.get(variable, "").strip() or (_keyring_key(*variables) if chosen.is_remote else "")
     if not key.isascii() or not key.isprintable():
         raise SettingsError(
             f"{variable} contains characters that a key cannot have", hint="set it again, without line breaks"
@@ -341,12 +341,12 @@ def _is_one_of(address: str, others: Iterable[str]) -> bool:
     return address in others or (server is not None and server in set(map(host_and_port, others)))
 
 
-def _kept(*variables: str) -> str:
+def _keyring_key(*variables: str) -> str:
     """Return the first key that the user's keyring holds, "" when it holds none or there is no keyring."""
     try:
         library: Any = importlib.import_module("keyring")
-        kept = (library.get_password(KEYRING_SERVICE, variable) for variable in variables)
-        return next((key.strip() for key in kept if key), "")
+        keys = (library.get_password(KEYRING_SERVICE, variable) for variable in variables)
+        return next((key.strip() for key in keys if key), "")
     except Exception:  # every keyring has errors of its own, and none of them is a reason to stop
         return ""
 

@@ -69,9 +69,9 @@ def deadline(limit_s: float) -> Iterator[Deadline]:
     if outer is not None:
         yield outer
         return
-    _running.deadline = made = Deadline(limit_s)
+    _running.deadline = own_deadline = Deadline(limit_s)
     try:
-        yield made
+        yield own_deadline
     finally:
         _running.deadline = None
 

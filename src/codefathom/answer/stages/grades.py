@@ -92,9 +92,9 @@ def _by_number(text: str, n: int) -> list[Grade]:
     ends = [head.start() for head in heads[1:]] + [len(text)]
     for head, end in zip(heads, ends, strict=False):
         number = int(head["line"] or head["field"] or head["key"])
-        said = text[head.end() : end]
+        part = text[head.end() : end]
         # What follows on an object belongs to the next one.
-        grade = read_grade(said.partition("}")[0] if head["field"] else said)
+        grade = read_grade(part.partition("}")[0] if head["field"] else part)
         if 1 <= number <= n and grade.score is not None:
             grades[number - 1] = grade
     return grades

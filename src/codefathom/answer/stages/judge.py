@@ -108,8 +108,8 @@ class _Call:
         self.question = _QUESTION[language].format(question=question)
         hint = f"\n{options.hint.strip()}\n" if options.hint.strip() else ""
         system = Message("system", prompt("judge", language, hint=hint))
-        said = [message for message in history if message.role in {"user", "assistant"} and message.content.strip()]
-        spoken = [Message(message.role, message.content) for message in said]
+        turns = [message for message in history if message.role in {"user", "assistant"} and message.content.strip()]
+        spoken = [Message(message.role, message.content) for message in turns]
         self.before = (system, *latest(spoken, int(options.max_input_tokens * _HISTORY_SHARE), options.count))
         used = sum(options.count(text) for text in (*(message.content for message in self.before), self.question))
         self.room = max(options.max_input_tokens - used - _OVERHEAD_TOKENS, 0)

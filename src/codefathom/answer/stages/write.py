@@ -24,7 +24,7 @@ from codefathom.types import SearchResult
 
 NOT_FOUND = "not found: nothing in the index seems to answer this, so no model was called"
 NO_MODEL = "no language model is configured: the answer consists of excerpts"
-GIVEN_TO_NONE = "only a language model reads texts that are given with the question: this answer does not use them"
+PINNED_UNUSED = "only a language model reads texts that are given with the question: this answer does not use them"
 _NOT_FOUND = {
     "en": "This was not found here. The nearest places:\n\n{places}",
     "zh": "这里没有找到答案。最接近的位置：\n\n{places}",
@@ -56,7 +56,7 @@ def write(
 def from_excerpts(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answer]:
     """Answer with the best excerpts."""
     sources = extract.excerpts(result.hits)[: run.question.n_sources]
-    run.add_degraded(NO_MODEL, GIVEN_TO_NONE if run.question.pinned else "")
+    run.add_degraded(NO_MODEL, PINNED_UNUSED if run.question.pinned else "")
     with run.record.stage("answer", places(sources)) as stage:
         checked = _checked(extract.answer_of(sources), sources, run.project)
         stage.n_out, stage.output = len(checked.citations), (checked.text,)
@@ -138,7 +138,7 @@ def _broken_off(
     yield Text(added.text)
     checked = begun.followed_by(added)
     is_unused = bool(run.question.pinned) and not begun.text
-    run.add_degraded(model_failed(_ROLE, written.error), checked.problem, GIVEN_TO_NONE if is_unused else "")
+    run.add_degraded(model_failed(_ROLE, written.error), checked.problem, PINNED_UNUSED if is_unused else "")
     shown_sources = (
         *sources,
         *(replace(source, number=number) for number, source in enumerate(excerpts, len(sources) + 1)),

@@ -114,10 +114,10 @@ class OnnxReranker:
 
 def prompts(folder: ModelFolder) -> Prefixes:
     """Return the prefixes that the folder names, else those of the known model with its name."""
-    said: Any = folder.json("config_sentence_transformers.json").get("prompts")
-    if isinstance(said, Mapping) and any(said.values()):
-        document = next((str(said[key]) for key in ("document", "passage", "text") if said.get(key)), "")
-        return Prefixes(str(said.get("query") or ""), document)
+    texts: Any = folder.json("config_sentence_transformers.json").get("prompts")
+    if isinstance(texts, Mapping) and any(texts.values()):
+        document = next((str(texts[key]) for key in ("document", "passage", "text") if texts.get(key)), "")
+        return Prefixes(str(texts.get("query") or ""), document)
     names = (folder.name, str(folder.json("config.json").get("_name_or_path", "")))
     return next((prefixes for prefixes in map(known_prefixes, names) if any(prefixes)), Prefixes())
 
@@ -127,8 +127,8 @@ def _how(folder: ModelFolder) -> str:
     config = folder.json("1_Pooling/config.json")
     chosen = [name.removeprefix("pooling_mode_") for name, value in config.items() if value is True]
     ways = [name for name in chosen if name in _POOLING or name.endswith(("_tokens", "_token"))]
-    if isinstance(said := config.get("pooling_mode"), str):  # as newer folders say it
-        ways = [next((name for name in _POOLING if name.startswith(said)), said)]
+    if isinstance(mode := config.get("pooling_mode"), str):  # as newer folders say it
+        ways = [next((name for name in _POOLING if name.startswith(mode)), mode)]
     if len(ways) > 1 or any(name not in _POOLING for name in ways):
         raise ProviderError(
             f"{folder.path!r} pools tokens by {' and '.join(ways)}",
@@ -149,8 +149,8 @@ def _pooling(folder: ModelFolder) -> Callable[[Floats], Floats]:
 
 def _dimensions(folder: ModelFolder) -> int:
     """Return the length of the vectors, 0 where the folder does not say."""
-    said = (
+    sizes = (
         folder.json("1_Pooling/config.json").get("word_embedding_dimension"),
         folder.json("config.json").get("hidden_size"),
     )
-    return next((value for value in said if isinstance(value, int) and value > 0), 0)
+    return next((value for value in sizes if isinstance(value, int) and value > 0), 0)

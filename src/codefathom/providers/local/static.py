@@ -44,15 +44,15 @@ class StaticEmbedder:
         self._tensors = _tensors(self._file)
         table = next((self._tensors[name] for name in _EMBEDDINGS if name in self._tensors), None)
         if table is None or len(table.shape) != 2:
-            held = ", ".join(sorted(self._tensors)[:5])
+            names = ", ".join(sorted(self._tensors)[:5])
             raise ProviderError(
-                f"{self._file!r} holds {held}, but no static embeddings",
+                f"{self._file!r} holds {names}, but no static embeddings",
                 hint="a transformer is read from ONNX: embed.model = onnx:FOLDER",
             )
         self._embeddings = table
         self.dimensions = table.shape[1]
-        said = self._folder.json("config.json").get("max_length", _USUAL_TOKENS)
-        self._max_tokens = said if isinstance(said, int) and said > 0 else _USUAL_TOKENS
+        max_length = self._folder.json("config.json").get("max_length", _USUAL_TOKENS)
+        self._max_tokens = max_length if isinstance(max_length, int) and max_length > 0 else _USUAL_TOKENS
         tokenizer = self._folder.file(*self._tokenizer_files)
         files = [self._file, *([tokenizer] if tokenizer else [])]
         self.name = f"model2vec:{self._folder.name}#{self._folder.fingerprint(*files, more=self._max_tokens)}"
@@ -129,11 +129,11 @@ def _tensors(path: str) -> Mapping[str, _Tensor]:
             head = json.loads(data[8:first])
             tensors = {
                 name: _Tensor(
-                    _DTYPES.get(said["dtype"], ""),
-                    tuple(said["shape"]),
-                    *(first + int(place) for place in said["data_offsets"]),
+                    _DTYPES.get(entry["dtype"], ""),
+                    tuple(entry["shape"]),
+                    *(first + int(place) for place in entry["data_offsets"]),
                 )
-                for name, said in head.items()
+                for name, entry in head.items()
                 if name != "__metadata__"
             }
             if any(tensor.end > len(data) for tensor in tensors.values()):

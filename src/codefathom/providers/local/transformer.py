@@ -167,12 +167,12 @@ def _longest(folder: ModelFolder) -> int:
     positions = config.get("max_position_embeddings")
     if isinstance(positions, int) and config.get("model_type") in {"roberta", "xlm-roberta", "camembert", "mpnet"}:
         positions -= 2  # these count their positions from two
-    said = (
+    values = (
         folder.json("sentence_bert_config.json").get("max_seq_length"),
         positions,
         folder.json("tokenizer_config.json").get("model_max_length"),
     )
-    limits = [value for value in said if isinstance(value, int) and 0 < value < _NO_LIMIT]
+    limits = [value for value in values if isinstance(value, int) and 0 < value < _NO_LIMIT]
     return min(limits, default=_USUAL_TOKENS)
 
 
