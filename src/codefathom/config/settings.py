@@ -1,4 +1,4 @@
-"""All settings as one frozen tree. The faces, the engine, `project` and `remote` read it, and give plain arguments on."""
+"""All settings as one frozen tree. The faces, the engine, `project` and `remote` read it and give plain values on."""
 
 # Without `from __future__ import annotations`: the texts would be compiled again for each named tuple, 2 ms in all.
 from collections.abc import Mapping
