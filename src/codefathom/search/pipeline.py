@@ -120,5 +120,5 @@ def _suggestion(query: RankingQuery, catalog: SearchCatalog, *, only_below_limit
         return "the index is empty; `fathom status --skipped` tells which files were left out and why"
     near = [name for word in query.terms[:5] for name in catalog.similar_names(word, limit=2)]
     if near:
-        return f"try another word; names like it here: {', '.join(dict.fromkeys(near))}"
+        return f"try another word; similar names here: {', '.join(dict.fromkeys(near))}"
     return "try other words, or fewer; `fathom status` tells what is indexed"

@@ -60,6 +60,9 @@ _OPERATORS_OF = {
 }
 
 
+_IN_WORDS = {"text": "a text", "list": "a list of names", "number": "a number", "flag": "true or false"}
+
+
 class Field(NamedTuple):
     """A field one can filter by."""
 
@@ -120,8 +123,12 @@ def combine(*wheres: Where | None) -> Where | None:
 
 def normalise(where: Where) -> Where:
     """Return the condition with its fields, operators and values in their one form, or raise UsageError."""
-    if _n_conditions(where) > MAX_CONDITIONS:
-        raise UsageError(f"a filter has at most {MAX_CONDITIONS} conditions", hint="join values with `in (a, b, …)`")
+    n_conditions = _n_conditions(where)
+    if n_conditions > MAX_CONDITIONS:
+        raise UsageError(
+            f"the filter has {n_conditions:,} conditions, at most {MAX_CONDITIONS} are allowed",
+            hint="join values with `in (a, b, …)`",
+        )
     return _normal(where, 0)
 
 
@@ -159,10 +166,13 @@ def _normal(where: Where, depth: int) -> Where:
     if isinstance(where, Filter):
         return _normal_filter(where)
     if depth == MAX_DEPTH:
-        raise UsageError(f"a filter nests at most {MAX_DEPTH} groups")
+        raise UsageError(
+            f"the filter has more than {MAX_DEPTH} groups inside one another",
+            hint="use fewer brackets, or fewer groups",
+        )
     operator = str(where.operator).upper()
     if operator not in ("AND", "OR", "NOT"):
-        raise UsageError(f"no group is called {where.operator!r}", hint="known groups: AND, OR, NOT")
+        raise UsageError(f"{where.operator!r} cannot join filters", hint="use AND, OR or NOT")
     inner = tuple(_normal(item, depth + 1) for item in where.filters)
     return FilterGroup(operator, inner)  # type: ignore[arg-type]  # one of the three, see above
 
@@ -174,12 +184,17 @@ def _normal_filter(item: Filter) -> Filter:
     positive = _POSITIVE.get(base, base)
     if positive not in _OPERATORS_OF[field.kind] or (base != operator and field.kind in ("number", "flag")):
         usable = [name for name in OPERATORS if _POSITIVE.get(name, name) in _OPERATORS_OF[field.kind]]
-        raise UsageError(f"{field.name} is a {field.kind}: {operator} means nothing for it", hint=_one_of(usable))
+        raise UsageError(
+            f"{field.name} is {_IN_WORDS[field.kind]}: {operator} does not apply to it", hint=_one_of(usable)
+        )
     if positive == "in":
         values = item.value if isinstance(item.value, tuple) else (item.value,)
         return Filter(field.name, operator, tuple(_whole_value(field, value) for value in values))
     if isinstance(item.value, tuple):
-        raise UsageError(f"{field.name} {operator} takes one value, not {len(item.value)}", hint="use in or not_in")
+        raise UsageError(
+            f"{field.name} {operator} takes one value, not {len(item.value)}",
+            hint="use in or not_in for several values",
+        )
     value = _whole_value(field, item.value) if positive == "eq" else _value(field, item.value)
     if positive == "regex":
         check(str(value))
@@ -203,7 +218,7 @@ def _value(field: Field, value: Scalar) -> Scalar:
         return _flag(field, value)
     text = str(value)
     if not is_text(text):
-        raise UsageError(f"{field.name} cannot be {text!r}: it is no text in UTF-8")
+        raise UsageError(f"{field.name} cannot be {text!r}: it is not valid UTF-8", hint="give the value as UTF-8 text")
     return text
 
 
@@ -213,14 +228,16 @@ def _number(field: Field, value: Scalar) -> Scalar:
     except ValueError:  # of too many digits too
         number = float("nan")
     if not -(2**63) <= number < 2**63:  # false for "not a number" too
-        raise UsageError(f"{field.name} is a number: {value!r} is none that it could have")
+        raise UsageError(
+            f"{field.name} must be a number, not {value!r}", hint="write digits, such as 20; the largest is 2^63 - 1"
+        )
     return number
 
 
 def _flag(field: Field, value: Scalar) -> int:
     word = str(value).lower()
     if word not in ("true", "yes", "1", "false", "no", "0"):
-        raise UsageError(f"{field.name} is true or false, not {value!r}")
+        raise UsageError(f"{field.name} must be true or false, not {value!r}", hint=f"write {field.name} = true")
     return int(word in ("true", "yes", "1"))
 
 

@@ -208,7 +208,7 @@ class Database:
         """Mark the file, so that the next process makes it anew, and return the error for the user."""
         mark(self.file)
         return DamagedError(
-            f"the catalogue {self.path!r} is damaged: {how}", hint="run `fathom index`: it is built again"
+            f"the catalogue {self.path!r} is damaged: {how}", hint="run `fathom index` to build it again"
         )
 
     def connection(self) -> sqlite3.Connection:
@@ -217,7 +217,7 @@ class Database:
         if connection is None:
             with self._lock:
                 if self._closed:
-                    raise IndexingError(f"the catalogue {self.path!r} was closed")
+                    raise IndexingError(f"the catalogue {self.path!r} was closed", hint="open the project again")
                 connection = self._connections[get_ident()] = self._connect()
                 self._number = self._number or _number(self.file)
         return connection
@@ -286,7 +286,7 @@ def set_aside(file: File) -> None:
             file.with_ending(end).remove()
     except OSError as error:
         raise IndexingError(
-            f"the catalogue {file.path!r} cannot be read, and not be set aside: {error.strerror}",
+            f"the catalogue {file.path!r} cannot be read, and cannot be renamed either: {error.strerror}",
             hint="end other fathom processes, or remove the index folder",
         ) from error
 

@@ -246,7 +246,7 @@ class File:
                     return inside.open_plain(self.name, os.O_RDWR)
                 except (FileExistsError, FileNotFoundError, UnsafeError):  # another process has made or removed it
                     continue
-        raise UnsafeError(errno.EBUSY, "it changes all the time", self.path)
+        raise UnsafeError(errno.EBUSY, "another process replaces it again and again", self.path)
 
     def remove(self) -> None:
         """Remove the entry, whatever it is; of a link the link. Nothing there is no error. Raises OSError."""
@@ -492,5 +492,5 @@ def _refused(path: str, kind: str) -> RefusedError:
 
 def _checked(name: str) -> str:
     if not name or name in {".", ".."} or "\0" in name or "/" in name or os.sep in name:
-        raise ValueError(f"{name!r} is no name of an entry in a folder")
+        raise ValueError(f"{name!r} is not a valid name in a folder")
     return name

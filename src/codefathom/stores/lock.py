@@ -70,7 +70,7 @@ class WriterLock:
                 waited = f" and was not free within {wait_s:g} s" if wait_s else ""
                 raise LockedError(
                     f"the index is being written by {self.holder()}{waited}",
-                    hint="wait for it to end, then try again; index.wait_s says how long `fathom index` waits",
+                    hint="wait for it to end, then try again; index.wait_s sets how long `fathom index` waits",
                 )
             if now >= tell_at:
                 tell_at = now + _TELL_S

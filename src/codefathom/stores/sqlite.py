@@ -45,7 +45,7 @@ def connect(file: File, *, wait_s: float, settings: str = "", read_only: bool = 
             if _is_same(connection, before, file):
                 return connection
             connection.close()
-    raise OSError(errno.EBUSY, "it is exchanged again and again while it is opened", file.path)
+    raise OSError(errno.EBUSY, "another process replaces it again and again", file.path)
 
 
 _ATTEMPTS = 20  # other processes may set a bad file aside at the same time
@@ -85,7 +85,7 @@ def _opened_once(file: File, wait_s: float, settings: str, *, read_only: bool) -
     if read_only:
         return _opened_to_read(file, wait_s, settings, is_cleared=is_cleared)
     if not is_cleared:
-        raise OSError(errno.EACCES, "what lies beside it cannot be removed", file.path)
+        raise OSError(errno.EACCES, "a file beside it (-wal, -shm or -journal) cannot be removed", file.path)
     return _opened(file, "mode=rw", wait_s, settings)
 
 
@@ -109,7 +109,7 @@ def _opened_to_read(file: File, wait_s: float, settings: str, *, is_cleared: boo
     # beside is not looked at, so that a log with transactions in it must not be there.
     wal = file.with_ending("-wal").status()
     if wal is not None and (wal.st_size or kind_of(wal) != "file"):
-        raise UnsafeError(errno.EROFS, "what was written last lies in a log that cannot be opened here", file.path)
+        raise UnsafeError(errno.EROFS, "its last changes are in a log (-wal) that cannot be opened here", file.path)
     return _opened(file, "immutable=1", wait_s, settings)
 
 

@@ -96,7 +96,9 @@ def glob_expression(glob: str) -> str:
     everything below it. Raises UsageError for one that is longer than a path can be.
     """
     if len(glob) > MAX_PATH:
-        raise UsageError(f"a path with {len(glob):,} characters is too long", hint=f"give at most {MAX_PATH:,}")
+        raise UsageError(
+            f"a path with {len(glob):,} characters is too long", hint=f"give at most {MAX_PATH:,} characters"
+        )
     # A choice such as {src/,lib/} may end in a folder by itself.
     end = "/" if glob.endswith("/") else r"(?:/|\Z|(?<=/))"
     return ("^" if glob.startswith("/") else "(?:^|/)") + _pieces(glob.strip("/")) + end

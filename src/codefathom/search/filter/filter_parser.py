@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from codefathom.errors import UsageError
-from codefathom.stores.conditions import field_named, normalise, operator_named
+from codefathom.stores.conditions import MAX_DEPTH, field_named, normalise, operator_named
 from codefathom.types import Filter, FilterGroup, Where
 
 _SIGNS = {
@@ -42,6 +42,10 @@ _TOKEN = re.compile(
 )
 
 
+_DEEP = 50  # brackets or groups inside one another; `normalise` allows fewer, with whatever syntax they came
+_EXAMPLE = 'write for example: language = python and not path contains "test"'
+
+
 class _Token(NamedTuple):
     kind: Literal["sign", "quoted", "word", "end"]
     text: str
@@ -58,26 +62,24 @@ def parse_filter(text: str) -> Where:
         return _from_json_text(text)
     reader = _Reader(text)
     if reader.ended:
-        raise UsageError(
-            "the filter is empty", hint='write for example: language = python and not path contains "test"'
-        )
+        raise UsageError("the filter is empty", hint=_EXAMPLE)
     where = reader.expression(0)
     if not reader.ended:
-        raise reader.surprise("`and`, `or` or the end")
+        raise reader.surprise("`and`, `or` or the end of the filter")
     return normalise(where)
 
 
 def filter_of(value: object, place: str = "filter") -> Where:
     """Return the condition that a JSON value means: {field, operator, value} or {operator, filters}, nested."""
     if not isinstance(value, Mapping):
-        raise UsageError(f"{place} is an object with field, operator and value, not {value!r}", hint=_JSON_HINT)
+        raise UsageError(f"{place} must be an object with field, operator and value, not {value!r}", hint=_JSON_HINT)
     if "filters" in value:
         return _group_of(value, place)
     unknown = set(value) - {"field", "operator", "value", "caseSensitive", "case_sensitive"}
     missing = {"field", "operator", "value"} - set(value)
     if unknown or missing:
-        what = f"{place}.{min(unknown)} is unknown" if unknown else f"{place}.{min(missing)} is missing"
-        raise UsageError(what, hint=_JSON_HINT)
+        problem = f"{place}.{min(unknown)} is unknown" if unknown else f"{place}.{min(missing)} is missing"
+        raise UsageError(problem, hint=_JSON_HINT)
     cased = value.get("caseSensitive", value.get("case_sensitive", False)) is True
     item = Filter(str(value["field"]), str(value["operator"]), _scalars(value["value"], f"{place}.value"))
     try:
@@ -88,14 +90,19 @@ def filter_of(value: object, place: str = "filter") -> Where:
         raise UsageError(f"{error} (at {place})", hint=error.hint) from error
 
 
-_JSON_HINT = '{"field": "language", "operator": "eq", "value": "python"} or {"operator": "AND", "filters": [...]}'
+_FLATTER = f"use at most {MAX_DEPTH} of them inside one another"
+_JSON_HINT = (
+    'write for example: {"field": "language", "operator": "eq", "value": "python"} '
+    'or {"operator": "AND", "filters": [...]}'
+)
 
 
 def _from_json_text(text: str) -> Where:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"the filter begins like JSON and is none: {error}", hint=_JSON_HINT) from error
+        problem = f'the filter starts with "{text.lstrip()[0]}" but is not valid JSON: {error}'
+        raise UsageError(problem, hint=_JSON_HINT) from error
     return normalise(filter_of(value))
 
 
@@ -103,11 +110,11 @@ def _group_of(value: Mapping[str, object], place: str) -> Where:
     filters = value["filters"]
     operator = str(value.get("operator", "AND")).upper()
     if operator not in ("AND", "OR", "NOT"):
-        raise UsageError(f"no group is called {operator!r} (at {place}.operator)", hint="known groups: AND, OR, NOT")
+        raise UsageError(f"{operator!r} cannot join filters (at {place}.operator)", hint="use AND, OR or NOT")
     if not isinstance(filters, (list, tuple)):
-        raise UsageError(f"{place}.filters is a list, not {filters!r}", hint=_JSON_HINT)
-    if place.count("[") > 50:
-        raise UsageError("the filter nests too many groups")
+        raise UsageError(f"{place}.filters must be a list, not {filters!r}", hint=_JSON_HINT)
+    if place.count("[") > _DEEP:
+        raise UsageError(f"the filter has more than {_DEEP} groups inside one another", hint=_FLATTER)
     inner = tuple(filter_of(item, f"{place}.filters[{index}]") for index, item in enumerate(filters))
     return FilterGroup(operator, inner)  # type: ignore[arg-type]  # one of the three, see above
 
@@ -117,7 +124,7 @@ def _scalars(value: object, place: str) -> str | int | float | tuple[str | int |
         return value
     if isinstance(value, list) and all(isinstance(one, (str, int, float)) for one in value):
         return tuple(value)
-    raise UsageError(f"{place} is a text, a number or a list of them, not {value!r}", hint=_JSON_HINT)
+    raise UsageError(f"{place} must be a text, a number or a list of them, not {value!r}", hint=_JSON_HINT)
 
 
 class _Reader:
@@ -142,12 +149,14 @@ class _Reader:
 
     def surprise(self, expected: str) -> UsageError:
         token = self.now
-        found = "the filter ends" if token.kind == "end" else f"{token.text!r} stands"
-        return UsageError(f"{found} at column {token.column} of the filter where {expected} is expected")
+        if token.kind == "end":
+            return UsageError(f"the filter ends at column {token.column}, before {expected}", hint=_EXAMPLE)
+        return UsageError(f"{token.text!r} at column {token.column} of the filter is not {expected}", hint=_EXAMPLE)
 
     def expression(self, depth: int) -> Where:
-        if depth > 50:
-            raise UsageError(f"the filter nests too many brackets at column {self.now.column}")
+        if depth > _DEEP:
+            problem = f"the filter has more than {_DEEP} brackets inside one another at column {self.now.column}"
+            raise UsageError(problem, hint=_FLATTER)
         terms = [self._and_term(depth)]
         while self.now.keyword == "or":
             self.take()
@@ -241,13 +250,21 @@ def _tokens(text: str) -> list[_Token]:
     while index < len(text):
         match = _TOKEN.match(text, index)
         if match is None:
-            raise UsageError(f"{text[index]!r} at column {index + 1} of the filter begins nothing that ends")
+            raise _unreadable(text[index], index + 1)
         if match["sign"] is not None:
             tokens.append(_Token("sign", match["sign"], index + 1))
         elif not match[0].isspace():
             tokens.append(_Token("quoted" if match["quoted"] is not None else "word", match[0], index + 1))
         index = match.end()
     return [*tokens, _Token("end", "", len(text) + 1)]
+
+
+def _unreadable(char: str, column: int) -> UsageError:
+    """Return the error for a character that begins no sign, word or quoted text."""
+    if char == "!":
+        return UsageError(f"'!' at column {column} of the filter is not an operator", hint="use != or !~, or `not`")
+    hint = f"write another {char} at the end of the value, and a backslash before each {char} inside it"
+    return UsageError(f"the quote {char!r} at column {column} of the filter is not closed", hint=hint)
 
 
 def _unquoted(text: str) -> str:

@@ -26,12 +26,12 @@ _MIN_NAME_CHARS = 3
 _KINDS = ("imports", "imported by", "calls", "called by", "references")
 
 _ABOUT_FILES = (
-    "Imports are resolved by each language's custom and not by build settings, and uses by name where at most "
-    f"{MAX_DEFINING_FILES} files define it; dynamic use, and use of more common names, is not seen"
+    "Imports are resolved by the rules of each language, without build settings; uses are matched by name, where at "
+    f"most {MAX_DEFINING_FILES} files define it; dynamic uses, and uses of more common names, are missing"
 )
 _ABOUT_SYMBOLS = (
-    "Calls and uses are matched by the last part of the name and not by type, so those of another symbol with that "
-    "name are among them, and dynamic use is not seen"
+    "Calls and uses are matched by the last part of the name, not by type: those of another symbol with the same last "
+    "part are included, and dynamic uses are missing"
 )
 
 
@@ -42,7 +42,9 @@ def related(catalog: SearchCatalog, target: str, *, depth: int = 1, limit: int =
     a target that is not in the index, or is several files.
     """
     if not 1 <= depth <= MAX_DEPTH:
-        raise UsageError(f"a depth of {depth} is not possible", hint=f"use 1 to {MAX_DEPTH}")
+        raise UsageError(
+            f"the depth must be from 1 to {MAX_DEPTH}, not {depth}", hint="start with 1, the nearest edges"
+        )
     graph = _Graph(catalog)
     name = target.removeprefix("@@")
     is_symbol = target.startswith("@@")
@@ -150,7 +152,9 @@ def _document(graph: _Graph, target: str) -> str:
 def only(target: str, found: Sequence[str]) -> str:
     """Return the one path that was found; "" when there is none. Raises UsageError for several."""
     if len(found) > 1:
-        raise UsageError(f"{target!r} is {len(found)} files", hint=f"choose one: {', '.join(sorted(found)[:5])}")
+        raise UsageError(
+            f"{target!r} is the name of {len(found)} files", hint=f"choose one: {', '.join(sorted(found)[:5])}"
+        )
     return found[0] if found else ""
 
 
@@ -181,11 +185,15 @@ def _not_here(graph: _Graph, target: str) -> UsageError:
     if target.startswith("@@"):
         near = graph.catalog.similar_names(dotted_name(target[2:]).rpartition(".")[2], limit=3)
         known = ", ".join("@@" + name for name in near)
-        hint = f"did you mean {known}?" if near else "`fathom symbols` lists them"
+        hint = f"did you mean {known}?" if near else "`fathom symbols` lists all symbols"
         return UsageError(f"no symbol is called {target[2:]!r}", hint=hint)
     stem = target.rpartition("/")[2].lower()
     near = [path for path in graph.resolver.language_of if stem and stem.partition(".")[0] in path.lower()][:3]
-    hint = f"did you mean {', '.join(near)}?" if near else "give a path from the project's root, or @@ and a name"
+    hint = (
+        f"did you mean {', '.join(near)}?"
+        if near
+        else "give a path from the project's root, or the name of a symbol after @@"
+    )
     return UsageError(f"{target!r} is not in the index", hint=hint)
 
 

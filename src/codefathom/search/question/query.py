@@ -86,7 +86,7 @@ def check_length(question: str) -> None:
     if len(question) > MAX_QUESTION:
         raise UsageError(
             f"the question has {len(question):,} characters, at most {MAX_QUESTION:,} are allowed",
-            hint="keep what says most, such as the message of an error and the last places of its trace",
+            hint="shorten it; of an error, keep the message and the last places of its trace",
         )
 
 

@@ -20,7 +20,7 @@ def scope(query: Query, catalog: SearchCatalog) -> Where | None:
     """Return the condition that the marks of a query mean. Raises UsageError for a path or symbol that is not here."""
     for marks, kind, most in ((query.paths, "@path", MAX_PATHS), (query.symbols, "@@symbol", MAX_SYMBOLS)):
         if len(marks) > most:
-            hint = f"give at most {most}; a folder such as @src/ keeps to many files"
+            hint = f"give at most {most}; a folder such as @src/ stands for all files in it"
             raise UsageError(f"the question has {len(marks):,} marks {kind}", hint=hint)
     parts = [_paths(query, catalog)]
     if query.members_of:
@@ -47,7 +47,11 @@ def _matching(pattern: str, known: list[str]) -> list[str]:
     found = found or [path for path in known if path.startswith(wanted + "/") or f"/{wanted}/" in path]
     if not found:
         near = [path for path in known if wanted.rpartition("/")[2].lower() in path.lower()][:3]
-        hint = f"did you mean {', '.join('@' + path for path in near)}?" if near else "`fathom status` lists what is"
+        hint = (
+            f"did you mean {', '.join('@' + path for path in near)}?"
+            if near
+            else "`fathom status` shows what the index contains"
+        )
         raise UsageError(f"no indexed file matches @{_short(pattern)}", hint=hint)
     return found
 
@@ -60,6 +64,10 @@ def _members(name: str, catalog: SearchCatalog) -> Where:
     dotted = re.sub(r"::|#|->|\\", ".", name)
     if not catalog.symbols_named(dotted.rpartition(".")[2]):
         near = catalog.similar_names(dotted.rpartition(".")[2], limit=3)
-        hint = f"did you mean {', '.join('@@' + other for other in near)}?" if near else "`fathom symbols` lists them"
+        hint = (
+            f"did you mean {', '.join('@@' + other for other in near)}?"
+            if near
+            else "`fathom symbols` lists all symbols"
+        )
         raise UsageError(f"no symbol is called {_short(name)!r}", hint=hint)
     return members_of(dotted)

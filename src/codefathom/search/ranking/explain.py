@@ -15,8 +15,8 @@ from codefathom.stores.lexical.terms import terms
 from codefathom.types import Chunk
 
 MEANING = SIGNALS | {
-    "repeat": "its share of the score: an earlier hit lies in the same file",
-    "rerank": "a reranking model's grade for it, by which it was moved",
+    "repeat": "factor of its score, because an earlier hit lies in the same file",
+    "rerank": "grade by a reranking model, which moved it",
 }
 _CONNECTED = {
     "called by": "calls it{}",
@@ -69,7 +69,7 @@ def reason(query: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mapp
         return "; ".join(used)
     defines = f"defines {names.asked[0]}" if names.asked else ""
     if "scope" in signals:
-        return defines or "inside what was asked for"
+        return defines or "inside the scope of the question"
     parts = [
         "in the stack trace" if signals.get("frame") else "",
         defines if signals.get("definition") else "",

@@ -124,7 +124,10 @@ def made_again(file: File) -> tuple[Database, str]:
             return database, reason
         database.close()
         reason = problem
-    raise IndexingError(f"the catalogue {file.path!r} cannot be made: {reason}")
+    raise IndexingError(
+        f"the catalogue {file.path!r} cannot be made: {reason}",
+        hint="end other fathom processes, then run `fathom index`; if that fails, remove the index folder",
+    )
 
 
 def open_to_read(file: File) -> Database:
@@ -133,7 +136,7 @@ def open_to_read(file: File) -> Database:
     if not file.kind():
         raise IndexingError(f"there is no index at {file.path!r}", hint=hint)
     if is_marked(file):
-        raise DamagedError(f"the catalogue {file.path!r} is damaged", hint=f"{hint}: it is built again")
+        raise DamagedError(f"the catalogue {file.path!r} is damaged", hint=f"{hint} to build it again")
     database = Database(file, read_only=True)
     try:
         problem = _problem(database.connection(), file.path)
@@ -173,7 +176,7 @@ def _problem(db: sqlite3.Connection, path: str) -> str:
     if found.isdigit() and int(found) > FORMAT:
         raise IndexingError(
             f"the index {path!r} has format {found}, this version reads {FORMAT}",
-            hint="use the newer fathom, or remove the folder to index again",
+            hint="use the newer fathom, or remove this file and run `fathom index`",
         )
     if found != str(FORMAT):
         return f"its format was {found[:20] or 'unknown'}, now it is {FORMAT}"

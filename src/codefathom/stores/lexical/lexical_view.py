@@ -411,7 +411,7 @@ def _checked_path(folder: Folder) -> str:
     folder, and nothing but names in that list. What is left: somebody who may write here can change them afterwards.
     """
     if not folder.has_only_files():
-        raise UnsafeError(errno.ELOOP, "there is something else than files in it", folder.path)
+        raise UnsafeError(errno.ELOOP, "it holds something else than files", folder.path)
     try:
         names = folder.file(_MANAGED).read(_MAX_MANAGED)
     except FileNotFoundError:

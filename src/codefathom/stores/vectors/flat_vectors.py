@@ -162,7 +162,10 @@ class FlatVectorStore:
     def nearest(self, vector: bytes, k: int, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
         """Return the k nearest by cosine similarity as (key, similarity), best first, ties by key; exact."""
         if len(vector) != self.dimensions:
-            raise MismatchError(f"the query has {len(vector)} dimensions, this store {self.dimensions}")
+            raise MismatchError(
+                f"the query has {len(vector)} dimensions, this store {self.dimensions}",
+                hint="run `fathom index --full`",
+            )
         view = self._view
         if k < 1 or not view.keys or not any(vector) or (allowed is not None and not allowed):
             return []

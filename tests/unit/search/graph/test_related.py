@@ -232,7 +232,7 @@ def test_two_files_with_that_name_are_an_error(tmp_path: Path) -> None:
     documents = (Document(f"{folder}/x.py", "python", "", f"1:{folder}", 0) for folder in "ab")
     parsed = [ParsedDocument(item, (), (), (), "test/1") for item in documents]
     opened.write(Batch(records=tuple(DocumentRecord(item, (), (), 0, "t/1", "t/1", {}, "none") for item in parsed)))
-    with pytest.raises(UsageError, match="is 2 files") as caught:
+    with pytest.raises(UsageError, match="the name of 2 files") as caught:
         related(opened, "x.py")
     assert "a/x.py, b/x.py" in caught.value.hint
     opened.close()

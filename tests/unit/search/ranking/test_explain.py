@@ -82,7 +82,7 @@ def test_what_begins_in_a_chunk_is_shown_before_what_it_lies_in() -> None:
         (want("price"), {"matches": 1.0}, "1 match"),
         (want("price"), {"matches": 3.0}, "3 matches"),
         (want("", "add"), {"scope": 1.0}, "defines Order.add"),
-        (want(""), {"scope": 1.0}, "inside what was asked for"),
+        (want(""), {"scope": 1.0}, "inside the scope of the question"),
         (want("price"), {"lexical": 0.5}, "named Order.price; mentions price"),
         (want("cents", "add"), {"definition": 1.0, "vector": 0.9}, "defines Order.add; close in meaning"),
         (want("orders"), {}, "named Order; file orders.py"),
