@@ -19,7 +19,7 @@ import re
 
 
 class FathomError(Exception):
-    """Says what failed and with which value; `hint` says what to do about it."""
+    """An error for the user: the message names the failure and the value, `hint` names the remedy."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)

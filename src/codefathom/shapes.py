@@ -30,7 +30,7 @@ def to_json(value: object) -> str:
 
 
 def search_shape(result: SearchResult) -> dict[str, Any]:
-    """Return what `fathom search --json` prints."""
+    """Return the JSON of `fathom search --json`."""
     return {
         "query": result.query,
         "mode": result.mode,
@@ -68,7 +68,7 @@ def hit_shape(hit: Hit) -> dict[str, Any]:
 
 
 def answer_shape(answer: Answer) -> dict[str, Any]:
-    """Return what `fathom ask --json` prints."""
+    """Return the JSON of `fathom ask --json`."""
     return {
         "question": answer.question,
         "answer": answer.text,
@@ -109,7 +109,7 @@ def source_shape(source: Source) -> dict[str, Any]:
 
 
 def trace_shape(trace: Iterable[StageTrace]) -> list[dict[str, Any]]:
-    """Return what `fathom ask --trace` writes: tokens by name, in stages and in calls."""
+    """Return the JSON of `fathom ask --trace`: tokens by name, in stages and in calls."""
     return [
         asdict(stage)
         | {"usage": stage.usage._asdict()}
@@ -118,10 +118,10 @@ def trace_shape(trace: Iterable[StageTrace]) -> list[dict[str, Any]]:
     ]
 
 
-def symbols_shape(query: str, found: Iterable[FoundSymbol]) -> dict[str, Any]:
-    """Return what `fathom symbols --json` prints."""
-    symbols = [{"path": item.path, "language": item.language, **asdict(item.symbol)} for item in found]
-    return {"query": query, "symbols": symbols}
+def symbols_shape(query: str, symbols: Iterable[FoundSymbol]) -> dict[str, Any]:
+    """Return the JSON of `fathom symbols --json`."""
+    listed = [{"path": item.path, "language": item.language, **asdict(item.symbol)} for item in symbols]
+    return {"query": query, "symbols": listed}
 
 
 def plain_shape(value: RelatedResult | Context | IndexReport | Status) -> dict[str, Any]:
@@ -130,11 +130,11 @@ def plain_shape(value: RelatedResult | Context | IndexReport | Status) -> dict[s
 
 
 def secrets_shape(places: Iterable[SecretPlace]) -> dict[str, Any]:
-    """Return what `fathom status --secrets --json` prints."""
+    """Return the JSON of `fathom status --secrets --json`."""
     return {"secrets": [asdict(place) for place in places]}
 
 
 def checks_shape(checks: Iterable[Check]) -> dict[str, Any]:
-    """Return what `fathom doctor --json` prints."""
+    """Return the JSON of `fathom doctor --json`."""
     listed = [asdict(check) for check in checks]
     return {"ok": all(check["ok"] for check in listed), "checks": listed}

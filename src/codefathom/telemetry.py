@@ -24,11 +24,11 @@ class Span(Protocol):
 
 
 class Collector(Protocol):
-    """Who collects spans."""
+    """A receiver of spans."""
 
     @property
     def is_on(self) -> bool:
-        """Whether anybody wants them now."""
+        """Return True if the receiver collects spans now."""
         ...
 
     def span(self, name: str, values: Mapping[str, Value], *, is_current: bool) -> AbstractContextManager[Span]:
@@ -75,7 +75,7 @@ def collect_with(collector: Collector | None) -> None:
 
 
 def is_collected() -> bool:
-    """Whether anybody collects."""
+    """Return True if spans are collected."""
     return _collector is not None and _collector.is_on
 
 

@@ -113,7 +113,7 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What a parser found. `problems` is not empty when the parse was partial; symbols may be empty either way."""
+    """The result of a parser. `problems` is not empty when the parse was partial; symbols may be empty either way."""
 
     document: Document
     symbols: tuple[Symbol, ...]  # ordered by start_line, outer before inner
@@ -155,7 +155,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """What kind of question a search took the query for, and why."""
+    """The kind of search that was chosen for a query, and the reason."""
 
     route: Route = "semantic"
     why: str = ""  # "" when its mode was given
@@ -212,7 +212,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class ForModel:
-    """What an index run sent to a language model, or with dry_run would send at most."""
+    """The numbers of an index run for a language model: what it sent, or with dry_run would send at most."""
 
     n_files: int = 0  # to be parsed
     n_tokens: int = 0  # in all, an estimate
@@ -221,7 +221,7 @@ class ForModel:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What an index run did, or with dry_run would do."""
+    """The report of an index run; with dry_run, of its plan."""
 
     added: tuple[str, ...]
     changed: tuple[str, ...]
@@ -297,7 +297,7 @@ class FoundSymbol:
 
 @dataclass(frozen=True, slots=True)
 class SecretPlace:
-    """Where a secret stands in an indexed file. Its value is not told."""
+    """The place of a secret in an indexed file, without its value."""
 
     path: str
     line: int
@@ -306,7 +306,7 @@ class SecretPlace:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the index holds, and how far it is from the tree."""
+    """The contents of the index, and its distance from the files."""
 
     root: str
     index_dir: str

@@ -49,7 +49,7 @@ def tried(client: httpx.Client, **settings: object) -> list[dict[str, Any]]:
     ],
 )
 def test_keys_and_logins_are_refused_and_not_repeated(key: str, value: object) -> None:
-    with pytest.raises(RequestError, match=f"{key} holds a login or a key") as caught:
+    with pytest.raises(RequestError, match=f"{key} contains a login or a key") as caught:
         check_changes({key: value})
     assert not {"word", SECRET} & set(str(caught.value).split())
     assert "environment" in caught.value.hint

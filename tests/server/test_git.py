@@ -94,23 +94,23 @@ def test_addresses_that_are_taken(url: str) -> None:
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("file:///etc", "may not come from"),
-        ("http://host.example/name", "may not come from"),
-        ("/srv/name", "may not come from"),
-        ("../name", "may not come from"),
-        ("ext::sh -c 'touch x'", "no address"),
-        ("ext::sh", "may not come from"),
-        ("--upload-pack=touch", "no address"),
-        ("-oProxyCommand=x@host:y", "no address"),
-        ("https://host.example/a b", "no address"),
-        ("https://host.example/a\n", "no address"),
-        ("https://user:secret@host.example/name", "holds a login"),
-        ("https://token@host.example/name", "holds a login"),
-        ("ssh://git:secret@host.example/name", "holds a login"),
-        ("https://host.example/name?private_token=secret", "holds a login"),
-        ("https://[host/name", "no address"),
-        ("git@host.example:/x:y", "may not come from"),
-        ("", "may not come from"),
+        ("file:///etc", "does not clone from"),
+        ("http://host.example/name", "does not clone from"),
+        ("/srv/name", "does not clone from"),
+        ("../name", "does not clone from"),
+        ("ext::sh -c 'touch x'", "is not the address"),
+        ("ext::sh", "does not clone from"),
+        ("--upload-pack=touch", "is not the address"),
+        ("-oProxyCommand=x@host:y", "is not the address"),
+        ("https://host.example/a b", "is not the address"),
+        ("https://host.example/a\n", "is not the address"),
+        ("https://user:secret@host.example/name", "contains a login"),
+        ("https://token@host.example/name", "contains a login"),
+        ("ssh://git:secret@host.example/name", "contains a login"),
+        ("https://host.example/name?private_token=secret", "contains a login"),
+        ("https://[host/name", "is not the address"),
+        ("git@host.example:/x:y", "does not clone from"),
+        ("", "does not clone from"),
     ],
 )
 def test_addresses_that_are_refused_and_no_secret_is_repeated(url: str, said: str) -> None:
@@ -194,7 +194,7 @@ def test_nothing_passes_for_an_option_or_a_command(url: str) -> None:
 
 @pytest.mark.parametrize("url", ["file://-x", "file://host.example/-x", "file://%2Dx"])
 def test_a_file_passes_for_no_option_either(url: str) -> None:
-    with pytest.raises(UsageError, match="no address"):
+    with pytest.raises(UsageError, match="is not the address"):
         checked_url(url, ("file",))
 
 
@@ -213,7 +213,7 @@ def test_what_is_taken_begins_no_part_with_a_dash(text: str, start: str) -> None
 
 @pytest.mark.parametrize("branch", ["--force", "a..b", "a b", "-x", "a\n", "@{1}"])
 def test_names_of_branches_that_are_refused(branch: str) -> None:
-    with pytest.raises(UsageError, match="no name of a branch"):
+    with pytest.raises(UsageError, match="not the name of a branch"):
         checked_branch(branch)
 
 
@@ -311,7 +311,7 @@ def test_hooks_and_other_protocols_do_not_run(repository: Path, origin: GitOrigi
     commit(repository, "x", "")
     list(bring(origin, str(tmp_path / "tree")))
     assert not (tmp_path / "run").exists()
-    with pytest.raises(UsageError, match="may not come from"):
+    with pytest.raises(UsageError, match="does not clone from"):
         list(bring(replace(origin, schemes=DEFAULT), str(tmp_path / "tree")))
 
 
@@ -319,8 +319,8 @@ def test_hooks_and_other_protocols_do_not_run(repository: Path, origin: GitOrigi
     ("change", "said"),
     [
         ({"branch": "none"}, "Remote branch none not found"),
-        ({"most_bytes": 100}, "more than 100 bytes"),
-        ({"limit_s": -1.0}, "was not here after"),
+        ({"most_bytes": 100}, "larger than 100 bytes"),
+        ({"limit_s": -1.0}, "was not finished after"),
     ],
 )
 def test_what_fails_says_why_and_leaves_nothing(origin: GitOrigin, tmp_path: Path, change: Any, said: str) -> None:
@@ -331,9 +331,9 @@ def test_what_fails_says_why_and_leaves_nothing(origin: GitOrigin, tmp_path: Pat
 
 
 def test_what_is_no_repository_says_so(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="git cannot bring") as caught:
+    with pytest.raises(SourceError, match="git cannot clone") as caught:
         list(bring(GitOrigin((tmp_path / "none").as_uri(), schemes=("file",)), str(tmp_path / "tree")))
-    assert "is the address right" in caught.value.hint
+    assert "check the address" in caught.value.hint
 
 
 def test_over_http_a_repository_becomes_a_project_is_refreshed_and_removed(
@@ -364,7 +364,7 @@ def test_over_http_what_cannot_be_fetched_is_a_failed_project_that_can_be_remove
 ) -> None:
     project = add(client, (tmp_path / "none").as_uri(), name="Gone")
     (error,) = [event["data"] for event in told(client, project["id"]) if event["type"] == "error"]
-    assert "git cannot bring" in error["detail"]
+    assert "git cannot clone" in error["detail"]
     shown = client.get("/projects/gone").json()
     assert (shown["status"], shown["problem"]) == ("failed", error["detail"])
     answer = client.post("/search", json={"query": "x", "project_id": "gone"})
@@ -434,7 +434,7 @@ def test_words_of_the_other_side_are_not_told(origin: GitOrigin, tmp_path: Path,
     fake = tmp_path / "bin" / "git"
     fake.write_text(f"#!/bin/sh\necho '{said}' >&2; exit 128\n")
     fake.chmod(0o755)
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SourceError, match="git cannot bring") as caught:
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SourceError, match="git cannot clone") as caught:
         patch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
         list(bring(origin, str(tmp_path / "tree")))
     assert "WORD" not in f"{caught.value} {caught.value.hint}"

@@ -306,7 +306,7 @@ def test_two_servers_do_not_share_their_jobs(jobs: Jobs, tmp_path: Path) -> None
 
 
 def test_an_unknown_state_is_refused(jobs: Jobs) -> None:
-    with pytest.raises(UsageError, match="cannot be 'lost'"):
+    with pytest.raises(UsageError, match="'lost' is not a state of a job"):
         jobs.listed(state="lost")
     assert jobs.channel("unknown") is None
 

@@ -75,7 +75,7 @@ def test_a_bad_file_keeps_what_is_in_force_and_is_named(file: Path, tmp_path: Pa
     write(file, text)
     live.look()
     assert live.current.max_body_bytes == 77
-    assert "the settings in force are older" in live.problem
+    assert "the settings file has changed but cannot be used" in live.problem
     write(file, "[server]\nmax_body_bytes = 78\n")
     live.look()
     assert (live.current.max_body_bytes, live.problem) == (78, "")
@@ -110,7 +110,7 @@ def test_a_server_asks_for_a_token_once_the_file_has_one(
         told = client.get("/health").json()
         assert (told["status"], told["degraded"]) == (
             "degraded",
-            ["the settings in force are older than their file: it is bad"],
+            ["the settings file has changed but cannot be used, so the earlier settings stay in force: it is bad"],
         )
 
 

@@ -589,13 +589,13 @@ def test_a_question_that_the_server_refuses_is_answered_with_its_hint(page: Page
 
 
 def test_a_server_that_is_busy_or_away_says_so_and_is_asked_again(page: Page, answering: ServedPage) -> None:
-    busy = {"status": 503, "code": "busy", "detail": "16 answers are being written", "hint": "ask again in a moment"}
+    busy = {"status": 503, "code": "busy", "detail": "the server is writing 16 answers already", "hint": "try again in a moment"}
     opened(page, answering)
     page.route("**/api/ask/stream", lambda route: route.fulfill(status=503, json=busy))
     ask(page)
     trouble = answer(page).get_by_role("alert")
-    expect(trouble).to_contain_text("16 answers are being written")
-    expect(trouble).to_contain_text("ask again in a moment")
+    expect(trouble).to_contain_text("the server is writing 16 answers already")
+    expect(trouble).to_contain_text("try again in a moment")
     page.unroute("**/api/ask/stream")
     page.route("**/api/ask/stream", lambda route: route.abort())
     trouble.get_by_role("button", name="Ask again").click()

@@ -126,7 +126,7 @@ def test_nothing_is_indexed_yet(page: Page, served: ServedPage) -> None:
 
 
 def test_what_is_not_as_it_should_be_is_said_at_the_top(page: Page, served: ServedPage) -> None:
-    told = {"status": "degraded", "version": "0", "degraded": ["the settings in force are older than their file"]}
+    told = {"status": "degraded", "version": "0", "degraded": ["the settings file has changed but cannot be used"]}
     page.route("**/api/health", lambda route: route.fulfill(json=told))
     opened(page, served)
     expect(page.get_by_role("status").filter(has_text="Not as it should be")).to_contain_text("older than their file")

@@ -132,7 +132,7 @@ def test_a_path_is_told_about_while_it_is_typed(page: Page, served: ServedPage) 
     path.fill("/")
     expect(dialog.get_by_text("outside the folders that this server may index")).to_be_visible()
     path.fill(str(served.shop))
-    expect(dialog.get_by_text("This is the project shop already.")).to_be_visible()
+    expect(dialog.get_by_text("This is already the project shop.")).to_be_visible()
     expect(add).to_be_disabled()
     path.fill(str(served.folder / "nowhere"))
     expect(add).to_be_disabled()
@@ -368,7 +368,7 @@ def test_a_key_is_not_taken(page: Page, served: ServedPage) -> None:
     drawer = page.get_by_role("dialog")
     drawer.get_by_label("Language model").fill("openai:gpt@https://me:secret@example.com/v1")
     drawer.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("holds a login or a key")).to_be_visible()
+    expect(page.get_by_text("contains a login or a key")).to_be_visible()
     assert served.client.get("/projects/shop").json()["settings"] == {}
 
 

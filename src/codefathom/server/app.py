@@ -81,7 +81,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
     app = FastAPI(
         title="Codefathom",
         version=__version__,
-        description="Ask code bases questions, get answers that can be checked line by line.",
+        description="Ask questions about code bases, and get answers that can be checked line by line.",
         lifespan=lifespan,
         # Their pages load scripts of other hosts.
         docs_url=None,

@@ -85,7 +85,7 @@ class Places:
     def _drop_longest_waiting(self, held: Iterable[_Held]) -> None:
         longest = next((one for one in held if one.is_waiting), None)
         if longest is None:
-            raise BusyError("there are too many connections", hint="close one, or ask again in a moment")
+            raise BusyError("there are too many connections", hint="close one, or try again in a moment")
         self.leave(longest)
         longest.drop()
 
@@ -110,12 +110,12 @@ class Connection(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there is nothing to do here: no request has come, or not all of it."""
+        """True if the connection is idle: no request has arrived, or only a part of one."""
         return not self._has_head or (self.cycle.more_body and not self.cycle.response_started)
 
     @property
     def _has_head(self) -> bool:
-        """Whether the head of a request has come that is not answered yet."""
+        """Return True if the head of a request has arrived that is not answered yet."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def drop(self) -> None:
@@ -204,17 +204,17 @@ class Connection(H11Protocol):
         if self._n_unsent - self.transport.get_write_buffer_size() >= _LEAST_TAKEN:
             self._await_reader()
             return
-        _log.info("a client that does not read was left", extra={"client": self.address})
+        _log.info("closed the connection of a client that does not read", extra={"client": self.address})
         self.drop()
 
     def _refuse(self, error: RequestError) -> None:
-        """Say what is wrong, unless an answer is on its way already, and close the connection."""
+        """Send an error, unless an answer has begun already, and close the connection."""
         self._late.stop()
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE} and not (
             self._has_head and self.cycle.response_started
         ):
-            found = problem_of(error)
-            body = json.dumps({"type": found.type, **asdict(found)}).encode()
+            problem = problem_of(error)
+            body = json.dumps({"type": problem.type, **asdict(problem)}).encode()
             headers = [
                 (b"content-type", MEDIA_TYPE.encode()),
                 (b"content-length", b"%d" % len(body)),
@@ -222,8 +222,8 @@ class Connection(H11Protocol):
                 (b"x-content-type-options", b"nosniff"),
                 (b"connection", b"close"),
             ]
-            reason = HTTPStatus(found.status).phrase.encode()
-            head = h11.Response(status_code=found.status, headers=headers, reason=reason)
+            reason = HTTPStatus(problem.status).phrase.encode()
+            head = h11.Response(status_code=problem.status, headers=headers, reason=reason)
             for event in (head, h11.Data(data=body), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")
         if self.cycle is not None:
@@ -260,8 +260,8 @@ class _Timer:
 
 def _events(error: RequestError) -> Iterator[h11.Event]:
     """Yield an answer in the form of every other error."""
-    found = problem_of(error)
-    body = json.dumps({"type": found.type, **asdict(found)}).encode()
+    problem = problem_of(error)
+    body = json.dumps({"type": problem.type, **asdict(problem)}).encode()
     headers = {
         "content-type": MEDIA_TYPE,
         "content-length": str(len(body)),
@@ -270,14 +270,14 @@ def _events(error: RequestError) -> Iterator[h11.Event]:
         "connection": "close",
     }
     yield h11.Response(
-        status_code=found.status, headers=list(headers.items()), reason=HTTPStatus(found.status).phrase.encode()
+        status_code=problem.status, headers=list(headers.items()), reason=HTTPStatus(problem.status).phrase.encode()
     )
     yield h11.Data(data=body)
     yield h11.EndOfMessage()
 
 
 def _address_of(host: str) -> str:
-    """Return what counts as one address: of IPv6 the network, of which one client has as many as it likes."""
+    """Return the address by which connections are counted: of IPv6 the network, as a client has many addresses."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

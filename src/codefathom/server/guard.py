@@ -1,4 +1,4 @@
-"""What every request passes before a route sees it: host, page, size, token, rate; and the headers of every answer.
+"""Checks of every request before a route gets it: host, page, size, token, rate; and the headers of every answer.
 
 Plain ASGI, so that a stream stays a stream and a client that leaves is noticed.
 """
@@ -61,7 +61,7 @@ class UnderApi:
 
 
 class Guard:
-    """Refuses what may not pass, as problem+json, and marks what may with its caller."""
+    """Refuses requests that are not allowed, as problem+json, and marks the others with their caller."""
 
     def __init__(self, app: ASGIApp, state: ServerState) -> None:
         self._app = app
@@ -87,14 +87,16 @@ class Guard:
             await _answer(error, scope, receive, guarded)
 
     def _admit(self, scope: Scope, config: ServerConfig) -> Caller:
-        """Return who asks. Raises RequestError when the request may not pass."""
+        """Return the caller of a request. Raises RequestError for a request that is refused."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not is_known_host(host, {*config.hosts, config.host}):
-            raise ForbiddenError(f"this server is not called {host!r}", hint="name it in server.hosts")
+            raise ForbiddenError(f"{host!r} is not a name of this server", hint="add the name to server.hosts")
         origin = headers.get("origin", "")
         if origin and scope["method"] not in _READING and not is_own_page(origin, host, config.cors):
-            raise ForbiddenError(f"a page of {origin!r} may not change anything here", hint="name it in server.cors")
+            raise ForbiddenError(
+                f"a page of {origin!r} may not change anything on this server", hint="add the origin to server.cors"
+            )
         if int(_number(headers.get("content-length"))) > config.max_body_bytes:
             raise _too_large(config)
         caller = self._caller(scope, headers, config)
@@ -111,7 +113,7 @@ class Guard:
         caller = caller_of(secret.strip(), config.tokens) if scheme.lower() == "bearer" else None
         if caller is None:
             self._count(scope, ANYONE, config)
-            raise UnauthorizedError("this server asks for a token", hint="send the header Authorization: Bearer TOKEN")
+            raise UnauthorizedError("this server requires a token", hint="send the header Authorization: Bearer TOKEN")
         return caller
 
     def _count(self, scope: Scope, caller: Caller, config: ServerConfig) -> None:
@@ -141,7 +143,11 @@ class _Body:
         try:
             message = await asyncio.wait_for(self._receive(), self._until - now)
         except TimeoutError as error:
-            raise _refusal(LateError(f"the request did not arrive in {self._config.read_timeout_s:g} s")) from error
+            raise _refusal(
+                LateError(
+                    f"the request did not arrive within {self._config.read_timeout_s:g} s; see server.read_timeout_s"
+                )
+            ) from error
         self._n_bytes += len(message.get("body", b""))
         self._is_whole = not message.get("more_body", False)
         if self._n_bytes > self._config.max_body_bytes:
@@ -169,8 +175,8 @@ class _Guarded:
 async def _answer(error: Exception, scope: Scope, receive: Receive, send: _Guarded) -> None:
     if send.has_started:  # half an answer cannot be taken back; the client sees that it ends too early
         raise error
-    found = scope["state"]["problem"] = problem_of(error)
-    response = response_of(found)
+    problem = scope["state"]["problem"] = problem_of(error)
+    response = response_of(problem)
     if isinstance(error, UnauthorizedError):
         response.headers["www-authenticate"] = "Bearer"
     if isinstance(error, TooManyError):
@@ -185,7 +191,9 @@ def _refusal(error: RequestError) -> HTTPException:
 
 
 def _too_large(config: ServerConfig) -> TooLargeError:
-    return TooLargeError(f"a request may have {config.max_body_bytes} bytes", hint="see server.max_body_bytes")
+    return TooLargeError(
+        f"the body of a request may have at most {config.max_body_bytes} bytes", hint="see server.max_body_bytes"
+    )
 
 
 def _number(text: str | None) -> str:

@@ -53,22 +53,26 @@ class Live:
             try:
                 loaded = self._load()
             except FathomError as error:
-                self.problem = f"the settings in force are older than their file: {error}"
+                self.problem = (
+                    f"the settings file has changed but cannot be used, so the earlier settings stay in force: {error}"
+                )
                 _log.warning(self.problem)
                 return
             self.problem = ""
             # These are in use already: where it listens, and where its files lie.
-            kept = self.current
-            self.current = replace(loaded, host=kept.host, port=kept.port, data_dir=kept.data_dir, cors=kept.cors)
-        _log.info("the settings were read again")
+            current = self.current
+            self.current = replace(
+                loaded, host=current.host, port=current.port, data_dir=current.data_dir, cors=current.cors
+            )
+        _log.info("the settings were reloaded")
         for listener in self._listeners:
             listener()
 
 
 def stamp_of(path: str) -> tuple[int, int]:
-    """Return what changes when a file does; the same for each that is not there."""
+    """Return a stamp that changes with a file; it is the same for all missing files."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return (0, 0)
-    return (found.st_mtime_ns, found.st_size)
+    return (status.st_mtime_ns, status.st_size)

@@ -39,12 +39,15 @@ def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callab
     with _listening(config) as listener:
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
-        tell(f"serving http://{shown}:{port}" + ("" if is_loopback(host) else ", to others too; tokens are needed"))
+        tell(
+            f"serving http://{shown}:{port}"
+            + ("" if is_loopback(host) else "; other machines can reach it, and need a token")
+        )
         _Server(options_of(app), app.state.server).run(sockets=[listener])
 
 
 def options_of(app: FastAPI, grace_s: int = _GRACE_S) -> uvicorn.Config:
-    """Return how uvicorn is to serve the application."""
+    """Return the configuration of uvicorn for the application."""
     state: ServerState = app.state.server
     return uvicorn.Config(
         app,
@@ -59,7 +62,7 @@ def options_of(app: FastAPI, grace_s: int = _GRACE_S) -> uvicorn.Config:
 
 
 def _most_descriptors() -> int:
-    """Return how many files and connections the system lets this process have."""
+    """Return the number of files and connections that the system lets this process open."""
     try:
         resource: Any = import_module("resource")
     except ImportError:  # a system without such a limit
@@ -89,7 +92,7 @@ def _listening(config: ServerConfig) -> socket.socket:
     except OSError as error:
         raise UsageError(
             f"cannot listen on {config.host}:{config.port}: {error.strerror or error}",
-            hint="another --port, or 0 for any that is free",
+            hint="choose another --port; 0 is any free port",
         ) from error
     # Named as TCP: else asyncio leaves Nagle's algorithm on, and the body of an answer waits 40 ms behind its head.
     return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=listener.detach())

@@ -23,23 +23,23 @@ class ClosedSettingError(SettingsError):
 
 
 def served_settings(
-    root: str, given: Mapping[str, object], environ: Mapping[str, str], user_file: str, hosts: Sequence[str]
+    root: str, overrides: Mapping[str, object], environ: Mapping[str, str], user_file: str, hosts: Sequence[str]
 ) -> Settings:
     """Return the settings of a project, with what was given for it over HTTP.
 
     Raises SettingsError, ClosedSettingError among them for what only the settings of the server may say.
     """
     own = load_settings(root, environ=environ, user_file=user_file)
-    known = own_addresses(own, environ)
-    settings = load_settings(root, overrides=given, environ=environ, user_file=user_file) if given else own
-    if given:
-        _check_addresses(settings, environ, known, hosts)
+    own_places = own_addresses(own, environ)
+    settings = load_settings(root, overrides=overrides, environ=environ, user_file=user_file) if overrides else own
+    if overrides:
+        _check_addresses(settings, environ, own_places, hosts)
         _check_folders(settings, own)
         if settings.answer.mask_secrets != own.answer.mask_secrets:
             raise ClosedSettingError("answer.mask_secrets cannot be set for a project", hint=_ELSEWHERE)
         if settings.source.secrets != own.source.secrets:
             raise ClosedSettingError("source.secrets cannot be set for a project", hint=_ELSEWHERE)
-    return settings._replace(served=Served(known))
+    return settings._replace(served=Served(own_places))
 
 
 def open_hosts(own: Settings, environ: Mapping[str, str], hosts: Sequence[str]) -> list[str]:
@@ -49,7 +49,7 @@ def open_hosts(own: Settings, environ: Mapping[str, str], hosts: Sequence[str]) 
 
 
 def is_listed(address: str, hosts: Iterable[str]) -> bool:
-    """Whether the server of an address is on a list of hosts, each with or without scheme and port.
+    """Return True if the server of an address is on a list of hosts, each with or without scheme and port.
 
     Names are compared as they are written, and nothing is looked up: what a name leads to may change between two looks.
     """
@@ -67,18 +67,22 @@ def _is_meant(server: HostAndPort, entry: str) -> bool:
 
 
 def _check_addresses(
-    settings: Settings, environ: Mapping[str, str], known: frozenset[str], hosts: Sequence[str]
+    settings: Settings, environ: Mapping[str, str], own_places: frozenset[str], hosts: Sequence[str]
 ) -> None:
     for key, address in addresses(settings, environ):
-        if address not in known and not is_listed(address, hosts) and host_and_port(address) not in _servers(known):
+        if (
+            address not in own_places
+            and not is_listed(address, hosts)
+            and host_and_port(address) not in _servers(own_places)
+        ):
             raise ClosedSettingError(
-                f"{key} leads to {without_login(address)!r}, where this server may not ask for models",
-                hint=f"name the host in server.model_hosts, or use one of: {', '.join(hosts) or 'none is listed'}",
+                f"{key} is at {without_login(address)!r}, where this server may not use models",
+                hint=f"add the host to server.model_hosts, or use a listed one: {', '.join(hosts) or 'none is listed'}",
             )
 
 
-def _servers(known: Iterable[str]) -> set[HostAndPort]:
-    return {server for address in known if (server := host_and_port(address)) is not None}
+def _servers(own_places: Iterable[str]) -> set[HostAndPort]:
+    return {server for address in own_places if (server := host_and_port(address)) is not None}
 
 
 def _check_folders(settings: Settings, own: Settings) -> None:

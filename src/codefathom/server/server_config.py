@@ -1,4 +1,4 @@
-"""What the server goes by, from the section `server` of the settings."""
+"""The configuration of the server, from the section `server` of the settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_PROCESSES = 4  # that search, unless the settings say more: each holds 50 
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """Everything that a server is told."""
+    """All settings of one server."""
 
     data_dir: str  # projects, jobs, conversations
     allowed_roots: tuple[str, ...]  # resolved; projects lie in or below one of them
@@ -59,8 +59,8 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
     """
     if not is_loopback(settings.host) and not settings.tokens:
         raise SettingsError(
-            f"server.host = {settings.host!r} can be reached by others, and there is no token",
-            hint="make one with `fathom serve --new-token NAME`, or listen on 127.0.0.1",
+            f"other machines can reach server.host = {settings.host!r}, and there is no token",
+            hint="make a token with `fathom serve --new-token NAME`, or listen on 127.0.0.1",
         )
     return ServerConfig(
         data_dir=os.path.realpath(settings.data_dir or user_data_dir(variables)),

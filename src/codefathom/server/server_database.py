@@ -16,7 +16,7 @@ from codefathom.stores.folder import file_at
 from codefathom.stores.sqlite import connect, use_log
 
 _WAIT_S = 30.0  # for another process
-_HINT = "is the server's data folder on a disk with room, and may it be written?"
+_HINT = "check that the data folder of the server can be written, and that its disk is not full"
 
 
 class ServerDatabase:

@@ -1,4 +1,4 @@
-"""What all routes share."""
+"""The parts of the server that all routes share."""
 
 from __future__ import annotations
 
@@ -42,16 +42,18 @@ class ServerState:
 
 
 def caller_of(request: Request) -> Caller:
-    """Return who asks, which the guard has found out."""
+    """Return the caller of a request, as the guard has determined it."""
     caller: Caller = getattr(request.state, "caller", ANYONE)
     return caller
 
 
 def manager_of(request: Request) -> Caller:
-    """Return who asks, when that is one who may use all projects. Raises ForbiddenError."""
+    """Return the caller, who must be allowed to use all projects. Raises ForbiddenError."""
     caller = caller_of(request)
     if not caller.may_manage:
-        raise ForbiddenError(f"the token {caller.name!r} is kept to some projects", hint="use one without projects")
+        raise ForbiddenError(
+            f"the token {caller.name!r} is limited to some projects", hint="use a token for all projects"
+        )
     return caller
 
 

@@ -22,7 +22,7 @@ _TALK = (
 
 
 class ChatModelContract:
-    """What every `ChatModel` does. A test class inherits from it and says how to make one."""
+    """The behaviour of every `ChatModel`. A test class inherits from it and defines the making of one."""
 
     def make(self) -> ChatModel:
         """Return the model under test, which answers every question with some text."""

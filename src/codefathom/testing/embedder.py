@@ -13,7 +13,7 @@ KINDS: tuple[Literal["document"], Literal["query"]] = ("document", "query")
 
 
 class EmbedderContract:
-    """What every `Embedder` does. A test class inherits from it and says how to make one."""
+    """The behaviour of every `Embedder`. A test class inherits from it and defines the making of one."""
 
     def make(self) -> Embedder:
         """Return the embedder under test."""

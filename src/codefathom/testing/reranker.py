@@ -12,14 +12,14 @@ _CLOSE = 1e-4  # how far the same text may be graded apart: a server's arithmeti
 
 
 class RerankerContract:
-    """What every `Reranker` does. A test class inherits from it and says how to make one."""
+    """The behaviour of every `Reranker`. A test class inherits from it and defines the making of one."""
 
     def make(self) -> Reranker:
         """Return the reranker under test."""
         raise NotImplementedError
 
     def test_names_itself_the_same_every_time(self) -> None:
-        """What is told of a failure names the model."""
+        """Reports of a failure name the model."""
         assert self.make().name == self.make().name
         assert self.make().name.strip()
 

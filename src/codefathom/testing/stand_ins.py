@@ -54,8 +54,8 @@ class FakeReranker:
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return 0 to 1 for each text."""
-        asked = set(_WORD.findall(question.lower()))
-        return [len(asked & set(_WORD.findall(text.lower()))) / (len(asked) or 1) for text in texts]
+        words = set(_WORD.findall(question.lower()))
+        return [len(words & set(_WORD.findall(text.lower()))) / (len(words) or 1) for text in texts]
 
 
 class ScriptedChat:
@@ -80,9 +80,9 @@ class ScriptedChat:
             reply = self._replies.pop(0)
         if isinstance(reply, FathomError):
             raise reply
-        given = reply if isinstance(reply, Reply) else reply(ask)
-        yield from (Delta(piece) for piece in _PIECE.findall(given.text))
-        yield given
+        final = reply if isinstance(reply, Reply) else reply(ask)
+        yield from (Delta(piece) for piece in _PIECE.findall(final.text))
+        yield final
 
 
 def _matrix(values: array[float], n_rows: int, dimensions: int) -> Matrix:

@@ -13,7 +13,7 @@ from codefathom.stores.base import Row, VectorStore
 
 
 class VectorStoreContract:
-    """What every `VectorStore` does. A test class inherits from it and says how to open one in a folder."""
+    """The behaviour of every `VectorStore`. A test class inherits from it and opens one in a folder."""
 
     dimensions = 8
     n_rounds = 25
@@ -41,7 +41,7 @@ class VectorStoreContract:
                 self._compare(reader, rows, random)
 
     def test_abandoned_changes_do_not_come(self, tmp_path: Path) -> None:
-        """What was abandoned does not come with the next commit; what was to be built anew still is."""
+        """Abandoned changes do not come with the next commit; a rebuild that was begun still happens."""
         random = Random(23)
         store = self.open(tmp_path)
         first, second, query = self._vector(random), self._vector(random), self._query(random)
@@ -79,8 +79,8 @@ class VectorStoreContract:
         store.upsert([Row(key, near) for key in range(1_000)] + [Row(key, far) for key in range(1_000, 1_300)])
         store.commit(1)
         for allowed in ({1_000}, {1_001, 1_299, 77_777}, set(range(1_000, 1_300))):
-            found = [key for key, _ in store.nearest(near, 3, allowed)]
-            assert found == sorted(allowed & set(range(1_300)))[:3]
+            neighbours = [key for key, _ in store.nearest(near, 3, allowed)]
+            assert neighbours == sorted(allowed & set(range(1_300)))[:3]
         assert store.nearest(near, 3, {77_777}) == store.nearest(near, 3, set()) == store.nearest(near, 0) == []
 
     def test_changes_show_after_commit_only(self, tmp_path: Path) -> None:
@@ -195,15 +195,19 @@ _TOLERANCE = 1e-5
 
 
 def _check(
-    found: list[tuple[int, float]], query: bytes, rows: Mapping[int, bytes], k: int, allowed: Collection[int] | None
+    neighbours: list[tuple[int, float]],
+    query: bytes,
+    rows: Mapping[int, bytes],
+    k: int,
+    allowed: Collection[int] | None,
 ) -> None:
     """Compare with a plain computation; which of two rows is the nearer one may be decided by rounding only."""
     similar = {key: _cosine(query, row) for key, row in rows.items() if allowed is None or key in allowed}
     best = sorted(similar.values(), reverse=True)[:k]
-    assert len({key for key, _ in found}) == len(found) == len(best)
-    assert all(abs(similar[key] - value) < _TOLERANCE for key, value in found)
-    assert all(abs(value - wanted) < _TOLERANCE for (_, value), wanted in zip(found, best, strict=True))
-    assert found == sorted(found, key=lambda item: (-item[1], item[0]))
+    assert len({key for key, _ in neighbours}) == len(neighbours) == len(best)
+    assert all(abs(similar[key] - value) < _TOLERANCE for key, value in neighbours)
+    assert all(abs(value - similarity) < _TOLERANCE for (_, value), similarity in zip(neighbours, best, strict=True))
+    assert neighbours == sorted(neighbours, key=lambda item: (-item[1], item[0]))
 
 
 def _cosine(one: bytes, other: bytes) -> float:

@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the server answers */
+        /** Check that the server answers */
         get: operations["health_health_get"];
         put?: never;
         post?: never;
@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What runs here */
+        /** Show the version of the server */
         get: operations["version_version_get"];
         put?: never;
         post?: never;
@@ -48,7 +48,7 @@ export interface paths {
         /** List projects */
         get: operations["projects_projects_get"];
         put?: never;
-        /** Add a project: a folder, or a repository that a job fetches */
+        /** Add a project: a folder, or a repository that a job clones */
         post: operations["add_projects_post"];
         delete?: never;
         options?: never;
@@ -82,7 +82,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Say what a path would be as a project */
+        /** Check a path: the project that it would become */
         post: operations["validate_path_projects_validate_path_post"];
         delete?: never;
         options?: never;
@@ -99,7 +99,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Say what a path would be as a project */
+        /** Check a path: the project that it would become */
         post: operations["validate_path_validate_path_post"];
         delete?: never;
         options?: never;
@@ -118,7 +118,7 @@ export interface paths {
         get: operations["show_projects__project_id__get"];
         put?: never;
         post?: never;
-        /** Forget a project; files and index stay */
+        /** Remove a project; its files and its index stay */
         delete: operations["remove_projects__project_id__delete"];
         options?: never;
         head?: never;
@@ -167,7 +167,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Say what the signals of a hit mean and how much each counts */
+        /** Explain the signals of a hit, with the weight of each */
         get: operations["signals_signals_get"];
         put?: never;
         post?: never;
@@ -235,7 +235,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show what lies in a folder */
+        /** List the contents of a folder */
         get: operations["file_tree_file_tree_get"];
         put?: never;
         post?: never;
@@ -269,7 +269,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show what a file or symbol is connected with */
+        /** Show the files and symbols that a file or symbol is connected with */
         get: operations["related_related_get"];
         put?: never;
         post?: never;
@@ -286,7 +286,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Say which parts work; of a project, with its models asked on request */
+        /** Check the parts of the server, or of a project, on request with its models */
         get: operations["services_monitoring_services_get"];
         put?: never;
         post?: never;
@@ -303,7 +303,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Count what is indexed, asked and failed */
+        /** Show the numbers of indexed files, requests and failures */
         get: operations["stats_monitoring_stats_get"];
         put?: never;
         post?: never;
@@ -320,7 +320,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show where the indexes lie and how they are */
+        /** Show the folders and the state of the indexes */
         get: operations["store_monitoring_store_get"];
         put?: never;
         post?: never;
@@ -354,7 +354,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show what is not in the index, and why */
+        /** Show the files that are not in the index, with the reasons */
         get: operations["status_projects__project_id__status_get"];
         put?: never;
         post?: never;
@@ -373,7 +373,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Say whether the models answer under settings that are not kept */
+        /** Test the models with settings, without saving the settings */
         post: operations["test_projects__project_id__test_post"];
         delete?: never;
         options?: never;
@@ -388,7 +388,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Show every setting, its value and where that comes from */
+        /** Show each setting, its value, and where the value comes from */
         get: operations["config_config_get"];
         put?: never;
         post?: never;
@@ -408,7 +408,7 @@ export interface paths {
         /** Follow the latest job of a project */
         get: operations["attach_projects__project_id__index_get"];
         put?: never;
-        /** Index a project, or join the job that does */
+        /** Index a project, or follow the job that already does */
         post: operations["index_projects__project_id__index_post"];
         /** Cancel the job of a project */
         delete: operations["cancel_projects__project_id__index_delete"];
@@ -477,7 +477,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a job; one that has ended stays as it is */
+        /** Cancel a job; a job that has ended does not change */
         post: operations["cancel_jobs__job_id__cancel_post"];
         delete?: never;
         options?: never;
@@ -494,7 +494,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Add a folder as a project, index it, and answer when that is done */
+        /** Add a folder as a project, index it, and respond when the index is complete */
         post: operations["index_index_post"];
         delete?: never;
         options?: never;
@@ -528,7 +528,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answer a question as it is written */
+        /** Answer a question, as a stream of events */
         post: operations["ask_stream_ask_stream_post"];
         delete?: never;
         options?: never;
@@ -545,7 +545,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let the model look for itself; each step is told */
+        /** Let the model search the project itself, as a stream with each step */
         post: operations["ask_agent_ask_agent_post"];
         delete?: never;
         options?: never;
@@ -562,7 +562,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let the model look for itself, and give its final answer */
+        /** Let the model search the project itself, and return its final answer */
         post: operations["query_query_post"];
         delete?: never;
         options?: never;
@@ -577,7 +577,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Go on reading an answer */
+        /** Continue to read an answer */
         get: operations["events_answers__answer_id__events_get"];
         put?: never;
         post?: never;
@@ -611,7 +611,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List your conversations, the one that was used last first */
+        /** List your conversations, the latest first */
         get: operations["conversations_conversations_get"];
         put?: never;
         /** Begin a conversation */
@@ -633,7 +633,7 @@ export interface paths {
         get: operations["show_conversations__conversation_id__get"];
         put?: never;
         post?: never;
-        /** Forget a conversation */
+        /** Delete a conversation */
         delete: operations["delete_conversations__conversation_id__delete"];
         options?: never;
         head?: never;
@@ -747,7 +747,7 @@ export interface components {
             sources: components["schemas"]["SourceOut"][];
             /**
              * Degraded
-             * @description what was missing, one sentence each
+             * @description problems of this answer, one sentence each
              * @example []
              */
             degraded: string[];
@@ -763,7 +763,7 @@ export interface components {
             generation: number;
             /**
              * Error
-             * @description why the model's answer is not whole
+             * @description the reason why the model's answer is not complete
              * @default
              */
             error: string;
@@ -793,7 +793,7 @@ export interface components {
         AnsweringOut: {
             /**
              * Answer Id
-             * @description for /answers/{answer_id}/events
+             * @description id for /answers/{answer_id}/events
              * @example 0c4be1d2a7f8936155d0e3b1c2a49f70
              */
             answer_id: string;
@@ -816,7 +816,7 @@ export interface components {
         };
         /**
          * AskIn
-         * @description A question that is to be answered in words.
+         * @description A question for a written answer.
          */
         AskIn: {
             /**
@@ -869,13 +869,13 @@ export interface components {
             project_ids: string[];
             /**
              * Top K
-             * @description candidates that are ranked, also the most sources; without it rerank.candidates and rerank.top_n
+             * @description number of candidates that are ranked, and maximum number of sources; default: rerank.candidates and rerank.top_n
              * @example 50
              */
             top_k?: number | null;
             /**
              * Pinned
-             * @description paths that must be among the sources
+             * @description paths of files that must be among the sources
              * @default []
              * @example []
              */
@@ -888,14 +888,14 @@ export interface components {
             history: components["schemas"]["TurnIn"][];
             /**
              * Conversation Id
-             * @description the conversation that this goes on with
+             * @description the conversation that this question continues
              * @default
              * @example
              */
             conversation_id: string;
             /**
              * Keep
-             * @description begin a conversation that the server keeps
+             * @description begin a conversation that the server stores
              * @default false
              * @example true
              */
@@ -903,7 +903,7 @@ export interface components {
         };
         /**
          * CacheOut
-         * @description How much the cache of results is worth.
+         * @description The use of the cache of results.
          */
         CacheOut: {
             /**
@@ -924,7 +924,7 @@ export interface components {
         };
         /**
          * CheckOut
-         * @description A part of the service, and whether it works.
+         * @description A part of the service, and its state.
          */
         CheckOut: {
             /**
@@ -969,7 +969,7 @@ export interface components {
         };
         /**
          * CitationOut
-         * @description A place that the answer names and that was found to be there.
+         * @description A place that the answer names and that was verified.
          */
         CitationOut: {
             /**
@@ -1001,7 +1001,7 @@ export interface components {
         CodebaseIn: {
             /**
              * Codebase Path
-             * @description A folder below one of server.allowed_roots
+             * @description A folder inside one of server.allowed_roots
              * @example /srv/shop
              */
             codebase_path: string;
@@ -1014,7 +1014,7 @@ export interface components {
         };
         /**
          * CodebaseOut
-         * @description What was indexed.
+         * @description The contents of the new index.
          */
         CodebaseOut: {
             /**
@@ -1062,12 +1062,12 @@ export interface components {
         };
         /**
          * CompletionIn
-         * @description A conversation to go on with; settings of the model are those of the server.
+         * @description A conversation to continue; settings of the model are those of the server.
          */
         CompletionIn: {
             /**
              * Model
-             * @description the id of a project, `shop:agent` for its agent
+             * @description the id of a project, or `shop:agent` for its agent
              * @example shop
              */
             model: string;
@@ -1106,7 +1106,7 @@ export interface components {
         };
         /**
          * CompletionOut
-         * @description An answer as OpenAI gives it, and what it rests on.
+         * @description An answer in the form of OpenAI, with its sources.
          */
         CompletionOut: {
             /**
@@ -1178,7 +1178,7 @@ export interface components {
             settings: components["schemas"]["SettingOut"][];
             /**
              * Leaving
-             * @description what leaves this machine, and to where
+             * @description the data that leaves this machine, and its destination
              * @example nothing leaves this machine
              */
             leaving: string;
@@ -1227,7 +1227,7 @@ export interface components {
         };
         /**
          * ContextIn
-         * @description A question for which a prompt needs files; a project must be named where there are several.
+         * @description A question whose files are collected for a prompt; if there are several projects, one must be named.
          */
         ContextIn: {
             /**
@@ -1305,13 +1305,13 @@ export interface components {
             n_tokens: number;
             /**
              * Truncated
-             * @description paths that did not fit whole
+             * @description paths of files that did not fit completely
              * @example []
              */
             truncated: string[];
             /**
              * Degraded
-             * @description what the search had to do without
+             * @description problems of the search
              * @default []
              * @example []
              */
@@ -1339,7 +1339,7 @@ export interface components {
         };
         /**
          * ConversationOut
-         * @description Questions that belong together; in a list without them.
+         * @description Questions that belong together; a list of conversations leaves the questions out.
          */
         ConversationOut: {
             /**
@@ -1377,7 +1377,7 @@ export interface components {
             turns: components["schemas"]["TurnOut"][];
             /**
              * Answering
-             * @description what is being written now
+             * @description answers that are being written now
              * @default []
              * @example []
              */
@@ -1393,7 +1393,7 @@ export interface components {
         };
         /**
          * DroppedOut
-         * @description A citation that was taken out of the answer.
+         * @description A citation that was removed from the answer.
          */
         DroppedOut: {
             /**
@@ -1445,7 +1445,7 @@ export interface components {
         };
         /**
          * FailedOut
-         * @description A request that failed for no fault of its own.
+         * @description A request that failed because of an error in the server.
          */
         FailedOut: {
             /**
@@ -1507,7 +1507,7 @@ export interface components {
             language: string;
             /**
              * Size
-             * @description bytes
+             * @description size in bytes
              * @example 1200
              */
             size: number;
@@ -1554,7 +1554,7 @@ export interface components {
             language: string;
             /**
              * Size
-             * @description bytes
+             * @description size in bytes
              * @example 1200
              */
             size: number;
@@ -1566,7 +1566,7 @@ export interface components {
         };
         /**
          * FileReasonOut
-         * @description A file and why it is not in the index.
+         * @description A file that is not in the index, with the reason.
          */
         FileReasonOut: {
             /**
@@ -1592,7 +1592,7 @@ export interface components {
             project_id: string;
             /**
              * N Files
-             * @description in all, also those that are not listed here
+             * @description number of all files, also those not listed here
              * @example 120
              */
             n_files: number;
@@ -1601,7 +1601,7 @@ export interface components {
         };
         /**
          * FinalAnswerOut
-         * @description The agent's answer, as the third document has it.
+         * @description The agent's answer.
          */
         FinalAnswerOut: {
             /**
@@ -1620,13 +1620,13 @@ export interface components {
             /**
              * Reasoning
              * @default
-             * @example 2 of 2 citations hold
+             * @example 2 of 2 citations were verified
              */
             reasoning: string;
         };
         /**
          * FinalSourceOut
-         * @description A place that the final answer rests on.
+         * @description A source of the final answer.
          */
         FinalSourceOut: {
             /**
@@ -1653,12 +1653,12 @@ export interface components {
         };
         /**
          * HealthOut
-         * @description Whether the server answers, and what is not as it should be.
+         * @description The state of the server, with the problems it has.
          */
         HealthOut: {
             /**
              * Status
-             * @description `ok`, or `degraded` with the reasons beside it
+             * @description `ok`, or `degraded` with the reasons
              * @example ok
              */
             status: string;
@@ -1701,7 +1701,7 @@ export interface components {
             end_line: number;
             /**
              * Line
-             * @description the line to look at first
+             * @description the most relevant line
              * @example 14
              */
             line: number;
@@ -1727,7 +1727,7 @@ export interface components {
             score: number;
             /**
              * Signals
-             * @description what each source of evidence gave
+             * @description value of each signal
              * @example {
              *       "lexical": 0.8
              *     }
@@ -1767,12 +1767,12 @@ export interface components {
         };
         /**
          * IndexIn
-         * @description How a project is to be indexed.
+         * @description The options of an indexing job.
          */
         IndexIn: {
             /**
              * Full
-             * @description Everything again, as after a change of rules
+             * @description Index all files again, also those that have not changed
              * @default false
              * @example false
              */
@@ -1806,13 +1806,13 @@ export interface components {
             state: string;
             /**
              * Attempts
-             * @description How often it was begun: a server that stops leaves it to the next
+             * @description Number of times the job was started; after a stop of the server it starts again
              * @example 1
              */
             attempts: number;
             /**
              * Created At
-             * @description Seconds since 1970; 0 for not yet
+             * @description Seconds since 1970; 0: not yet
              * @example 1764000000
              */
             created_at: number;
@@ -1846,7 +1846,7 @@ export interface components {
         };
         /**
          * MessageIn
-         * @description A message; the last one is the question, what a system says is left out.
+         * @description A message; the last one is the question, system messages are ignored.
          */
         MessageIn: {
             /**
@@ -1863,7 +1863,7 @@ export interface components {
         };
         /**
          * MinuteOut
-         * @description What was asked in one minute, without what only watches the service, and how long answers took to begin.
+         * @description The requests of one minute, without those that only watch the service, and the times until answers began.
          */
         MinuteOut: {
             /**
@@ -1922,7 +1922,7 @@ export interface components {
         };
         /**
          * ModelsOut
-         * @description What can be named as model.
+         * @description The names that a request can use as model.
          */
         ModelsOut: {
             /**
@@ -1964,7 +1964,7 @@ export interface components {
         };
         /**
          * PathOut
-         * @description What a path would be as a project.
+         * @description The project that a path would become.
          */
         PathOut: {
             /**
@@ -1992,7 +1992,7 @@ export interface components {
             has_index: boolean;
             /**
              * Project Id
-             * @description of the project that is there already
+             * @description id of the project that already has this path
              * @default
              * @example
              */
@@ -2012,7 +2012,7 @@ export interface components {
         };
         /**
          * PlanOut
-         * @description What kind of question the query was taken for, and why.
+         * @description The kind of search that was chosen for the query, and the reason.
          */
         PlanOut: {
             /**
@@ -2023,7 +2023,7 @@ export interface components {
             route: "regex" | "symbol" | "semantic" | "graph" | "answer";
             /**
              * Why
-             * @description "" when its mode was given
+             * @description reason; "" if the query chose its mode
              * @example it asks what calls price_of
              */
             why: string;
@@ -2067,7 +2067,7 @@ export interface components {
         };
         /**
          * ProjectChangeIn
-         * @description What is to be changed of a project; what is left out stays.
+         * @description Changes of a project; fields that are left out do not change.
          */
         ProjectChangeIn: {
             /**
@@ -2077,7 +2077,7 @@ export interface components {
             name?: string | null;
             /**
              * Settings
-             * @description all that differ from the files
+             * @description all settings that differ from the settings files
              * @example {
              *       "search.limit": 20
              *     }
@@ -2088,26 +2088,26 @@ export interface components {
         };
         /**
          * ProjectIn
-         * @description A project to add. In the documents the path is called source_dir or codebase_path.
+         * @description A project to add. The path may also be called source_dir or codebase_path.
          */
         ProjectIn: {
             /**
              * Path
-             * @description a folder on the server; the project is the nearest one upwards with .fathom, fathom.toml or .git
+             * @description a folder on the server; the root of the project is the nearest folder, from this one upwards, with .fathom, fathom.toml or .git
              * @default
              * @example ~/code/shop
              */
             path: string;
             /**
              * Url
-             * @description instead of a path: the address of a git repository, without a login; see server.git_schemes
+             * @description instead of a path, the address of a git repository, without a login; see server.git_schemes
              * @default
              * @example
              */
             url: string;
             /**
              * Branch
-             * @description branch or tag of that repository
+             * @description branch or tag of the repository
              * @default
              * @example
              */
@@ -2131,7 +2131,7 @@ export interface components {
         };
         /**
          * ProjectOut
-         * @description A project and how much its index holds.
+         * @description A project and the numbers of its index.
          */
         ProjectOut: {
             /**
@@ -2151,7 +2151,7 @@ export interface components {
             root: string;
             /**
              * Url
-             * @description of the repository that it is a copy of
+             * @description address of the repository that was cloned
              * @default
              * @example
              */
@@ -2176,21 +2176,21 @@ export interface components {
             };
             /**
              * Status
-             * @description a damaged index is made again by the next job
+             * @description state of the project; the next job repairs a damaged index
              * @example indexed
              * @enum {string}
              */
             status: "not_indexed" | "queued" | "indexing" | "indexed" | "damaged" | "failed";
             /**
              * Problem
-             * @description why it is failed or damaged
+             * @description reason why it is failed or damaged
              * @default
              * @example
              */
             problem: string;
             /**
              * Job Id
-             * @description of the job that waits or runs
+             * @description id of the job that waits or runs
              * @default
              * @example
              */
@@ -2238,7 +2238,7 @@ export interface components {
             };
             /**
              * Kinds
-             * @description chunks by kind
+             * @description number of chunks by kind
              * @default {}
              * @example {
              *       "function": 500
@@ -2250,7 +2250,7 @@ export interface components {
         };
         /**
          * ProjectStatsOut
-         * @description What the index of a project holds.
+         * @description The contents of the index of a project.
          */
         ProjectStatsOut: {
             /**
@@ -2280,7 +2280,7 @@ export interface components {
             indexed_at: number;
             /**
              * Languages
-             * @description files by language
+             * @description number of files by language
              * @example {
              *       "python": 100
              *     }
@@ -2290,7 +2290,7 @@ export interface components {
             };
             /**
              * Kinds
-             * @description chunks by kind
+             * @description number of chunks by kind
              * @example {
              *       "function": 500
              *     }
@@ -2300,7 +2300,7 @@ export interface components {
             };
             /**
              * Modules
-             * @description files by first folder
+             * @description number of files by first folder
              * @example {
              *       "shop": 80
              *     }
@@ -2346,7 +2346,7 @@ export interface components {
             model: string;
             /**
              * N Without Vector
-             * @description chunks
+             * @description number of chunks without a vector
              * @default 0
              * @example 0
              */
@@ -2359,7 +2359,7 @@ export interface components {
             views_current: boolean;
             /**
              * Pending
-             * @description files that are new, changed or gone since the last run
+             * @description number of files that are new, changed or removed since the last run
              * @default 0
              * @example 0
              */
@@ -2389,14 +2389,14 @@ export interface components {
             root: string;
             /**
              * Paused
-             * @description why the last run stopped early
+             * @description reason why the last run paused
              * @default
              * @example
              */
             paused: string;
             /**
              * Damage
-             * @description what is known to be damaged; the next job makes it again
+             * @description damaged parts of the index; the next job repairs them
              * @default []
              * @example []
              */
@@ -2416,7 +2416,7 @@ export interface components {
         };
         /**
          * QueryIn
-         * @description A question for the agent, as the third document has it.
+         * @description A question for the agent.
          */
         QueryIn: {
             /**
@@ -2431,21 +2431,21 @@ export interface components {
             project_id?: string | null;
             /**
              * Model
-             * @description must be the model of the settings: llm.agent, llm.model
+             * @description if present, it must be the model of the settings: llm.agent or llm.model
              * @default
              * @example
              */
             model: string;
             /**
              * Max Iterations
-             * @description rounds; more than agent.rounds are refused
+             * @description maximum number of rounds; at most agent.rounds
              * @example 6
              */
             max_iterations?: number | null;
         };
         /**
          * RelatedOut
-         * @description What a file or symbol is connected with, and how complete that is.
+         * @description The files and symbols that a file or symbol is connected with, and how complete the list is.
          */
         RelatedOut: {
             /**
@@ -2473,7 +2473,7 @@ export interface components {
         };
         /**
          * ReportOut
-         * @description What a job did, and what the index holds now.
+         * @description The result of a job, and the contents of the index after it.
          */
         ReportOut: {
             /**
@@ -2503,7 +2503,7 @@ export interface components {
             n_failed: number;
             /**
              * Skipped
-             * @description Files that were left out, by reason
+             * @description Number of skipped files, by reason
              * @example {
              *       "binary": 3
              *     }
@@ -2528,7 +2528,7 @@ export interface components {
             n_symbols: number;
             /**
              * Kinds
-             * @description Chunks by kind
+             * @description Number of chunks by kind
              * @example {
              *       "block": 1500,
              *       "function": 2100
@@ -2539,7 +2539,7 @@ export interface components {
             };
             /**
              * N Bytes
-             * @description Of added and changed files
+             * @description Size of the added and changed files
              * @example 1250000
              */
             n_bytes: number;
@@ -2560,14 +2560,14 @@ export interface components {
             index_dir: string;
             /**
              * Paused
-             * @description Why the run stopped early
+             * @description Reason why the run paused
              * @default
              */
             paused: string;
         };
         /**
          * RouteTimesOut
-         * @description How long the answers of a route took to begin.
+         * @description The times until the answers of a route began.
          */
         RouteTimesOut: {
             /**
@@ -2603,7 +2603,7 @@ export interface components {
         };
         /**
          * SearchIn
-         * @description A search; without a project in all projects.
+         * @description A search; without a project, in all projects.
          */
         SearchIn: {
             /**
@@ -2688,7 +2688,7 @@ export interface components {
             query: string;
             /**
              * Mode
-             * @description how the hits were ranked; never "auto"
+             * @description mode in which the hits were ranked; never "auto"
              * @example hybrid
              * @enum {string}
              */
@@ -2703,13 +2703,13 @@ export interface components {
             confidence: number;
             /**
              * Weak
-             * @description most likely nothing here answers this
+             * @description True if probably nothing in the index answers the query
              * @example false
              */
             weak: boolean;
             /**
              * Degraded
-             * @description what was missing, one sentence each
+             * @description problems of this search, one sentence each
              * @example []
              */
             degraded: string[];
@@ -2721,7 +2721,7 @@ export interface components {
             stale: boolean;
             /**
              * Generation
-             * @description of the index; null for several projects
+             * @description generation of the index; null for several projects
              * @example 12
              */
             generation: number | null;
@@ -2735,7 +2735,7 @@ export interface components {
         };
         /**
          * SearchedOut
-         * @description How a search went in one project.
+         * @description The result of a search in one project, in numbers.
          */
         SearchedOut: {
             /**
@@ -2767,12 +2767,12 @@ export interface components {
              * @example false
              */
             stale: boolean;
-            /** @description why this project has no hits */
+            /** @description error of the search in this project */
             problem?: components["schemas"]["ProblemOut"] | null;
         };
         /**
          * ServicesOut
-         * @description Which parts work.
+         * @description The parts of the service and their state.
          */
         ServicesOut: {
             /**
@@ -2795,7 +2795,7 @@ export interface components {
         };
         /**
          * SettingOut
-         * @description A setting, its value and where that comes from.
+         * @description A setting, its value and the origin of the value.
          */
         SettingOut: {
             /**
@@ -2836,7 +2836,7 @@ export interface components {
             kind: "switch" | "number" | "fraction" | "text" | "list";
             /**
              * Low
-             * @description least value
+             * @description smallest value
              * @example 1
              */
             low?: number | null;
@@ -2848,13 +2848,13 @@ export interface components {
             high?: number | null;
             /**
              * Changeable
-             * @description for a project, by PATCH /projects/{project_id}
+             * @description True if PATCH /projects/{project_id} can change it for a project
              * @example true
              */
             changeable: boolean;
             /**
              * Closed
-             * @description why it cannot be changed so
+             * @description reason why it cannot be changed
              * @default
              * @example
              * @enum {string}
@@ -2862,7 +2862,7 @@ export interface components {
             closed: "" | "path" | "server" | "masking";
             /**
              * Hosts
-             * @description where its models may be; see server.model_hosts
+             * @description hosts that its value may name; see server.model_hosts
              * @default []
              * @example [
              *       "localhost"
@@ -2872,7 +2872,7 @@ export interface components {
         };
         /**
          * SignalOut
-         * @description One source of evidence for a hit.
+         * @description One signal of the ranking.
          */
         SignalOut: {
             /**
@@ -2887,14 +2887,14 @@ export interface components {
             meaning: string;
             /**
              * Weight
-             * @description times the number of a hit: what that adds; 0: to nothing
+             * @description factor of the signal in the score of a hit; 0: not used
              * @example 0.36
              */
             weight: number;
         };
         /**
          * SignalsOut
-         * @description All sources of evidence there are.
+         * @description All signals of the ranking.
          */
         SignalsOut: {
             /** Signals */
@@ -2902,7 +2902,7 @@ export interface components {
         };
         /**
          * SourceOut
-         * @description A numbered excerpt that an answer rests on.
+         * @description A numbered excerpt, a source of an answer.
          */
         SourceOut: {
             /**
@@ -2917,7 +2917,7 @@ export interface components {
             number: number;
             /**
              * Path
-             * @description as the answer cites it
+             * @description path as the answer cites it
              * @example shop/pricing.py
              */
             path: string;
@@ -2967,7 +2967,7 @@ export interface components {
         };
         /**
          * StatsOut
-         * @description What is indexed, and how the server is doing.
+         * @description Numbers of the indexes and of the server.
          */
         StatsOut: {
             /** Projects */
@@ -2986,14 +2986,14 @@ export interface components {
             n_in_flight: number;
             /**
              * N Opened
-             * @description indexes that are open now
+             * @description number of indexes that are open now
              * @example 2
              */
             n_opened: number;
         };
         /**
          * StepOut
-         * @description How far a job is.
+         * @description The progress of a job.
          */
         StepOut: {
             /**
@@ -3010,14 +3010,14 @@ export interface components {
             current_file: string;
             /**
              * Current
-             * @description Files that are done
+             * @description Number of files that are done
              * @default 0
              * @example 120
              */
             current: number;
             /**
              * Total
-             * @description Files to do; 0 while it is not known
+             * @description Number of files to index; 0 while it is unknown
              * @default 0
              * @example 480
              */
@@ -3053,7 +3053,7 @@ export interface components {
         };
         /**
          * StoreOut
-         * @description Where and how the index of a project is kept.
+         * @description The place and the state of the index of a project.
          */
         StoreOut: {
             /**
@@ -3088,7 +3088,7 @@ export interface components {
             model: string;
             /**
              * N Without Vector
-             * @description chunks
+             * @description number of chunks without a vector
              * @default 0
              * @example 0
              */
@@ -3101,7 +3101,7 @@ export interface components {
             views_current: boolean;
             /**
              * Pending
-             * @description files that are new, changed or gone since the last run
+             * @description number of files that are new, changed or removed since the last run
              * @default 0
              * @example 0
              */
@@ -3127,7 +3127,7 @@ export interface components {
         };
         /**
          * StoresOut
-         * @description Where the indexes lie and how much room there is.
+         * @description The places of the indexes and the free disk space.
          */
         StoresOut: {
             /**
@@ -3145,7 +3145,7 @@ export interface components {
         };
         /**
          * StreamOptionsIn
-         * @description What a stream is to hold.
+         * @description The options of a stream.
          */
         StreamOptionsIn: {
             /**
@@ -3262,7 +3262,7 @@ export interface components {
             is_folder: boolean;
             /**
              * N Files
-             * @description below a folder
+             * @description number of files below a folder
              * @example 1
              */
             n_files: number;
@@ -3281,7 +3281,7 @@ export interface components {
         };
         /**
          * TreeOut
-         * @description What lies directly in a folder, folders first.
+         * @description The contents of a folder, folders first.
          */
         TreeOut: {
             /**
@@ -3304,7 +3304,7 @@ export interface components {
         TrialIn: {
             /**
              * Settings
-             * @description over those of the project; keys of providers are taken from nobody
+             * @description settings over those of the project; keys of providers are not accepted
              * @default {}
              * @example {
              *       "llm.model": "ollama:qwen2.5-coder:14b"
@@ -3316,7 +3316,7 @@ export interface components {
         };
         /**
          * TroubleOut
-         * @description Why a job failed.
+         * @description The reason why a job failed.
          */
         TroubleOut: {
             /**
@@ -3337,7 +3337,7 @@ export interface components {
         };
         /**
          * TurnIn
-         * @description Something that was said before.
+         * @description An earlier message.
          */
         TurnIn: {
             /**
@@ -3354,7 +3354,7 @@ export interface components {
         };
         /**
          * TurnOut
-         * @description A question and what became of it.
+         * @description A question and its answer.
          */
         TurnOut: {
             /**
@@ -3407,7 +3407,7 @@ export interface components {
         };
         /**
          * VersionOut
-         * @description What runs here.
+         * @description The version of the server.
          */
         VersionOut: {
             /**
@@ -4043,7 +4043,7 @@ export interface operations {
                 project_id: string;
                 path: string;
                 start_line?: number;
-                /** @description 0: the last one */
+                /** @description last line; 0: the end of the file */
                 end_line?: number;
             };
             header?: never;
@@ -4211,9 +4211,9 @@ export interface operations {
     services_monitoring_services_get: {
         parameters: {
             query?: {
-                /** @description without it, the server */
+                /** @description project; without it, the whole server */
                 project_id?: string;
-                /** @description ask every model for one word */
+                /** @description also send a short request to each model */
                 ask_models?: boolean;
             };
             header?: never;
@@ -4452,7 +4452,7 @@ export interface operations {
     config_config_get: {
         parameters: {
             query?: {
-                /** @description without it, the server */
+                /** @description project; without it, the whole server */
                 project_id?: string;
             };
             header?: never;
@@ -4493,11 +4493,11 @@ export interface operations {
     attach_projects__project_id__index_get: {
         parameters: {
             query?: {
-                /** @description `document`: a message is `data: {type, data}`. `typed`: the type is the name of the event */
+                /** @description `document`: each message is `data: {type, data}`. `typed`: the type is the name of the event */
                 events?: "document" | "typed";
             };
             header?: {
-                /** @description Go on after this message */
+                /** @description Continue after the message with this id */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -4558,11 +4558,11 @@ export interface operations {
     index_projects__project_id__index_post: {
         parameters: {
             query?: {
-                /** @description `document`: a message is `data: {type, data}`. `typed`: the type is the name of the event */
+                /** @description `document`: each message is `data: {type, data}`. `typed`: the type is the name of the event */
                 events?: "document" | "typed";
             };
             header?: {
-                /** @description Go on after this message */
+                /** @description Continue after the message with this id */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -4667,9 +4667,9 @@ export interface operations {
     jobs_jobs_get: {
         parameters: {
             query?: {
-                /** @description Of this project only */
+                /** @description Only jobs of this project */
                 project_id?: string;
-                /** @description In this state only */
+                /** @description Only jobs in this state */
                 state?: string;
                 limit?: number;
             };
@@ -4751,11 +4751,11 @@ export interface operations {
     events_jobs__job_id__events_get: {
         parameters: {
             query?: {
-                /** @description `document`: a message is `data: {type, data}`. `typed`: the type is the name of the event */
+                /** @description `document`: each message is `data: {type, data}`. `typed`: the type is the name of the event */
                 events?: "document" | "typed";
             };
             header?: {
-                /** @description Go on after this message */
+                /** @description Continue after the message with this id */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -4931,11 +4931,11 @@ export interface operations {
     ask_stream_ask_stream_post: {
         parameters: {
             query?: {
-                /** @description `document`: a message is `data: {type, data}`. `typed`: the type is the name of the event */
+                /** @description `document`: each message is `data: {type, data}`. `typed`: the type is the name of the event */
                 events?: "document" | "typed";
             };
             header?: {
-                /** @description Go on after this message */
+                /** @description Continue after the message with this id */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -4989,11 +4989,11 @@ export interface operations {
     ask_agent_ask_agent_post: {
         parameters: {
             query?: {
-                /** @description `document`: a message is `data: {type, data}`. `typed`: the type is the name of the event */
+                /** @description `document`: each message is `data: {type, data}`. `typed`: the type is the name of the event */
                 events?: "document" | "typed";
             };
             header?: {
-                /** @description Go on after this message */
+                /** @description Continue after the message with this id */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -5089,11 +5089,11 @@ export interface operations {
     events_answers__answer_id__events_get: {
         parameters: {
             query?: {
-                /** @description `document`: a message is `data: {type, data}`. `typed`: the type is the name of the event */
+                /** @description `document`: each message is `data: {type, data}`. `typed`: the type is the name of the event */
                 events?: "document" | "typed";
             };
             header?: {
-                /** @description Go on after this message */
+                /** @description Continue after the message with this id */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -5183,7 +5183,7 @@ export interface operations {
     conversations_conversations_get: {
         parameters: {
             query?: {
-                /** @description About this project only */
+                /** @description Only conversations about this project */
                 project_id?: string;
                 limit?: number;
             };
@@ -5482,7 +5482,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer; with `stream` in chunks */
+            /** @description The answer; with `stream`, in chunks */
             200: {
                 headers: {
                     [name: string]: unknown;

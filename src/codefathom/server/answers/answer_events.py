@@ -1,4 +1,4 @@
-"""What somebody who asked is told, and the shape of an answer."""
+"""The events of an answer for its readers, and the shape of an answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_KEPT = 1_000  # of these in a conversation
 
 
 class AnswerEventMaker:
-    """Turns what happens on the way to an answer into events; remembers what was told already."""
+    """Turns the events of the engine into events for readers; remembers the parts already sent."""
 
     def __init__(self, projects: Sequence[str]) -> None:
         self._projects = projects
@@ -29,7 +29,7 @@ class AnswerEventMaker:
         self._has_sources = False
 
     def of(self, event: Happening) -> Iterator[Told]:
-        """Yield what an event tells."""
+        """Yield the events for readers that belong to an event of the engine."""
         for told in self._of(event):
             if told.type == "step":
                 text = told.data.get("text", "")
@@ -65,7 +65,7 @@ class AnswerEventMaker:
             yield Told("content", text)
 
     def _answer(self, answer: Answer) -> Iterator[Told]:
-        """Tell what was not told yet: an agent's answer comes whole."""
+        """Yield the parts that were not sent yet: an agent's answer comes whole."""
         yield from self._sources(answer.sources)
         yield from self._content("" if self.text else answer.text)
         yield Told("status", {"phase": "answered", **details_of(answer, self._projects)})
@@ -75,7 +75,7 @@ class AnswerEventMaker:
 
 
 def _final(event: Final) -> dict[str, Any]:
-    """Return how an agent ended; its text follows once its citations were checked."""
+    """Return the end of an agent's work as an event; its text follows once its citations were checked."""
     return {
         "type": "final_answer",
         "confidence": event.answer.confidence,
@@ -95,7 +95,7 @@ def _observed(event: Observed) -> dict[str, Any]:
 
 
 def problem_event(problem: Problem) -> Told:
-    """Return what tells that an answer has failed."""
+    """Return the event of a failed answer."""
     return Told("error", {"code": problem.code, "detail": problem.detail, "hint": problem.hint})
 
 

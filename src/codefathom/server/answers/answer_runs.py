@@ -1,4 +1,4 @@
-"""Answers in the making: each written by a thread into a channel, and stopped when nobody reads it any more."""
+"""Answers while they are written: a thread writes each into a channel, and stops when nobody reads it any more."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AnswerError(RequestError):
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks what."""
+    """A question with its owner and its conversation."""
 
     question: str
     owner: str = ""
@@ -69,12 +69,12 @@ class Asking:
 
     @property
     def id(self) -> str:
-        """What the ids of its events begin with."""
+        """The beginning of the ids of its events."""
         return self.channel.key
 
     @property
     def is_stopped(self) -> bool:
-        """Whether it is to end although it is not whole."""
+        """True if the answer has to end before it is complete."""
         with self._lock:
             return self._looked()
 
@@ -117,12 +117,12 @@ class Answers:
         self._most_at_once = most_at_once
         self._clock = clock
         self._lock = Lock()
-        self._known: OrderedDict[str, Asking] = OrderedDict()
+        self._runs: OrderedDict[str, Asking] = OrderedDict()
         self._threads: dict[str, Thread] = {}
 
     @property
     def n_running(self) -> int:
-        """How many are being written."""
+        """The number of answers that are being written."""
         return len(self._threads)
 
     def begin(self, asker: Asker, open_events: Open) -> Asking:
@@ -132,10 +132,12 @@ class Answers:
         asking.channel.publish("status", started)
         with self._lock:
             if len(self._threads) >= self._most_at_once:
-                raise BusyError(f"{self._most_at_once} answers are being written", hint="ask again in a moment")
-            self._known[asking.id] = asking
-            while len(self._known) > MOST_KEPT + self._most_at_once:
-                self._known.popitem(last=False)
+                raise BusyError(
+                    f"the server is writing {self._most_at_once} answers already", hint="try again in a moment"
+                )
+            self._runs[asking.id] = asking
+            while len(self._runs) > MOST_KEPT + self._most_at_once:
+                self._runs.popitem(last=False)
             thread = Thread(target=bound(self._carry_out), args=(asking, open_events), name="answer", daemon=True)
             self._threads[asking.id] = thread
         thread.start()
@@ -144,9 +146,9 @@ class Answers:
     def find(self, answer_id: str, owner: str = "") -> Asking:
         """Return an answer that is being written, or was lately. Raises NotFoundError, also for that of another."""
         with self._lock:
-            asking = self._known.get(answer_id)
+            asking = self._runs.get(answer_id)
         if asking is None or asking.asker.owner != owner:
-            raise NotFoundError(f"no such answer: {answer_id!r}", hint="ask again")
+            raise NotFoundError(f"no such answer: {answer_id!r}", hint="ask the question again")
         return asking
 
     def running(self, conversation_id: str, owner: str = "") -> list[Asking]:
@@ -154,7 +156,7 @@ class Answers:
         with self._lock:
             return [
                 asking
-                for asking in self._known.values()
+                for asking in self._runs.values()
                 if asking.id in self._threads
                 and (asking.asker.conversation_id, asking.asker.owner) == (conversation_id, owner)
             ]
@@ -162,7 +164,7 @@ class Answers:
     def stop(self) -> None:
         """Stop all answers that are being written."""
         with self._lock:
-            for asking in self._known.values():
+            for asking in self._runs.values():
                 asking.stop()
 
     def close(self, wait_s: float = 5.0) -> None:
@@ -225,7 +227,7 @@ def _state(asking: Asking) -> str:
 
 
 def _details(asking: Asking, telling: AnswerEventMaker) -> dict[str, Any]:
-    """Return what a conversation keeps of an answer besides its text."""
+    """Return the details of an answer that a conversation stores beside its text."""
     asker, problem = asking.asker, asking.problem
     on_the_way = {"answer_id": asking.id, "is_agent": asker.is_agent, "steps": telling.steps}
     if asking.answer is not None:

@@ -1,4 +1,4 @@
-"""Conversations that the server keeps: questions, answers, and what the answers rest on."""
+"""Conversations that the server stores: questions, answers, and the sources of the answers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SELECT = "SELECT number, id, title, projects, owner, created_at, changed_at FRO
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """A question and what became of it. `details` is the answer as clients see it, without its text."""
+    """A question and its answer. `details` is the answer as clients see it, without its text."""
 
     question: str
     answer: str
@@ -73,18 +73,20 @@ class Conversations:
     def begin(self, projects: Sequence[str], owner: str = "", title: str = "") -> Conversation:
         """Return a new conversation about these projects."""
         now = self._clock()
-        made = Conversation(token_hex(8), _title(title), tuple(projects), owner, now, now)
+        conversation = Conversation(token_hex(8), _title(title), tuple(projects), owner, now, now)
         self._database.write(
             "INSERT INTO conversations (id, title, projects, owner, created_at, changed_at) VALUES (?, ?, ?, ?, ?, ?)",
-            (made.id, made.title, json.dumps(made.projects), owner, now, now),
+            (conversation.id, conversation.title, json.dumps(conversation.projects), owner, now, now),
         )
-        return made
+        return conversation
 
     def listed(self, owner: str = "", *, project: str = "", limit: int = MOST_LISTED) -> tuple[Conversation, ...]:
         """Return the conversations of an owner, the latest first, without their turns."""
         rows = self._database.read(f"{_SELECT} WHERE owner = ? ORDER BY changed_at DESC, number DESC", (owner,))
-        found = [_conversation(row) for row in rows]
-        return tuple(item for item in found if not project or project in item.projects)[: min(limit, MOST_LISTED)]
+        conversations = [_conversation(row) for row in rows]
+        return tuple(item for item in conversations if not project or project in item.projects)[
+            : min(limit, MOST_LISTED)
+        ]
 
     def get(self, conversation_id: str, owner: str = "") -> Conversation:
         """Return a conversation with its turns. Raises NotFoundError, also for that of somebody else."""
@@ -99,11 +101,11 @@ class Conversations:
         """Add a turn; a conversation without a title gets that of its first question. Raises NotFoundError."""
         with self._database.transaction():
             number, _, title, *_ = self._row(conversation_id, owner)
-            said = (_sound(turn.question), _sound(turn.answer), turn.state, json.dumps(turn.details), turn.asked_at)
+            values = (_sound(turn.question), _sound(turn.answer), turn.state, json.dumps(turn.details), turn.asked_at)
             self._database.write(
                 "INSERT INTO turns (conversation, question, answer, state, details, asked_at) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
-                (number, *said),
+                (number, *values),
             )
             self._database.write(
                 "UPDATE conversations SET title = ?, changed_at = ? WHERE number = ?",
@@ -113,7 +115,7 @@ class Conversations:
     def rename(self, conversation_id: str, title: str, owner: str = "") -> Conversation:
         """Give a conversation another title. Raises NotFoundError, and RequestError for an empty title."""
         if not title.strip():
-            raise RequestError("a title cannot be empty", hint="give one with at least one letter")
+            raise RequestError("a title cannot be empty", hint="give a title with at least one letter")
         number = self._row(conversation_id, owner)[0]
         self._database.write("UPDATE conversations SET title = ? WHERE number = ?", (_title(title), number))
         return self.get(conversation_id, owner)
@@ -134,10 +136,10 @@ class Conversations:
 
 
 def history(conversation: Conversation) -> tuple[Message, ...]:
-    """Return what was said, as a model is told; what failed was not said."""
-    said = (turn for turn in conversation.turns if turn.state != "failed" and turn.answer.strip())
+    """Return the turns as messages for a model, without those that failed."""
+    turns = (turn for turn in conversation.turns if turn.state != "failed" and turn.answer.strip())
     return tuple(
-        message for turn in said for message in (Message("user", turn.question), Message("assistant", turn.answer))
+        message for turn in turns for message in (Message("user", turn.question), Message("assistant", turn.answer))
     )
 
 

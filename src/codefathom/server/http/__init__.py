@@ -1,1 +1,1 @@
-"""What HTTP asks for: who may ask, errors, streams of events, files of the page."""
+"""The HTTP side of the server: access, errors, streams of events, files of the page."""

@@ -1,4 +1,4 @@
-"""Who asks, and whether that is allowed: tokens, host names, pages of other servers, how often."""
+"""Access: tokens, host names, pages of other servers, and the rate of requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_CLIENTS = 10_000  # whose requests are counted at a time
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One who may ask: the name, the hash of the secret, and the projects the token is good for; none means all."""
+    """A token that gives access: its name, the hash of the secret, and the projects it is valid for; none means all."""
 
     name: str
     hash: str
@@ -26,18 +26,18 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who a request comes from."""
+    """The sender of a request."""
 
     name: str = ""
     projects: frozenset[str] | None = None  # None: all
 
     def may_use(self, project_id: str) -> bool:
-        """Whether the caller may see and ask a project."""
+        """Return True if the caller may see a project and ask about it."""
         return self.projects is None or project_id in self.projects
 
     @property
     def may_manage(self) -> bool:
-        """Whether the caller may add projects and see what concerns all of them."""
+        """True if the caller may add projects and see data of all of them."""
         return self.projects is None
 
 
@@ -62,17 +62,17 @@ def hash_of(secret: str) -> str:
 
 
 def caller_of(secret: str, tokens: Iterable[Token]) -> Caller | None:
-    """Return whose secret this is, None for nobody's; takes as long for a wrong secret as for a right one."""
-    given = hash_of(secret)
-    found: Token | None = None
+    """Return the caller that owns a secret, or None; takes as long for a wrong secret as for a right one."""
+    digest = hash_of(secret)
+    owner: Token | None = None
     for token in tokens:
-        if hmac.compare_digest(given, token.hash):
-            found = token
-    return None if found is None else Caller(found.name, found.projects or None)
+        if hmac.compare_digest(digest, token.hash):
+            owner = token
+    return None if owner is None else Caller(owner.name, owner.projects or None)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address. An unknown name counts as reachable by others."""
+    """Return True if only this machine can reach an address. An unknown name counts as reachable by others."""
     if host.lower() == "localhost":
         return True
     try:
@@ -82,7 +82,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_known_host(header: str, names: Iterable[str]) -> bool:
-    """Whether a Host header names this server: localhost, any address, or one of the names.
+    """Return True if a Host header names this server: localhost, any address, or one of the names.
 
     A page that has its own name resolve to this machine (DNS rebinding) sends that name; an address cannot be rebound.
     """
@@ -105,12 +105,12 @@ def host_of(header: str) -> str:
 
 
 def is_own_page(origin: str, host_header: str, cors: Iterable[str]) -> bool:
-    """Whether a page may change something here: a page of this server, or of a server that the settings list."""
+    """Return True for a page that may change data: a page of this server, or of one listed in the settings."""
     return origin in cors or origin.partition("//")[2].lower() == host_header.strip().lower()
 
 
 class RateLimit:
-    """How often each client may ask: so many in a minute, all at once if it likes. Safe to use from several threads."""
+    """A limit for the requests of each client in a minute, also all at once. Safe to use from several threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -30,15 +30,15 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(FathomError, _failed)  # all else is the guard's, which logs it
 
 
-def response_of(found: Problem) -> JSONResponse:
+def response_of(failure: Problem) -> JSONResponse:
     """Return the answer to a request that failed."""
-    content = {"type": found.type, **{key: _sound(value) for key, value in asdict(found).items()}}
-    return JSONResponse(content, status_code=found.status, media_type=MEDIA_TYPE)
+    content = {"type": failure.type, **{key: _sound(value) for key, value in asdict(failure).items()}}
+    return JSONResponse(content, status_code=failure.status, media_type=MEDIA_TYPE)
 
 
 async def _failed(request: Request, error: Exception) -> JSONResponse:
-    found = request.state.problem = problem_of(error)  # for the measures
-    return response_of(found)
+    failure = request.state.problem = problem_of(error)  # for the measures
+    return response_of(failure)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -51,11 +51,11 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
-    """Say which value is wrong, and not the value: it may be anything, also a secret."""
+    """Return the names of wrong values, and not the values themselves: one may be a secret."""
     assert isinstance(error, RequestValidationError)
     wrong = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
     is_long = any(item["type"] == "string_too_long" for item in error.errors())
-    hint = "send less text: what says most" if is_long else "/openapi.json has the form of each request"
+    hint = "send a shorter text" if is_long else "/openapi.json has the form of each request"
     return response_of(problem(422, "; ".join(wrong[:5]), "invalid", hint=hint))
 
 

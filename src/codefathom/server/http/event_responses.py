@@ -37,7 +37,7 @@ class EventStream(StreamingResponse):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a client wants to read a stream."""
+    """The way a client reads a stream."""
 
     form: Form
     last_event_id: str  # after which it goes on, "" for from now on
@@ -45,7 +45,7 @@ class Reading:
 
 
 def _reading(request: Request, form: _FormGiven = "document", last_event_id: _LastEventIdGiven = "") -> Reading:
-    """Return what a request says; a client takes a stream unless it asks for JSON and nothing else."""
+    """Return the way a request reads a stream; a client gets a stream unless it accepts JSON only."""
     accepted = request.headers.get("accept", "*/*").lower()
     return Reading(form, last_event_id, MEDIA_TYPE in accepted or "application/json" not in accepted)
 
@@ -54,18 +54,19 @@ _FormGiven: TypeAlias = Annotated[
     Form,
     Query(
         alias="events",
-        description="`document`: a message is `data: {type, data}`. `typed`: the type is the name of the event",
+        description="`document`: each message is `data: {type, data}`. `typed`: the type is the name of the event",
         examples=["document"],
     ),
 ]
 _LastEventIdGiven: TypeAlias = Annotated[
-    str, Header(alias="Last-Event-ID", description="Go on after this message", max_length=200, examples=[""])
+    str,
+    Header(alias="Last-Event-ID", description="Continue after the message with this id", max_length=200, examples=[""]),
 ]
 # As type of a parameter: `reading: ReadingHere` is how the client wants to read.
 ReadingHere: TypeAlias = Annotated[Reading, Depends(_reading)]
 
 
 def described(example: str) -> dict[int | str, dict[str, Any]]:
-    """Return what the description of the interface says about a stream."""
+    """Return the description of a stream for OpenAPI."""
     content = {MEDIA_TYPE: {"schema": {"type": "string"}, "example": example}}
     return {200: {"description": "A stream of events", "content": content}}

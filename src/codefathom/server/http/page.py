@@ -1,4 +1,4 @@
-"""The page for people: its files, and which requests are for it although a route has the same path."""
+"""The web page: its files, and the requests for it that have the same path as a route."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _NOT_BUILT = """\
 <meta name="color-scheme" content="light dark">
 <title>Codefathom</title>
 <body style="font: 16px/1.6 system-ui, sans-serif; max-width: 34em; margin: 12vh auto; padding: 0 1em">
-<h1>The server runs; its page is not built</h1>
-<p>This is a checkout of the source. Run <code>make web</code> in it, which needs Node.js, and load this page again.
-A wheel of Codefathom has the page in it.</p>
-<p>All that the page can do, the HTTP interface can: <a href="/openapi.json">/openapi.json</a> describes it.</p>
+<h1>The server is running, but the web page is not built</h1>
+<p>This is a checkout of the source code. Run <code>make web</code> in it, which needs Node.js, and reload this page.
+An installed wheel of Codefathom contains the page.</p>
+<p>The HTTP interface can do all that the page can: <a href="/openapi.json">/openapi.json</a> describes it.</p>
 </body>
 </html>
 """
@@ -63,12 +63,12 @@ class Navigation:
 
 
 def is_navigation(method: str, path: str, headers: Headers) -> bool:
-    """Whether a browser asks for one of the pages; what the page itself asks for lies under /api."""
+    """Return True if a browser opens one of the pages; requests of the page itself go to paths below /api."""
     return method in {"GET", "HEAD"} and wants_page(headers) and bool(_PAGES.fullmatch(path))
 
 
 def wants_page(headers: Headers) -> bool:
-    """Whether a person asks, not a program."""
+    """Return True if a browser sent the request, not a program."""
     return "text/html" in headers.get("accept", "")
 
 
@@ -93,7 +93,7 @@ def router() -> APIRouter:
         path = STATIC / "assets" / name
         # No name with a way out of the folder: it is one of those that lie in it.
         if path.parent != STATIC / "assets" or path.suffix not in _TYPES or not path.is_file():
-            raise NotFoundError(f"no such file: {name!r}", hint="load the page again: there is a newer one")
+            raise NotFoundError(f"no such file: {name!r}", hint="reload the page: there is a newer version of it")
         headers = {"cache-control": _FOR_EVER, "vary": "accept-encoding"}
         is_packed = path.suffix in _PACKED and "gzip" in accept_encoding
         if is_packed:

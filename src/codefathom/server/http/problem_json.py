@@ -89,38 +89,38 @@ class TooManyError(RequestError):
     code = "too_many_requests"
 
     def __init__(self, per_minute: int, wait_s: float) -> None:
-        super().__init__(f"more than {per_minute} requests in a minute", hint=f"ask again in {wait_s:.0f} s")
+        super().__init__(f"more than {per_minute} requests in a minute", hint=f"try again in {wait_s:.0f} s")
         self.wait_s = wait_s
 
 
 class BusyError(RequestError):
-    """As much is being done as may be at a time."""
+    """The server does as much at the same time as it may."""
 
     status = 503
     code = "busy"
 
 
 class LeftError(RequestError):
-    """Whoever asked has left, and sees nothing of this."""
+    """The client has disconnected, and does not see this error."""
 
     status = 499
     code = "left"
 
 
 class SlowError(RequestError):
-    """What was asked takes longer than it may."""
+    """The request takes longer than its time limit."""
 
     status = 504
     code = "too_slow"
 
     def __init__(self, limit_s: float) -> None:
-        hint = "ask for less, such as in one folder, with a simpler expression, or later; see server.search_timeout_s"
-        super().__init__(f"the search was not done after {limit_s:g} s", hint=hint)
+        hint = "search in one folder only, use a simpler expression, or try again later; see server.search_timeout_s"
+        super().__init__(f"the search was not finished after {limit_s:g} s", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a failed request is answered with."""
+    """The answer to a failed request."""
 
     status: int
     title: str
@@ -135,25 +135,25 @@ class Problem:
 
 
 _TITLES = {
-    400: "The request cannot be understood",
-    401: "A token is needed",
+    400: "The request is not valid",
+    401: "A token is required",
     403: "Not allowed",
     404: "Not found",
-    405: "This route does not take this method",
+    405: "This route does not support this method",
     408: "The request did not arrive in time",
-    409: "Not possible now",
+    409: "Not possible in the present state",
     413: "The request is too large",
-    415: "This kind of body is not understood",
+    415: "This type of body is not supported",
     422: "The request has wrong values",
     429: "Too many requests",
-    500: "Something broke",
+    500: "Internal error",
     502: "A model failed",
     503: "Not possible at the moment",
-    504: "It took too long",
+    504: "The time limit was exceeded",
 }
 
 # The first that fits: subclasses stand before their bases.
-_KNOWN: tuple[tuple[type[FathomError], int, str], ...] = (
+_STATUS_OF: tuple[tuple[type[FathomError], int, str], ...] = (
     (SlowExpressionError, 504, "too_slow"),
     (UsageError, 400, "usage"),
     (SettingsError, 409, "settings"),
@@ -167,13 +167,13 @@ _KNOWN: tuple[tuple[type[FathomError], int, str], ...] = (
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return what to say about an error; of one that nobody foresaw, nothing of its inside."""
+    """Return the problem for an error; for an unexpected error, one without its details."""
     if isinstance(error, RequestError):
         return problem(error.status, str(error), error.code, error.hint)
     if isinstance(error, FathomError):
-        status, code = next((status, code) for kind, status, code in _KNOWN if isinstance(error, kind))
+        status, code = next((status, code) for kind, status, code in _STATUS_OF if isinstance(error, kind))
         return problem(status, str(error), code, error.hint)
-    return problem(500, "an unexpected error; the log of the server has it", "internal")
+    return problem(500, "an unexpected error; see the log of the server", "internal")
 
 
 def problem(status: int, detail: str, code: str, hint: str = "") -> Problem:

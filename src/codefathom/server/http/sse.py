@@ -32,7 +32,7 @@ class Event(NamedTuple):
 
 
 class News(NamedTuple):
-    """What a reader has not seen yet."""
+    """The events that a reader has not got yet."""
 
     events: tuple[Event, ...]
     n_lost: int  # how many came before them and are kept no longer
@@ -68,7 +68,7 @@ class Channel:
 
     @property
     def is_closed(self) -> bool:
-        """Whether no more events will come."""
+        """True if no more events will come."""
         return self._is_closed
 
     def publish(self, kind: str, data: Any = None) -> None:
@@ -87,7 +87,7 @@ class Channel:
         self._tell()
 
     def since(self, number: int) -> News:
-        """Return what came after the event of that number."""
+        """Return the events after the event of that number."""
         with self._lock:
             first = self._events[0].number if self._events else self._n_events + 1
             events = tuple(event for event in self._events if event.number > number)

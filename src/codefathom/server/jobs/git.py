@@ -1,4 +1,4 @@
-"""Repositories of other machines: which addresses are taken, and how git brings a copy here and up to date."""
+"""Repositories of other machines: the addresses that are allowed, and cloning and updating with git."""
 
 from __future__ import annotations
 
@@ -32,11 +32,14 @@ _OF_THE_OTHER_SIDE = re.compile(r"(fatal: remote error:|fatal: protocol error:|E
 _HINTS = (
     (
         r"Authentication failed|could not read Username|Permission denied|Invalid username|Host key verification",
-        "give the user that runs the server access, by a key for ssh or git's credential store; none is taken here",
+        "give the user that runs the server access: by an ssh key or by git's credential store",
     ),
-    (r"resolve host|Connection|timed out|unable to access", "is the address right, and can the server reach it?"),
-    (r"not found|does not exist|not appear to be a git repository", "is the address right?"),
-    (r"Remote branch|couldn't find remote ref", "is the branch right? Without one the usual one is taken"),
+    (
+        r"resolve host|Connection|timed out|unable to access",
+        "check that the address is right, and that the server can reach it",
+    ),
+    (r"not found|does not exist|not appear to be a git repository", "check the address"),
+    (r"Remote branch|couldn't find remote ref", "check the branch; without one, the default branch is used"),
 )
 
 
@@ -49,28 +52,28 @@ def checked_url(url: str, schemes: Sequence[str]) -> str:
     if scheme not in schemes:
         allowed = ", ".join(f"{name}://" for name in schemes) or "none"
         raise UsageError(
-            f"a repository may not come from {without_login(url)!r}",
-            hint=f"addresses that are taken: {allowed}; the setting is server.git_schemes",
+            f"this server does not clone from {without_login(url)!r}",
+            hint=f"allowed addresses: {allowed}; the setting is server.git_schemes",
         )
     parts = (_SHORT if is_short else _OF_FILE if scheme == "file" else _LONG).fullmatch(url)
     if parts is None or not _is_harmless(parts["path"] or ""):
         raise _no_address(url)
     if not is_short and _has_secret(url, scheme):
         raise UsageError(
-            f"the address {without_login(url)!r} holds a login",
-            hint="leave it out, and give the user that runs the server access, by a key for ssh or a credential store",
+            f"the address {without_login(url)!r} contains a login",
+            hint="remove the login, and give the user that runs the server access: by an ssh key or a credential store",
         )
     return url
 
 
 def _no_address(url: str) -> UsageError:
     return UsageError(
-        f"{without_login(url)!r} is no address of a repository", hint="such as https://host/group/name.git"
+        f"{without_login(url)!r} is not the address of a repository", hint="an example is https://host/group/name.git"
     )
 
 
 def _is_harmless(path: str) -> bool:
-    """Whether a path is one as well when percent signs are decoded: no option, and no control character in it."""
+    """Return True if a path with its percent signs decoded is no option and has no control character."""
     decoded = unquote(path)
     return decoded.isprintable() and not decoded.lstrip("/~").startswith("-")
 
@@ -97,12 +100,12 @@ def folder_of(url: str) -> str | None:
 def checked_branch(branch: str) -> str:
     """Return the name of a branch or tag that git may be given, "" for the usual one. Raises UsageError."""
     if branch and (not _BRANCH.fullmatch(branch) or ".." in branch):
-        raise UsageError(f"{branch!r} is no name of a branch or tag", hint="such as main or v1.2")
+        raise UsageError(f"{branch!r} is not the name of a branch or tag", hint="examples are main and v1.2")
     return branch
 
 
 def name_of(url: str) -> str:
-    """Return what a repository is called by its address."""
+    """Return the name of a repository, taken from its address."""
     return re.split("[/:]", url.rstrip("/"))[-1].removesuffix(".git") or "repository"
 
 
@@ -140,7 +143,7 @@ def bring(origin: GitOrigin, tree: str) -> Iterator[Step]:
 
 
 def _write_attributes(git_folder: Folder) -> None:
-    """Take back what a repository says in `.gitattributes`: its filters are programs, and its text is kept as it is."""
+    """Switch off the `.gitattributes` of a repository: filters are programs, and texts must stay as they are."""
     information = git_folder.below("info")
     information.make()
     information.file("attributes").replace([b"* -filter -ident -text -eol -working-tree-encoding\n"])
@@ -163,7 +166,7 @@ def _git(origin: GitOrigin, folder: str, *words: str) -> Iterator[Step]:
     """Run git and yield its progress; `folder` is what may not become too large. Raises SourceError."""
     program = find_program("git")
     if program is None:
-        raise SourceError("git cannot be run: it is not in the PATH", hint="install git on the server")
+        raise SourceError("git cannot be started: it is not in the PATH", hint="install git on the server")
     settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
     try:
         process = subprocess.Popen(
@@ -175,76 +178,80 @@ def _git(origin: GitOrigin, folder: str, *words: str) -> Iterator[Step]:
             stderr=subprocess.PIPE,
         )
     except OSError as error:
-        raise SourceError(f"git cannot be run: {error.strerror}", hint="install git on the server") from error
+        raise SourceError(f"git cannot be started: {error.strerror}", hint="install git on the server") from error
     try:
-        said = yield from _watched(process, origin, folder)
+        messages = yield from _watched(process, origin, folder)
         if process.wait():
-            raise _failure(origin, said)
+            raise _failure(origin, messages)
     finally:
         process.kill()
         process.wait()
 
 
 def _watched(process: subprocess.Popen[bytes], origin: GitOrigin, folder: str) -> Generator[Step, None, list[str]]:
-    """Yield progress until git ends; return what else it said. Raises SourceError beyond the limits."""
+    """Yield progress until git ends; return its other messages. Raises SourceError beyond the limits."""
     lines: SimpleQueue[str | None] = SimpleQueue()
     Thread(target=_read, args=(process, lines), daemon=True).start()
     until, looked_at = time.monotonic() + origin.limit_s, 0.0
-    said: list[str] = []
+    messages: list[str] = []
     has_ended = False
     while not has_ended:
         with suppress(Empty):
             line = lines.get(timeout=_LOOK_S)
             if line is None:
                 has_ended = True
-            elif found := _PROGRESS.match(line):
-                yield Step("clone", current=int(found[2]), total=int(found[3]), message=found[1])
+            elif progress := _PROGRESS.match(line):
+                yield Step("clone", current=int(progress[2]), total=int(progress[3]), message=progress[1])
             elif line.strip():
-                said.append(line.strip())
+                messages.append(line.strip())
         now = time.monotonic()
         if has_ended or now - looked_at > _LOOK_S:
             looked_at = now
             _check(origin, folder, is_late=now > until)
-    return said
+    return messages
 
 
 def _check(origin: GitOrigin, folder: str, *, is_late: bool) -> None:
     if is_late:
-        raise SourceError(f"{origin.url!r} was not here after {origin.limit_s:g} s", hint="see server.clone_timeout_s")
+        raise SourceError(
+            f"cloning {origin.url!r} was not finished after {origin.limit_s:g} s", hint="see server.clone_timeout_s"
+        )
     if Folder(folder).n_bytes() > origin.most_bytes:
-        raise SourceError(f"{origin.url!r} has more than {origin.most_bytes} bytes", hint="see server.clone_max_bytes")
+        raise SourceError(f"{origin.url!r} is larger than {origin.most_bytes} bytes", hint="see server.clone_max_bytes")
 
 
 def _read(process: subprocess.Popen[bytes], lines: SimpleQueue[str | None]) -> None:
     assert process.stderr is not None  # a pipe
-    rest = b""
+    remainder = b""
     with process.stderr:
         while piece := os.read(process.stderr.fileno(), 4_096):
-            *whole, rest = re.split(b"[\r\n]", rest + piece)
+            *whole, remainder = re.split(b"[\r\n]", remainder + piece)
             for line in whole:
                 lines.put(line.decode("utf-8", "replace"))
-    lines.put(rest.decode("utf-8", "replace"))
+    lines.put(remainder.decode("utf-8", "replace"))
     lines.put(None)
 
 
-def _failure(origin: GitOrigin, said: Sequence[str]) -> SourceError:
-    told = [line for line in said if line.startswith(("fatal:", "error:", "ERROR:"))] or list(said[-1:])
-    text = "; ".join(told[:3])
-    hint = next((hint for pattern, hint in _HINTS if re.search(pattern, text)), "")
-    own = "; ".join(_own_words(line) for line in told[:3])
-    return SourceError(f"git cannot bring {origin.url!r} here: {own or 'it said nothing'}", hint=hint)
+def _failure(origin: GitOrigin, messages: Sequence[str]) -> SourceError:
+    errors = [line for line in messages if line.startswith(("fatal:", "error:", "ERROR:"))] or list(messages[-1:])
+    text = "; ".join(errors[:3])
+    hint = next(
+        (hint for pattern, hint in _HINTS if re.search(pattern, text)), "run `git clone` on the server to see more"
+    )
+    own = "; ".join(_own_words(line) for line in errors[:3])
+    return SourceError(f"git cannot clone {origin.url!r}: {own or 'it gave no reason'}", hint=hint)
 
 
 def _own_words(line: str) -> str:
-    """Return what git says itself; whoever may name an address must not read by it what only the server reaches."""
-    found = _OF_THE_OTHER_SIDE.match(line)
-    return f"{found[1]} …" if found else line
+    """Return only git's own words: a client must not read data of other servers through an error."""
+    prefix = _OF_THE_OTHER_SIDE.match(line)
+    return f"{prefix[1]} …" if prefix else line
 
 
 def _environment(origin: GitOrigin) -> dict[str, str]:
     """Return an environment in which git asks nobody anything, and goes nowhere but where it may."""
-    kept = {name: value for name, value in environment().items() if not name.startswith(("GIT_", "SSH_ASKPASS"))}
-    return kept | {
+    variables = {name: value for name, value in environment().items() if not name.startswith(("GIT_", "SSH_ASKPASS"))}
+    return variables | {
         "GIT_ALLOW_PROTOCOL": ":".join(origin.schemes),
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_SSH_COMMAND": "ssh -o BatchMode=yes -o ConnectTimeout=20",

@@ -1,4 +1,4 @@
-"""The process of one job: indexes a project and says what happens, one JSON line each.
+"""The process of one job: it indexes a project and writes its messages, one JSON line each.
 
 It ends when its stdin does: a server that was killed leaves no process behind that still writes the index.
 """
@@ -40,7 +40,7 @@ _ABANDONED = 3
 
 
 def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Iterator[Message]:
-    """Index, and yield what happens, a Report or a Trouble last."""
+    """Index, and yield the messages of the job, a Report or a Trouble last."""
     try:
         if order.origin is not None:
             yield from bring(order.origin, order.root)

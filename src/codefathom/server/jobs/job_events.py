@@ -1,4 +1,4 @@
-"""What the listeners of a job are told. Pure."""
+"""The events of a job for its listeners. Pure."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def step_shape(step: Step) -> dict[str, Any]:
 
 
 def trouble_shape(trouble: Trouble) -> dict[str, Any]:
-    """Return why a job failed, as clients see it."""
+    """Return the error of a job as clients see it."""
     return {"code": trouble.code, "detail": trouble.message, "hint": trouble.hint}
 
 
 def of_step(before: Step, step: Step) -> Iterator[Told]:
-    """Yield what a step tells: by the second document's names where it has one."""
+    """Yield the events of a step, with the names that clients know."""
     shape = step_shape(step)
     if before.phase == "scan" and step.phase != "scan":
         yield Told("scan_complete", {"file_count": step.total})
@@ -68,12 +68,12 @@ def of_step(before: Step, step: Step) -> Iterator[Told]:
 
 
 def of_file_error(error: FileError) -> Told:
-    """Return what tells of a file that could not be indexed."""
+    """Return the event of a file that could not be indexed."""
     return Told("file_error", asdict(error))
 
 
 def at_end(job: IndexJob) -> Iterator[Told]:
-    """Yield how a job ended, "done" last."""
+    """Yield the events at the end of a job, "done" last."""
     if job.state == "done" and job.report is not None:
         yield Told("complete", _complete(job.report))
     elif job.state == "cancelled":

@@ -1,4 +1,4 @@
-"""What the process of a job and the server say to each other: values, one a line, as JSON. Pure."""
+"""The messages between the process of a job and the server: one value in each line, as JSON. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class GitOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be indexed."""
+    """The project that a job indexes, and its settings."""
 
     root: str
     full: bool = False
@@ -44,7 +44,7 @@ def order_of(line: bytes) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far a job is."""
+    """The progress of a job."""
 
     phase: str = "queued"  # queued starting clone waiting scan index write purposes paused
     current_file: str = ""
@@ -66,7 +66,7 @@ class FileError:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a job did, and what the index holds now."""
+    """The result of a job, and the contents of the index after it."""
 
     n_added: int
     n_changed: int
@@ -87,7 +87,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why a job failed."""
+    """The reason why a job failed."""
 
     code: str  # name of the error, or "interrupted" or "crashed"
     message: str
@@ -106,7 +106,7 @@ def line_of(message: Message) -> str:
 
 
 def message_of(line: str) -> Message | None:
-    """Return the message in a line; None for what is none, such as something that a library printed."""
+    """Return the message in a line; None for another line, such as one that a library printed."""
     try:
         values = json.loads(line)
         kind = _KINDS[values.pop("kind")]
@@ -143,7 +143,7 @@ class JobPace:
 
 
 def report_of(report: IndexReport, status: Status) -> Report:
-    """Return what the server keeps of a report."""
+    """Return the part of a report that the server stores."""
     return Report(
         n_added=len(report.added),
         n_changed=len(report.changed),

@@ -22,7 +22,7 @@ class Running(Protocol):
     """A job that is being carried out."""
 
     def messages(self) -> Iterator[Message]:
-        """Yield what happens, a Report or a Trouble last."""
+        """Yield the messages of the job, a Report or a Trouble last."""
         ...
 
     def end(self) -> None:
@@ -49,7 +49,7 @@ class Process:
         return self._process.pid
 
     def messages(self) -> Iterator[Message]:
-        """Yield what happens, a Report or a Trouble last; a process that dies leaves a Trouble."""
+        """Yield the messages of the job, a Report or a Trouble last; a process that dies leaves a Trouble."""
         process = self._process
         assert process.stdin is not None  # both are pipes
         assert process.stdout is not None
@@ -81,7 +81,7 @@ class Process:
         return Trouble(
             "crashed",
             f"the process of the job ended with {how}" + (f": {said}" if said else ""),
-            "start the job again; `fathom index` in the project shows what happens",
+            "start the job again; `fathom index` in the folder of the project shows more",
         )
 
     def _close(self) -> None:

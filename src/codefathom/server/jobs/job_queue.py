@@ -65,7 +65,7 @@ class Jobs:
             self._table.close()
             raise UsageError(
                 f"another server uses the data folder {os.path.dirname(path)!r}",
-                hint="end it, or set server.data_dir to another folder",
+                hint="stop that server, or set server.data_dir to another folder",
             ) from error
         self._start = start
         self._n_at_once = n_at_once
@@ -86,7 +86,7 @@ class Jobs:
             for job in self._table.active():
                 if job.attempts >= MOST_ATTEMPTS:
                     why = f"the server ended {job.attempts} times while this job was running"
-                    self._end(job, "failed", trouble=Trouble("interrupted", why, "start it again to try once more"))
+                    self._end(job, "failed", trouble=Trouble("interrupted", why, "start the job again"))
                 else:
                     self._enqueue(replace(job, state="queued", step=Step()))
             self._start_next()
@@ -102,7 +102,7 @@ class Jobs:
             if job := self.active(root, full=full):
                 return job
             if self._is_closing:
-                raise UsageError("the server is shutting down", hint="ask again when it is back")
+                raise UsageError("the server is shutting down", hint="try again when it has started again")
             job = IndexJob(token_hex(8), project_id, root, full, "queued", self._clock(), settings=dict(settings))
             self._table.add(job)
             self._enqueue(job)
@@ -122,7 +122,7 @@ class Jobs:
     def listed(self, project_id: str = "", *, state: str = "", limit: int = 50) -> tuple[IndexJob, ...]:
         """Return jobs, the latest first. Raises UsageError for an unknown state."""
         if state and state not in STATES:
-            raise UsageError(f"a job cannot be {state!r}", hint=f"choose one of {', '.join(STATES)}")
+            raise UsageError(f"{state!r} is not a state of a job", hint=f"choose one of {', '.join(STATES)}")
         with self._lock:
             return tuple(self._live.get(job.id, job) for job in self._table.latest(project_id, state, limit))
 
@@ -234,7 +234,9 @@ class Jobs:
                 self._on_end(job)
                 under_way.note(**_noted(run.end))
         except (OSError, FathomError) as error:  # such as no memory for a process
-            run.end = Trouble("crashed", f"the process of the job cannot be run: {error}")
+            run.end = Trouble(
+                "crashed", f"the process of the job cannot be started: {error}", "see the log of the server"
+            )
         finally:
             with self._lock:
                 del self._runs[job.id], self._threads[job.id]
@@ -261,13 +263,20 @@ class Jobs:
         if job is None:
             return
         if isinstance(run.end, Report):
-            trouble = Trouble("paused", run.end.paused, "see the errors of the files") if run.end.paused else None
+            trouble = (
+                Trouble("paused", run.end.paused, "see the errors of the single files") if run.end.paused else None
+            )
             self._end(job, "failed" if trouble else "done", report=run.end, trouble=trouble)
         elif self._is_closing:
             self._live[job_id] = job = replace(job, state="queued", attempts=job.attempts - 1)
             self._table.update(job)
         else:
-            self._end(job, "failed", trouble=run.end or Trouble("crashed", "the process of the job ended unheard"))
+            self._end(
+                job,
+                "failed",
+                trouble=run.end
+                or Trouble("crashed", "the process of the job ended without a result", "start the job again"),
+            )
 
     def _end(
         self, job: IndexJob, state: State, *, report: Report | None = None, trouble: Trouble | None = None
@@ -281,7 +290,7 @@ class Jobs:
         self._changed.notify_all()
         self._table.update(job)
         self._table.prune(MOST_KEPT)
-        for old in [known for known in self._channels if known not in self._live][:-MOST_CHANNELS]:
+        for old in [job_id for job_id in self._channels if job_id not in self._live][:-MOST_CHANNELS]:
             del self._channels[old]
         return job
 

@@ -54,7 +54,7 @@ class IndexJob:
 
     @property
     def is_active(self) -> bool:
-        """Whether it waits or runs."""
+        """True if the job waits or runs."""
         return self.state in {"queued", "running"}
 
 
@@ -80,7 +80,7 @@ class JobTable:
         return next(iter(self._select("WHERE id = ?", job_id)), None)
 
     def active(self) -> list[IndexJob]:
-        """Return what was queued or running, the oldest first."""
+        """Return the jobs that were queued or running, the oldest first."""
         return self._select("WHERE state IN ('queued', 'running') ORDER BY number")
 
     def latest(self, project_id: str, state: str, limit: int) -> list[IndexJob]:

@@ -1,1 +1,1 @@
-"""What is measured and logged of the server."""
+"""Measurements and logs of the server."""

@@ -1,4 +1,4 @@
-"""How the server is doing: requests, how long until their answers began, and what failed lately. In memory."""
+"""Counters of the server: requests, the times until their answers began, and recent failures. In memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Failed(NamedTuple):
 
 
 class RouteTimes(NamedTuple):
-    """How long the answers of a route took to begin, in milliseconds, over the last requests."""
+    """The times until the answers of a route began, in milliseconds, over the last requests."""
 
     method: str
     route: str
@@ -52,7 +52,7 @@ class RouteTimes(NamedTuple):
 
 
 class Minute(NamedTuple):
-    """What was asked in one minute, without what only watches the service, and how long the answers took to begin."""
+    """The requests of one minute, without those that only watch the service, and the times until answers began."""
 
     at: int  # seconds since the epoch at which it began
     n_requests: int
@@ -81,7 +81,7 @@ class _Minute:
     times: deque[float] = field(default_factory=lambda: deque(maxlen=_MOST_TIMES_A_MINUTE))
 
     def told(self) -> Minute:
-        """Return what is kept of it."""
+        """Return the minute as a value."""
         times = sorted(self.times)
         return Minute(self.at, self.n_requests, self.n_failed, _percentile(times, 50), _percentile(times, 95))
 
@@ -136,15 +136,15 @@ class Measures:
     def routes(self) -> list[RouteTimes]:
         """Return the times of each route, the one asked most first."""
         with self._lock:
-            known = [(key, route.n_requests, sorted(route.times)) for key, route in self._routes.items()]
-        found = [
+            measured = [(key, route.n_requests, sorted(route.times)) for key, route in self._routes.items()]
+        routes = [
             RouteTimes(*key, count, _percentile(times, 50), _percentile(times, 95), _percentile(times, 99))
-            for key, count, times in known
+            for key, count, times in measured
         ]
-        return sorted(found, key=lambda item: (-item.n_requests, item.route, item.method))
+        return sorted(routes, key=lambda item: (-item.n_requests, item.route, item.method))
 
     def minutes(self) -> list[Minute]:
-        """Return what was asked in the last hour, minute by minute; minutes without requests are left out."""
+        """Return the requests of the last hour by minute, without the minutes that had none."""
         oldest = self._clock() - _MINUTES * 60
         with self._lock:
             this = [self._minute.told()] if self._minute.n_requests else []

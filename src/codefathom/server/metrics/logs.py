@@ -33,13 +33,13 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        given = {key: value for key, value in record.__dict__.items() if key not in _USUAL}
+        extra_values = {key: value for key, value in record.__dict__.items() if key not in _USUAL}
         line = {
             "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
-            **given,
+            **extra_values,
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)

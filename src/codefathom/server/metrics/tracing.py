@@ -95,10 +95,10 @@ class _Noted:
 
 def _named(values: Mapping[str, Value]) -> dict[str, Value]:
     """Return attributes by the names that OpenTelemetry has for them."""
-    return {_KNOWN.get(key, _PREFIX + key): value for key, value in values.items()}
+    return {_STANDARD_NAMES.get(key, _PREFIX + key): value for key, value in values.items()}
 
 
-_KNOWN = {
+_STANDARD_NAMES = {
     "http_request_method": "http.request.method",
     "http_response_status_code": "http.response.status_code",
     "http_route": "http.route",

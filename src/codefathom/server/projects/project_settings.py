@@ -1,4 +1,4 @@
-"""Settings of a project over HTTP: which may be changed, what may be said of them, and whether they work."""
+"""Settings of a project over HTTP: those that may be changed, the values that may be shown, and their test."""
 
 from __future__ import annotations
 
@@ -24,44 +24,44 @@ _ANSWER_S = 20.0
 Closed: TypeAlias = Literal["", "path", "server", "masking"]
 
 
-def closed(known: DeclaredSetting) -> Closed:
-    """Return why a setting may not be changed for a project over HTTP, "" for one that may.
+def closed(setting: DeclaredSetting) -> Closed:
+    """Return the reason why a setting may not be changed for a project over HTTP, "" if it may.
 
     Of those that may, some take no more than the server allows: see `served_settings.py`.
     """
-    if known.key.startswith("server."):
+    if setting.key.startswith("server."):
         return "server"
-    if known.key in ("answer.mask_secrets", "source.secrets"):
+    if setting.key in ("answer.mask_secrets", "source.secrets"):
         return "masking"
-    return "path" if known.rule.local else ""
+    return "path" if setting.rule.local else ""
 
 
-def names_host(known: DeclaredSetting) -> bool:
-    """Whether a setting may name an address at which models are asked."""
-    return known.rule.remote and isinstance(known.default, str) and not closed(known)
+def names_host(setting: DeclaredSetting) -> bool:
+    """Return True if a setting can hold the address of a model."""
+    return setting.rule.remote and isinstance(setting.default, str) and not closed(setting)
 
 
 def check_changes(settings: Mapping[str, object]) -> None:
     """Raise RequestError for what may not be set for a project, or holds a key; the message repeats no value."""
-    shut = {known.key for known in declared_settings() if closed(known)}
+    shut = {setting.key for setting in declared_settings() if closed(setting)}
     for key, value in settings.items():
         if ALIASES.get(key, key) in shut:
             raise ClosedError(f"{key} cannot be set for a project", hint="set it in the settings of the server")
         if any(map(_has_secret, _texts(value))):
             raise RequestError(
-                f"the value of {key} holds a login or a key",
-                hint="keys come from the environment of the server or its keyring, such as OPENAI_API_KEY_HOST",
+                f"the value of {key} contains a login or a key",
+                hint="set keys in the environment or the keyring of the server, such as OPENAI_API_KEY_HOST",
             )
 
 
 def shown(settings: Mapping[str, object]) -> dict[str, object]:
-    """Return settings as they may be said."""
-    known = {item.key: item for item in declared_settings()}
-    return {key: known[key].shown(value) if key in known else value for key, value in settings.items()}
+    """Return settings as they may be shown."""
+    declared = {item.key: item for item in declared_settings()}
+    return {key: declared[key].shown(value) if key in declared else value for key, value in settings.items()}
 
 
 def checks(root: str, settings: Settings) -> tuple[Check, ...]:
-    """Say whether the models of a project answer under these settings, which are not kept."""
+    """Return a check for each model of a project under these settings, which are not stored."""
     try:
         with ServedEngine.open(root, settings=_in_haste(settings)) as engine:
             return (check_embedding(engine.opened), *check_models(engine.opened))

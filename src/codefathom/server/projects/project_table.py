@@ -1,4 +1,4 @@
-"""Which projects the server knows, where they may lie, and their opened engines."""
+"""The projects of the server, the folders in which they may lie, and their opened engines."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ class ServedProject:
 
     @property
     def is_here(self) -> bool:
-        """Whether the files have come, where they come from elsewhere."""
+        """True if the files are on this machine: a repository must be cloned first."""
         return not self.url or os.path.isdir(os.path.join(self.root, ".git"))
 
 
 class ProjectPlace(NamedTuple):
-    """What a path would be as a project."""
+    """The project that a path would become."""
 
     root: str
     name: str
@@ -95,7 +95,7 @@ class ProjectPlace(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What can be said of a project without opening its engine."""
+    """The facts about a project that need no opened engine."""
 
     index_dir: str
     held: Glance | None  # None: not indexed, or damaged
@@ -132,27 +132,29 @@ class Projects:
         project = self.get(project_id, caller)
         if not project.is_here:
             raise NotIndexedError(
-                f"the repository of {project_id!r} is not here yet",
-                hint=f"POST /projects/{project_id}/index brings it here, GET /jobs tells what went wrong",
+                f"the repository of {project_id!r} is not cloned yet",
+                hint=f"POST /projects/{project_id}/index clones it, GET /jobs shows errors",
             )
         self._look_at_settings(project)
         return self.opened.lease(project.id, project.root)
 
     def place(self, path: str) -> ProjectPlace:
-        """Return what a path would be as a project. Raises RequestError when it cannot be one.
+        """Return the project that a path would become. Raises RequestError when it cannot be one.
 
         Outside the allowed roots nothing is looked at: the answer is the same whether there is such a place or not.
         """
         full = self._allowed(path, path)
         if not os.path.isdir(full):
-            raise RequestError(f"no such folder on the server: {path!r}", hint="give the path of a project's folder")
+            raise RequestError(
+                f"no such folder on the server: {path!r}", hint="give the path of the folder of a project"
+            )
         root = find_root(full)
         if not self._is_allowed(root):
             raise _outside(f"the project around {path!r}")
         taken = next((project.id for project in self.listed() if project.root == root), "")
         name = os.path.basename(root) or root
-        found = _summary(locate(root, self._settings(root, {})))
-        return ProjectPlace(root, name, found.held is not None, taken)
+        summary = _summary(locate(root, self._settings(root, {})))
+        return ProjectPlace(root, name, summary.held is not None, taken)
 
     def _allowed(self, path: str, said: str) -> str:
         """Return the resolved path of a place inside the allowed roots. Raises ForbiddenError, which repeats `said`."""
@@ -167,7 +169,7 @@ class Projects:
         return any(_is_inside(full, top) for top in self._config().allowed_roots)
 
     def summary(self, project: ServedProject) -> Summary:
-        """Return what can be said of a project without opening its engine."""
+        """Return the facts about a project that need no opened engine."""
         if not project.is_here:
             return Summary("", None)
         try:
@@ -181,14 +183,14 @@ class Projects:
         place = self.place(path)
         if place.project_id:
             raise ConflictError(
-                f"{place.root!r} is the project {place.project_id!r} already", hint=f"use {place.project_id!r}"
+                f"{place.root!r} is already the project {place.project_id!r}", hint=f"use {place.project_id!r}"
             )
-        given = self._checked(place.root, settings or {})
+        checked = self._checked(place.root, settings or {})
         with self._database.transaction():
             chosen = self._free_id(name or place.name)
-            project = ServedProject(chosen, name or place.name, place.root, self._clock(), given)
+            project = ServedProject(chosen, name or place.name, place.root, self._clock(), checked)
             self._database.write("INSERT OR IGNORE INTO projects VALUES (?, ?, ?, ?, ?)", _row(project))
-        return next(known for known in self.listed() if known.root == place.root)
+        return next(project for project in self.listed() if project.root == place.root)
 
     def add_clone(
         self, url: str, branch: str = "", name: str = "", settings: Mapping[str, object] | None = None
@@ -196,24 +198,24 @@ class Projects:
         """Add a repository by its address; a job brings it here. Raises UsageError, RequestError and ConflictError."""
         checked_url(url, self._config().git_schemes)
         checked_branch(branch)
-        given = self._checked(self._config().data_dir, settings or {})
+        checked = self._checked(self._config().data_dir, settings or {})
         if (folder := folder_of(url)) is not None:
             self._allowed(folder, url)
         with self._database.transaction():
             if taken := next((project.id for project in self.listed() if project.url == url), ""):
-                raise ConflictError(f"{url!r} is the project {taken!r} already", hint=f"use {taken!r}")
+                raise ConflictError(f"{url!r} is already the project {taken!r}", hint=f"use {taken!r}")
             shown = name or name_of(url)
             chosen = self._free_id(shown)
             root = os.path.join(self._clones.path, chosen, "tree")
             self._database.write(
                 "INSERT INTO projects VALUES (?, ?, ?, ?, ?)",
-                _row(ServedProject(chosen, shown, root, self._clock(), given)),
+                _row(ServedProject(chosen, shown, root, self._clock(), checked)),
             )
             self._database.write("INSERT INTO clones VALUES (?, ?, ?)", (chosen, url, branch))
         return self.get(chosen)
 
     def order(self, job: IndexJob) -> Order:
-        """Return what the process of a job is told, with the settings and the limits of now."""
+        """Return the order for the process of a job, with the present settings and limits."""
         project = next((project for project in self.listed() if project.id == job.project_id), None)
         if project is None or not project.url:
             return Order(job.root, job.full, job.settings, model_hosts=self._config().model_hosts)
@@ -231,23 +233,23 @@ class Projects:
     def change(self, project_id: str, name: str | None, settings: Mapping[str, object] | None) -> ServedProject:
         """Change name or settings, where given. Raises NotFoundError and RequestError."""
         project = self.get(project_id)
-        given = project.settings if settings is None else self._checked(project.root, settings)
+        checked = project.settings if settings is None else self._checked(project.root, settings)
         self._database.write(
             "UPDATE projects SET name = ?, settings = ? WHERE id = ?",
-            (name or project.name, json.dumps(dict(given)), project_id),
+            (name or project.name, json.dumps(dict(checked)), project_id),
         )
-        if given != project.settings:
+        if checked != project.settings:
             self.opened.drop(project_id)
         return self.get(project_id)
 
     def trial(self, project_id: str, settings: Mapping[str, object]) -> tuple[Check, ...]:
-        """Say whether a project's models answer, with these settings over its own. Raises NotFoundError, RequestError.
+        """Return a check for each model of a project, with these settings over its own.
 
-        Nothing is kept.
+        The settings are not stored. Raises NotFoundError and RequestError.
         """
         project = self.get(project_id)
-        given = {**project.overrides, **self._checked(project.root, {**project.settings, **settings})}
-        return checks(project.root, self._settings(project.root, given))
+        overrides = {**project.overrides, **self._checked(project.root, {**project.settings, **settings})}
+        return checks(project.root, self._settings(project.root, overrides))
 
     def remove(self, project_id: str) -> None:
         """Forget a project; its files and its index stay, but for a copy of a repository. Raises NotFoundError."""
@@ -283,8 +285,8 @@ class Projects:
         self.opened.drop(project.id)
 
     def _open(self, root: str) -> Engine:
-        given = next((project.overrides for project in self.listed() if project.root == root), {})
-        return ServedEngine.open(root, settings=self._settings(root, given))
+        overrides = next((project.overrides for project in self.listed() if project.root == root), {})
+        return ServedEngine.open(root, settings=self._settings(root, overrides))
 
     def _free_id(self, name: str) -> str:
         taken = {project.id for project in self.listed()}
@@ -314,8 +316,8 @@ def _summary(place: Location) -> Summary:
 
 def _outside(what: str) -> ForbiddenError:
     return ForbiddenError(
-        f"{what} lies outside the folders that this server may index",
-        hint="name a folder around it in server.allowed_roots",
+        f"{what} is outside the folders that this server may index",
+        hint="add a folder that contains it to server.allowed_roots",
     )
 
 

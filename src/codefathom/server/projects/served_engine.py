@@ -67,7 +67,7 @@ class Stoppable:
             yield from self._model.stream(ask)
             return
         if is_stopped():
-            raise StoppedError("the call was stopped")
+            raise StoppedError("the call was stopped", hint="ask the question again")
         call = _Call(self._model, ask)
         try:
             yield from call.pieces(is_stopped)
@@ -96,7 +96,7 @@ class _Call:
             except Empty:
                 piece = None
             if is_stopped():
-                raise StoppedError("the call was stopped")
+                raise StoppedError("the call was stopped", hint="ask the question again")
             if isinstance(piece, _Ended):
                 if piece.error is not None:
                     raise piece.error

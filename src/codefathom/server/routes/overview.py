@@ -1,4 +1,4 @@
-"""What the monitoring page shows: parts of the service, contents of the indexes, room on the disk."""
+"""The data of the monitoring page: parts of the service, contents of the indexes, free disk space."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from codefathom.types import Check, Status
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """What can be said of the index of a project, or why nothing can."""
+    """The state of the index of a project, or the reason why it is unknown."""
 
     project: ServedProject
     status: Status | None
@@ -32,29 +32,38 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting, its value and where that comes from."""
+    """A setting, its value and the origin of the value."""
 
-    known: DeclaredSetting
+    declared: DeclaredSetting
     value: object
     origin: str
 
 
 def services(state: ServerState) -> tuple[Check, ...]:
-    """Return what the server needs, without asking any model."""
+    """Return a check for each part that the server needs, without a call to any model."""
     return (*_machine(state), *_models(settings_of_server(state)))
 
 
 def _machine(state: ServerState) -> Iterator[Check]:
     folder = state.config.data_dir
     yield Check(
-        "data folder", os.access(folder, os.W_OK), folder, "" if os.access(folder, os.W_OK) else "make it writable"
+        "data folder",
+        os.access(folder, os.W_OK),
+        folder,
+        "" if os.access(folder, os.W_OK) else "make the folder writable",
     )
     problem = state.live.problem
-    yield Check("settings", not problem, problem or state.config.user_file, "correct the file" if problem else "")
+    yield Check(
+        "settings", not problem, problem or state.config.user_file, "correct the settings file" if problem else ""
+    )
     jobs = Counter(job.state for job in state.jobs.listed(limit=500))
     yield Check("indexing", True, f"{jobs['running']} running, {jobs['queued']} waiting, {jobs['failed']} failed")
-    problems = [f"{project.id}: {found}" for project in state.projects.listed() if (found := _problem(state, project))]
-    yield Check("projects", not problems, "; ".join(problems) or f"{len(state.projects.listed())} known")
+    problems = [
+        f"{project.id}: {problem_text}"
+        for project in state.projects.listed()
+        if (problem_text := _problem(state, project))
+    ]
+    yield Check("projects", not problems, "; ".join(problems) or f"{len(state.projects.listed())} registered")
 
 
 def _problem(state: ServerState, project: ServedProject) -> str:
@@ -65,7 +74,7 @@ def _models(settings: Settings) -> Iterator[Check]:
     yield Check("embedding model", True, shown_model(settings.embed.model))
     names = {role: settings.llm.of(role) for role in ROLES}
     if not any(names.values()):
-        hint = "set llm.model, such as ollama:qwen2.5-coder:14b, for answers in words"
+        hint = "for written answers, set llm.model, for example to ollama:qwen2.5-coder:14b"
         yield Check("language model", False, "none is configured; answers consist of excerpts", hint)
     for role, name in names.items():
         if name:
@@ -73,7 +82,7 @@ def _models(settings: Settings) -> Iterator[Check]:
 
 
 def stores(state: ServerState, caller: Caller) -> tuple[Store, ...]:
-    """Return how the indexes are kept of all projects that the caller may see."""
+    """Return the state of the index of each project that the caller may see."""
     return tuple(_store(state, caller, project) for project in state.projects.listed(caller))
 
 
@@ -86,14 +95,14 @@ def _store(state: ServerState, caller: Caller, project: ServedProject) -> Store:
 
 
 def modules(state: ServerState, caller: Caller, project_id: str) -> dict[str, int]:
-    """Return how many files lie in each first folder, most first."""
+    """Return the number of files in each first folder, the largest first."""
     with indexed(state, project_id, caller) as engine:
         counted = Counter(path.partition("/")[0] if "/" in path else "" for path, *_ in engine.files.listed())
     return dict(counted.most_common())
 
 
 def settings_of_server(state: ServerState) -> Settings:
-    """Return the settings that hold where no project says otherwise."""
+    """Return the settings that hold for projects without own values."""
     # A folder without a project file: what lies where the server was started is nobody's business here.
     return load_settings(state.config.data_dir, environ=state.config.variables, user_file=state.config.user_file)
 
@@ -105,10 +114,10 @@ def open_hosts_of(state: ServerState) -> list[str]:
 
 def listed_settings(settings: Settings, *, with_server: bool) -> tuple[Setting, ...]:
     """Return every setting as it may be shown."""
-    shown = [known for known in declared_settings() if with_server or not known.key.startswith("server.")]
+    shown = [declared for declared in declared_settings() if with_server or not declared.key.startswith("server.")]
     return tuple(
-        Setting(known, known.shown(_value(settings, known.key)), settings.origins.get(known.key, "default"))
-        for known in shown
+        Setting(declared, declared.shown(_value(settings, declared.key)), settings.origins.get(declared.key, "default"))
+        for declared in shown
     )
 
 
@@ -118,5 +127,5 @@ def _value(settings: Settings, key: str) -> object:
 
 
 def free_bytes(folder: str) -> int:
-    """Return how much room there is on the disk of a folder."""
+    """Return the free space on the disk of a folder."""
     return shutil.disk_usage(folder).free

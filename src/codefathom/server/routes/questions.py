@@ -28,7 +28,7 @@ from codefathom.server.state import ServerState
 
 @dataclass(frozen=True, slots=True)
 class ClientQuestion:
-    """What is asked, of which projects, and in which conversation."""
+    """A question, its projects and its conversation."""
 
     text: str
     projects: tuple[str, ...] = ()  # none: those of the conversation, else all
@@ -47,13 +47,16 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Askin
     check_length(question.text)
     text, only_contexts = unwrap(question.text)
     if not text.strip():
-        raise UsageError("the question is empty", hint="ask for something, such as where orders are priced")
+        raise UsageError("the question is empty", hint="ask a question, such as: where are orders priced?")
     conversation = None
     if question.conversation_id:
         conversation = conversation_of(state, caller, question.conversation_id)
     projects = _projects(state, caller, question.projects or (conversation.projects if conversation else ()))
     if question.agent and (len(projects) > 1 or only_contexts):
-        raise UsageError("an agent answers about one project", hint="name one as project_id, and no only_contexts")
+        raise UsageError(
+            "an agent can answer about one project only, and it always writes an answer",
+            hint="give one project_id, and do not set only_contexts",
+        )
     where = question.limits.where()
     turns = (*(history(conversation) if conversation else ()), *question.history)
     with _engines(state, caller, projects) as engines:
@@ -87,13 +90,13 @@ def _check_rounds(question: ClientQuestion, settings: Settings) -> None:
     """Raise UsageError for more rounds than the settings allow: each costs."""
     if question.rounds is not None and question.rounds > (most := settings.agent.rounds):
         raise UsageError(
-            f"an agent may work for {most} rounds here, not {question.rounds}",
-            hint=f"give max_iterations up to {most}, or none; the setting is agent.rounds",
+            f"on this server an agent may work for {most} rounds, not {question.rounds}",
+            hint=f"give max_iterations of at most {most}, or leave it out; the setting is agent.rounds",
         )
 
 
 def _settings(settings: Settings, question: ClientQuestion) -> Settings:
-    """Return the settings with what the question asks for in their place."""
+    """Return the settings, with the values that the question overrides."""
     rerank, agent = settings.rerank, settings.agent
     if question.top_k is not None:
         rerank = rerank._replace(candidates=question.top_k, top_n=min(rerank.top_n, question.top_k))
@@ -111,38 +114,38 @@ def conversation_of(state: ServerState, caller: Caller, conversation_id: str) ->
 
 
 def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple[str, ...]:
-    """Return the projects that are asked: who names none means those that have an index.
+    """Return the projects of a question: without names, those that have an index.
 
     Raises NotFoundError, and NotIndexedError when none of them has one.
     """
     projects = chosen_projects(state, caller, named)
     if named:
         return projects
-    found, error = [], None
+    with_index, error = [], None
     for project in projects:
         try:
             with indexed(state, project, caller):
-                found.append(project)
+                with_index.append(project)
         except NotIndexedError as problem:
             error = error or problem
-    if error is not None and not found:
+    if error is not None and not with_index:
         raise error
-    return tuple(found)
+    return tuple(with_index)
 
 
 def _contexts(question: str, events: Iterator[Happening]) -> Iterator[Happening]:
-    """Yield what an answer would rest on, as JSON in its place; the answering model is not asked."""
+    """Yield the sources of an answer as JSON instead of the answer; the answering model is not called."""
     with closing(cast("Generator[Happening, None, None]", events)):
-        found = next(events)
-    assert isinstance(found, AnswerSources)  # what events of an answer begin with
-    yield found
+        selection = next(events)
+    assert isinstance(selection, AnswerSources)  # what events of an answer begin with
+    yield selection
     listed = [
         {"path": source.path, "start_line": source.start_line, "end_line": source.end_line, "source_code": source.text}
-        for source in found.sources
+        for source in selection.sources
     ]
     text = json.dumps(listed, ensure_ascii=False)
     yield Text(text)
-    yield Answer(question, text, (), (), 0.0, 0.0, "low", "", NO_USAGE, found.sources, 0, found.degraded)
+    yield Answer(question, text, (), (), 0.0, 0.0, "low", "", NO_USAGE, selection.sources, 0, selection.degraded)
 
 
 @contextmanager

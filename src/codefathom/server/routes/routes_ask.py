@@ -55,7 +55,7 @@ def _add_answering(routes: APIRouter, state: ServerState) -> None:
 
     @routes.post(
         "/ask/stream",
-        summary="Answer a question as it is written",
+        summary="Answer a question, as a stream of events",
         response_class=EventStream,
         responses=_STREAMED,
     )
@@ -66,14 +66,14 @@ def _add_answering(routes: APIRouter, state: ServerState) -> None:
 def _add_agent(routes: APIRouter, state: ServerState) -> None:
     @routes.post(
         "/ask/agent",
-        summary="Let the model look for itself; each step is told",
+        summary="Let the model search the project itself, as a stream with each step",
         response_class=EventStream,
         responses=_STREAMED,
     )
     def ask_agent(body: AskIn, caller: CallerHere, reading: ReadingHere) -> Response:
         return _stream(_begun(state, caller, question_of(body, agent=True), reading), reading)
 
-    @routes.post("/query", summary="Let the model look for itself, and give its final answer")
+    @routes.post("/query", summary="Let the model search the project itself, and return its final answer")
     async def query(body: QueryIn, caller: CallerHere, request: Request) -> FinalAnswerOut:
         projects = (body.project_id,) if body.project_id else ()
         await run_in_threadpool(_check_model, state, caller, projects, body.model)
@@ -85,7 +85,7 @@ def _add_agent(routes: APIRouter, state: ServerState) -> None:
 def _add_running(routes: APIRouter, state: ServerState) -> None:
     @routes.get(
         "/answers/{answer_id}/events",
-        summary="Go on reading an answer",
+        summary="Continue to read an answer",
         response_class=EventStream,
         responses=_STREAMED,
     )
@@ -98,7 +98,7 @@ def _add_running(routes: APIRouter, state: ServerState) -> None:
 
 
 def question_of(body: AskIn, *, agent: bool = False) -> ClientQuestion:
-    """Return what a client asks."""
+    """Return the question in the body of a request."""
     named = (*([body.project_id] if body.project_id else []), *body.project_ids)
     return ClientQuestion(
         text=body.query,
@@ -127,7 +127,7 @@ async def whole(asking: Asking, request: Request) -> Answer:
     if asking.problem is not None:
         raise AnswerError(asking.problem)
     if asking.answer is None:
-        raise RequestError("the answer was stopped", hint="ask again")
+        raise RequestError("the answer was stopped", hint="ask the question again")
     return asking.answer
 
 
@@ -171,13 +171,15 @@ def _check_model(state: ServerState, caller: Caller, projects: tuple[str, ...], 
     """Raise SettingsError for a model that the settings do not name: a client must not say where text is sent."""
     for project in chosen_projects(state, caller, projects)[:1]:
         with indexed(state, project, caller) as engine:
-            known = engine.settings.llm.of("agent")
-    if model and model not in {known, known.partition(":")[2]}:
-        raise SettingsError(f"the model of this server is not {model!r}", hint="leave it out, or change llm.agent")
+            own_model = engine.settings.llm.of("agent")
+    if model and model not in {own_model, own_model.partition(":")[2]}:
+        raise SettingsError(
+            f"{model!r} is not the model of this server", hint="leave the model out, or change llm.agent"
+        )
 
 
 def _final(answer: Answer) -> FinalAnswerOut:
     places = [FinalSourceOut.model_validate(place) for place in (answer.citations or answer.sources)]
     n_named = len(answer.citations) + len(answer.dropped)
-    reasoning = answer.failure or f"{len(answer.citations)} of {n_named} citations hold"
+    reasoning = answer.failure or f"{len(answer.citations)} of {n_named} citations were verified"
     return FinalAnswerOut(answer=answer.text, confidence=answer.label, sources=places, reasoning=reasoning)

@@ -42,16 +42,16 @@ def router(state: ServerState) -> APIRouter:
 
 
 def _add_all(routes: APIRouter, state: ServerState) -> None:
-    @routes.get("", summary="List your conversations, the one that was used last first")
+    @routes.get("", summary="List your conversations, the latest first")
     def conversations(
         caller: CallerHere,
-        project_id: Annotated[str, Query(description="About this project only", examples=["shop"])] = "",
+        project_id: Annotated[str, Query(description="Only conversations about this project", examples=["shop"])] = "",
         limit: Annotated[int, Query(ge=1, le=MOST_LISTED, examples=[50])] = 50,
     ) -> ConversationsOut:
-        found = state.conversations.listed(caller.name, project=project_id, limit=limit)
-        seen = [item for item in found if all(map(caller.may_use, item.projects))]
+        conversations = state.conversations.listed(caller.name, project=project_id, limit=limit)
+        visible = [item for item in conversations if all(map(caller.may_use, item.projects))]
         return ConversationsOut(
-            conversations=[_conversation_out(item, state.answers.running(item.id, caller.name)) for item in seen]
+            conversations=[_conversation_out(item, state.answers.running(item.id, caller.name)) for item in visible]
         )
 
     @routes.post("", summary="Begin a conversation", status_code=status.HTTP_201_CREATED)
@@ -72,7 +72,7 @@ def _add_one(routes: APIRouter, state: ServerState) -> None:
         conversation_of(state, caller, conversation_id)
         return ConversationOut.model_validate(state.conversations.rename(conversation_id, body.title, caller.name))
 
-    @routes.delete("/{conversation_id}", summary="Forget a conversation", status_code=status.HTTP_204_NO_CONTENT)
+    @routes.delete("/{conversation_id}", summary="Delete a conversation", status_code=status.HTTP_204_NO_CONTENT)
     def delete(conversation_id: ConversationId, caller: CallerHere) -> None:
         conversation_of(state, caller, conversation_id)
         state.conversations.delete(conversation_id, caller.name)

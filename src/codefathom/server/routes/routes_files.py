@@ -27,7 +27,9 @@ ProjectId: TypeAlias = Annotated[str, Query(max_length=200, examples=["shop"])]
 Path: TypeAlias = Annotated[str, Query(min_length=1, max_length=4_096, examples=["shop/pricing.py"])]
 Folder: TypeAlias = Annotated[str, Query(max_length=4_096, examples=["shop"])]
 Line: TypeAlias = Annotated[int, Query(ge=1, le=1_000_000_000, examples=[1])]
-LastLine: TypeAlias = Annotated[int, Query(ge=0, le=1_000_000_000, examples=[20], description="0: the last one")]
+LastLine: TypeAlias = Annotated[
+    int, Query(ge=0, le=1_000_000_000, examples=[20], description="last line; 0: the end of the file")
+]
 Name: TypeAlias = Annotated[str, Query(max_length=1_000, examples=["price"])]
 Kind: TypeAlias = Annotated[str, Query(max_length=100, examples=["function"])]
 Many: TypeAlias = Annotated[int, Query(ge=1, le=10_000, examples=[100])]
@@ -72,16 +74,16 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
         project_id: ProjectId, path: Path, caller: CallerHere, start_line: Line = 1, end_line: LastLine = 0
     ) -> FileLinesOut:
         with indexed(state, project_id, caller) as engine:
-            found = engine.files.lines(path, start_line, end_line)
+            excerpt = engine.files.lines(path, start_line, end_line)
         return FileLinesOut(
-            **found.file._asdict(),
+            **excerpt.file._asdict(),
             project_id=project_id,
-            start_line=found.start_line,
-            end_line=found.end_line,
-            content=found.text,
+            start_line=excerpt.start_line,
+            end_line=excerpt.end_line,
+            content=excerpt.text,
         )
 
-    @routes.get("/file-tree", summary="Show what lies in a folder")
+    @routes.get("/file-tree", summary="List the contents of a folder")
     def file_tree(project_id: ProjectId, caller: CallerHere, folder: Folder = "") -> TreeOut:
         with indexed(state, project_id, caller) as engine:
             entries = engine.files.entries(folder)
@@ -95,21 +97,21 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
     ) -> SymbolsOut:
         with indexed(state, project_id, caller) as engine:
             if path and not name.query and not name.kind:
-                found = engine.files.outline(path)[:limit]
+                symbols = engine.files.outline(path)[:limit]
             else:
-                found = engine.symbols(name.query, path=path, kind=name.kind, limit=limit)
-        return SymbolsOut(project_id=project_id, query=name.query, symbols=[_symbol_out(symbol) for symbol in found])
+                symbols = engine.symbols(name.query, path=path, kind=name.kind, limit=limit)
+        return SymbolsOut(project_id=project_id, query=name.query, symbols=[_symbol_out(symbol) for symbol in symbols])
 
-    @routes.get("/related", summary="Show what a file or symbol is connected with")
+    @routes.get("/related", summary="Show the files and symbols that a file or symbol is connected with")
     def related(project_id: ProjectId, target: Path, caller: CallerHere, depth: Depth = 1) -> RelatedOut:
         with indexed(state, project_id, caller) as engine:
-            found = engine.related(target, depth=depth)
+            result = engine.related(target, depth=depth)
         return RelatedOut(
             project_id=project_id,
-            target=found.target,
-            edges=[EdgeOut.model_validate(edge) for edge in found.edges],
-            completeness=found.completeness,
-            n_unresolved=found.n_unresolved,
+            target=result.target,
+            edges=[EdgeOut.model_validate(edge) for edge in result.edges],
+            completeness=result.completeness,
+            n_unresolved=result.n_unresolved,
         )
 
 
@@ -129,5 +131,5 @@ def _entry_out(entry: TreeEntry) -> TreeEntryOut:
     )
 
 
-def _symbol_out(found: FoundSymbol) -> SymbolOut:
-    return SymbolOut(path=found.path, language=found.language, **asdict(found.symbol))
+def _symbol_out(item: FoundSymbol) -> SymbolOut:
+    return SymbolOut(path=item.path, language=item.language, **asdict(item.symbol))

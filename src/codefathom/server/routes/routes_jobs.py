@@ -59,7 +59,7 @@ def router(state: ServerState) -> APIRouter:
 def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
     @routes.post(
         "/projects/{project_id}/index",
-        summary="Index a project, or join the job that does",
+        summary="Index a project, or follow the job that already does",
         response_class=EventStream,
         responses=_WITHOUT_STREAM,
     )
@@ -87,7 +87,7 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
     def cancel(project_id: ProjectId, caller: CallerHere) -> JobOut:
         job = _latest(project_id, caller, state)
         if not job.is_active:
-            raise ConflictError(f"no job of {project_id!r} is running", hint="GET /jobs lists what ran")
+            raise ConflictError(f"no job of {project_id!r} is running", hint="GET /jobs lists earlier jobs")
         return _out(state.jobs.cancel(job.id) or job)
 
 
@@ -95,12 +95,12 @@ def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/jobs", summary="List jobs, the latest first")
     def jobs(
         caller: CallerHere,
-        project_id: Annotated[str, Query(description="Of this project only", examples=["shop"])] = "",
-        state_: Annotated[str, Query(alias="state", description="In this state only", examples=["done"])] = "",
+        project_id: Annotated[str, Query(description="Only jobs of this project", examples=["shop"])] = "",
+        state_: Annotated[str, Query(alias="state", description="Only jobs in this state", examples=["done"])] = "",
         limit: Annotated[int, Query(ge=1, le=500, examples=[50])] = 50,
     ) -> JobsOut:
-        found = state.jobs.listed(project_id, state=state_, limit=limit)
-        return JobsOut(jobs=[_out(job) for job in found if caller.may_use(job.project_id)])
+        latest_jobs = state.jobs.listed(project_id, state=state_, limit=limit)
+        return JobsOut(jobs=[_out(job) for job in latest_jobs if caller.may_use(job.project_id)])
 
     @routes.get("/jobs/{job_id}", summary="Show a job")
     def job(job_id: JobId, caller: CallerHere) -> JobOut:
@@ -110,14 +110,14 @@ def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
     def events(job_id: JobId, caller: CallerHere, reading: ReadingHere) -> Response:
         return _stream(_job(job_id, caller, state), state, reading)
 
-    @routes.post("/jobs/{job_id}/cancel", summary="Cancel a job; one that has ended stays as it is")
+    @routes.post("/jobs/{job_id}/cancel", summary="Cancel a job; a job that has ended does not change")
     def cancel(job_id: JobId, caller: CallerHere) -> JobOut:
         job = _job(job_id, caller, state)
         return _out(state.jobs.cancel(job.id) or job)
 
 
 def _add_waiting_route(routes: APIRouter, state: ServerState) -> None:
-    @routes.post("/index", summary="Add a folder as a project, index it, and answer when that is done")
+    @routes.post("/index", summary="Add a folder as a project, index it, and respond when the index is complete")
     async def index(body: CodebaseIn, _: ManagerHere) -> CodebaseOut:
         project = await run_in_threadpool(state.projects.find_or_add, body.codebase_path)
         job = await run_in_threadpool(
@@ -134,7 +134,7 @@ def _codebase(job: IndexJob) -> CodebaseOut:
     if job.report is None or job.state != "done":
         trouble = job.trouble
         if trouble is None:
-            raise ConflictError(f"the job {job.id!r} was {job.state}", hint=f"GET /jobs/{job.id} tells more")
+            raise ConflictError(f"the job {job.id!r} was {job.state}", hint=f"GET /jobs/{job.id} shows details")
         raise IndexingError(trouble.message, hint=trouble.hint)
     n_functions = sum(job.report.kinds.get(kind, 0) for kind in _FUNCTIONS)
     return CodebaseOut(
@@ -153,7 +153,9 @@ def _latest(project_id: ProjectId, caller: Caller, state: ServerState) -> IndexJ
     project = state.projects.get(project_id, caller)
     job = state.jobs.latest(project.id)
     if job is None:
-        raise NotFoundError(f"no job of {project_id!r} is known", hint=f"POST /projects/{project_id}/index starts one")
+        raise NotFoundError(
+            f"the project {project_id!r} has no job", hint=f"POST /projects/{project_id}/index starts one"
+        )
     return job
 
 
@@ -191,11 +193,11 @@ def _stream(job: IndexJob, state: ServerState, reading: Reading, *, is_new: bool
     # First the place, then the job: what happens in between is told twice and not left out.
     after = max(channel.last - _N_AT_END, 0) if channel.is_closed else channel.last
     shape = job_shape(state.jobs.get(job.id) or job)
-    told = encoded(Event(after, "status", json.dumps(shape, ensure_ascii=False)), channel.key, form)
-    return EventStream(_after(told, follow(channel, after, form=form)))
+    status_event = encoded(Event(after, "status", json.dumps(shape, ensure_ascii=False)), channel.key, form)
+    return EventStream(_after(status_event, follow(channel, after, form=form)))
 
 
-async def _after(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _after(first: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
-    async for piece in rest:
+    async for piece in pieces:
         yield piece

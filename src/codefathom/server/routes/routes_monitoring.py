@@ -32,8 +32,10 @@ from codefathom.server.schemas.project_schemas import TrialIn
 from codefathom.server.state import CallerHere, ManagerHere, ServerState
 from codefathom.types import Check, Status
 
-OfProject: TypeAlias = Annotated[str, Query(max_length=200, examples=["shop"], description="without it, the server")]
-AskModels: TypeAlias = Annotated[bool, Query(examples=[False], description="ask every model for one word")]
+OfProject: TypeAlias = Annotated[
+    str, Query(max_length=200, examples=["shop"], description="project; without it, the whole server")
+]
+AskModels: TypeAlias = Annotated[bool, Query(examples=[False], description="also send a short request to each model")]
 _KINDS: dict[type, Literal["switch", "number", "fraction", "text", "list"]] = {
     bool: "switch",
     int: "number",
@@ -53,7 +55,9 @@ def router(state: ServerState) -> APIRouter:
 
 
 def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
-    @routes.get("/monitoring/services", summary="Say which parts work; of a project, with its models asked on request")
+    @routes.get(
+        "/monitoring/services", summary="Check the parts of the server, or of a project, on request with its models"
+    )
     def services(caller: CallerHere, project_id: OfProject = "", ask_models: AskModels = False) -> ServicesOut:
         if project_id:
             with state.projects.lease(project_id, caller) as engine:
@@ -61,7 +65,7 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
         _needs_manager(caller.may_manage)
         return _services_out(state, overview.services(state))
 
-    @routes.get("/monitoring/stats", summary="Count what is indexed, asked and failed")
+    @routes.get("/monitoring/stats", summary="Show the numbers of indexed files, requests and failures")
     def stats(caller: ManagerHere) -> StatsOut:
         measures = state.measures
         return StatsOut(
@@ -74,14 +78,14 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
             n_opened=len(state.projects.opened),
         )
 
-    @routes.get("/monitoring/store", summary="Show where the indexes lie and how they are")
+    @routes.get("/monitoring/store", summary="Show the folders and the state of the indexes")
     def store(caller: ManagerHere) -> StoresOut:
         folder = state.config.data_dir
-        found = [
+        listed = [
             StoreOut(project_id=item.project.id, problem=item.problem, **(_kept(item.status) if item.status else {}))
             for item in overview.stores(state, caller)
         ]
-        return StoresOut(data_dir=folder, free_bytes=overview.free_bytes(folder), stores=found)
+        return StoresOut(data_dir=folder, free_bytes=overview.free_bytes(folder), stores=listed)
 
     @routes.get("/metrics", summary="All counts, for Prometheus", response_class=PlainTextResponse)
     def metrics(_: ManagerHere) -> PlainTextResponse:
@@ -98,27 +102,25 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
 
 
 def _add_settings(routes: APIRouter, state: ServerState) -> None:
-    @routes.get("/projects/{project_id}/status", summary="Show what is not in the index, and why")
+    @routes.get("/projects/{project_id}/status", summary="Show the files that are not in the index, with the reasons")
     def status(project_id: ProjectId, caller: CallerHere) -> ProjectStatusOut:
         with state.projects.lease(project_id, caller) as engine:
-            found = engine.status()
+            report = engine.status()
         return ProjectStatusOut(
             project_id=project_id,
-            root=found.root,
-            paused=found.paused,
-            damage=list(found.damage),
-            skipped=[FileReasonOut.model_validate(item) for item in found.skipped],
-            failures=[FileReasonOut.model_validate(item) for item in found.failures],
-            **_kept(found),
+            root=report.root,
+            paused=report.paused,
+            damage=list(report.damage),
+            skipped=[FileReasonOut.model_validate(item) for item in report.skipped],
+            failures=[FileReasonOut.model_validate(item) for item in report.failures],
+            **_kept(report),
         )
 
-    @routes.post(
-        "/projects/{project_id}/test", summary="Say whether the models answer under settings that are not kept"
-    )
-    def test(project_id: ProjectId, wanted: TrialIn, _: ManagerHere) -> ServicesOut:
-        return _services_out(state, state.projects.trial(project_id, wanted.settings))
+    @routes.post("/projects/{project_id}/test", summary="Test the models with settings, without saving the settings")
+    def test(project_id: ProjectId, body: TrialIn, _: ManagerHere) -> ServicesOut:
+        return _services_out(state, state.projects.trial(project_id, body.settings))
 
-    @routes.get("/config", summary="Show every setting, its value and where that comes from")
+    @routes.get("/config", summary="Show each setting, its value, and where the value comes from")
     def config(caller: CallerHere, project_id: OfProject = "") -> ConfigOut:
         if project_id:
             with state.projects.lease(project_id, caller) as engine:
@@ -126,14 +128,14 @@ def _add_settings(routes: APIRouter, state: ServerState) -> None:
         else:
             _needs_manager(caller.may_manage)
             settings, leaving = overview.settings_of_server(state), ""
-        found = overview.listed_settings(settings, with_server=caller.may_manage)
+        listed = overview.listed_settings(settings, with_server=caller.may_manage)
         hosts = overview.open_hosts_of(state)
-        return ConfigOut(settings=[_setting_out(item, hosts) for item in found], leaving=leaving)
+        return ConfigOut(settings=[_setting_out(item, hosts) for item in listed], leaving=leaving)
 
 
 def _needs_manager(may_manage: bool) -> None:
     if not may_manage:
-        raise ForbiddenError("this token is kept to some projects", hint="give project_id")
+        raise ForbiddenError("this token is limited to some projects", hint="give project_id")
 
 
 def _indexed_ids(state: ServerState) -> list[str]:
@@ -173,18 +175,18 @@ def _kept(status: Status) -> dict[str, Any]:
 
 
 def _setting_out(setting: overview.Setting, hosts: list[str]) -> SettingOut:
-    known = setting.known
+    declared = setting.declared
     return SettingOut(
-        key=known.key,
+        key=declared.key,
         value=setting.value,
-        default=known.default,
+        default=declared.default,
         origin=setting.origin,
-        help=known.rule.help,
-        choices=list(known.rule.choices),
-        kind=_KINDS[type(known.default)],
-        low=known.rule.low,
-        high=known.rule.high,
-        changeable=not closed(known),
-        closed=closed(known),
-        hosts=hosts if names_host(known) else [],
+        help=declared.rule.help,
+        choices=list(declared.rule.choices),
+        kind=_KINDS[type(declared.default)],
+        low=declared.rule.low,
+        high=declared.rule.high,
+        changeable=not closed(declared),
+        closed=closed(declared),
+        hosts=hosts if names_host(declared) else [],
     )

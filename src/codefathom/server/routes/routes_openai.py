@@ -27,7 +27,7 @@ from codefathom.server.schemas.openai_schemas import CompletionIn, CompletionOut
 from codefathom.server.state import CallerHere, ServerState
 
 _AGENT = ":agent"
-_NOT_PASSED_ON = "what a system message says is not passed on: the server has its own"
+_NOT_PASSED_ON = "system messages are not passed on: the server has its own"
 _EXAMPLE = """\
 data: {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "In `price_of` …"}}]}
 
@@ -37,7 +37,7 @@ data: [DONE]
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "model": CompletionOut,
-        "description": "The answer; with `stream` in chunks",
+        "description": "The answer; with `stream`, in chunks",
         "content": {MEDIA_TYPE: {"schema": {"type": "string"}, "example": _EXAMPLE}},
     }
 }
@@ -71,10 +71,12 @@ def router(state: ServerState) -> APIRouter:
 
 
 def question_of(body: CompletionIn) -> ClientQuestion:
-    """Return what the last message asks. Raises UsageError when it is no question."""
+    """Return the question in the last message. Raises UsageError for a message that is not from the user."""
     *before, last = body.messages
     if last.role != "user":
-        raise UsageError(f"the last message is of {last.role!r}", hint="the last message must be of the user")
+        raise UsageError(
+            f"the last message has the role {last.role!r}", hint="the last message must have the role 'user'"
+        )
     project = body.model.removesuffix(_AGENT)
     return ClientQuestion(
         text=last.text,

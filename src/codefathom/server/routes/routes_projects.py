@@ -41,22 +41,22 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
         listed = [project_out(state, project) for project in state.projects.listed(caller)]
         return ProjectsOut(projects=[project for project in listed if project.generation])
 
-    @routes.post("/validate-path", summary="Say what a path would be as a project")
-    @routes.post("/projects/validate-path", summary="Say what a path would be as a project")
-    def validate_path(wanted: PathIn, _: ManagerHere) -> PathOut:
+    @routes.post("/validate-path", summary="Check a path: the project that it would become")
+    @routes.post("/projects/validate-path", summary="Check a path: the project that it would become")
+    def validate_path(body: PathIn, _: ManagerHere) -> PathOut:
         try:
-            place = state.projects.place(wanted.path)
+            place = state.projects.place(body.path)
         except FathomError as error:
             return PathOut(ok=False, problem=str(error), hint=error.hint)
         return PathOut(ok=True, **place._asdict())
 
-    @routes.post("/projects", status_code=201, summary="Add a project: a folder, or a repository that a job fetches")
-    def add(wanted: ProjectIn, _: ManagerHere) -> ProjectOut:
-        if bool(wanted.path) == bool(wanted.url):
-            raise UsageError("a project has a path or a url", hint="give one of the two")
-        if wanted.path:
-            return project_out(state, state.projects.add(wanted.path, wanted.name, wanted.settings))
-        project = state.projects.add_clone(wanted.url, wanted.branch, wanted.name, wanted.settings)
+    @routes.post("/projects", status_code=201, summary="Add a project: a folder, or a repository that a job clones")
+    def add(body: ProjectIn, _: ManagerHere) -> ProjectOut:
+        if bool(body.path) == bool(body.url):
+            raise UsageError("a project needs either a path or a url", hint="give exactly one of the two")
+        if body.path:
+            return project_out(state, state.projects.add(body.path, body.name, body.settings))
+        project = state.projects.add_clone(body.url, body.branch, body.name, body.settings)
         state.jobs.submit(project.id, project.root, settings=project.settings)
         return project_out(state, project)
 
@@ -67,12 +67,12 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
         return project_out(state, state.projects.get(project_id, caller))
 
     @routes.patch("/projects/{project_id}", summary="Change name or settings of a project")
-    def change(project_id: ProjectId, wanted: ProjectChangeIn, _: ManagerHere) -> ProjectOut:
-        project = state.projects.change(project_id, wanted.name, wanted.settings)
+    def change(project_id: ProjectId, body: ProjectChangeIn, _: ManagerHere) -> ProjectOut:
+        project = state.projects.change(project_id, body.name, body.settings)
         state.cache.clear()
         return project_out(state, project)
 
-    @routes.delete("/projects/{project_id}", status_code=204, summary="Forget a project; files and index stay")
+    @routes.delete("/projects/{project_id}", status_code=204, summary="Remove a project; its files and its index stay")
     def remove(project_id: ProjectId, _: ManagerHere) -> None:
         project = state.projects.get(project_id)
         state.jobs.forget(project_id)

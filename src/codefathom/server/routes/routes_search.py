@@ -46,65 +46,67 @@ def router(state: ServerState) -> APIRouter:
         "/federated/search", summary="Find places in several projects, merged by rank", response_model=SearchOut
     )
     @routes.post("/search", summary="Find places in one project or in several", response_model=SearchOut)
-    async def search(wanted: SearchIn, caller: CallerHere, request: Request) -> Response:
-        named = ([wanted.project_id] if wanted.project_id else []) + wanted.project_ids
-        asked = SearchKey(wanted.query, wanted.limit, wanted.level, wanted.mode, wanted.min_score, limits_of(wanted))
+    async def search(body: SearchIn, caller: CallerHere, request: Request) -> Response:
+        project_ids = ([body.project_id] if body.project_id else []) + body.project_ids
+        key = SearchKey(body.query, body.limit, body.level, body.mode, body.min_score, limits_of(body))
 
         def look(until: float) -> bytes:
-            projects = chosen_projects(state, caller, named)
-            found = _search_out(wanted.query, search_several(state, caller, projects, asked, until))
-            return found.model_dump_json().encode()  # in this thread, and only once
+            projects = chosen_projects(state, caller, project_ids)
+            response = _search_out(body.query, search_several(state, caller, projects, key, until))
+            return response.model_dump_json().encode()  # in this thread, and only once
 
         return Response(await in_turn(state, caller, request, look), media_type="application/json")
 
-    @routes.get("/signals", summary="Say what the signals of a hit mean and how much each counts")
+    @routes.get("/signals", summary="Explain the signals of a hit, with the weight of each")
     def signals() -> SignalsOut:
         listed = [SignalOut(name=name, meaning=text, weight=WEIGHTS.get(name, 0.0)) for name, text in MEANING.items()]
         return SignalsOut(signals=listed)
 
     @routes.post("/context", summary="Collect whole files for a prompt")
-    async def files_for_prompt(wanted: ContextIn, caller: CallerHere, request: Request) -> ContextOut:
-        return await in_turn(state, caller, request, lambda _: collect(wanted, caller))
+    async def files_for_prompt(body: ContextIn, caller: CallerHere, request: Request) -> ContextOut:
+        return await in_turn(state, caller, request, lambda _: collect(body, caller))
 
-    def collect(wanted: ContextIn, caller: Caller) -> ContextOut:
-        projects = chosen_projects(state, caller, [wanted.project_id] if wanted.project_id else [])
+    def collect(body: ContextIn, caller: Caller) -> ContextOut:
+        projects = chosen_projects(state, caller, [body.project_id] if body.project_id else [])
         if len(projects) > 1:
-            raise UsageError("a context is about one project", hint=f"give project_id, one of {', '.join(projects)}")
-        asked = SearchKey(wanted.query, limits=limits_of(wanted))
-        found = context(state, caller, projects[0], asked, (wanted.max_files, wanted.max_tokens))
+            raise UsageError(
+                "a context is made from one project only", hint=f"give project_id, one of {', '.join(projects)}"
+            )
+        key = SearchKey(body.query, limits=limits_of(body))
+        result = context(state, caller, projects[0], key, (body.max_files, body.max_tokens))
         return ContextOut(
-            query=found.query,
+            query=result.query,
             project_id=projects[0],
-            files=[ContextFileOut.model_validate(file) for file in found.files],
-            n_tokens=found.n_tokens,
-            truncated=list(found.truncated),
-            degraded=list(found.degraded),
+            files=[ContextFileOut.model_validate(file) for file in result.files],
+            n_tokens=result.n_tokens,
+            truncated=list(result.truncated),
+            degraded=list(result.degraded),
         )
 
     return routes
 
 
-def limits_of(wanted: QuestionIn) -> SearchLimits:
-    """Return to what a question is kept."""
-    return SearchLimits(wanted.directory_filter, wanted.language_filter, wanted.kind_filter, wanted.filter)
+def limits_of(body: QuestionIn) -> SearchLimits:
+    """Return the limits of a question."""
+    return SearchLimits(body.directory_filter, body.language_filter, body.kind_filter, body.filter)
 
 
-def hit_out(found: ProjectHit) -> HitOut:
+def hit_out(project_hit: ProjectHit) -> HitOut:
     """Return a hit as the server gives it."""
-    return HitOut(project_id=found.project_id, **hit_shape(found.hit))
+    return HitOut(project_id=project_hit.project_id, **hit_shape(project_hit.hit))
 
 
-def _search_out(query: str, found: Federated) -> SearchOut:
-    results = found.results
-    failed = [item for item in found.answered if item.error]
+def _search_out(query: str, federated: Federated) -> SearchOut:
+    results = federated.results
+    failed = [item for item in federated.answered if item.error]
     surest = max(results, key=lambda result: result.confidence)
     return SearchOut(
         query=query,
         mode=surest.mode,
         plan=PlanOut(route=surest.plan.route, why=surest.plan.why),
-        hits=[hit_out(hit) for hit in found.hits],
+        hits=[hit_out(hit) for hit in federated.hits],
         confidence=round(surest.confidence, 4),
-        weak=all(result.weak or not result.hits for result in results) and bool(found.hits),
+        weak=all(result.weak or not result.hits for result in results) and bool(federated.hits),
         degraded=list(
             dict.fromkeys(
                 [text for result in results for text in result.degraded]
@@ -112,9 +114,9 @@ def _search_out(query: str, found: Federated) -> SearchOut:
             )
         ),
         stale=any(result.stale for result in results),
-        generation=results[0].generation if len(found.answered) == 1 else None,
-        suggestion="" if found.hits else next((result.suggestion for result in results if result.suggestion), ""),
-        projects=[_searched_out(item) for item in found.answered],
+        generation=results[0].generation if len(federated.answered) == 1 else None,
+        suggestion="" if federated.hits else next((result.suggestion for result in results if result.suggestion), ""),
+        projects=[_searched_out(item) for item in federated.answered],
     )
 
 

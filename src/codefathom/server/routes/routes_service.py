@@ -13,12 +13,12 @@ def router(state: ServerState) -> APIRouter:
     """Return the routes that need no token."""
     routes = APIRouter(tags=["service"])
 
-    @routes.get("/health", summary="Whether the server answers")
+    @routes.get("/health", summary="Check that the server answers")
     def health() -> HealthOut:
         degraded = [state.live.problem] if state.live.problem else []
         return HealthOut(status="degraded" if degraded else "ok", version=__version__, degraded=degraded)
 
-    @routes.get("/version", summary="What runs here")
+    @routes.get("/version", summary="Show the version of the server")
     def version() -> VersionOut:
         return VersionOut(name="codefathom", version=__version__)
 

@@ -1,4 +1,4 @@
-"""Questions to one project or to several: what the routes of search and context do."""
+"""Searches in one project or in several, for the routes of search and context."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class SearchLimits:
-    """To what a search is kept; several values of one are alternatives, different ones must all hold."""
+    """The limits of a search; several values of one limit are alternatives, different limits must all hold."""
 
     folders: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
@@ -42,9 +42,9 @@ class SearchLimits:
         """Return this as one condition. Raises UsageError for an expression that cannot be read."""
         fields = {"dir": self.folders, "language": self.languages, "kind": self.kinds}
         values = {
-            name: tuple(value for text in given for value in split_values(text)) for name, given in fields.items()
+            name: tuple(value for text in texts for value in split_values(text)) for name, texts in fields.items()
         }
-        conditions = [one_of(name, given) for name, given in values.items() if given]
+        conditions = [one_of(name, texts) for name, texts in values.items() if texts]
         return combine(*conditions, *([parse_filter(self.expression)] if self.expression.strip() else []))
 
 
@@ -61,7 +61,7 @@ class SearchKey:
 
 
 class Answered(NamedTuple):
-    """What one project had to say, or why it had nothing to say."""
+    """The result of a search in one project, or its error."""
 
     project_id: str
     result: SearchResult | None
@@ -69,7 +69,7 @@ class Answered(NamedTuple):
 
 
 class Federated(NamedTuple):
-    """What several projects had to say together."""
+    """The merged results of several projects."""
 
     hits: tuple[ProjectHit, ...]
     answered: tuple[Answered, ...]
@@ -87,71 +87,73 @@ def indexed(state: ServerState, project_id: str, caller: Caller) -> Iterator[Eng
         # Never index inside a request: the first run may take minutes.
         if not engine.generation:
             if damage := engine.damage:
-                raise DamagedError(damage[0], hint=f"POST /projects/{project_id}/index makes it again")
+                raise DamagedError(damage[0], hint=f"POST /projects/{project_id}/index repairs it")
             raise NotIndexedError(
                 f"the project {project_id!r} has no index yet", hint=f"POST /projects/{project_id}/index makes it"
             )
         yield engine
 
 
-def chosen_projects(state: ServerState, caller: Caller, wanted: Sequence[str]) -> tuple[str, ...]:
+def chosen_projects(state: ServerState, caller: Caller, project_ids: Sequence[str]) -> tuple[str, ...]:
     """Return the projects a question goes to: those that it names, each once, else all that the caller may see.
 
     Raises NotFoundError for an unknown one, and where there is none at all.
     """
-    known = [project.id for project in state.projects.listed(caller)]
-    for name in wanted:
-        if name not in known:
+    visible = [project.id for project in state.projects.listed(caller)]
+    for name in project_ids:
+        if name not in visible:
             state.projects.get(name, caller)
-    if not known:
+    if not visible:
         raise NotFoundError("there is no project yet", hint="POST /projects adds one")
-    return tuple(dict.fromkeys(wanted)) or tuple(known)
+    return tuple(dict.fromkeys(project_ids)) or tuple(visible)
 
 
 async def in_turn(state: ServerState, caller: Caller, request: Request, work: Callable[[float], _T]) -> _T:
-    """Return what `work` returns when it is the client's turn; it is given until when it may take, as `monotonic` says.
+    """Run `work` when it is the client's turn, and return its value; its argument is its time limit, by `monotonic`.
 
     A client that has left is not waited for. Raises BusyError and SlowError.
     """
     limit_s = state.config.search_timeout_s
     until = monotonic() + limit_s
-    who = caller.name or (request.client.host if request.client else "")
-    turn = asyncio.ensure_future(state.turns.run(who, lambda: work(until), limit_s))
+    client = caller.name or (request.client.host if request.client else "")
+    turn = asyncio.ensure_future(state.turns.run(client, lambda: work(until), limit_s))
     # The body is read: what comes now is that the client leaves.
-    left = asyncio.ensure_future(request.receive())
+    departure = asyncio.ensure_future(request.receive())
     try:
-        await asyncio.wait((turn, left), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((turn, departure), return_when=asyncio.FIRST_COMPLETED)
         if not turn.done():
-            raise LeftError("the client has left")
+            raise LeftError("the client has disconnected", hint="send the request again")
         return turn.result()
     finally:
-        left.cancel()
+        departure.cancel()
         turn.cancel()  # no more than a word to one that is done
 
 
-def search(state: ServerState, caller: Caller, project_id: str, asked: SearchKey, until: float) -> SearchResult:
-    """Return what a search finds in a project, from the cache where the index has not changed since."""
-    where = asked.limits.where()
+def search(state: ServerState, caller: Caller, project_id: str, request: SearchKey, until: float) -> SearchResult:
+    """Return the result of a search in a project, from the cache if the index has not changed since."""
+    where = request.limits.where()
     with indexed(state, project_id, caller) as engine:
         stale = engine.refresh()
-        key = (project_id, engine.root, engine.generation, asked)
+        key = (project_id, engine.root, engine.generation, request)
 
         def look() -> SearchResult:
             with span("search", project=project_id) as under_way:
-                found = state.searchers.search(_wanted(state, engine, asked, where, until))
-                under_way.note(mode=found.mode, n_hits=len(found.hits))
-                return found
+                result = state.searchers.search(_search_task(state, engine, request, where, until))
+                under_way.note(mode=result.mode, n_hits=len(result.hits))
+                return result
 
         def is_kept(result: SearchResult) -> bool:
             # While a job writes, the views show less than the generation says: that must not outlive the job.
             return not stale and not result.degraded and result.generation == key[2]
 
-        found: SearchResult = state.cache.get_or_make(key, look, keep=is_kept)
-        return replace(found, stale=stale, hits=engine.marked(found.hits) if stale else found.hits)
+        result: SearchResult = state.cache.get_or_make(key, look, keep=is_kept)
+        return replace(result, stale=stale, hits=engine.marked(result.hits) if stale else result.hits)
 
 
-def _wanted(state: ServerState, engine: Engine, asked: SearchKey, where: Where | None, until: float) -> SearchTask:
-    """Return what the process of a search is told. Raises SlowError when the time is over already."""
+def _search_task(
+    state: ServerState, engine: Engine, request: SearchKey, where: Where | None, until: float
+) -> SearchTask:
+    """Return the task for the process of a search. Raises SlowError when the time is over already."""
     left_s = until - monotonic()
     if left_s <= 0:
         raise SlowError(state.config.search_timeout_s)
@@ -159,13 +161,13 @@ def _wanted(state: ServerState, engine: Engine, asked: SearchKey, where: Where |
         root=engine.root,
         version=engine.version if isinstance(engine, ServedEngine) else 0,
         settings=engine.settings,
-        query=asked.query,
+        query=request.query,
         options={
-            "limit": asked.limit,
-            "level": asked.level,
-            "mode": asked.mode,
+            "limit": request.limit,
+            "level": request.level,
+            "mode": request.mode,
             "where": where,
-            "min_score": asked.min_score,
+            "min_score": request.min_score,
         },
         limit_s=left_s,
         most_opened=state.config.opened_projects,
@@ -173,29 +175,29 @@ def _wanted(state: ServerState, engine: Engine, asked: SearchKey, where: Where |
 
 
 def search_several(
-    state: ServerState, caller: Caller, project_ids: Sequence[str], asked: SearchKey, until: float
+    state: ServerState, caller: Caller, project_ids: Sequence[str], request: SearchKey, until: float
 ) -> Federated:
-    """Return what a search finds in projects, merged by rank; one that cannot answer does not keep the others from it.
+    """Return the results of a search in projects, merged by rank; an error in one project does not stop the others.
 
     Raises the FathomError of the first when none can answer.
     """
-    answered = [_answer(state, caller, project_id, asked, until) for project_id in project_ids]
+    answered = [_answer(state, caller, project_id, request, until) for project_id in project_ids]
     results = {item.project_id: item.result for item in answered if item.result}
     if not results:
         raise next(item.error for item in answered if item.error)
-    return Federated(merge(results, asked.limit or USUAL_LIMIT), tuple(answered))
+    return Federated(merge(results, request.limit or USUAL_LIMIT), tuple(answered))
 
 
-def _answer(state: ServerState, caller: Caller, project_id: str, asked: SearchKey, until: float) -> Answered:
+def _answer(state: ServerState, caller: Caller, project_id: str, request: SearchKey, until: float) -> Answered:
     try:
-        return Answered(project_id, search(state, caller, project_id, asked, until))
+        return Answered(project_id, search(state, caller, project_id, request, until))
     except FathomError as error:  # a path or symbol that a question names may be in one project only
         return Answered(project_id, None, error)
 
 
 def context(
-    state: ServerState, caller: Caller, project_id: str, asked: SearchKey, budget: tuple[int | None, int | None]
+    state: ServerState, caller: Caller, project_id: str, request: SearchKey, budget: tuple[int | None, int | None]
 ) -> Context:
     """Return the files that a prompt needs; `budget` is the most files and the most tokens, None as in the settings."""
     with indexed(state, project_id, caller) as engine:
-        return engine.context(asked.query, max_files=budget[0], max_tokens=budget[1], where=asked.limits.where())
+        return engine.context(request.query, max_files=budget[0], max_tokens=budget[1], where=request.limits.where())

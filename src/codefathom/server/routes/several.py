@@ -46,7 +46,8 @@ def _pinned(paths: Sequence[str], names: Mapping[str, object]) -> dict[str, tupl
         name, _, rest = path.partition("/")
         if name not in chosen or not rest:
             raise SourceError(
-                f"{path!r} is in none of the projects", hint=f"begin it with the project: {next(iter(chosen))}/{path}"
+                f"{path!r} is in none of the projects",
+                hint=f"write the project before the path: {next(iter(chosen))}/{path}",
             )
         chosen[name].append(rest)
     return {name: tuple(rest) for name, rest in chosen.items()}
@@ -80,9 +81,12 @@ def _project(parts: Mapping[str, AnswerSetup]) -> AnswerProject:
         name = path.partition("/")[0]
         project, rest = of(path)
         if project is None:
-            raise UsageError(f"{path!r} is in none of the projects")
-        found = project.related(rest)
-        return replace(found, edges=tuple(replace(edge, path=f"{name}/{edge.path}") for edge in found.edges))
+            raise UsageError(
+                f"{path!r} is in none of the projects",
+                hint=f"write the project before the path: {next(iter(parts))}/{path}",
+            )
+        result = project.related(rest)
+        return replace(result, edges=tuple(replace(edge, path=f"{name}/{edge.path}") for edge in result.edges))
 
     def outline(candidates: Sequence[str]) -> Sequence[Listed]:
         return [
@@ -110,7 +114,7 @@ def _search(query: str, limit: int, parts: Mapping[str, AnswerSetup]) -> SearchR
     best = max(results.values(), key=lambda result: result.confidence)
     return replace(
         best,
-        hits=tuple(_hit(found.project_id, found.hit) for found in merge(results, limit)),
+        hits=tuple(_hit(item.project_id, item.hit) for item in merge(results, limit)),
         degraded=tuple(dict.fromkeys(text for result in results.values() for text in result.degraded)),
         stale=any(result.stale for result in results.values()),
     )

@@ -11,14 +11,14 @@ from codefathom.server.schemas.search_schemas import In, Out, QuestionIn, Sound
 
 
 class TurnIn(In):
-    """Something that was said before."""
+    """An earlier message."""
 
     role: Literal["user", "assistant"] = Field(examples=["user"])
     content: str = Field(examples=["where are orders priced?"])
 
 
 class AskIn(QuestionIn):
-    """A question that is to be answered in words."""
+    """A question for a written answer."""
 
     project_ids: list[str] = Field(default=[], max_length=100, examples=[["shop"]])
     top_k: int | None = Field(
@@ -26,20 +26,21 @@ class AskIn(QuestionIn):
         ge=1,
         le=1_000,
         examples=[50],
-        description="candidates that are ranked, also the most sources; without it rerank.candidates and rerank.top_n",
+        description="number of candidates that are ranked, and maximum number of sources; "
+        "default: rerank.candidates and rerank.top_n",
     )
     pinned: list[str] = Field(
-        default=[], max_length=100, examples=[[]], description="paths that must be among the sources"
+        default=[], max_length=100, examples=[[]], description="paths of files that must be among the sources"
     )
     history: list[TurnIn] = Field(default=[], max_length=200, examples=[[]])
     conversation_id: str = Field(
-        default="", max_length=64, examples=[""], description="the conversation that this goes on with"
+        default="", max_length=64, examples=[""], description="the conversation that this question continues"
     )
-    keep: bool = Field(default=False, examples=[True], description="begin a conversation that the server keeps")
+    keep: bool = Field(default=False, examples=[True], description="begin a conversation that the server stores")
 
 
 class QueryIn(In):
-    """A question for the agent, as the third document has it."""
+    """A question for the agent."""
 
     question: str = Field(
         min_length=1,
@@ -49,19 +50,22 @@ class QueryIn(In):
     )
     project_id: str | None = Field(default=None, max_length=200, examples=["shop"])
     model: str = Field(
-        default="", max_length=200, examples=[""], description="must be the model of the settings: llm.agent, llm.model"
+        default="",
+        max_length=200,
+        examples=[""],
+        description="if present, it must be the model of the settings: llm.agent or llm.model",
     )
     max_iterations: int | None = Field(
-        default=None, ge=1, le=100, examples=[6], description="rounds; more than agent.rounds are refused"
+        default=None, ge=1, le=100, examples=[6], description="maximum number of rounds; at most agent.rounds"
     )
 
 
 class SourceOut(Out):
-    """A numbered excerpt that an answer rests on."""
+    """A numbered excerpt, a source of an answer."""
 
     id: Sound = Field(examples=["shop/pricing.py:12-30"])
     number: int = Field(examples=[1])
-    path: Sound = Field(examples=["shop/pricing.py"], description="as the answer cites it")
+    path: Sound = Field(examples=["shop/pricing.py"], description="path as the answer cites it")
     project_id: str = Field(examples=["shop"])
     file: Sound = Field(examples=["shop/pricing.py"], description="path in the project")
     module: Sound = Field(examples=["shop"])
@@ -73,7 +77,7 @@ class SourceOut(Out):
 
 
 class CitationOut(Out):
-    """A place that the answer names and that was found to be there."""
+    """A place that the answer names and that was verified."""
 
     path: Sound = Field(examples=["shop/pricing.py"])
     start_line: int = Field(examples=[12])
@@ -82,7 +86,7 @@ class CitationOut(Out):
 
 
 class DroppedOut(Out):
-    """A citation that was taken out of the answer."""
+    """A citation that was removed from the answer."""
 
     text: Sound = Field(examples=["[shop/nowhere.py:1-2]"])
     reason: Sound = Field(examples=["no such file"])
@@ -109,17 +113,17 @@ class AnswerOut(Out):
     usage: UsageOut
     cost: float | None = None
     sources: list[SourceOut]
-    degraded: list[Sound] = Field(examples=[[]], description="what was missing, one sentence each")
+    degraded: list[Sound] = Field(examples=[[]], description="problems of this answer, one sentence each")
     stale: bool = Field(examples=[False])
     generation: int = Field(examples=[12])
-    error: Sound = Field(default="", description="why the model's answer is not whole")
+    error: Sound = Field(default="", description="the reason why the model's answer is not complete")
     projects: list[str] = Field(examples=[["shop"]])
     answer_id: str = Field(examples=["9f0e4c"])
     conversation_id: str = Field(default="", examples=[""])
 
 
 class FinalSourceOut(Out):
-    """A place that the final answer rests on."""
+    """A source of the final answer."""
 
     path: Sound = Field(examples=["shop/pricing.py"])
     start_line: int = Field(examples=[12])
@@ -128,12 +132,12 @@ class FinalSourceOut(Out):
 
 
 class FinalAnswerOut(Out):
-    """The agent's answer, as the third document has it."""
+    """The agent's answer."""
 
     answer: Sound = Field(examples=["In `price_of` [shop/pricing.py:12-14]."])
     confidence: Literal["high", "medium", "low"] = Field(examples=["high"])
     sources: list[FinalSourceOut]
-    reasoning: Sound = Field(default="", examples=["2 of 2 citations hold"])
+    reasoning: Sound = Field(default="", examples=["2 of 2 citations were verified"])
 
 
 class ConversationIn(In):
@@ -150,7 +154,7 @@ class TitleIn(In):
 
 
 class TurnOut(Out):
-    """A question and what became of it."""
+    """A question and its answer."""
 
     question: Sound = Field(examples=["where are orders priced?"])
     answer: Sound = Field(examples=["In `price_of` [shop/pricing.py:12-14]."])
@@ -162,14 +166,16 @@ class TurnOut(Out):
 class AnsweringOut(Out):
     """An answer that is being written."""
 
-    answer_id: str = Field(examples=["0c4be1d2a7f8936155d0e3b1c2a49f70"], description="for /answers/{answer_id}/events")
+    answer_id: str = Field(
+        examples=["0c4be1d2a7f8936155d0e3b1c2a49f70"], description="id for /answers/{answer_id}/events"
+    )
     question: Sound = Field(examples=["and with a discount?"])
     is_agent: bool = Field(default=False, examples=[False])
     asked_at: float = Field(examples=[1764000000.0])
 
 
 class ConversationOut(Out):
-    """Questions that belong together; in a list without them."""
+    """Questions that belong together; a list of conversations leaves the questions out."""
 
     id: str = Field(examples=["5f0c9e1b7a3d2c48"])
     title: Sound = Field(examples=["where are orders priced?"])
@@ -177,7 +183,7 @@ class ConversationOut(Out):
     created_at: float = Field(examples=[1764000000.0])
     changed_at: float = Field(examples=[1764000001.0])
     turns: list[TurnOut] = Field(default=[], examples=[[]])
-    answering: list[AnsweringOut] = Field(default=[], examples=[[]], description="what is being written now")
+    answering: list[AnsweringOut] = Field(default=[], examples=[[]], description="answers that are being written now")
 
 
 class ConversationsOut(Out):

@@ -8,13 +8,15 @@ from codefathom.server.schemas.search_schemas import In, Out, Sound
 
 
 class IndexIn(In):
-    """How a project is to be indexed."""
+    """The options of an indexing job."""
 
-    full: bool = Field(default=False, description="Everything again, as after a change of rules", examples=[False])
+    full: bool = Field(
+        default=False, description="Index all files again, also those that have not changed", examples=[False]
+    )
 
 
 class StepOut(Out):
-    """How far a job is."""
+    """The progress of a job."""
 
     phase: str = Field(
         examples=["index"],
@@ -22,8 +24,8 @@ class StepOut(Out):
         "purposes, embed, paused; then the state in which it ended",
     )
     current_file: Sound = Field(default="", examples=["shop/cart.py"])
-    current: int = Field(default=0, examples=[120], description="Files that are done")
-    total: int = Field(default=0, examples=[480], description="Files to do; 0 while it is not known")
+    current: int = Field(default=0, examples=[120], description="Number of files that are done")
+    total: int = Field(default=0, examples=[480], description="Number of files to index; 0 while it is unknown")
     percent: float = Field(default=0.0, examples=[25.0])
     chunk_count: int = Field(default=0, examples=[900])
     files_per_second: float = Field(default=0.0, examples=[310.5])
@@ -32,27 +34,27 @@ class StepOut(Out):
 
 
 class ReportOut(Out):
-    """What a job did, and what the index holds now."""
+    """The result of a job, and the contents of the index after it."""
 
     n_added: int = Field(examples=[480])
     n_changed: int = Field(examples=[0])
     n_removed: int = Field(examples=[0])
     n_unchanged: int = Field(examples=[0])
     n_failed: int = Field(examples=[0])
-    skipped: dict[str, int] = Field(examples=[{"binary": 3}], description="Files that were left out, by reason")
+    skipped: dict[str, int] = Field(examples=[{"binary": 3}], description="Number of skipped files, by reason")
     n_files: int = Field(examples=[480])
     n_chunks: int = Field(examples=[3600])
     n_symbols: int = Field(examples=[2900])
-    kinds: dict[str, int] = Field(examples=[{"function": 2100, "block": 1500}], description="Chunks by kind")
-    n_bytes: int = Field(examples=[1250000], description="Of added and changed files")
+    kinds: dict[str, int] = Field(examples=[{"function": 2100, "block": 1500}], description="Number of chunks by kind")
+    n_bytes: int = Field(examples=[1250000], description="Size of the added and changed files")
     seconds: float = Field(examples=[1.6])
     generation: int = Field(examples=[12])
     index_dir: Sound = Field(examples=["/srv/shop/.fathom"])
-    paused: str = Field(default="", description="Why the run stopped early")
+    paused: str = Field(default="", description="Reason why the run paused")
 
 
 class TroubleOut(Out):
-    """Why a job failed."""
+    """The reason why a job failed."""
 
     code: str = Field(examples=["crashed"])
     detail: Sound = Field(examples=["the process of the job ended with signal 9"])
@@ -73,8 +75,10 @@ class JobOut(Out):
     project_id: str = Field(examples=["shop"])
     full: bool = Field(examples=[False])
     state: str = Field(examples=["running"], description="queued, running, cancelled, failed or done")
-    attempts: int = Field(examples=[1], description="How often it was begun: a server that stops leaves it to the next")
-    created_at: float = Field(examples=[1764000000.0], description="Seconds since 1970; 0 for not yet")
+    attempts: int = Field(
+        examples=[1], description="Number of times the job was started; after a stop of the server it starts again"
+    )
+    created_at: float = Field(examples=[1764000000.0], description="Seconds since 1970; 0: not yet")
     started_at: float = Field(examples=[1764000000.1])
     ended_at: float = Field(examples=[0.0])
     progress: StepOut
@@ -92,12 +96,12 @@ class JobsOut(Out):
 class CodebaseIn(In):
     """A folder to index."""
 
-    codebase_path: str = Field(examples=["/srv/shop"], description="A folder below one of server.allowed_roots")
+    codebase_path: str = Field(examples=["/srv/shop"], description="A folder inside one of server.allowed_roots")
     full: bool = Field(default=False, examples=[False])
 
 
 class CodebaseOut(Out):
-    """What was indexed."""
+    """The contents of the new index."""
 
     status: str = Field(examples=["success"])
     project_id: str = Field(examples=["shop"])

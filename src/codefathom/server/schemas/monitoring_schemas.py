@@ -10,7 +10,7 @@ from codefathom.server.schemas.search_schemas import Out, Sound
 
 
 class CheckOut(Out):
-    """A part of the service, and whether it works."""
+    """A part of the service, and its state."""
 
     name: str = Field(examples=["embedding model"])
     ok: bool = Field(examples=[True])
@@ -19,7 +19,7 @@ class CheckOut(Out):
 
 
 class ServicesOut(Out):
-    """Which parts work."""
+    """The parts of the service and their state."""
 
     ok: bool = Field(examples=[True])
     version: str = Field(examples=["0.1.0"])
@@ -28,20 +28,20 @@ class ServicesOut(Out):
 
 
 class ProjectStatsOut(Out):
-    """What the index of a project holds."""
+    """The contents of the index of a project."""
 
     project_id: str = Field(examples=["shop"])
     n_documents: int = Field(examples=[120])
     n_chunks: int = Field(examples=[900])
     n_symbols: int = Field(examples=[700])
     indexed_at: float = Field(examples=[1_790_000_000.0])
-    languages: dict[str, int] = Field(examples=[{"python": 100}], description="files by language")
-    kinds: dict[str, int] = Field(examples=[{"function": 500}], description="chunks by kind")
-    modules: dict[str, int] = Field(examples=[{"shop": 80}], description="files by first folder")
+    languages: dict[str, int] = Field(examples=[{"python": 100}], description="number of files by language")
+    kinds: dict[str, int] = Field(examples=[{"function": 500}], description="number of chunks by kind")
+    modules: dict[str, int] = Field(examples=[{"shop": 80}], description="number of files by first folder")
 
 
 class RouteTimesOut(Out):
-    """How long the answers of a route took to begin."""
+    """The times until the answers of a route began."""
 
     method: str = Field(examples=["POST"])
     route: str = Field(examples=["/search"])
@@ -52,7 +52,7 @@ class RouteTimesOut(Out):
 
 
 class MinuteOut(Out):
-    """What was asked in one minute, without what only watches the service, and how long answers took to begin."""
+    """The requests of one minute, without those that only watch the service, and the times until answers began."""
 
     at: int = Field(examples=[1_790_000_040])
     n_requests: int = Field(examples=[30])
@@ -62,7 +62,7 @@ class MinuteOut(Out):
 
 
 class FailedOut(Out):
-    """A request that failed for no fault of its own."""
+    """A request that failed because of an error in the server."""
 
     at: float = Field(examples=[1_790_000_041.5])
     method: str = Field(examples=["POST"])
@@ -72,7 +72,7 @@ class FailedOut(Out):
 
 
 class CacheOut(Out):
-    """How much the cache of results is worth."""
+    """The use of the cache of results."""
 
     n_entries: int = Field(examples=[40])
     n_hits: int = Field(examples=[300])
@@ -80,7 +80,7 @@ class CacheOut(Out):
 
 
 class StatsOut(Out):
-    """What is indexed, and how the server is doing."""
+    """Numbers of the indexes and of the server."""
 
     projects: list[ProjectStatsOut]
     routes: list[RouteTimesOut]
@@ -88,27 +88,29 @@ class StatsOut(Out):
     failed: list[FailedOut]
     cache: CacheOut
     n_in_flight: int = Field(examples=[1])
-    n_opened: int = Field(examples=[2], description="indexes that are open now")
+    n_opened: int = Field(examples=[2], description="number of indexes that are open now")
 
 
 class StoreOut(Out):
-    """Where and how the index of a project is kept."""
+    """The place and the state of the index of a project."""
 
     project_id: str = Field(examples=["shop"])
     index_dir: Sound = Field(default="", examples=["/srv/code/shop/.fathom"])
     n_bytes: int = Field(default=0, examples=[1_500_000])
     generation: int = Field(default=0, examples=[12])
     model: str = Field(default="", examples=["bundled"], description="the embedding model")
-    n_without_vector: int = Field(default=0, examples=[0], description="chunks")
+    n_without_vector: int = Field(default=0, examples=[0], description="number of chunks without a vector")
     views_current: bool = Field(default=False, examples=[True])
-    pending: int = Field(default=0, examples=[0], description="files that are new, changed or gone since the last run")
+    pending: int = Field(
+        default=0, examples=[0], description="number of files that are new, changed or removed since the last run"
+    )
     n_failures: int = Field(default=0, examples=[0])
     n_skipped: int = Field(default=0, examples=[3])
     problem: Sound = Field(default="", examples=[""])
 
 
 class StoresOut(Out):
-    """Where the indexes lie and how much room there is."""
+    """The places of the indexes and the free disk space."""
 
     data_dir: Sound = Field(examples=["/home/me/.local/share/codefathom/server"])
     free_bytes: int = Field(examples=[50_000_000_000])
@@ -116,7 +118,7 @@ class StoresOut(Out):
 
 
 class FileReasonOut(Out):
-    """A file and why it is not in the index."""
+    """A file that is not in the index, with the reason."""
 
     path: Sound = Field(examples=["logo.png"])
     reason: Sound = Field(examples=["binary"])
@@ -126,16 +128,16 @@ class ProjectStatusOut(StoreOut):
     """The same for one project, with every file that is not in its index."""
 
     root: Sound = Field(examples=["/srv/code/shop"])
-    paused: Sound = Field(default="", examples=[""], description="why the last run stopped early")
+    paused: Sound = Field(default="", examples=[""], description="reason why the last run paused")
     damage: list[Sound] = Field(
-        default=[], examples=[[]], description="what is known to be damaged; the next job makes it again"
+        default=[], examples=[[]], description="damaged parts of the index; the next job repairs them"
     )
     skipped: list[FileReasonOut]
     failures: list[FileReasonOut]
 
 
 class SettingOut(Out):
-    """A setting, its value and where that comes from."""
+    """A setting, its value and the origin of the value."""
 
     key: str = Field(examples=["search.limit"])
     value: Any = Field(examples=[10])
@@ -144,16 +146,18 @@ class SettingOut(Out):
     help: str = Field(examples=["Most hits of a search."])
     choices: list[str] = Field(examples=[[]])
     kind: Literal["switch", "number", "fraction", "text", "list"] = Field(examples=["number"])
-    low: float | None = Field(default=None, examples=[1.0], description="least value")
+    low: float | None = Field(default=None, examples=[1.0], description="smallest value")
     high: float | None = Field(default=None, examples=[1_000.0], description="largest value")
-    changeable: bool = Field(examples=[True], description="for a project, by PATCH /projects/{project_id}")
+    changeable: bool = Field(
+        examples=[True], description="True if PATCH /projects/{project_id} can change it for a project"
+    )
     closed: Literal["", "path", "server", "masking"] = Field(
-        default="", examples=[""], description="why it cannot be changed so"
+        default="", examples=[""], description="reason why it cannot be changed"
     )
     hosts: list[str] = Field(
         default=[],
         examples=[["localhost"]],
-        description="where its models may be; see server.model_hosts",
+        description="hosts that its value may name; see server.model_hosts",
     )
 
 
@@ -162,5 +166,5 @@ class ConfigOut(Out):
 
     settings: list[SettingOut]
     leaving: Sound = Field(
-        examples=["nothing leaves this machine"], description="what leaves this machine, and to where"
+        examples=["nothing leaves this machine"], description="the data that leaves this machine, and its destination"
     )

@@ -24,7 +24,7 @@ class PartIn(_Lenient):
 
 
 class MessageIn(_Lenient):
-    """A message; the last one is the question, what a system says is left out."""
+    """A message; the last one is the question, system messages are ignored."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"] = Field(examples=["user"])
     content: str | list[PartIn] | None = Field(examples=["where are orders priced?"])
@@ -38,15 +38,15 @@ class MessageIn(_Lenient):
 
 
 class StreamOptionsIn(_Lenient):
-    """What a stream is to hold."""
+    """The options of a stream."""
 
     include_usage: bool = Field(default=False, examples=[True])
 
 
 class CompletionIn(_Lenient):
-    """A conversation to go on with; settings of the model are those of the server."""
+    """A conversation to continue; settings of the model are those of the server."""
 
-    model: str = Field(examples=["shop"], description="the id of a project, `shop:agent` for its agent")
+    model: str = Field(examples=["shop"], description="the id of a project, or `shop:agent` for its agent")
     messages: list[MessageIn] = Field(min_length=1, max_length=500)
     stream: bool = Field(default=False, examples=[False])
     stream_options: StreamOptionsIn | None = None
@@ -63,7 +63,7 @@ class ModelOut(Out):
 
 
 class ModelsOut(Out):
-    """What can be named as model."""
+    """The names that a request can use as model."""
 
     object: Literal["list"] = "list"
     data: list[ModelOut]
@@ -93,7 +93,7 @@ class CompletionUsageOut(Out):
 
 
 class CompletionOut(Out):
-    """An answer as OpenAI gives it, and what it rests on."""
+    """An answer in the form of OpenAI, with its sources."""
 
     id: str = Field(examples=["chatcmpl-9f0e4c"])
     object: Literal["chat.completion"] = "chat.completion"

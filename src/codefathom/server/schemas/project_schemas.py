@@ -12,32 +12,36 @@ SettingValue: TypeAlias = bool | int | float | str | list[str]
 
 
 class ProjectIn(In):
-    """A project to add. In the documents the path is called source_dir or codebase_path."""
+    """A project to add. The path may also be called source_dir or codebase_path."""
 
     path: str = Field(
         default="",
         max_length=4_096,
         examples=["~/code/shop"],
-        description="a folder on the server; the project is the nearest one upwards with .fathom, fathom.toml or .git",
+        description="a folder on the server; the root of the project is the nearest folder, from this one upwards, "
+        "with .fathom, fathom.toml or .git",
         validation_alias=AliasChoices("path", "source_dir", "sourceDir", "codebase_path", "codebasePath"),
     )
     url: str = Field(
         default="",
         max_length=2_000,
         examples=[""],
-        description="instead of a path: the address of a git repository, without a login; see server.git_schemes",
+        description="instead of a path, the address of a git repository, without a login; see server.git_schemes",
     )
-    branch: str = Field(default="", max_length=200, examples=[""], description="branch or tag of that repository")
+    branch: str = Field(default="", max_length=200, examples=[""], description="branch or tag of the repository")
     name: str = Field(default="", max_length=200, examples=["Shop"])
     settings: dict[str, SettingValue] = Field(default={}, max_length=200, examples=[{"search.limit": 20}])
 
 
 class ProjectChangeIn(In):
-    """What is to be changed of a project; what is left out stays."""
+    """Changes of a project; fields that are left out do not change."""
 
     name: str | None = Field(default=None, min_length=1, max_length=200, examples=["Shop"])
     settings: dict[str, SettingValue] | None = Field(
-        default=None, max_length=200, examples=[{"search.limit": 20}], description="all that differ from the files"
+        default=None,
+        max_length=200,
+        examples=[{"search.limit": 20}],
+        description="all settings that differ from the settings files",
     )
 
 
@@ -48,32 +52,32 @@ class TrialIn(In):
         default={},
         max_length=200,
         examples=[{"llm.model": "ollama:qwen2.5-coder:14b"}],
-        description="over those of the project; keys of providers are taken from nobody",
+        description="settings over those of the project; keys of providers are not accepted",
     )
 
 
 class ProjectOut(Out):
-    """A project and how much its index holds."""
+    """A project and the numbers of its index."""
 
     id: str = Field(examples=["shop"])
     name: Sound = Field(examples=["Shop"])
     root: Sound = Field(examples=["/srv/code/shop"])
-    url: str = Field(default="", examples=[""], description="of the repository that it is a copy of")
+    url: str = Field(default="", examples=[""], description="address of the repository that was cloned")
     branch: str = Field(default="", examples=[""])
     added_at: float = Field(examples=[1_790_000_000.0])
     settings: dict[str, Any] = Field(examples=[{}])
     status: Literal["not_indexed", "queued", "indexing", "indexed", "damaged", "failed"] = Field(
-        examples=["indexed"], description="a damaged index is made again by the next job"
+        examples=["indexed"], description="state of the project; the next job repairs a damaged index"
     )
-    problem: Sound = Field(default="", examples=[""], description="why it is failed or damaged")
-    job_id: str = Field(default="", examples=[""], description="of the job that waits or runs")
+    problem: Sound = Field(default="", examples=[""], description="reason why it is failed or damaged")
+    job_id: str = Field(default="", examples=[""], description="id of the job that waits or runs")
     generation: int = Field(default=0, examples=[12])
     n_documents: int = Field(default=0, examples=[120])
     n_chunks: int = Field(default=0, examples=[900])
     n_symbols: int = Field(default=0, examples=[700])
     indexed_at: float = Field(default=0.0, examples=[1_790_000_100.0])
     languages: dict[str, int] = Field(default={}, examples=[{"python": 100, "markdown": 20}])
-    kinds: dict[str, int] = Field(default={}, examples=[{"function": 500}], description="chunks by kind")
+    kinds: dict[str, int] = Field(default={}, examples=[{"function": 500}], description="number of chunks by kind")
 
 
 class ProjectsOut(Out):
@@ -89,12 +93,12 @@ class PathIn(In):
 
 
 class PathOut(Out):
-    """What a path would be as a project."""
+    """The project that a path would become."""
 
     ok: bool = Field(examples=[True])
     root: Sound = Field(default="", examples=["/srv/code/shop"])
     name: Sound = Field(default="", examples=["shop"])
     has_index: bool = Field(default=False, examples=[False])
-    project_id: str = Field(default="", examples=[""], description="of the project that is there already")
+    project_id: str = Field(default="", examples=[""], description="id of the project that already has this path")
     problem: Sound = Field(default="", examples=[""])
     hint: Sound = Field(default="", examples=[""])

@@ -1,4 +1,4 @@
-"""The JSON that the server takes and gives: the only place where its shapes are said."""
+"""The JSON of requests and answers of search, files and symbols."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Counted(BaseModel):
 
 
 class In(Counted):
-    """A body that is taken: snake_case and camelCase, and no name that is not known."""
+    """The body of a request: names in snake_case or camelCase, and no unknown name."""
 
     model_config = ConfigDict(
         alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(name, to_camel(name))),
@@ -63,7 +63,7 @@ class In(Counted):
 
 
 class Out(BaseModel):
-    """A body that is given; made from values of the program by their attributes."""
+    """The body of an answer; made from values of the program by their attributes."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -80,15 +80,15 @@ class ProblemOut(Out):
 
 
 class HealthOut(Out):
-    """Whether the server answers, and what is not as it should be."""
+    """The state of the server, with the problems it has."""
 
-    status: str = Field(examples=["ok"], description="`ok`, or `degraded` with the reasons beside it")
+    status: str = Field(examples=["ok"], description="`ok`, or `degraded` with the reasons")
     version: str = Field(examples=["0.1.0"])
     degraded: list[Sound] = Field(default=[], examples=[[]])
 
 
 class VersionOut(Out):
-    """What runs here."""
+    """The version of the server."""
 
     name: str = Field(examples=["codefathom"])
     version: str = Field(examples=["0.1.0"])
@@ -98,7 +98,7 @@ class VersionOut(Out):
 
 
 class QuestionIn(In):
-    """A question and to what its answer is kept. Every name is understood in camelCase too."""
+    """A question and its limits. Every name may be written in camelCase too."""
 
     query: str = Field(
         min_length=1,
@@ -114,7 +114,7 @@ class QuestionIn(In):
 
 
 class SearchIn(QuestionIn):
-    """A search; without a project in all projects."""
+    """A search; without a project, in all projects."""
 
     project_ids: list[str] = Field(default=[], max_length=100, examples=[["shop"]])
     limit: int | None = Field(
@@ -130,7 +130,7 @@ class SearchIn(QuestionIn):
 
 
 class ContextIn(QuestionIn):
-    """A question for which a prompt needs files; a project must be named where there are several."""
+    """A question whose files are collected for a prompt; if there are several projects, one must be named."""
 
     max_files: int | None = Field(default=None, ge=1, le=1_000, examples=[10])
     max_tokens: int | None = Field(default=None, ge=1, le=10_000_000, examples=[20_000])
@@ -143,12 +143,12 @@ class HitOut(Out):
     path: Sound = Field(examples=["shop/pricing.py"])
     start_line: int = Field(examples=[12])
     end_line: int = Field(examples=[30])
-    line: int = Field(examples=[14], description="the line to look at first")
+    line: int = Field(examples=[14], description="the most relevant line")
     kind: str = Field(examples=["function"])
     name: Sound = Field(examples=["price_of"])
     language: str = Field(examples=["python"])
     score: float = Field(examples=[1.0])
-    signals: dict[str, float] = Field(examples=[{"lexical": 0.8}], description="what each source of evidence gave")
+    signals: dict[str, float] = Field(examples=[{"lexical": 0.8}], description="value of each signal")
     content: Sound = Field(examples=["def price_of(order): ..."])
     module: Sound = Field(examples=["shop"], description="the first folder of the path")
     sub_module: Sound = Field(examples=[""], description="the second folder of the path")
@@ -157,49 +157,49 @@ class HitOut(Out):
 
 
 class SearchedOut(Out):
-    """How a search went in one project."""
+    """The result of a search in one project, in numbers."""
 
     project_id: str = Field(examples=["shop"])
     n_hits: int = Field(default=0, examples=[10])
     confidence: float = Field(default=0.0, examples=[0.8])
     generation: int = Field(default=0, examples=[12])
     stale: bool = Field(default=False, examples=[False])
-    problem: ProblemOut | None = Field(default=None, description="why this project has no hits")
+    problem: ProblemOut | None = Field(default=None, description="error of the search in this project")
 
 
 class PlanOut(Out):
-    """What kind of question the query was taken for, and why."""
+    """The kind of search that was chosen for the query, and the reason."""
 
     route: Route = Field(examples=["graph"])
-    why: str = Field(examples=["it asks what calls price_of"], description='"" when its mode was given')
+    why: str = Field(examples=["it asks what calls price_of"], description='reason; "" if the query chose its mode')
 
 
 class SearchOut(Out):
     """The hits, best first."""
 
     query: str = Field(examples=["where are orders priced"])
-    mode: Mode = Field(examples=["hybrid"], description='how the hits were ranked; never "auto"')
+    mode: Mode = Field(examples=["hybrid"], description='mode in which the hits were ranked; never "auto"')
     plan: PlanOut
     hits: list[HitOut]
     confidence: float = Field(examples=[0.8])
-    weak: bool = Field(examples=[False], description="most likely nothing here answers this")
-    degraded: list[Sound] = Field(examples=[[]], description="what was missing, one sentence each")
+    weak: bool = Field(examples=[False], description="True if probably nothing in the index answers the query")
+    degraded: list[Sound] = Field(examples=[[]], description="problems of this search, one sentence each")
     stale: bool = Field(examples=[False], description="files have changed since the index was made")
-    generation: int | None = Field(examples=[12], description="of the index; null for several projects")
+    generation: int | None = Field(examples=[12], description="generation of the index; null for several projects")
     suggestion: Sound = Field(examples=[""])
     projects: list[SearchedOut]
 
 
 class SignalOut(Out):
-    """One source of evidence for a hit."""
+    """One signal of the ranking."""
 
     name: str = Field(examples=["lexical"])
     meaning: str = Field(examples=["words of the question stand in it"])
-    weight: float = Field(examples=[0.36], description="times the number of a hit: what that adds; 0: to nothing")
+    weight: float = Field(examples=[0.36], description="factor of the signal in the score of a hit; 0: not used")
 
 
 class SignalsOut(Out):
-    """All sources of evidence there are."""
+    """All signals of the ranking."""
 
     signals: list[SignalOut]
 
@@ -222,8 +222,8 @@ class ContextOut(Out):
     project_id: str = Field(examples=["shop"])
     files: list[ContextFileOut]
     n_tokens: int = Field(examples=[850])
-    truncated: list[Sound] = Field(examples=[[]], description="paths that did not fit whole")
-    degraded: list[str] = Field(default=[], examples=[[]], description="what the search had to do without")
+    truncated: list[Sound] = Field(examples=[[]], description="paths of files that did not fit completely")
+    degraded: list[str] = Field(default=[], examples=[[]], description="problems of the search")
 
 
 # ---- files
@@ -234,7 +234,7 @@ class FileOut(Out):
 
     path: Sound = Field(examples=["shop/pricing.py"])
     language: str = Field(examples=["python"])
-    size: int = Field(examples=[1_200], description="bytes")
+    size: int = Field(examples=[1_200], description="size in bytes")
     n_lines: int = Field(examples=[40])
 
 
@@ -242,7 +242,7 @@ class FilesOut(Out):
     """Indexed files, ordered by path."""
 
     project_id: str = Field(examples=["shop"])
-    n_files: int = Field(examples=[120], description="in all, also those that are not listed here")
+    n_files: int = Field(examples=[120], description="number of all files, also those not listed here")
     files: list[FileOut]
 
 
@@ -261,13 +261,13 @@ class TreeEntryOut(Out):
     name: Sound = Field(examples=["pricing.py"])
     path: Sound = Field(examples=["shop/pricing.py"])
     is_folder: bool = Field(examples=[False])
-    n_files: int = Field(examples=[1], description="below a folder")
+    n_files: int = Field(examples=[1], description="number of files below a folder")
     language: str = Field(default="", examples=["python"])
     n_lines: int = Field(default=0, examples=[40])
 
 
 class TreeOut(Out):
-    """What lies directly in a folder, folders first."""
+    """The contents of a folder, folders first."""
 
     project_id: str = Field(examples=["shop"])
     folder: Sound = Field(examples=["shop"])
@@ -309,7 +309,7 @@ class EdgeOut(Out):
 
 
 class RelatedOut(Out):
-    """What a file or symbol is connected with, and how complete that is."""
+    """The files and symbols that a file or symbol is connected with, and how complete the list is."""
 
     project_id: str = Field(examples=["shop"])
     target: Sound = Field(examples=["@@price_of"])

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 
 class CacheCounts(NamedTuple):
-    """How much the cache is worth."""
+    """The numbers of hits and misses of the cache."""
 
     n_entries: int
     n_hits: int
@@ -38,16 +38,16 @@ class ResultCache:
     def get_or_make(
         self, key: Hashable, make: Callable[[], Any], *, keep: Callable[[Any], bool] = lambda _: True
     ) -> Any:
-        """Return the value of a key; `make` makes it when there is none. Kept is what `keep` says, and no error."""
-        found, value = self._get(key)
-        if not found:
+        """Return the value of a key; if there is none, `make` makes it, and `keep` decides if it is stored."""
+        is_present, value = self._get(key)
+        if not is_present:
             value = make()
             if keep(value):
                 self._put(key, value)
         return value
 
     def counts(self) -> CacheCounts:
-        """Return how often a value was there."""
+        """Return the numbers of hits and misses."""
         with self._lock:
             return CacheCounts(len(self._values), self._n_hits, self._n_misses)
 
@@ -59,14 +59,14 @@ class ResultCache:
     def _get(self, key: Hashable) -> tuple[bool, Any]:
         with self._lock:
             made_at, value = self._values.get(key, (float("-inf"), None))
-            found = self._clock() - made_at < self._ttl_s()
-            if found:
+            is_present = self._clock() - made_at < self._ttl_s()
+            if is_present:
                 self._values.move_to_end(key)
                 self._n_hits += 1
             else:
                 self._values.pop(key, None)
                 self._n_misses += 1
-            return found, value
+            return is_present, value
 
     def _put(self, key: Hashable, value: Any) -> None:
         with self._lock:

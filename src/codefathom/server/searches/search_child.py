@@ -39,7 +39,7 @@ class SearchTask:
 
 
 class SearchOutcome(NamedTuple):
-    """What came of a search, and the spans of its stages."""
+    """The result or the error of a search, and the spans of its stages."""
 
     outcome: SearchResult | FathomError
     spans: tuple[Past, ...] = ()
@@ -51,33 +51,33 @@ class RecentEngines:
     def __init__(self) -> None:
         self._engines: OrderedDict[str, tuple[int, Engine]] = OrderedDict()
 
-    def engine(self, wanted: SearchTask) -> Engine:
+    def engine(self, task: SearchTask) -> Engine:
         """Return the engine of a project; it never writes, which the server does."""
-        version, engine = self._engines.pop(wanted.root, (-1, None))
-        if engine is None or version != wanted.version:
+        version, engine = self._engines.pop(task.root, (-1, None))
+        if engine is None or version != task.version:
             if engine is not None:
                 engine.close()
-            settings = wanted.settings._replace(search=wanted.settings.search._replace(refresh="never"))
-            engine = Engine(locate(wanted.root, settings))
-        self._engines[wanted.root] = (wanted.version, engine)
-        while len(self._engines) > wanted.most_opened:
+            settings = task.settings._replace(search=task.settings.search._replace(refresh="never"))
+            engine = Engine(locate(task.root, settings))
+        self._engines[task.root] = (task.version, engine)
+        while len(self._engines) > task.most_opened:
             _, (_, oldest) = self._engines.popitem(last=False)
             oldest.close()
         return engine
 
 
-def answer(wanted: SearchTask, opened: RecentEngines) -> SearchOutcome:
-    """Return what a search finds, or why it finds nothing."""
-    if not wanted.is_traced:
-        return SearchOutcome(_outcome(wanted, opened))
+def answer(task: SearchTask, opened: RecentEngines) -> SearchOutcome:
+    """Return the result of a search, or its error."""
+    if not task.is_traced:
+        return SearchOutcome(_outcome(task, opened))
     with recording() as spans:
-        outcome = _outcome(wanted, opened)
+        outcome = _outcome(task, opened)
     return SearchOutcome(outcome, tuple(spans))
 
 
-def _outcome(wanted: SearchTask, opened: RecentEngines) -> SearchResult | FathomError:
+def _outcome(task: SearchTask, opened: RecentEngines) -> SearchResult | FathomError:
     try:
-        return opened.engine(wanted).search(wanted.query, **wanted.options)
+        return opened.engine(task).search(task.query, **task.options)
     except FathomError as error:
         return error
 
@@ -100,16 +100,16 @@ def main() -> None:
     """Answer until nobody asks any more."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not end up between two answers
-    asked = os.fdopen(os.dup(0), "rb")
+    tasks = os.fdopen(os.dup(0), "rb")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the server ends this
     import_module("numpy")  # where it is loaded, vectors are looked through faster
     opened = RecentEngines()
     while True:
         try:
-            wanted: SearchTask = pickle.load(asked)
+            task: SearchTask = pickle.load(tasks)
         except EOFError:
             return
-        with _within(wanted.limit_s):
-            found = answer(wanted, opened)
-        pickle.dump(found, answers, protocol=pickle.HIGHEST_PROTOCOL)
+        with _within(task.limit_s):
+            outcome = answer(task, opened)
+        pickle.dump(outcome, answers, protocol=pickle.HIGHEST_PROTOCOL)
         answers.flush()

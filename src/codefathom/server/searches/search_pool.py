@@ -28,23 +28,23 @@ class Searchers:
 
     @property
     def n_processes(self) -> int:
-        """How many there are."""
+        """The number of processes."""
         return len(self._all)
 
-    def search(self, wanted: SearchTask) -> SearchResult:
-        """Return what a search finds. Raises its FathomError, and SlowError when it takes too long."""
+    def search(self, task: SearchTask) -> SearchResult:
+        """Return the result of a search. Raises its FathomError, and SlowError when it takes too long."""
         process = self._take()
         try:
-            found = process.ask(wanted)
+            answer = process.ask(task)
         except BaseException:
             self._forget(process)
             raise
         with self._lock:
             self._idle.append(process)
-        take_over(found.spans)
-        if isinstance(found.outcome, FathomError):
-            raise found.outcome
-        return found.outcome
+        take_over(answer.spans)
+        if isinstance(answer.outcome, FathomError):
+            raise answer.outcome
+        return answer.outcome
 
     def close(self) -> None:
         """End all processes; a search that is under way fails."""
@@ -60,7 +60,7 @@ class Searchers:
     def _take(self) -> _Process:
         with self._lock:
             if self._is_closed:
-                raise IndexingError("the server is shutting down", hint="ask again when it is back")
+                raise IndexingError("the server is shutting down", hint="try again when it has started again")
             # The last one that was used: with few searches the others stay as they are, and are swapped out.
             while self._idle and (process := self._idle.pop()):
                 if process.is_running:
@@ -83,25 +83,25 @@ class _Process:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, wanted: SearchTask) -> SearchOutcome:
-        """Return what came of a search. Raises SlowError, and IndexingError when the process has ended."""
+    def ask(self, task: SearchTask) -> SearchOutcome:
+        """Return the outcome of a search. Raises SlowError, and IndexingError when the process has ended."""
         process = self._process
         assert process.stdin is not None  # both are pipes
         assert process.stdout is not None
         # Where settings come from cannot be pickled, and is of no use there.
-        sent = replace(wanted, settings=wanted.settings._replace(origins={}, refused={}), is_traced=is_collected())
+        message = replace(task, settings=task.settings._replace(origins={}, refused={}), is_traced=is_collected())
         try:
-            process.stdin.write(pickle.dumps(sent, protocol=pickle.HIGHEST_PROTOCOL))
+            process.stdin.write(pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL))
             process.stdin.flush()
-            found: SearchOutcome = pickle.load(process.stdout)
+            outcome: SearchOutcome = pickle.load(process.stdout)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
             process.kill()
             if process.wait() == -getattr(signal, "SIGALRM", 0):
-                raise SlowError(wanted.limit_s) from error
+                raise SlowError(task.limit_s) from error
             raise IndexingError(
-                f"the process of a search ended with status {process.returncode}", hint="ask again"
+                f"the process of a search ended with status {process.returncode}", hint="try again"
             ) from error
-        return found
+        return outcome
 
     def end(self) -> None:
         """End it at once, from any thread; it writes nothing."""

@@ -43,11 +43,11 @@ class Turns:
 
     @property
     def n_waiting(self) -> int:
-        """How much waits for a thread."""
+        """The number of searches that wait for a thread."""
         return self._n_waiting
 
     async def run(self, client: str, work: Callable[[], _T], limit_s: float) -> _T:
-        """Return what `work` returns, when it is the client's turn.
+        """Run `work` when it is the client's turn, and return its value.
 
         What has not begun when this is cancelled, or when the time is over, is left undone. Raises BusyError when too
         many wait, and SlowError after `limit_s` seconds.
@@ -79,7 +79,7 @@ class Turns:
     def _add(self, client: str, turn: _Turn) -> None:
         with self._changed:
             if self._is_closed or self._n_waiting >= self._most_waiting():
-                raise BusyError(f"{self._n_waiting} searches wait already", hint="ask again in a moment")
+                raise BusyError(f"{self._n_waiting} searches are waiting already", hint="try again in a moment")
             self._waiting.setdefault(client, deque()).append(turn)
             self._n_waiting += 1
             if self._n_waiting > self._n_idle and len(self._threads) < self._n_threads:
