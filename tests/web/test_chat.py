@@ -589,7 +589,12 @@ def test_a_question_that_the_server_refuses_is_answered_with_its_hint(page: Page
 
 
 def test_a_server_that_is_busy_or_away_says_so_and_is_asked_again(page: Page, answering: ServedPage) -> None:
-    busy = {"status": 503, "code": "busy", "detail": "the server is writing 16 answers already", "hint": "try again in a moment"}
+    busy = {
+        "status": 503,
+        "code": "busy",
+        "detail": "the server is writing 16 answers already",
+        "hint": "try again in a moment",
+    }
     opened(page, answering)
     page.route("**/api/ask/stream", lambda route: route.fulfill(status=503, json=busy))
     ask(page)
