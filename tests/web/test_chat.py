@@ -213,7 +213,7 @@ def test_only_the_chosen_projects_are_asked(page: Page, answering: ServedPage, t
     (other / "fathom.toml").touch()
     answering.add(other)
     opened(page, answering)
-    page.get_by_role("combobox", name="Projects that are asked").click()
+    page.get_by_role("combobox", name="Projects to ask about").click()
     page.get_by_title("zoo", exact=True).click()
     page.keyboard.press("Escape")
     ask(page, "when do the lions eat")
@@ -237,13 +237,13 @@ class TestWhileItIsWritten:
         grows(page)
         assert not model_of(answering).asked[0].is_closed.is_set()
         page.get_by_role("button", name="Stop").click()
-        expect(answer(page)).to_contain_text("Stopped. What was written until then is kept.")
+        expect(answer(page)).to_contain_text("Stopped. The text written so far is kept.")
         expect(page.get_by_role("button", name="Send")).to_be_visible()
         assert model_of(answering).asked[0].is_closed.wait(LONG_S)
         n = n_written(page)
         assert n
         page.reload()
-        expect(answer(page)).to_contain_text("Stopped. What was written until then is kept.")
+        expect(answer(page)).to_contain_text("Stopped. The text written so far is kept.")
         assert n_written(page) == n
         assert kept(answering)[0]["turns"][0]["state"] == "stopped"
 
@@ -544,7 +544,7 @@ def test_a_model_that_breaks_off_leaves_what_it_wrote_and_a_hint(page: Page, ans
     opened(page, answering)
     ask(page)
     trouble = answer(page).get_by_role("alert")
-    expect(trouble).to_contain_text("The model’s answer is not whole")
+    expect(trouble).to_contain_text("The model’s answer is not complete")
     text = answer(page).locator(".answer-text")
     expect(text).to_contain_text("It begins well")
     expect(text.get_by_role("link", name="pricing.py:6-8").first).to_be_visible()
@@ -552,7 +552,7 @@ def test_a_model_that_breaks_off_leaves_what_it_wrote_and_a_hint(page: Page, ans
     expect(trouble).to_contain_text(hint)
     page.reload()
     expect(text).to_contain_text("It begins well")
-    expect(trouble).to_contain_text("The model’s answer is not whole")
+    expect(trouble).to_contain_text("The model’s answer is not complete")
 
 
 def test_what_failed_can_be_asked_again(page: Page, answering: ServedPage) -> None:

@@ -129,4 +129,4 @@ def test_what_is_not_as_it_should_be_is_said_at_the_top(page: Page, served: Serv
     told = {"status": "degraded", "version": "0", "degraded": ["the settings file has changed but cannot be used"]}
     page.route("**/api/health", lambda route: route.fulfill(json=told))
     opened(page, served)
-    expect(page.get_by_role("status").filter(has_text="Not as it should be")).to_contain_text("older than their file")
+    expect(page.get_by_role("status").filter(has_text="Problems of the server")).to_contain_text("cannot be used")

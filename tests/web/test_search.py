@@ -319,13 +319,13 @@ def test_weak_results_are_marked_as_the_server_says(page: Page, ready: ServedPag
     assert weak["weak"]
     assert weak["hits"]
     page.goto(f"{ready.url}/search?q={UNANSWERED}")
-    expect(page.get_by_text("Most likely nothing here answers this")).to_be_visible()
+    expect(page.get_by_text("Probably nothing here answers this")).to_be_visible()
     expect(page.get_by_text("weak", exact=True)).to_have_count(len(weak["hits"]))
     box(page).fill(QUESTION)
     strong = found(ready, QUESTION)
     assert not strong["weak"]
     expect(links(page).first).to_have_text(written(strong["hits"][0]))
-    expect(page.get_by_text("Most likely nothing here answers this")).to_be_hidden()
+    expect(page.get_by_text("Probably nothing here answers this")).to_be_hidden()
     expect(page.get_by_text("weak", exact=True)).to_have_count(0)
 
 
@@ -406,7 +406,7 @@ def test_axe_finds_nothing_serious_in_what_opens(browser: BrowserContext, ready:
     page = browser.new_page()
     page.emulate_media(color_scheme=theme)
     page.goto(f"{ready.url}/search?q={UNANSWERED}&lang=python")
-    expect(page.get_by_text("Most likely nothing here answers this")).to_be_visible()
+    expect(page.get_by_text("Probably nothing here answers this")).to_be_visible()
     hits(page).first.get_by_role("button", name="Why here").click()
     expect(page.get_by_role("region", name=re.compile("^Why "))).to_be_visible()
     page.get_by_role("combobox", name="Kind").click()

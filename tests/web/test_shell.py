@@ -208,10 +208,10 @@ def test_a_server_with_tokens_asks_for_one_and_remembers_it(page: Page, config: 
     guarded = replace(config, tokens=(Token("team", hash_of(SECRET)),))
     with serving(tmp_path, guarded) as served:
         page.goto(f"{served.url}/projects")
-        dialog = page.get_by_role("dialog", name="This server asks for a token")
+        dialog = page.get_by_role("dialog", name="This server requires a token")
         field = dialog.get_by_label("Token", exact=True)
         field.fill("wrong")
-        dialog.get_by_role("button", name="Go on").click()
+        dialog.get_by_role("button", name="Continue").click()
         expect(dialog.get_by_role("alert")).to_have_text("The server does not know this token.")
         field.fill(SECRET)
         page.keyboard.press("Enter")

@@ -8,7 +8,7 @@ export const monitoringText = texts(
     "monitoring.version": "Version {version}, running for {time}",
     "monitoring.updated": "Updated {time}",
     "monitoring.refresh": "Refresh now",
-    "monitoring.degraded": "Not as it should be",
+    "monitoring.degraded": "Problems of the server",
 
     "monitoring.files": "Files",
     "monitoring.files.more": "in {n} {n|project|projects}",
@@ -35,7 +35,7 @@ export const monitoringText = texts(
     "monitoring.p50": "half within",
     "monitoring.p95": "95 % within",
     "monitoring.keys": "The arrow keys move from minute to minute.",
-    "monitoring.quiet": "Nothing was asked in the last hour.",
+    "monitoring.quiet": "There were no requests in the last hour.",
     "monitoring.now": "now",
 
     "monitoring.services": "Services and models",
@@ -61,10 +61,10 @@ export const monitoringText = texts(
     "monitoring.state": "State",
     "monitoring.state.current": "up to date",
     "monitoring.state.pending": "{n} {n|file has|files have} changed",
-    "monitoring.state.views": "views are behind",
+    "monitoring.state.views": "search views are out of date",
     "monitoring.state.vectors": "{n} {n|passage|passages} without vector",
     "monitoring.state.failures": "{n} {n|file|files} failed",
-    "monitoring.state.skipped": "{n} {n|file|files} left out",
+    "monitoring.state.skipped": "{n} {n|file|files} skipped",
     "monitoring.state.reading": "reading …",
 
     "monitoring.languages": "Languages",
