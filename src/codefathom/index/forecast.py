@@ -37,8 +37,8 @@ def dry_run(
     jobs = (*todo.jobs, *todo.unfinished)
     n_bytes = sum(job.file.size for job in jobs)
     return IndexReport(
-        added=tuple(job.file.path for job in jobs if job.file.path not in todo.known),
-        changed=tuple(job.file.path for job in jobs if job.file.path in todo.known),
+        added=tuple(job.file.path for job in jobs if job.file.path not in todo.entries),
+        changed=tuple(job.file.path for job in jobs if job.file.path in todo.entries),
         removed=todo.removed,
         n_unchanged=todo.n_unchanged,
         n_touched=0,

@@ -137,19 +137,19 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
     if doubt is None:
         stages.views.begin(full=full, damaged=damage)
     _remove(stages, todo.removed, tally)
-    for event in _work_off(stages, jobs, todo.known, reparsing, tally):
+    for event in _work_off(stages, jobs, todo.entries, reparsing, tally):
         checks.refuse_damage()
         yield event
-    if not tally.paused and _has_found_encoding(stages, todo.known, tally.n_assumed):
+    if not tally.paused and _has_found_encoding(stages, todo.entries, tally.n_assumed):
         # Some files were read as another encoding than all of them together turn out to have: read those again.
         again = plan(stages.catalog, stages.recipe)
         tally.n_done -= len(again.jobs)
-        yield from _work_off(stages, again.jobs, todo.known, reparsing, tally)
+        yield from _work_off(stages, again.jobs, todo.entries, reparsing, tally)
     yield Progress("write", tally.n_done, len(jobs), n_chunks=tally.n_chunks)
     checks.refuse_damage(wait=True)
     if doubt is not None:
-        doubt.end(set(todo.known) - tally.seen - set(tally.removed))
-    kept_before = not tally.paused and bool(todo.known) and _is_masked_otherwise(stages)
+        doubt.end(set(todo.entries) - tally.seen - set(tally.removed))
+    kept_before = not tally.paused and bool(todo.entries) and _is_masked_otherwise(stages)
     if kept_before and doubt is None:  # else they are made anew already
         stages.views.begin(full=True)
     _finish(stages, todo, tally, looked_at_ns)
@@ -158,7 +158,7 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
 
 
 def _work_off(
-    stages: Stages, jobs: Sequence[FileJob], known: Mapping[str, Entry], reparsing: Reparsing, tally: _Tally
+    stages: Stages, jobs: Sequence[FileJob], entries: Mapping[str, Entry], reparsing: Reparsing, tally: _Tally
 ) -> Iterator[Progress]:
     """Prepare and store files, batch by batch, until too many of them fail."""
     n_jobs = tally.n_done + len(jobs)
@@ -166,7 +166,7 @@ def _work_off(
     small = [job for job in jobs if job.file.size <= MAX_WHOLE_FILE_BYTES]
     for step in reparsing.steps(prepare_all(small, recipe, stages.n_workers)):
         outcomes = step if stages.doubt is None else _compared(stages, stages.doubt, step, tally)
-        _store(stages, outcomes, known, tally)
+        _store(stages, outcomes, entries, tally)
         path = outcomes[-1].path if outcomes else ""
         yield Progress("index", tally.n_done, n_jobs, path, tally.n_chunks, failures=tally.not_told())
         tally.paused = _reason_to_pause(tally, stages.error_limit)
@@ -175,24 +175,24 @@ def _work_off(
             return
     for job in jobs:
         if job.file.size > MAX_WHOLE_FILE_BYTES:
-            for n_chunks in _store_large(replace(stages, recipe=recipe), job, known, tally):
+            for n_chunks in _store_large(replace(stages, recipe=recipe), job, entries, tally):
                 yield Progress("index", tally.n_done, n_jobs, job.file.path, n_chunks, failures=tally.not_told())
 
 
-def _has_found_encoding(stages: Stages, known: Mapping[str, Entry], n_new: int) -> bool:
+def _has_found_encoding(stages: Stages, entries: Mapping[str, Entry], n_new: int) -> bool:
     """Store the likely encoding of files that are not UTF-8 and declare none; return True if it has changed.
 
     `n_new` is the number of these files in this run. A run that was killed may have left some among `known`.
     """
     recipe = with_found_encoding(stages.recipe, stages.catalog)
-    has_more = n_new or (not recipe.found_encoding and any(map(is_assumed, known.values())))
+    has_more = n_new or (not recipe.found_encoding and any(map(is_assumed, entries.values())))
     if recipe.encoding or not has_more:
         return False
     paths = [entry.path for entry in stages.catalog.entries().values() if is_assumed(entry)]
     paths = sorted(paths)[:: len(paths) // _FILES_FOR_ENCODING + 1]
-    found = likely_encoding(undecodable_lines_of(recipe.root, path) for path in paths)
-    stages.catalog.write(Batch(meta={"encoding": found}))
-    return found != recipe.assumed_encoding
+    encoding = likely_encoding(undecodable_lines_of(recipe.root, path) for path in paths)
+    stages.catalog.write(Batch(meta={"encoding": encoding}))
+    return encoding != recipe.assumed_encoding
 
 
 _MASKED = "masked"  # key in the catalogue: the rules by which secrets are masked in it
@@ -217,7 +217,7 @@ def _forget_values(stages: Stages, kept_before: bool) -> None:
 
 def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
     """Index the texts that are equal to their files in the tree, and return their number."""
-    known = stages.catalog.entries()
+    entries = stages.catalog.entries()
     tally = _Tally(time.perf_counter())
     reparsing = Reparsing(stages.model_parser, stages.recipe)
     stages.views.begin(damaged=stages.views.damage())
@@ -230,7 +230,7 @@ def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
     for file in files:
         outcome = prepare(FileJob(file, ""), recipe)
         if isinstance(outcome, PreparedFile) and _is_same(outcome.parsed.document, texts[file.path]):
-            _store(stages, reparsing.apply([outcome]), known, tally)
+            _store(stages, reparsing.apply([outcome]), entries, tally)
     stages.views.commit()
     return tally.n_done
 
@@ -247,7 +247,7 @@ def _remove(stages: Stages, paths: Sequence[str], tally: _Tally) -> None:
         tally.removed.extend(paths)
 
 
-def _store(stages: Stages, outcomes: list[Outcome], known: Mapping[str, Entry], tally: _Tally) -> None:
+def _store(stages: Stages, outcomes: list[Outcome], entries: Mapping[str, Entry], tally: _Tally) -> None:
     """Embed one batch, write it to the catalogue in one transaction, and pass the change on to the views."""
     prepared = [item for item in outcomes if isinstance(item, PreparedFile)]
     vectors = _vectors(stages, prepared, tally)
@@ -258,7 +258,7 @@ def _store(stages: Stages, outcomes: list[Outcome], known: Mapping[str, Entry], 
         Batch(
             records=tuple(_record(stages, item, vectors) for item in prepared),
             removed=tuple(
-                path for path in [item.path for item in rejected] + [item.path for item in failures] if path in known
+                path for path in [item.path for item in rejected] + [item.path for item in failures] if path in entries
             ),
             touched=tuple(item for item in outcomes if isinstance(item, Touched)),
         )
@@ -270,26 +270,26 @@ def _store(stages: Stages, outcomes: list[Outcome], known: Mapping[str, Entry], 
     )
     if stages.cache is not None:
         store_parses(outcomes, stages.recipe, stages.cache)
-    _count(tally, outcomes, known)
+    _count(tally, outcomes, entries)
 
 
-def _store_large(stages: Stages, job: FileJob, known: Mapping[str, Entry], tally: _Tally) -> Iterator[int]:
+def _store_large(stages: Stages, job: FileJob, entries: Mapping[str, Entry], tally: _Tally) -> Iterator[int]:
     """Store a file that is too large for memory; yield the number of chunks of the run so far."""
     with opened(stages.recipe.root, job.file) as stream:
         if isinstance(stream, Skipped):
-            return _store(stages, [left_out(stream, job)], known, tally)
+            return _store(stages, [left_out(stream, job)], entries, tally)
         survey = look_into(stream, job, stages.recipe)
         if not isinstance(survey, Survey):
-            return _store(stages, [survey], known, tally)
+            return _store(stages, [survey], entries, tally)
         n_before = tally.n_chunks
         try:
             whole = yield from _store_windows(stages, survey, windows(stream, survey), tally)
         except SourceError as error:
             tally.n_chunks = n_before
             stages.views.begin(full=stages.doubt is not None)
-            _store(stages, [Failure(job.file.path, str(error))], known, tally)
+            _store(stages, [Failure(job.file.path, str(error))], entries, tally)
         else:
-            _count(tally, [whole], known)
+            _count(tally, [whole], entries)
 
 
 def _store_windows(
@@ -326,10 +326,10 @@ def _compared(stages: Stages, doubt: Doubt, outcomes: list[Outcome], tally: _Tal
     """Compare files with an index in doubt. Those that are equal only get a new time stamp, and go to the views."""
     prepared = [item for item in outcomes if isinstance(item, PreparedFile)]
     vectors = _vectors(stages, prepared, tally)
-    found = doubt.compare([_record(stages, item, vectors) for item in prepared])
-    tally.mended.extend(found.mended)
-    same = [item for item in prepared if item.path not in found.differing]
-    key_of = found.keys
+    comparison = doubt.compare([_record(stages, item, vectors) for item in prepared])
+    tally.mended.extend(comparison.mended)
+    same = [item for item in prepared if item.path not in comparison.differing]
+    key_of = comparison.keys
     pieces = [row for item in same for row in zip(item.chunks, item.text_hashes, item.fields, strict=True)]
     stages.views.apply(
         [(key_of[piece.id], fields) for piece, _, fields in pieces],
@@ -360,17 +360,17 @@ def _vectors(stages: Stages, prepared: Sequence[PreparedFile], tally: _Tally) ->
         for item in prepared
         for digest, piece in zip(item.text_hashes, item.chunks, strict=True)
     }
-    known = stages.cache.get_vectors(stages.embedder.name, list(texts)) if stages.cache else {}
-    missing = [digest for digest in texts if digest not in known]
+    vectors = stages.cache.get_vectors(stages.embedder.name, list(texts)) if stages.cache else {}
+    missing = [digest for digest in texts if digest not in vectors]
     try:
         fresh = _embed(stages, {digest: texts[digest] for digest in missing})
     except ProviderError as error:
         # Words and names still find these files, so that this is no reason to pause; the next run embeds them.
         tally.not_embedded.extend(Failure(item.parsed.document.path, f"not embedded: {error}") for item in prepared)
-        return dict(known)
+        return dict(vectors)
     if stages.cache is not None and fresh:
         stages.cache.put_vectors(stages.embedder.name, fresh)
-    return {**known, **fresh}
+    return {**vectors, **fresh}
 
 
 def _embed(stages: Stages, texts: Mapping[str, str]) -> dict[str, bytes]:
@@ -383,7 +383,7 @@ def _embed(stages: Stages, texts: Mapping[str, str]) -> dict[str, bytes]:
     return vectors
 
 
-def _count(tally: _Tally, outcomes: list[Outcome], known: Mapping[str, Entry]) -> None:
+def _count(tally: _Tally, outcomes: list[Outcome], entries: Mapping[str, Entry]) -> None:
     tally.n_done += len(outcomes)
     counted = tally.seen & {item.path for item in outcomes}
     tally.seen.update(item.path for item in outcomes)
@@ -393,7 +393,7 @@ def _count(tally: _Tally, outcomes: list[Outcome], known: Mapping[str, Entry]) -
             if item.path in counted:
                 continue
             path = item.parsed.document.path
-            (tally.changed if path in known else tally.added).append(path)
+            (tally.changed if path in entries else tally.added).append(path)
             tally.n_chunks += len(item.chunks)
             tally.n_bytes += item.parsed.document.size
         elif isinstance(item, Touched):

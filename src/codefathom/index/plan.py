@@ -94,7 +94,7 @@ class IndexPlan:
     jobs: tuple[FileJob, ...]
     removed: tuple[str, ...]
     n_unchanged: int
-    known: Mapping[str, Entry]
+    entries: Mapping[str, Entry]
     unfinished: tuple[FileJob, ...] = ()  # unchanged files that a model is to be asked about once more
 
     @property
@@ -109,29 +109,29 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
     With `is_known` False the catalogue is not read: every file is new.
     """
     recipe = with_found_encoding(recipe, catalog)
-    found = scan(recipe.root, recipe.rules)
+    tree = scan(recipe.root, recipe.rules)
     if not is_known:
-        return IndexPlan(found, tuple(FileJob(file, "") for file in found.files), (), 0, {})
+        return IndexPlan(tree, tuple(FileJob(file, "") for file in tree.files), (), 0, {})
     entries = catalog.entries()
-    seen = {path: IndexedFileStat(entry.size, entry.mtime_ns, entry.fingerprint) for path, entry in entries.items()}
+    stats = {path: IndexedFileStat(entry.size, entry.mtime_ns, entry.fingerprint) for path, entry in entries.items()}
     # Files that were left out for what is in them are not opened again until their stamp changes.
-    seen.update({item.path: IndexedFileStat(item.size, item.mtime_ns, "") for item in catalog.rejected()})
-    changes = compare(seen, found, indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")))
+    stats.update({item.path: IndexedFileStat(item.size, item.mtime_ns, "") for item in catalog.rejected()})
+    changes = compare(stats, tree, indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")))
     suspects = {file.path for file in changes.suspect}
-    suspects.update(file.path for file in changes.unsure if _differs(file, seen[file.path], recipe))
+    suspects.update(file.path for file in changes.unsure if _differs(file, stats[file.path], recipe))
     jobs = tuple(
         FileJob(file, "" if full else _fingerprint(entries.get(file.path), recipe))
-        for file in found.files
+        for file in tree.files
         if full or file.path in suspects or _is_outdated(entries.get(file.path), recipe)
     )
     removed = tuple(path for path in changes.removed if path in entries)
     due = {job.file.path for job in jobs}
     unfinished = tuple(
         FileJob(file, "")
-        for file in found.files
+        for file in tree.files
         if file.path not in due and _is_unfinished(entries.get(file.path), recipe)
     )
-    return IndexPlan(found, jobs, removed, len(found.files) - len(jobs) - len(unfinished), entries, unfinished)
+    return IndexPlan(tree, jobs, removed, len(tree.files) - len(jobs) - len(unfinished), entries, unfinished)
 
 
 def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
@@ -140,8 +140,8 @@ def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
     from codefathom.source.large import survey
 
     look = survey if file.size > MAX_WHOLE_FILE_BYTES else read
-    found = look(recipe.root, file, include_generated=recipe.rules.include_generated)
-    return ("" if isinstance(found, Skipped) else found.fingerprint) != before.fingerprint
+    content = look(recipe.root, file, include_generated=recipe.rules.include_generated)
+    return ("" if isinstance(content, Skipped) else content.fingerprint) != before.fingerprint
 
 
 def _is_outdated(entry: Entry | None, recipe: Recipe) -> bool:

@@ -63,12 +63,12 @@ def prepare(job: FileJob, recipe: Recipe) -> Outcome:
 
 def look_into(stream: BinaryIO, job: FileJob, recipe: Recipe) -> Survey | Touched | Rejected | Failure:
     """Survey a large file before it is parsed; for one that need not be parsed, return its outcome."""
-    found = look_through(
+    survey = look_through(
         stream, job.file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
     )
-    if isinstance(found, Skipped):
-        return left_out(found, job)
-    return Touched(*job.file) if found.fingerprint == job.fingerprint else found
+    if isinstance(survey, Skipped):
+        return left_out(survey, job)
+    return Touched(*job.file) if survey.fingerprint == job.fingerprint else survey
 
 
 def left_out(skipped: Skipped, job: FileJob) -> Rejected | Failure:
@@ -157,9 +157,9 @@ def _parsed(document: Document, recipe: Recipe) -> tuple[ParsedDocument, bytes]:
     if not recipe.cache_folder:
         return parse(document, recipe.chain), b""
     key = cache_key(document, recipe)
-    known = _cache(recipe.cache_folder).get_parsed([key])
-    if key in known:
-        return decode_parsed(known[key], document), b""
+    parses = _cache(recipe.cache_folder).get_parsed([key])
+    if key in parses:
+        return decode_parsed(parses[key], document), b""
     parsed = parse(document, recipe.chain)
     return parsed, encode_parsed(parsed)
 

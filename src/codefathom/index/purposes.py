@@ -93,15 +93,15 @@ class PurposeModel(NamedTuple):
 
 def purpose_key(model: str) -> str:
     """Return the key of a model's answers: its name and a hash of the prompt and the schema."""
-    told = blake2b(f"{PROMPT}\n{SCHEMA}".encode(), digest_size=4).hexdigest()
-    return f"{model}|{told}"
+    prompt_hash = blake2b(f"{PROMPT}\n{SCHEMA}".encode(), digest_size=4).hexdigest()
+    return f"{model}|{prompt_hash}"
 
 
 def without_purpose(catalog: SearchCatalog, cache: Cache, key: str) -> list[StoredDocument]:
     """Return the documents without a purpose; of those with the same bytes only one."""
     documents = {document.fingerprint: document for document in catalog.documents() if document.size}
-    known = cache.get_purposes(key, documents)
-    return [document for fingerprint, document in documents.items() if fingerprint not in known]
+    purposes = cache.get_purposes(key, documents)
+    return [document for fingerprint, document in documents.items() if fingerprint not in purposes]
 
 
 def n_tokens(sizes: Sequence[int]) -> int:
@@ -191,10 +191,10 @@ class _Asking:
             answer = Described({}, f"not asked after {GIVE_UP_AFTER} calls in a row failed")
         else:
             self._sizes += [item.size for item in batch]
-        known = {batch[place].fingerprint: purpose for place, purpose in answer.purposes.items()}
-        self._cache.put_purposes(self._model.key, known)
+        purposes = {batch[place].fingerprint: purpose for place, purpose in answer.purposes.items()}
+        self._cache.put_purposes(self._model.key, purposes)
         reason = answer.problem or "the model said nothing about it"
-        missing = (item.path for item in batch if item.fingerprint not in known)
+        missing = (item.path for item in batch if item.fingerprint not in purposes)
         self._failures += [Failure(path, f"no purpose from the model: {reason}") for path in missing]
 
 
@@ -231,19 +231,19 @@ def _batches(sketches: Iterable[Sketch]) -> Iterator[list[Sketch]]:
 def _describe(model: ChatModel, batch: Sequence[Sketch]) -> Described:
     """Ask about all files at once, then about each file that the reply left out."""
     try:
-        found = _purposes(model, batch)
+        purposes = _purposes(model, batch)
     except ProviderError as error:
         return Described({}, str(error))
-    for place in [place for place in range(len(batch)) if place not in found and len(batch) > 1]:
+    for place in [place for place in range(len(batch)) if place not in purposes and len(batch) > 1]:
         try:
             alone = _purposes(model, [batch[place]])
         except ProviderError as error:
-            return Described(found, str(error))
+            return Described(purposes, str(error))
         if alone:
-            found[place] = alone[0]
-        if not found:
+            purposes[place] = alone[0]
+        if not purposes:
             break  # no list and no single answer: it cannot do this
-    return Described(found)
+    return Described(purposes)
 
 
 def _purposes(model: ChatModel, batch: Sequence[Sketch]) -> dict[int, str]:
@@ -253,20 +253,20 @@ def _purposes(model: ChatModel, batch: Sequence[Sketch]) -> dict[int, str]:
     reply = whole(model, Ask(messages, schema=SCHEMA, max_tokens=_MAX_REPLY_TOKENS))
     if reply.finish == "refused":
         raise ProviderError("the model refused")
-    found: dict[int, set[str]] = {}
+    answers: dict[int, set[str]] = {}
     for item in _items(reply.text):
         number = item.get("file") if isinstance(item, Mapping) else None
         purpose = one_line(item.get("purpose")) if isinstance(item, Mapping) else ""
         if purpose and isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(batch):
-            found.setdefault(number - 1, set()).add(purpose)
+            answers.setdefault(number - 1, set()).add(purpose)
     # Which of two purposes is that of the file cannot be told.
-    return {place: purposes.pop() for place, purposes in found.items() if len(purposes) == 1}
+    return {place: purposes.pop() for place, purposes in answers.items() if len(purposes) == 1}
 
 
 def _items(text: str) -> list[Any]:
     """Return the last list of purposes in a reply, whatever text is around it."""
     decoder = json.JSONDecoder()
-    found: list[Any] = []
+    items: list[Any] = []
     place = text.find("{")
     while place >= 0:
         end = place + 1
@@ -275,9 +275,9 @@ def _items(text: str) -> list[Any]:
         except (ValueError, RecursionError):
             value = None
         if isinstance(value, dict) and isinstance(value.get("purposes"), list):
-            found = value["purposes"]
+            items = value["purposes"]
         place = text.find("{", end)
-    return found
+    return items
 
 
 def one_line(value: object) -> str:

@@ -36,7 +36,7 @@ class ModelParser(NamedTuple):
 
 def model_parser(model: ChatModel, workers: int, *, mask: Callable[[str], str]) -> ModelParser:
     """Return a parser that asks `model`; each text goes through `mask` first."""
-    return ModelParser(model, lambda document, asked: parser(asked, mask=mask)(document), workers)
+    return ModelParser(model, lambda document, chat: parser(chat, mask=mask)(document), workers)
 
 
 class Reparsing:
@@ -57,14 +57,14 @@ class Reparsing:
 
     def apply(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Ask the model about those documents that are for it."""
-        asked = [item for item in outcomes if isinstance(item, PreparedFile) and self._is_for_model(item)]
-        if self._model is None or not asked:
+        files = [item for item in outcomes if isinstance(item, PreparedFile) and self._is_for_model(item)]
+        if self._model is None or not files:
             return outcomes
         model = self._model
-        documents = [item.parsed.document for item in asked]
+        documents = [item.parsed.document for item in files]
         answers = in_parallel(partial(self._ask, model), documents, model.model, model.workers)
         name = model.model.name
-        new = {item.path: self._finished(item, answer, name) for item, answer in zip(asked, answers, strict=True)}
+        new = {item.path: self._finished(item, answer, name) for item, answer in zip(files, answers, strict=True)}
         return [new.get(item.path, item) for item in outcomes]
 
     # ---- inside
@@ -73,13 +73,13 @@ class Reparsing:
         """Cut a batch so that no step takes long."""
         most = _FILES_PER_WORKER * self._model.workers if self._model else 0
         step: list[Outcome] = []
-        n_asked = 0
+        n_files = 0
         for item in batch:
-            if n_asked and n_asked == most:
+            if n_files and n_files == most:
                 yield step
-                step, n_asked = [], 0
+                step, n_files = [], 0
             step.append(item)
-            n_asked += isinstance(item, PreparedFile) and self._is_for_model(item)
+            n_files += isinstance(item, PreparedFile) and self._is_for_model(item)
         yield step
 
     def _is_for_model(self, item: PreparedFile) -> bool:

@@ -29,7 +29,7 @@ def merge(results: Mapping[str, SearchResult], limit: int) -> tuple[ProjectHit, 
     """
     if len(results) == 1:
         return tuple(ProjectHit(name, hit) for name, result in results.items() for hit in result.hits[:limit])
-    found = [ProjectHit(name, hit) for name, result in results.items() for hit in result.hits]
+    hits = [ProjectHit(name, hit) for name, result in results.items() for hit in result.hits]
     sides: list[dict[int, float]] = []
     for result in results.values():
         start = sum(map(len, sides))
@@ -38,6 +38,6 @@ def merge(results: Mapping[str, SearchResult], limit: int) -> tuple[ProjectHit, 
     fused = reciprocal_rank(sides, weights, RRF_K)
     best = max(fused.values(), default=1.0)
     return tuple(
-        ProjectHit(found[place].project_id, replace(found[place].hit, score=score / best))
+        ProjectHit(hits[place].project_id, replace(hits[place].hit, score=score / best))
         for place, score in list(fused.items())[:limit]
     )

@@ -84,12 +84,12 @@ def _search(request: SearchRequest, planned: Planned, sources: Sources) -> Searc
     ordered, not_reranked = _reranked(ranking_query, planned, ranked, sources)
     with span("hits"):
         hits = cut_to_level(ranking_query, ordered, sources.catalog, Cut(request.level, request.limit, where))
-    kept = tuple(hit for hit in hits if hit.score >= request.min_score)
+    hits_above_limit = tuple(hit for hit in hits if hit.score >= request.min_score)
     lacking_vectors = sources.note if planned.mode in {"hybrid", "vector"} else ""
     return SearchHits(
-        hits=kept,
-        confidence=_confidence(ranking_query, planned, ranked, pool, sources) if kept else 0.0,
-        suggestion="" if kept else _suggestion(ranking_query, sources.catalog, only_below_limit=bool(hits)),
+        hits=hits_above_limit,
+        confidence=_confidence(ranking_query, planned, ranked, pool, sources) if hits_above_limit else 0.0,
+        suggestion="" if hits_above_limit else _suggestion(ranking_query, sources.catalog, only_below_limit=bool(hits)),
         degraded=tuple(filter(None, (pool.problem, not_reranked, lacking_vectors))),
         mode=planned.mode,
         plan=planned.plan,

@@ -92,8 +92,8 @@ class Cache:
 
     def get_purposes(self, model: str, fingerprints: Collection[str]) -> dict[str, str]:
         """Return the stored purposes, by the fingerprint of their document."""
-        found = self._get("purposes", "fingerprint", fingerprints, "model = ? AND ", (model,))
-        return {key: value.decode("utf-8", "replace") for key, value in found.items()}
+        values = self._get("purposes", "fingerprint", fingerprints, "model = ? AND ", (model,))
+        return {key: value.decode("utf-8", "replace") for key, value in values.items()}
 
     def put_purposes(self, model: str, items: Mapping[str, str]) -> None:
         """Keep purposes."""
@@ -102,9 +102,9 @@ class Cache:
             [((model, key), items[key].encode("utf-8", "replace")) for key in items],
         )
 
-    def scrub(self, kept: str) -> None:
+    def scrub(self, key_part: str) -> None:
         """Forget all parse results but those whose key holds `kept`, and leave nothing of them in the file."""
-        self._run("DELETE FROM parsed WHERE instr(key, ?) = 0", (kept,))
+        self._run("DELETE FROM parsed WHERE instr(key, ?) = 0", (key_part,))
         for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
             self._run(statement)
 
@@ -120,20 +120,20 @@ class Cache:
     def _get(
         self, table: str, column: str, keys: Collection[str], condition: str = "", first: tuple[str, ...] = ()
     ) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
-        wanted = list(keys)
-        for start in range(0, len(wanted), _MAX_PARAMETERS):
-            part = wanted[start : start + _MAX_PARAMETERS]
+        values: dict[str, bytes] = {}
+        all_keys = list(keys)
+        for start in range(0, len(all_keys), _MAX_PARAMETERS):
+            part = all_keys[start : start + _MAX_PARAMETERS]
             place = f"{condition}{column} IN ({','.join('?' * len(part))})"
             rows = self._run(f"SELECT {column}, value, checksum, used FROM {table} WHERE {place}", (*first, *part))
-            found.update(
+            values.update(
                 (key, value) for key, value, checksum, _ in rows if _checksum((*first, key), value) == checksum
             )
             now = _now_ms()
             # One note a day is enough to tell the entries that are not used any more.
             if any(_is_before(row[3], now - _DAY_MS) for row in rows):
                 self._run(f"UPDATE {table} SET used = {now} WHERE {place}", (*first, *part))
-        return found
+        return values
 
     def _put(self, statement: str, items: list[tuple[tuple[str, ...], bytes]]) -> None:
         now = _now_ms()

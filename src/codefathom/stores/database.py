@@ -246,26 +246,26 @@ class Database:
         """Return a connection that the caller closes."""
         return self._connect()
 
-    def _failure(self, done: str, error: sqlite3.DatabaseError | OSError) -> IndexingError:
+    def _failure(self, action: str, error: sqlite3.DatabaseError | OSError) -> IndexingError:
         if isinstance(error, OSError):
-            return writing_error(f"the catalogue {self.path!r} cannot be {done}", self.file.folder, error)
+            return writing_error(f"the catalogue {self.path!r} cannot be {action}", self.file.folder, error)
         if is_damage(error):
             return self.damaged(str(error))
-        return failure(f"the catalogue {self.path!r} cannot be {done}", self.file, error)
+        return failure(f"the catalogue {self.path!r} cannot be {action}", self.file, error)
 
 
-def failure(failed: str, file: File, error: sqlite3.DatabaseError) -> IndexingError:
+def failure(message: str, file: File, error: sqlite3.DatabaseError) -> IndexingError:
     """Return the error for the user when SQLite fails on a file that is not damaged."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     free = free_bytes(file.folder) if code in _UNWRITABLE else None
     if code == _FULL or (free is not None and free < _NEEDED):
-        return no_room(failed, file.folder)
+        return no_room(message, file.folder)
     if code in _UNWRITABLE:
         return UnwritableError(
-            f"{failed}: {error} ({free_text(file.folder)} free on its disk)",
+            f"{message}: {error} ({free_text(file.folder)} free on its disk)",
             hint="make room on this disk, or set FATHOM_INDEX_DIR to a folder that can be written",
         )
-    return IndexingError(f"{failed}: {error}", hint="end other programs that use this file, then try again")
+    return IndexingError(f"{message}: {error}", hint="end other programs that use this file, then try again")
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -306,11 +306,11 @@ def _number(file: File) -> tuple[int, int] | None:
 def _release(place: str, reader: BinaryIO | None) -> None:
     with _users_lock:
         _users[place] -= 1
-        kept = _readers.setdefault(place, [])
+        readers = _readers.setdefault(place, [])
         if reader is not None:
-            kept.append(reader)
+            readers.append(reader)
         if not _users[place]:
-            for each in kept:
+            for each in readers:
                 each.close()
             del _users[place], _readers[place]
 

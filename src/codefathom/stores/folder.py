@@ -8,7 +8,7 @@ Whatever is opened, made, replaced, listed or removed in such a folder goes thro
 - Nothing is written in place that has another name elsewhere (a hard link): a new file takes its name.
 - Removing takes away the name: a link, never what it leads to; a folder with all that lies in it.
 
-`Folder.given` names the index folder itself: when it is no folder, that is an error for the user to solve. `Folder.own`
+`Folder.index_parts` lead to the index folder itself: when one of them is no folder, the user gets an error. `Folder.own`
 are folders that only we make: anything else in their place is removed when they are made.
 
 What is left: on Windows, where there is no `openat`, each part of a path is looked at before its use, so that somebody
@@ -53,13 +53,13 @@ class Folder:
     """A folder by its path. Nothing is opened or kept open: each call begins at `base` again."""
 
     base: str  # chosen by the user or the operator; links in it are followed
-    given: tuple[str, ...] = ()  # below it; a link is an error
+    index_parts: tuple[str, ...] = ()  # below it; a link is an error
     own: tuple[str, ...] = ()  # below that; a link is removed when the folder is made
 
     @property
     def path(self) -> str:
         """The whole path, for messages and for libraries that open by path."""
-        return os.path.join(self.base, *self.given, *self.own)
+        return os.path.join(self.base, *self.index_parts, *self.own)
 
     def below(self, name: str) -> Folder:
         """Return a folder of ours in this one."""
@@ -79,7 +79,7 @@ class Folder:
             with _entered(folder) as inside:
                 kind = inside.kind(name)
                 if kind and kind != "folder":
-                    if not folder.own and len(folder.given) < len(self.given):
+                    if not folder.own and len(folder.index_parts) < len(self.index_parts):
                         raise _refused(os.path.join(folder.path, name), kind)
                     inside.clear(name)
                 if kind != "folder":
@@ -138,9 +138,9 @@ class Folder:
     def _steps(self) -> Iterator[tuple[Folder, str]]:
         """Yield each part below the base with the folder that it lies in."""
         folder = Folder(self.base)
-        for name in self.given:
+        for name in self.index_parts:
             yield folder, name
-            folder = replace(folder, given=(*folder.given, name))
+            folder = replace(folder, index_parts=(*folder.index_parts, name))
         for name in self.own:
             yield folder, name
             folder = folder.below(name)
@@ -285,21 +285,21 @@ def index_folder(path: str, root: str) -> Folder:
     return Folder(base, tuple(os.path.normpath(os.path.relpath(path, base)).split(os.sep)))
 
 
-def writing_error(failed: str, folder: Folder, error: OSError) -> IndexingError:
+def writing_error(message: str, folder: Folder, error: OSError) -> IndexingError:
     """Return an error for the user: the failed action and its cause; for a full disk its folder and free space."""
     if error.errno in _NO_ROOM:
-        return no_room(failed, folder)
+        return no_room(message, folder)
     kind = UnwritableError if error.errno in _NO_RIGHT else IndexingError
     return kind(
-        f"{failed} in {folder.path!r}: {error.strerror or error}",
+        f"{message} in {folder.path!r}: {error.strerror or error}",
         hint="give yourself the right to write there, or set FATHOM_INDEX_DIR to a folder that can be written",
     )
 
 
-def no_room(failed: str, folder: Folder) -> UnwritableError:
+def no_room(message: str, folder: Folder) -> UnwritableError:
     """Return the error of a full disk. The index before is whole: each change is made at once or not at all."""
     return UnwritableError(
-        f"{failed}: no room on the disk of {folder.path!r}, {free_text(folder)} free; the index is as it was before",
+        f"{message}: no room on the disk of {folder.path!r}, {free_text(folder)} free; the index is as it was before",
         hint="make room on this disk (or raise your quota), then try again",
     )
 
@@ -454,13 +454,13 @@ def _entered(folder: Folder) -> Iterator[_Inside]:
         return
     descriptor = os.open(folder.base, _TO_ENTER)
     try:
-        for number, name in enumerate((*folder.given, *folder.own)):
+        for number, name in enumerate((*folder.index_parts, *folder.own)):
             try:
                 inner = os.open(name, _TO_ENTER | _NOT_THROUGH_LINKS, dir_fd=descriptor)
             except NotADirectoryError:
-                if number < len(folder.given):
+                if number < len(folder.index_parts):
                     kind = _Inside(descriptor, "").kind(name)
-                    raise _refused(os.path.join(folder.base, *folder.given[: number + 1]), kind) from None
+                    raise _refused(os.path.join(folder.base, *folder.index_parts[: number + 1]), kind) from None
                 raise
             os.close(descriptor)
             descriptor = inner
@@ -472,11 +472,11 @@ def _entered(folder: Folder) -> Iterator[_Inside]:
 def _looked_at(folder: Folder) -> _Inside:
     """Reach a folder where there is no `openat`: each part is looked at, then used by its path."""
     path = folder.base
-    for number, name in enumerate((*folder.given, *folder.own)):
+    for number, name in enumerate((*folder.index_parts, *folder.own)):
         path = os.path.join(path, name)
         kind = kind_of(os.lstat(path))
         if kind != "folder":
-            if number < len(folder.given):
+            if number < len(folder.index_parts):
                 raise _refused(path, kind)
             raise UnsafeError(errno.ENOTDIR, f"it is a {kind}, not a folder", path)
     return _Inside(None, os.path.join(path, ""))

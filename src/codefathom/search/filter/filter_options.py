@@ -58,22 +58,22 @@ def of_options(
 ) -> Where | None:
     """Return the condition that all given options hold; an option may name several values, parted by commas."""
     options = {"dir": directory, "language": language, "kind": kind, "path": path, "ext": ext, "symbol": symbol}
-    return combine(*(one_of(field, split_values(given)) for field, given in options.items() if given.strip()))
+    return combine(*(one_of(field, split_values(values)) for field, values in options.items() if values.strip()))
 
 
-def split_values(given: str) -> tuple[str, ...]:
+def split_values(text: str) -> tuple[str, ...]:
     """Part a list at its commas; a comma in quotes or in {a,b} belongs to its value."""
     parts, start, place = [], 0, 0
-    last = {'"': given.rfind('"'), "{": given.rfind("}")}
-    while place < len(given):
-        char = given[place]
+    last = {'"': text.rfind('"'), "{": text.rfind("}")}
+    while place < len(text):
+        char = text[place]
         if place < last.get(char, -1):  # what it opens is closed
-            place = given.index('"' if char == '"' else "}", place + 1)
+            place = text.index('"' if char == '"' else "}", place + 1)
         elif char == ",":
-            parts.append(given[start:place])
+            parts.append(text[start:place])
             start = place + 1
         place += 1
-    parts.append(given[start:])
+    parts.append(text[start:])
     return tuple(value for part in parts if (value := part.strip().replace('"', "")))
 
 
@@ -83,10 +83,10 @@ def one_of(field: str, values: tuple[str, ...]) -> Where | None:
     if builder is None:
         return Filter(field, "in", values)
     wheres = [builder(value) for value in values]
-    given = tuple(where for where in wheres if where is not None)
-    if not given or len(given) < len(wheres):  # one of them is the whole project
+    conditions = tuple(where for where in wheres if where is not None)
+    if not conditions or len(conditions) < len(wheres):  # one of them is the whole project
         return None
-    return given[0] if len(given) == 1 else FilterGroup("OR", given)
+    return conditions[0] if len(conditions) == 1 else FilterGroup("OR", conditions)
 
 
 def glob_expression(glob: str) -> str:
@@ -156,12 +156,12 @@ def _directory(value: str) -> Where | None:
 
 
 def _path(value: str) -> Where:
-    given = value.removeprefix("./")
-    if is_glob(given):
-        return Filter("path", "regex", glob_expression(given))
-    if given.startswith("/"):
-        return Filter("path", "starts_with", given.lstrip("/"))
-    return Filter("path", "contains", given)
+    path = value.removeprefix("./")
+    if is_glob(path):
+        return Filter("path", "regex", glob_expression(path))
+    if path.startswith("/"):
+        return Filter("path", "starts_with", path.lstrip("/"))
+    return Filter("path", "contains", path)
 
 
 def _name(value: str) -> Where:
@@ -174,10 +174,10 @@ def _name(value: str) -> Where:
 
 def _symbol(value: str) -> Where:
     """Return the condition for a symbol and all inside it; the parts of a dotted name must follow one another."""
-    wanted = re.sub(r"::|#|->|\\", ".", value)
-    if "*" not in wanted:
-        return members_of(wanted)
-    body = "".join(r"\w*" if char == "*" else re.escape(char) for char in wanted)
+    dotted = re.sub(r"::|#|->|\\", ".", value)
+    if "*" not in dotted:
+        return members_of(dotted)
+    body = "".join(r"\w*" if char == "*" else re.escape(char) for char in dotted)
     expression = rf"(?:^|\.){body}(?:\.|$)"
     return FilterGroup("OR", (Filter("symbol", "regex", expression), Filter("names", "regex", expression)))
 

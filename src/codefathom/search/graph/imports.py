@@ -26,12 +26,12 @@ def import_candidates(name: str, language: str, path: str) -> tuple[str, ...]:
 
 def written_out(name: str) -> list[str]:
     """Return the names that `a.{b, c => d}` or `a::{b, c as d}` is short for; a group inside a group is left out."""
-    found = re.fullmatch(r"([^{}]*)\{(.*)\}", name, re.DOTALL)
-    if found is None:
+    match = re.fullmatch(r"([^{}]*)\{(.*)\}", name, re.DOTALL)
+    if match is None:
         return [name]
-    inner = re.sub(r"\{.*?\}", "", found[2], flags=re.DOTALL)
+    inner = re.sub(r"\{.*?\}", "", match[2], flags=re.DOTALL)
     parts = [re.split(r"\s+as\s+|\s*=>\s*", part.strip())[0] for part in inner.split(",")]
-    return [found[1].strip() + part.rstrip(":.") for part in parts if part.strip()]
+    return [match[1].strip() + part.rstrip(":.") for part in parts if part.strip()]
 
 
 def _folder(path: str) -> str:
@@ -89,8 +89,8 @@ def _package(target: str) -> Iterator[str]:
     parts = target.split("/")
     own = parts[1:] if target.startswith("@") else parts
     if own:
-        root, rest = f"packages/{own[0]}", "/".join(own[1:])
-        yield from (*_script(f"{root}/src/{rest or 'index'}"), *_script(f"{root}/{rest or 'index'}"))
+        root, inside = f"packages/{own[0]}", "/".join(own[1:])
+        yield from (*_script(f"{root}/src/{inside or 'index'}"), *_script(f"{root}/{inside or 'index'}"))
     if len(parts) > 1 and not target.startswith("@"):
         yield from _script(target)
 
@@ -114,11 +114,11 @@ def _go(name: str, path: str) -> Iterator[str]:
         yield _from(_folder(path), name).rstrip("/") + "/"
         return
     if parts and "." in parts[0]:
-        rest = parts[3:] if parts[0].count(".") and len(parts) > 2 else parts[1:]
-        rest = rest[1:] if rest and re.fullmatch(r"v\d+", rest[0]) else rest
-        yield "/" + "".join(part + "/" for part in rest)
-        if len(rest) > 1:
-            yield "/".join(rest) + "/"
+        folders = parts[3:] if parts[0].count(".") and len(parts) > 2 else parts[1:]
+        folders = folders[1:] if folders and re.fullmatch(r"v\d+", folders[0]) else folders
+        yield "/" + "".join(part + "/" for part in folders)
+        if len(folders) > 1:
+            yield "/".join(folders) + "/"
     elif len(parts) > 1:
         # A module without a host, or the standard library, whose folders a project seldom has.
         yield "/" + "/".join(parts[1:]) + "/"
@@ -206,8 +206,8 @@ def _ruby(name: str, path: str) -> Iterator[str]:
 
 def _php(name: str, path: str) -> Iterator[str]:
     """Yield the file of a class under PSR-4: the front of its namespace is some folder, the rest is the path."""
-    found = re.search(r"['\"]([^'\"]+)['\"]", name)
-    target = found[1] if found else re.sub(r"^\s*use\s+(?:function\s+|const\s+)?|\s+as\s+\w+$", "", name)
+    quoted = re.search(r"['\"]([^'\"]+)['\"]", name)
+    target = quoted[1] if quoted else re.sub(r"^\s*use\s+(?:function\s+|const\s+)?|\s+as\s+\w+$", "", name)
     if target.endswith(".php") or "/" in target:
         yield from (_from(_folder(path), target.lstrip("/")), "/" + target.lstrip("/"))
         return
@@ -249,11 +249,11 @@ def _zig(name: str, path: str) -> Iterator[str]:
 def _bash(name: str, path: str) -> Iterator[str]:
     """Yield the end of the path after the last variable: the value of a variable is not known."""
     after = re.split(r"\$\{[^}]*\}|\$\([^)]*\)|\$\w+", name)[-1].strip("\"'")
-    known = after == name
-    target = after.lstrip("/") if not known else after
+    is_literal = after == name
+    target = after.lstrip("/") if not is_literal else after
     endings = ("", ".bash", ".sh") if "." not in target.rpartition("/")[2] else ("",)
     for ending in endings if target else ():
-        if known:
+        if is_literal:
             yield from (_from(_folder(path), target + ending), _from("", target + ending))
         else:
             yield from (_from(_folder(path), target + ending), target + ending)

@@ -49,14 +49,14 @@ def related(catalog: SearchCatalog, target: str, *, depth: int = 1, limit: int =
     name = target.removeprefix("@@")
     is_symbol = target.startswith("@@")
     path = "" if is_symbol else _document(graph, target.removeprefix("@"))
-    found = [] if path or "/" in name else _definitions(graph, name)
-    if not (is_symbol or path or found):
+    definitions = [] if path or "/" in name else _definitions(graph, name)
+    if not (is_symbol or path or definitions):
         path = only(target, modules(name, graph.resolver.language_of))
     if path:
         return _around_document(graph, path, depth, limit)
-    if not found:
+    if not definitions:
         raise _not_here(graph, target)
-    return _around_symbols(graph, name, found, _Reach(depth, limit))
+    return _around_symbols(graph, name, definitions, _Reach(depth, limit))
 
 
 class _Reach(NamedTuple):
@@ -93,26 +93,26 @@ class _Graph:
 
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents an import means: by its path, else as the one place where that name is defined."""
-        found = self.resolver.resolve(name, path)
-        if found or "/" in name or self.resolver.language_of.get(path) not in _NAMED_IMPORTS:
-            return found
+        documents = self.resolver.resolve(name, path)
+        if documents or "/" in name or self.resolver.language_of.get(path) not in _NAMED_IMPORTS:
+            return documents
         return tuple(sorted({place for one in written_out(name) for place in self._defining(one, path)} - {path}))
 
     def _defining(self, name: str, path: str) -> set[str]:
         """Return the few files that define a name in a folder called like one of its last packages."""
-        wanted = "." + dotted_name(name.rpartition(" ")[2])
-        last = wanted.rpartition(".")[2]
-        if wanted.count(".") < 2 or wanted.split(".")[1].lower() in _STANDARD:
+        dotted = "." + dotted_name(name.rpartition(" ")[2])
+        last = dotted.rpartition(".")[2]
+        if dotted.count(".") < 2 or dotted.split(".")[1].lower() in _STANDARD:
             return set()
-        found: set[str] = set()
+        paths: set[str] = set()
         for item in self.defined(last):
             qualified = "." + dotted_name(item.symbol.qualified_name)
-            packages = wanted[: -len(qualified)].lower().split(".")[1:][-2:]
+            packages = dotted[: -len(qualified)].lower().split(".")[1:][-2:]
             folders = item.path.lower().split("/")[:-1]
             here = not packages or any(package in folders for package in packages)
-            if wanted.endswith(qualified) and here and self.are_family(item.path, path):
-                found.add(item.path)
-        return found if len(found) <= MAX_DEFINING_FILES else set()
+            if dotted.endswith(qualified) and here and self.are_family(item.path, path):
+                paths.add(item.path)
+        return paths if len(paths) <= MAX_DEFINING_FILES else set()
 
     def are_family(self, one: str, other: str) -> bool:
         languages = self.resolver.language_of
@@ -124,9 +124,9 @@ def _go_modules(catalog: SearchCatalog, paths: Iterable[str]) -> dict[str, str]:
     modules: dict[str, str] = {}
     for path in paths:
         if path == "go.mod" or path.endswith("/go.mod"):
-            found = re.search(r"^module\s+\"?([^\s\"]+)", catalog.lines(path, 1, 100), re.MULTILINE)
-            if found:
-                modules[found[1]] = path.rpartition("/")[0]
+            match = re.search(r"^module\s+\"?([^\s\"]+)", catalog.lines(path, 1, 100), re.MULTILINE)
+            if match:
+                modules[match[1]] = path.rpartition("/")[0]
     return modules
 
 
@@ -141,21 +141,21 @@ _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android",
 
 def _document(graph: _Graph, target: str) -> str:
     """Return the path of a document, given whole or by its end; "" when there is none."""
-    known = graph.resolver.language_of
-    wanted = target.removeprefix("./")
-    if wanted in known:
-        return wanted
-    found = [path for path in known if path.endswith("/" + wanted)] if wanted else []
-    return only(target, found)
+    documents = graph.resolver.language_of
+    name = target.removeprefix("./")
+    if name in documents:
+        return name
+    matches = [path for path in documents if path.endswith("/" + name)] if name else []
+    return only(target, matches)
 
 
-def only(target: str, found: Sequence[str]) -> str:
+def only(target: str, paths: Sequence[str]) -> str:
     """Return the one path that was found; "" when there is none. Raises UsageError for several."""
-    if len(found) > 1:
+    if len(paths) > 1:
         raise UsageError(
-            f"{target!r} is the name of {len(found)} files", hint=f"choose one: {', '.join(sorted(found)[:5])}"
+            f"{target!r} is the name of {len(paths)} files", hint=f"choose one: {', '.join(sorted(paths)[:5])}"
         )
-    return found[0] if found else ""
+    return paths[0] if paths else ""
 
 
 def modules(name: str, paths: Iterable[str]) -> list[str]:
@@ -169,11 +169,11 @@ def modules(name: str, paths: Iterable[str]) -> list[str]:
 
 def _definitions(graph: _Graph, name: str) -> list[FoundSymbol]:
     """Return the symbols of a name as written; those of another case only when there are none."""
-    wanted = dotted_name(name)
-    found = graph.catalog.symbols_named(wanted.rpartition(".")[2]) if wanted else []
-    names = [(f".{dotted_name(item.symbol.qualified_name)}", item) for item in found]
-    exact = [item for qualified, item in names if qualified.endswith(f".{wanted}")]
-    return exact or [item for qualified, item in names if qualified.lower().endswith(f".{wanted.lower()}")]
+    dotted = dotted_name(name)
+    symbols = graph.catalog.symbols_named(dotted.rpartition(".")[2]) if dotted else []
+    names = [(f".{dotted_name(item.symbol.qualified_name)}", item) for item in symbols]
+    exact = [item for qualified, item in names if qualified.endswith(f".{dotted}")]
+    return exact or [item for qualified, item in names if qualified.lower().endswith(f".{dotted.lower()}")]
 
 
 def dotted_name(name: str) -> str:
@@ -184,8 +184,8 @@ def dotted_name(name: str) -> str:
 def _not_here(graph: _Graph, target: str) -> UsageError:
     if target.startswith("@@"):
         near = graph.catalog.similar_names(dotted_name(target[2:]).rpartition(".")[2], limit=3)
-        known = ", ".join("@@" + name for name in near)
-        hint = f"did you mean {known}?" if near else "`fathom symbols` lists all symbols"
+        similar = ", ".join("@@" + name for name in near)
+        hint = f"did you mean {similar}?" if near else "`fathom symbols` lists all symbols"
         return UsageError(f"no symbol is called {target[2:]!r}", hint=hint)
     stem = target.rpartition("/")[2].lower()
     near = [path for path in graph.resolver.language_of if stem and stem.partition(".")[0] in path.lower()][:3]
@@ -205,12 +205,12 @@ def _around_document(graph: _Graph, path: str, depth: int, limit: int) -> Relate
     seen = {path}
     front = [path]
     for step in range(1, depth + 1):
-        found = [*_imports(graph, front, step), *_imported_by(graph, front, step)]
+        new_edges = [*_imports(graph, front, step), *_imported_by(graph, front, step)]
         if step == 1:
-            linked = {edge.path for edge in found if edge.kind == "imported by"}
-            found += _references(graph, path, linked)
-        edges += [edge for edge in found if step == 1 or edge.path not in seen]
-        front = sorted({edge.path for edge in found} - seen)
+            linked = {edge.path for edge in new_edges if edge.kind == "imported by"}
+            new_edges += _references(graph, path, linked)
+        edges += [edge for edge in new_edges if step == 1 or edge.path not in seen]
+        front = sorted({edge.path for edge in new_edges} - seen)
         seen.update(front)
         if not front or len(edges) >= limit:
             break
@@ -226,11 +226,11 @@ def _imports(graph: _Graph, front: Iterable[str], step: int) -> Iterator[Related
 
 
 def _imported_by(graph: _Graph, front: Sequence[str], step: int) -> Iterator[Related]:
-    wanted = set(front)
+    targets = set(front)
     may_mean = _Filter(graph, front)
     for use in graph.imports():
         name = use.reference.name
-        if may_mean(name) and wanted.intersection(graph.resolve(name, use.path)):
+        if may_mean(name) and targets.intersection(graph.resolve(name, use.path)):
             yield Related(use.path, "imported by", use.reference.line, name, use.reference.container, step)
 
 
@@ -246,14 +246,14 @@ class _Filter:
             if graph.resolver.language_of.get(path) in _NAMED_IMPORTS
             for symbol in graph.catalog.symbols_of(path)
         }
-        self._known: dict[str, bool] = {}
+        self._answers: dict[str, bool] = {}
 
     def __call__(self, name: str) -> bool:
-        if name not in self._known:
+        if name not in self._answers:
             names = {re.split(r"[.\\]|::", one)[-1] for one in written_out(name)}
             may_mean = self._graph.resolver.may_mean
-            self._known[name] = bool(names & self._names) or any(may_mean(name, path) for path in self._front)
-        return self._known[name]
+            self._answers[name] = bool(names & self._names) or any(may_mean(name, path) for path in self._front)
+        return self._answers[name]
 
 
 def _references(graph: _Graph, path: str, importers: set[str]) -> list[Related]:
@@ -273,9 +273,9 @@ def _references(graph: _Graph, path: str, importers: set[str]) -> list[Related]:
 # ---- around a symbol
 
 
-def _around_symbols(graph: _Graph, target: str, found: list[FoundSymbol], reach: _Reach) -> RelatedResult:
-    edges = [edge for item in found for edge in _calls(graph, item)]
-    front = {(item.path, item.symbol.qualified_name) for item in found}
+def _around_symbols(graph: _Graph, target: str, definitions: list[FoundSymbol], reach: _Reach) -> RelatedResult:
+    edges = [edge for item in definitions for edge in _calls(graph, item)]
+    front = {(item.path, item.symbol.qualified_name) for item in definitions}
     seen = set(front)
     for step in range(1, reach.depth + 1):
         uses = [edge for path, name in sorted(front) for edge in _used_by(graph, path, name, step)]
@@ -284,7 +284,7 @@ def _around_symbols(graph: _Graph, target: str, found: list[FoundSymbol], reach:
         seen |= front
         if not front or len(edges) >= reach.limit:
             break
-    places = sorted(f"{item.path}:{item.symbol.name_line}" for item in found)
+    places = sorted(f"{item.path}:{item.symbol.name_line}" for item in definitions)
     several = f"; {len(places)} symbols have this name ({', '.join(places[:3])})" if len(places) > 1 else ""
     return _result("@@" + target, edges, _ABOUT_SYMBOLS + several, reach.limit, 0)
 

@@ -46,10 +46,10 @@ class Resolver:
         language = self.language_of.get(path, "")
         if language == "go":
             return tuple(self._first(self._go_packages(name, path), path))
-        found: dict[str, None] = {}
+        documents: dict[str, None] = {}
         for one in written_out(name):
-            found.update(dict.fromkeys(self._first(import_candidates(one, language, path), path)))
-        return tuple(found)
+            documents.update(dict.fromkeys(self._first(import_candidates(one, language, path), path)))
+        return tuple(documents)
 
     def may_mean(self, name: str, target: str) -> bool:
         """Return True if an import name could lead to the target; cheap, so that few names must be resolved."""
@@ -79,9 +79,9 @@ class Resolver:
 
     def _first(self, candidates: Iterable[str], path: str) -> list[str]:
         for candidate in candidates:
-            found = self._at(candidate, path)
-            if found:
-                return [other for other in found if other != path]
+            documents = self._at(candidate, path)
+            if documents:
+                return [other for other in documents if other != path]
         return []
 
     def _at(self, candidate: str, path: str) -> list[str]:
@@ -89,12 +89,12 @@ class Resolver:
             return self._files_of(candidate, path)
         if candidate.startswith("/"):
             return [candidate[1:]] if candidate[1:] in self.language_of else []
-        found = [
+        documents = [
             other
             for other in self._by_name.get(candidate.rpartition("/")[2], ())
             if (other == candidate or other.endswith("/" + candidate)) and self._is_root(other, candidate)
         ]
-        return [self.nearest(found, path)] if found else []
+        return [self.nearest(documents, path)] if documents else []
 
     def _is_root(self, path: str, candidate: str) -> bool:
         """Return True if an absolute import can begin here: in Python outside packages, so that `os` is not x/os.py."""
@@ -102,11 +102,13 @@ class Resolver:
         return not candidate.endswith((".py", ".pyi")) or f"{folder}/__init__.py" not in self.language_of
 
     def _files_of(self, candidate: str, path: str) -> list[str]:
-        wanted = candidate.strip("/")
-        folders = [wanted] if wanted in self._in_folder else []
+        folder_path = candidate.strip("/")
+        folders = [folder_path] if folder_path in self._in_folder else []
         if not candidate.startswith("/"):
             folders += [
-                folder for folder in self._folders_by_name[wanted.rpartition("/")[2]] if folder.endswith("/" + wanted)
+                folder
+                for folder in self._folders_by_name[folder_path.rpartition("/")[2]]
+                if folder.endswith("/" + folder_path)
             ]
         own = family(self.language_of.get(path, ""))
         files = [

@@ -35,13 +35,13 @@ class Framed(NamedTuple):
 
 def frames(text: str) -> list[Frame]:
     """Return the places that a text names with their lines, each once; Python writes the innermost last."""
-    found = list(dict.fromkeys(_found(text)))
+    places = list(dict.fromkeys(_places(text)))
     if _PYTHON in text:
-        found.reverse()
-    return found[:MAX_FRAMES]
+        places.reverse()
+    return places[:MAX_FRAMES]
 
 
-def _found(text: str) -> Iterator[Frame]:
+def _places(text: str) -> Iterator[Frame]:
     expression = re.compile(_FRAME)
     start = 0
     while match := expression.search(text, start):

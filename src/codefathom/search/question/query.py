@@ -120,7 +120,7 @@ def parse_query(text: str) -> Query:
         symbols=symbols,
         members_of=members[0] if members else None,
         where=combine(*dict.fromkeys(mark.where for mark in marks)),
-        quoted=tuple(found for found in re.findall(r'"([^"\n]*)"', remaining) if found.strip()),
+        quoted=tuple(phrase for phrase in re.findall(r'"([^"\n]*)"', remaining) if phrase.strip()),
         intent=_intent(remaining) if remaining else "symbol" if symbols else "path" if paths else "keywords",
     )
 
@@ -171,21 +171,21 @@ def _mark(word: str, *, whole: bool, last: bool) -> _Mark | None:
 
 
 def _symbol_mark(word: str, *, ends_question: bool) -> _Mark | None:
-    found = _SYMBOL.fullmatch(word)
-    if found is None or found[2].startswith("@"):
+    match = _SYMBOL.fullmatch(word)
+    if match is None or match[2].startswith("@"):
         return None
     # `@@valid?` is a name in Ruby; at the end of a question the mark belongs to the sentence.
-    name, rest = found.groups()
+    name, rest = match.groups()
     if ends_question and name[-1] in "?!":
         name, rest = name[:-1], name[-1] + rest
     return _Mark("symbol", name, rest=rest.removeprefix("()").strip(_PAUSES))
 
 
 def _path_mark(word: str) -> _Mark | None:
-    found = _PATH.fullmatch(word)
-    if found is None or not is_path(found[1]):
+    match = _PATH.fullmatch(word)
+    if match is None or not is_path(match[1]):
         return None
-    path, rest = found.groups()
+    path, rest = match.groups()
     if is_glob(path):
         return _Mark("where", "", one_of("path", (path,)), rest.strip(_PAUSES)) if len(path) <= MAX_PATH else None
     return _Mark("path", path, rest=rest.strip(_PAUSES))
@@ -237,13 +237,13 @@ def _numbers(field: str, values: tuple[str, ...]) -> Where:
 
 def _without_gaps(pieces: list[str]) -> str:
     """Join what stays; the white space after a removed mark goes with it."""
-    kept: list[str] = []
+    parts: list[str] = []
     for piece in pieces:
-        if piece.isspace() and (not kept or kept[-1][-1:].isspace()):
+        if piece.isspace() and (not parts or parts[-1][-1:].isspace()):
             continue
         if piece:
-            kept.append(piece)
-    return "".join(kept).strip()
+            parts.append(piece)
+    return "".join(parts).strip()
 
 
 # ---- intent

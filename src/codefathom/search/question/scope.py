@@ -33,27 +33,27 @@ def scope(query: Query, catalog: SearchCatalog) -> Where | None:
 def _paths(query: Query, catalog: SearchCatalog) -> Where | None:
     if not query.paths:
         return None
-    known = [document.path for document in catalog.documents()]
-    chosen = tuple(path for pattern in query.paths for path in _matching(pattern, known))
+    paths = [document.path for document in catalog.documents()]
+    chosen = tuple(path for pattern in query.paths for path in _matching(pattern, paths))
     return Filter("path", "in", chosen)
 
 
-def _matching(pattern: str, known: list[str]) -> list[str]:
+def _matching(pattern: str, paths: list[str]) -> list[str]:
     """Resolve one @path: the exact path, else every path that ends with it, else every path below that folder."""
-    wanted = pattern.strip("/").removeprefix("./")
-    if wanted in known:
-        return [wanted]
-    found = [path for path in known if path.endswith("/" + wanted)]
-    found = found or [path for path in known if path.startswith(wanted + "/") or f"/{wanted}/" in path]
-    if not found:
-        near = [path for path in known if wanted.rpartition("/")[2].lower() in path.lower()][:3]
+    name = pattern.strip("/").removeprefix("./")
+    if name in paths:
+        return [name]
+    matches = [path for path in paths if path.endswith("/" + name)]
+    matches = matches or [path for path in paths if path.startswith(name + "/") or f"/{name}/" in path]
+    if not matches:
+        near = [path for path in paths if name.rpartition("/")[2].lower() in path.lower()][:3]
         hint = (
             f"did you mean {', '.join('@' + path for path in near)}?"
             if near
             else "`fathom status` shows what the index contains"
         )
         raise UsageError(f"no indexed file matches @{_short(pattern)}", hint=hint)
-    return found
+    return matches
 
 
 def _short(name: str) -> str:

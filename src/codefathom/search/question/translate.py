@@ -24,13 +24,13 @@ _REVERSED = 0.5  # what a Chinese word counts beside the English one it was made
 
 def to_english(text: str) -> dict[str, float]:
     """Return the English words for the Chinese ones of a text, each from 0 to 1: 1 for the likeliest of its word."""
-    found: dict[str, float] = {}
+    translations: dict[str, float] = {}
     for run in _CHINESE.findall(text):
         for word in _cut(run):
             rows = _dictionary()[word]
             for english, sure in rows:
-                found[english] = max(found.get(english, 0.0), sure / rows[0][1])
-    return found
+                translations[english] = max(translations.get(english, 0.0), sure / rows[0][1])
+    return translations
 
 
 def to_chinese(words: Iterable[str]) -> dict[str, float]:
@@ -40,10 +40,10 @@ def to_chinese(words: Iterable[str]) -> dict[str, float]:
 
 def _cut(run: str) -> Iterable[str]:
     """Yield the known words of a run of characters, the longest that begins at each place first."""
-    known = _dictionary()
+    words = _dictionary()
     start = 0
     while start < len(run):
-        end = next((end for end in range(min(len(run), start + _LONGEST), start, -1) if run[start:end] in known), 0)
+        end = next((end for end in range(min(len(run), start + _LONGEST), start, -1) if run[start:end] in words), 0)
         if end:
             yield run[start:end]
         start = end or start + 1
@@ -64,8 +64,8 @@ def _entry(text: str) -> tuple[str, float]:
 @cache
 def _reversed() -> dict[str, list[str]]:
     """Return the Chinese words of which an English one is the likeliest translation."""
-    found: dict[str, list[str]] = defaultdict(list)
+    words: dict[str, list[str]] = defaultdict(list)
     for chinese, rows in _dictionary().items():
         if len(chinese) > 1:
-            found[rows[0][0]].append(chinese)
-    return found
+            words[rows[0][0]].append(chinese)
+    return words

@@ -47,12 +47,12 @@ class Forms(dict[str, int]):
             self._terms[term[:_SHORTEST_FORM]].append((1 << bit, term))
 
     def __missing__(self, word: str) -> int:
-        found = 0
+        terms = 0
         for bit, term in self._terms.get(word[:_SHORTEST_FORM], ()):
             if same_word(term, word):
-                found |= bit
-        self[word] = found
-        return found
+                terms |= bit
+        self[word] = terms
+        return terms
 
     def among(self, words: Iterable[str]) -> int:
         """Return the terms that stand among some words, one bit each."""
@@ -60,11 +60,11 @@ class Forms(dict[str, int]):
 
     def inside(self, text: str) -> int:
         """Return the terms whose stems stand somewhere in a lower-case text, one bit each."""
-        found = 0
+        terms = 0
         for stem, bits in self._stems.items():
             if stem in text:
-                found |= bits
-        return found
+                terms |= bits
+        return terms
 
 
 @lru_cache(maxsize=16)
@@ -83,16 +83,16 @@ class Cover(dict[int, float]):
         self._telling = max(self._weights, default=0.0) * _TELLING or 1.0
         self._strengths = {0: 0.0}
 
-    def __missing__(self, found: int) -> float:
-        self[found] = share = sum(x for bit, x in enumerate(self._weights) if found >> bit & 1) / self._total
+    def __missing__(self, terms: int) -> float:
+        self[terms] = share = sum(x for bit, x in enumerate(self._weights) if terms >> bit & 1) / self._total
         return share
 
-    def strength(self, found: int) -> float:
+    def strength(self, terms: int) -> float:
         """Return the weight of the best of some terms, from 0 to 1: next to nothing for the name of the project."""
-        if found not in self._strengths:
-            best = max(x for bit, x in enumerate(self._weights) if found >> bit & 1)
-            self._strengths[found] = min(1.0, best / self._telling)
-        return self._strengths[found]
+        if terms not in self._strengths:
+            best = max(x for bit, x in enumerate(self._weights) if terms >> bit & 1)
+            self._strengths[terms] = min(1.0, best / self._telling)
+        return self._strengths[terms]
 
 
 class WordStrengths(dict[str, float]):

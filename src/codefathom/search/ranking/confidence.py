@@ -68,10 +68,10 @@ def _covered(query: RankingQuery, ranked: Sequence[Ranked]) -> float:
         return 0.5
     forms = forms_of(query.terms)
     cover = Cover(query.worth)
-    found = 0
+    terms = 0
     for item in ranked[:_N_BEST]:
-        found |= forms.inside(f"{item.candidate.chunk.path}\n{item.candidate.chunk.text}".lower())
-    return cover[found]
+        terms |= forms.inside(f"{item.candidate.chunk.path}\n{item.candidate.chunk.text}".lower())
+    return cover[terms]
 
 
 def weighted(numbers: Mapping[str, float], weights: Mapping[str, float]) -> float:

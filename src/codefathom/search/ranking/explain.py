@@ -31,43 +31,45 @@ _COMMENTS = ("//", "/*", "*", "#", "--", ";", "%")
 
 
 class MatchedNames(NamedTuple):
-    """The names of a chunk that a question means."""
+    """The names of a chunk that occur in a question."""
 
-    asked: list[str]  # those of symbols asked for
-    shared: list[str]  # those that share words with it, the ones that share most first
+    symbols: list[str]  # of symbols that the question names
+    shared: list[str]  # that share words with the question, most words first
 
     @property
     def all(self) -> list[str]:
-        """Both, those asked for first."""
-        return [*self.asked, *self.shared]
+        """Both kinds, the symbols first."""
+        return [*self.symbols, *self.shared]
 
 
 def named(query: RankingQuery, chunk: Chunk) -> MatchedNames:
     """Return the names whose last part the question means."""
     forms = forms_of(query.terms)
     lasts = query.symbol_names
-    asked, shared = [], []
+    symbols, shared = [], []
     for name in chunk.names:
         last = name.rpartition(".")[2]
         if last.lower() in lasts:
-            asked.append(name)
+            symbols.append(name)
         if forms.among(_words_of(last)):
             shared.append(name)
     if len(shared) > 1:
         shared.sort(key=lambda name: -forms.among(_words_of(name)).bit_count())
-    return MatchedNames(asked, shared)
+    return MatchedNames(symbols, shared)
 
 
 def reason(query: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mapping[str, float]) -> str:
     """Return one short sentence: the strongest evidence for this chunk."""
     if "matches" in signals:
         return f"{signals['matches']:.0f} matches" if signals["matches"] > 1 else "1 match"
-    used = [
-        said.format(f" {n:.0f} times" if n > 1 else "") for kind, said in _CONNECTED.items() if (n := signals.get(kind))
+    uses = [
+        phrase.format(f" {n:.0f} times" if n > 1 else "")
+        for kind, phrase in _CONNECTED.items()
+        if (n := signals.get(kind))
     ]
-    if used:
-        return "; ".join(used)
-    defines = f"defines {names.asked[0]}" if names.asked else ""
+    if uses:
+        return "; ".join(uses)
+    defines = f"defines {names.symbols[0]}" if names.symbols else ""
     if "scope" in signals:
         return defines or "inside the scope of the question"
     parts = [
@@ -87,7 +89,7 @@ def best_line(query: RankingQuery, chunk: Chunk, names: MatchedNames) -> int:
     The line in which a symbol is defined that the question names counts as much as two words.
     """
     n_found = _mentions(query.terms, chunk.text.lower())
-    heads = _heads(chunk, {name.rpartition(".")[2] for name in (*names.asked, *names.shared[:1])})
+    heads = _heads(chunk, {name.rpartition(".")[2] for name in (*names.symbols, *names.shared[:1])})
     lines = chunk.text.split("\n") if heads else []
     for place in {
         place for name, head in heads for place, line in enumerate(lines) if name in line and _begins(line, head)
@@ -100,11 +102,11 @@ def _mentions(terms: Sequence[str], text: str) -> list[int]:
     """Return for each line of a lower-case text the number of terms in it."""
     counts = [0] * (text.count("\n") + 1)
     for term in terms:
-        found = text.find(term)
-        while found >= 0:
-            counts[text.count("\n", 0, found)] += 1
-            line_end = text.find("\n", found)
-            found = text.find(term, line_end) if line_end >= 0 else -1
+        place = text.find(term)
+        while place >= 0:
+            counts[text.count("\n", 0, place)] += 1
+            line_end = text.find("\n", place)
+            place = text.find(term, line_end) if line_end >= 0 else -1
     return counts
 
 
@@ -161,5 +163,5 @@ def _path(query: RankingQuery, chunk: Chunk) -> str:
 
 def _words(query: RankingQuery, chunk: Chunk) -> str:
     lowered = chunk.text.lower()
-    found = [term for term in query.terms if term in lowered]
-    return f"mentions {', '.join(found[:4])}" if found else ""
+    words = [term for term in query.terms if term in lowered]
+    return f"mentions {', '.join(words[:4])}" if words else ""

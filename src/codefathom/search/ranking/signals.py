@@ -47,7 +47,7 @@ SIGNALS = {
 NAMES = tuple(SIGNALS)
 _SHORTEST_STEM = 3
 _SEVERAL = 3  # places of a file that speak for it where a text is about several things
-_GIVEN_ON = 0.8
+_REEXPORTED = 0.8
 _TESTS = frozenset({"test", "tests"})
 
 
@@ -72,12 +72,14 @@ def signals(
     forms = forms_of(query.terms)
     cover = Cover(query.worth)
     telling = WordStrengths(forms, cover)
-    found = [forms.inside(f"{one.chunk.path}\n{one.chunk.signature}\n{one.chunk.text}".lower()) for one in candidates]
+    term_bits = [
+        forms.inside(f"{one.chunk.path}\n{one.chunk.signature}\n{one.chunk.text}".lower()) for one in candidates
+    ]
     top = _Top(
         max((one.lexical for one in candidates), default=0.0) or 1.0,
         max((one.vector for one in candidates), default=0.0) or 1.0,
     )
-    files = _Files(candidates, found, fused, cover)
+    files = _Files(candidates, term_bits, fused, cover)
     if query.rest:
         files.several = _several(candidates)
     of_file = {
@@ -99,7 +101,7 @@ def signals(
             float(not query.about_tests and _is_test(one.chunk)),
             *of_file[one.chunk.path],
         )
-        for one, bits in zip(candidates, found, strict=True)
+        for one, bits in zip(candidates, term_bits, strict=True)
     ]
 
 
@@ -131,7 +133,7 @@ class _Files:
     """The joint evidence of the candidates of each file."""
 
     def __init__(
-        self, candidates: Sequence[Candidate], found: Sequence[int], fused: Mapping[int, float], cover: Cover
+        self, candidates: Sequence[Candidate], term_bits: Sequence[int], fused: Mapping[int, float], cover: Cover
     ) -> None:
         self.cover = cover
         self.words: dict[str, int] = defaultdict(int)
@@ -139,7 +141,7 @@ class _Files:
         self.vector: dict[str, float] = defaultdict(float)
         self.several: Mapping[str, float] = {}
         self._sums: dict[str, float] = defaultdict(float)
-        for one, bits in zip(candidates, found, strict=True):
+        for one, bits in zip(candidates, term_bits, strict=True):
             path = one.chunk.path
             self.words[path] |= bits
             # A call of `max` is felt here: each candidate of each search would make two.
@@ -178,8 +180,8 @@ def _places_by_meaning(candidates: Sequence[Candidate]) -> dict[int, float]:
 
 def _about_names(names: tuple[str, ...], telling: WordStrengths) -> tuple[float, float]:
     _, words, each = _names(names)
-    found = telling.forms.among(words)
-    return (telling.cover[found], telling.best_share(each)) if found else (0.0, 0.0)
+    terms = telling.forms.among(words)
+    return (telling.cover[terms], telling.best_share(each)) if terms else (0.0, 0.0)
 
 
 class _Names(NamedTuple):
@@ -216,21 +218,21 @@ def _about_path(path: str, query: RankingQuery, telling: WordStrengths) -> tuple
 def _definitions(query: RankingQuery, candidates: Sequence[Candidate]) -> dict[int, float]:
     """Return by key: 1 when the chunk defines a query symbol as written, less for another case; more when the file is
     named so. A name that the project only re-exports counts less."""
-    found = dict.fromkeys((one.key for one in candidates), 0.0)
+    strengths = dict.fromkeys((one.key for one in candidates), 0.0)
     lasts = {symbol: last_of(symbol) for symbol in query.symbols}
     by_name: dict[str, list[str]] = {}  # a long question names thousands of symbols, and a chunk defines few
     for symbol, last in lasts.items():
         by_name.setdefault(last.lower(), []).append(symbol)
     foreign = [lasts[symbol] for symbol in query.foreign]
     for one in candidates if lasts else ():
-        best = _GIVEN_ON if any(_gives_on(last, one.chunk) for last in foreign) else 0.0
+        best = _REEXPORTED if any(_reexports(last, one.chunk) for last in foreign) else 0.0
         defined = _names(one.chunk.names).lowered
         if not defined.isdisjoint(by_name):
             shared = by_name.keys() & defined
             symbols = {*(symbol for name in shared for symbol in by_name[name]), *(lasts.keys() & one.chunk.names)}
             best = max(best, *(_definition(symbol, lasts[symbol], one.chunk) for symbol in symbols))
-        found[one.key] = best
-    return found
+        strengths[one.key] = best
+    return strengths
 
 
 def _definition(symbol: str, last: str, chunk: Chunk) -> float:
@@ -244,10 +246,10 @@ def _definition(symbol: str, last: str, chunk: Chunk) -> float:
     return best + 0.2 * same_word(place_of(chunk.path).flat_stem, last.lower())
 
 
-def _gives_on(name: str, chunk: Chunk) -> bool:
+def _reexports(name: str, chunk: Chunk) -> bool:
     """Return True if a chunk re-exports a name: `pub use`, `export {`, an import in `__init__.py`."""
     if name not in chunk.text:
         return False
     imports = r"|from\s+\S+\s+import\s+(?:\([^)]*?|[^\n(]*?)" if chunk.path.endswith("__init__.py") else ""
-    given = rf"^[ \t]*(?:pub\b[^\n;]*?\buse\b[^;]*?|export\s+(?:type\s+)?\{{[^}}]*?{imports})\b{re.escape(name)}\b"
-    return re.search(given, chunk.text, re.MULTILINE) is not None
+    export = rf"^[ \t]*(?:pub\b[^\n;]*?\buse\b[^;]*?|export\s+(?:type\s+)?\{{[^}}]*?{imports})\b{re.escape(name)}\b"
+    return re.search(export, chunk.text, re.MULTILINE) is not None

@@ -55,7 +55,7 @@ __all__ = [
 CATALOGUE = "catalog.db"  # in the folder of the index
 _DOCUMENT = "d.id, d.path, d.language, d.fingerprint, d.size, d.mtime_ns, d.n_lines, d.problems"
 _MAX_PARAMETERS = 30_000  # SQLite takes at most 32 766 in one statement
-_MAX_KEPT = 4_000  # chunks in memory, about 8 MB
+_MAX_IN_MEMORY = 4_000  # chunks in memory, about 8 MB
 _PAGE = 2_000  # rows held at a time while views are built
 
 
@@ -68,10 +68,10 @@ class Catalog:
         self._database = database
         self._read = database.read
         self.soundness = Soundness(database)
-        self._kept: dict[int, tuple[Chunk, int]] = {}
-        self._kept_of = -1  # generation
+        self._chunks: dict[int, tuple[Chunk, int]] = {}
+        self._chunks_generation = -1  # in which they were read
         self._documents: dict[str, StoredDocument] = {}  # by path
-        self._documents_of = -1  # generation
+        self._documents_generation = -1
 
     @classmethod
     def open(cls, place: File | str, *, read_only: bool = False) -> Catalog:
@@ -228,16 +228,16 @@ class Catalog:
 
     def vectors_of(self, model: str, hashes: Sequence[str]) -> dict[str, bytes]:
         """Return the vectors of a model that are stored, by text hash."""
-        found: dict[str, bytes] = {}
+        vectors: dict[str, bytes] = {}
         for start in range(0, len(hashes), _MAX_PARAMETERS - 1):
             part = hashes[start : start + _MAX_PARAMETERS - 1]
-            found.update(
+            vectors.update(
                 self._read(
                     f"SELECT text_hash, vector FROM embeddings WHERE model = ? AND text_hash IN ({_marks(part)})",
                     (model, *part),
                 )
             )
-        return found
+        return vectors
 
     # ---- chunks
 
@@ -251,16 +251,16 @@ class Catalog:
         Chunks stay in memory until the catalogue changes: the questions of one person meet the same chunks.
         """
         generation = self.generation
-        if self._kept_of != generation or len(self._kept) > _MAX_KEPT:
-            self._kept, self._kept_of = {}, generation
-        kept = self._kept  # another thread may replace it meanwhile
-        missing = [key for key in keys if key not in kept]
+        if self._chunks_generation != generation or len(self._chunks) > _MAX_IN_MEMORY:
+            self._chunks, self._chunks_generation = {}, generation
+        chunks = self._chunks  # another thread may replace it meanwhile
+        missing = [key for key in keys if key not in chunks]
         for start in range(0, len(missing), _MAX_PARAMETERS):
             rows = self._rows_of(missing[start : start + _MAX_PARAMETERS])
-            kept.update(
+            chunks.update(
                 (row[0], (_chunk(row[1:]), row[soundness.N_LINES])) for row in rows if self.soundness.is_sound(row)
             )
-        return {key: kept[key] for key in keys if key in kept}
+        return {key: chunks[key] for key in keys if key in chunks}
 
     def chunks_of(self, path: str) -> list[tuple[int, Chunk]]:
         """Return the chunks of a document in line order; they join up to its text."""
@@ -352,8 +352,8 @@ class Catalog:
     def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
         """Return the documents of these few paths that are there, in no order; each is read once a generation."""
         generation = self.generation
-        if self._documents_of != generation or len(self._documents) > _MAX_KEPT:
-            self._documents, self._documents_of = {}, generation
+        if self._documents_generation != generation or len(self._documents) > _MAX_IN_MEMORY:
+            self._documents, self._documents_generation = {}, generation
         documents = self._documents  # another thread may replace it meanwhile
         missing = tuple(path for path in paths if path not in documents)
         if missing:
@@ -382,11 +382,11 @@ class Catalog:
             (bool(path), "d.path = ?", path),
             (bool(kind), "s.kind = ?", kind),
         ]
-        conditions = [condition for asked, condition, _ in tests if asked]
+        conditions = [condition for is_set, condition, _ in tests if is_set]
         rows = self._read(
             f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE {' AND '.join(conditions) or '1'} "
             "ORDER BY s.name <> ?, s.name NOT LIKE ? ESCAPE '\\', d.path, s.start_line, s.end_line DESC LIMIT ?",
-            (*(value for asked, _, value in tests if asked), last, f"{_like(last)}%", limit),
+            (*(value for is_set, _, value in tests if is_set), last, f"{_like(last)}%", limit),
         )
         return self.soundness.symbols(rows)
 
@@ -405,7 +405,7 @@ class Catalog:
             f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE d.path = ? ORDER BY s.start_line, s.end_line DESC, s.id",
             (path,),
         )
-        return [found.symbol for found in self.soundness.symbols(rows)]
+        return [item.symbol for item in self.soundness.symbols(rows)]
 
     def similar_names(self, word: str, *, limit: int) -> list[str]:
         """Return names of symbols that contain a word, shortest first."""

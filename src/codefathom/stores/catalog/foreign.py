@@ -84,11 +84,11 @@ class _Documents:
     def __init__(self, db: sqlite3.Connection, paths: Sequence[str]) -> None:
         self._db = db
         columns = ", ".join(_columns(db, "documents"))
-        found = db.execute(
+        rows = db.execute(
             f"SELECT id, path, {columns} FROM documents WHERE path IN ({_marks(paths)})", paths
         ).fetchall()
-        self.own: dict[str, Row] = {row[1].decode(): row[2:] for row in found}
-        self._path_of: dict[int, str] = {row[0]: row[1].decode() for row in found}
+        self.own: dict[str, Row] = {row[1].decode(): row[2:] for row in rows}
+        self._path_of: dict[int, str] = {row[0]: row[1].decode() for row in rows}
 
     def rows(self, table: str) -> dict[str, list[Row]]:
         """Return the rows of a table by path."""

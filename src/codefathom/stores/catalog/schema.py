@@ -172,14 +172,14 @@ def _problem(db: sqlite3.Connection, path: str) -> str:
     if _META not in statements or len([name for _, name, _ in rows if name == "meta"]) != 1:
         return "it is not a catalogue"
     row = db.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
-    found = str(row[0]) if row else ""
-    if found.isdigit() and int(found) > FORMAT:
+    number = str(row[0]) if row else ""
+    if number.isdigit() and int(number) > FORMAT:
         raise IndexingError(
-            f"the index {path!r} has format {found}, this version reads {FORMAT}",
+            f"the index {path!r} has format {number}, this version reads {FORMAT}",
             hint="use the newer fathom, or remove this file and run `fathom index`",
         )
-    if found != str(FORMAT):
-        return f"its format was {found[:20] or 'unknown'}, now it is {FORMAT}"
+    if number != str(FORMAT):
+        return f"its format was {number[:20] or 'unknown'}, now it is {FORMAT}"
     of_sqlite = {name for _, name, sql in rows if sql is None or name == _SEQUENCE}
     if statements - {_SEQUENCE_SQL} != set(_STATEMENTS) or any(not name.startswith("sqlite_") for name in of_sqlite):
         return "it holds other tables than a catalogue has"

@@ -117,23 +117,23 @@ class Soundness:
 
     def symbols(self, rows: Iterable[Sequence[Any]]) -> list[FoundSymbol]:
         """Return the symbols of rows of `CHECKED_SYMBOL`."""
-        found = []
+        symbols = []
         for path, language, *row, checksum in rows:
             if checksums.of_symbol((path, language, *row)) == checksum:
-                found.append(FoundSymbol(path, language, Symbol(*row)))
+                symbols.append(FoundSymbol(path, language, Symbol(*row)))
             else:
                 self._leave_out(path)
-        return found
+        return symbols
 
     def references(self, rows: Iterable[Sequence[Any]]) -> list[tuple[str, Reference]]:
         """Return the references of rows of `CHECKED_REFERENCE`, with their paths."""
-        found = []
+        references = []
         for path, *row, checksum in rows:
             if checksums.of_reference((path, *row)) == checksum:
-                found.append((path, Reference(*row)))
+                references.append((path, Reference(*row)))
             else:
                 self._leave_out(path)
-        return found
+        return references
 
     # ---- inside
 

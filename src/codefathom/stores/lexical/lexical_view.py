@@ -261,17 +261,17 @@ class LexicalView:
 
     def _files(self) -> tuple[_File, ...]:
         """Return the files of the target; those of the state before keep their size and checksum."""
-        known = {file.name: file for file in self._state.files if file.name != _META}
-        before = known if self._target == self._state.folder else {}
+        by_name = {file.name: file for file in self._state.files if file.name != _META}
+        before = by_name if self._target == self._state.folder else {}
         folder = self.folder.below(self._target)
         names = sorted(name for name in folder.names() if not name.startswith("."))
         return tuple(before.get(name) or _look(folder, name) for name in names)
 
     def _failure(self, error: BaseException) -> IndexingError:
-        failed = f"the lexical view {self.folder.path!r} cannot be written"
+        message = f"the lexical view {self.folder.path!r} cannot be written"
         if isinstance(error, OSError):
-            return writing_error(failed, self.folder, error)
-        return IndexingError(f"{failed}: {error}", hint="run `fathom index --full`")
+            return writing_error(message, self.folder, error)
+        return IndexingError(f"{message}: {error}", hint="run `fathom index --full`")
 
     def _drop(self) -> None:
         self._writer, self._target, self._cleared = None, "", False
@@ -337,9 +337,9 @@ def _search(
 
 
 def _best(searcher: tantivy.Searcher, query: tantivy.Query, k: int) -> list[tuple[int, float]]:
-    found = searcher.search(query, limit=k, count=False).hits
-    keys = searcher.fast_field_values("key", [address for _, address in found]) if found else []
-    ranked = [(int(key or 0), float(score)) for key, (score, _) in zip(keys, found, strict=True)]
+    hits = searcher.search(query, limit=k, count=False).hits
+    keys = searcher.fast_field_values("key", [address for _, address in hits]) if hits else []
+    ranked = [(int(key or 0), float(score)) for key, (score, _) in zip(keys, hits, strict=True)]
     ranked.sort(key=lambda item: (-item[1], item[0]))
     return ranked
 
@@ -351,9 +351,9 @@ def _best_of_many(
     inside = allowed if isinstance(allowed, (set, frozenset)) else set(allowed)
     limit = 4 * k * max(searcher.num_docs // len(inside), 1)
     while True:
-        found = _best(searcher, query, limit)
-        ranked = [item for item in found if item[0] in inside]
-        if len(ranked) >= k or len(found) < limit:
+        hits = _best(searcher, query, limit)
+        ranked = [item for item in hits if item[0] in inside]
+        if len(ranked) >= k or len(hits) < limit:
             return ranked[:k]
         limit *= 8
 

@@ -32,13 +32,13 @@ def parts(name: str) -> list[str]:
 
     Unlike `terms`, a name of several words does not stand there as a whole.
     """
-    found = {part for word in word_runs(name) for part in _parts_alone(word)}
-    return sorted(found)
+    words = {part for word in word_runs(name) for part in _parts_alone(word)}
+    return sorted(words)
 
 
 def _parts_alone(word: str) -> list[str]:
-    found = _memo[word].split()
-    return found[1:] if len(found) > 1 and found[0] == word.strip("_").lower() else found
+    words = _memo[word].split()
+    return words[1:] if len(words) > 1 and words[0] == word.strip("_").lower() else words
 
 
 # A question is read as a text is: the same word must give the same terms on both sides.
@@ -56,8 +56,8 @@ class _Memo(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= _MAX_MEMO:
             self.clear()
-        self[word] = found = " ".join(_split(word))
-        return found
+        self[word] = joined = " ".join(_split(word))
+        return joined
 
 
 _memo = _Memo()
@@ -97,11 +97,11 @@ def _kind(letter: str) -> str:
 
 
 def _with_pairs(word: str) -> list[str]:
-    found: list[str] = []
+    pieces: list[str] = []
     position = 0
     for match in _CJK.finditer(word):
-        found += _split(word[position : match.start()])
+        pieces += _split(word[position : match.start()])
         run = match.group()
-        found += [run] if len(run) == 1 else [run[place : place + 2] for place in range(len(run) - 1)]
+        pieces += [run] if len(run) == 1 else [run[place : place + 2] for place in range(len(run) - 1)]
         position = match.end()
-    return found + _split(word[position:])
+    return pieces + _split(word[position:])

@@ -264,9 +264,9 @@ def _near_inside(
         return _near(distances, k)
     inside = allowed if isinstance(allowed, (set, frozenset)) else set(allowed)
     near = _near(distances, 4 * k * max(len(keys) // len(inside), 1))
-    found = [place for place in near if keys[place] in inside]
-    if len(found) >= k or len(near) == len(keys):
-        return found
+    places = [place for place in near if keys[place] in inside]
+    if len(places) >= k or len(near) == len(keys):
+        return places
     return [place for place, key in enumerate(keys) if key in inside]
 
 
