@@ -64,14 +64,14 @@ _REST = 20  # times as long as a look took: a look at a large tree takes a secon
 
 
 _MENDED = (
-    "the index in {dir} was not made here, and said of {n} files what does not stand in them; "
-    "these parts were made anew from the files"
+    "the index in {dir} was not made here; its entries for {n} files did not match the files "
+    "and were made again from them"
 )
-_NOT_REMEMBERED = "cannot remember in {dir!r} that the index was checked, so that the next command checks it again"
+_NOT_REMEMBERED = "cannot write into {dir!r} that the index was checked; the next command will check it again"
 
 
-_NOT_WHOLE = "the index is not whole before `fathom index` has ended: only names can be found so far"
-_NOT_TAKEN = "{n} documents were not taken over: no file of this project has just their text"
+_NOT_WHOLE = "the first `fathom index` has not finished: until then only names are found"
+_NOT_TAKEN = "{n} documents of the export were left out: no file of this project has exactly their text"
 
 
 class Engine:
@@ -142,7 +142,7 @@ class Engine:
 
     @property
     def damage(self) -> tuple[str, ...]:
-        """What is known to be damaged in the index, a sentence each; the next `index` repairs it."""
+        """A sentence for each part of the index that is damaged; the next `index` repairs them."""
         return self.opened.damage()
 
     @property
@@ -200,7 +200,7 @@ class Engine:
             return self._behind
 
     def plan(self) -> IndexReport:
-        """Say what `index` would do, without doing it."""
+        """Return the report that `index` would give now, and change nothing."""
         from codefathom.index.forecast import dry_run
 
         opened = self.opened
@@ -241,23 +241,23 @@ class Engine:
         request = self._request(query, limit=limit, level=level, mode=mode, where=where, least=min_score)
         stale = self.refresh()
         with reading(self._believed()) as opened:
-            found = search(request, opened.sources)
+            result = search(request, opened.sources)
             notes, self._notes = self._notes, ()
             if not opened.views.are_made:
                 notes = (*notes, _NOT_WHOLE)
             return SearchResult(
                 query=query,
-                hits=opened.marked(_as_in_files(found.hits, opened)),
+                hits=opened.marked(_as_in_files(result.hits, opened)),
                 level=request.level,
-                mode=found.mode,
-                confidence=found.confidence,
+                mode=result.mode,
+                confidence=result.confidence,
                 generation=opened.catalog.generation,
-                degraded=(*found.degraded, *notes, *opened.damage()),
+                degraded=(*result.degraded, *notes, *opened.damage()),
                 stale=stale,
-                suggestion=found.suggestion,
+                suggestion=result.suggestion,
                 milliseconds=(time.perf_counter() - started) * 1000,
-                weak=found.is_weak,
-                plan=found.plan,
+                weak=result.is_weak,
+                plan=result.plan,
             )
 
     def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
@@ -274,7 +274,7 @@ class Engine:
 
     @property
     def files(self) -> Files:
-        """What is indexed, file by file: names, lines and outlines."""
+        """The indexed files: their names, lines and outlines."""
         from codefathom.project.browsing import Files
         from codefathom.project.originals import Lines
 
@@ -282,7 +282,7 @@ class Engine:
         return Files(opened.catalog, Lines(opened).lines)
 
     def related(self, target: str, *, depth: int = 1) -> RelatedResult:
-        """Return what imports, is imported by, calls or uses a file (`path`) or a symbol (`@@name`)."""
+        """Return the imports, importers, calls and uses of a file (`path`) or a symbol (`@@name`)."""
         from codefathom.search.graph.related import related
 
         _check_texts(target)
@@ -337,14 +337,14 @@ class Engine:
         return answer_setup.with_damage(opened, events)
 
     def status(self) -> Status:
-        """Say what the index holds and how far it is from the tree."""
+        """Return the contents of the index, and the number of files that changed since."""
         from codefathom.project.inspection import status
 
         with reading(self.opened, is_old_shown=True) as opened:
             return status(opened)
 
     def secrets(self) -> tuple[SecretPlace, ...]:
-        """Say where secrets stand in the indexed files, never their values."""
+        """Return the places of secrets in the indexed files, never their values."""
         from codefathom.project.inspection import secret_places
 
         self.refresh()
@@ -368,7 +368,7 @@ class Engine:
         return (*doctor(self.opened), *check_models(self.opened))
 
     def leaving(self) -> str:
-        """Say what leaves this machine when questions are answered, and to where."""
+        """Return a sentence on the texts that leave this machine to answer questions, and on their destination."""
         from codefathom.project.roles import leaving
 
         return leaving(self.place)
@@ -431,8 +431,8 @@ class Engine:
         opened = opened or self._opened or self.opened  # `refresh` has looked whether it was replaced
         if not opened.is_known:
             raise IndexingError(
-                f"the index in {self.index_dir!r} was not made here, and is not compared with the files yet",
-                hint="run `fathom index`: it compares them",
+                f"the index in {self.index_dir!r} was not made here and has not been compared with the files yet",
+                hint="run `fathom index`, which compares them",
             )
         return opened
 
@@ -468,7 +468,7 @@ class Engine:
     def _close_damaged(self) -> None:
         """Close an index that was found to be damaged, to be made anew; tell it of one that was not made here."""
         if self._opened is not None and not self._opened.is_known:
-            self._note("the index is damaged; it was not made here, and is made anew from the files")
+            self._note("the index is damaged and was not made here; it is made again from the files")
         self.close()
 
     def _report(self, events: Iterator[Progress | IndexReport]) -> IndexReport:
@@ -546,16 +546,18 @@ def _check_count(what: str, number: int, most: int) -> None:
 def _check_texts(*texts: str) -> None:
     for text in texts:
         if not is_text(text.replace("\0", "")):
-            raise UsageError(f"{text[:80]!r} is no text in UTF-8", hint="give text without halves of characters")
+            raise UsageError(
+                f"{text[:80]!r} cannot be written as UTF-8", hint="remove the unpaired surrogate characters"
+            )
 
 
 _Name = TypeVar("_Name", bound=str)
 
 
-def _chosen(what: str, value: str, known: tuple[_Name, ...]) -> _Name:
-    if value in known:
-        return known[known.index(value)]
-    raise UsageError(f"{what} cannot be {value!r}", hint=f"choose one of {', '.join(known)}")
+def _chosen(what: str, value: str, choices: tuple[_Name, ...]) -> _Name:
+    if value in choices:
+        return choices[choices.index(value)]
+    raise UsageError(f"{what} cannot be {value!r}", hint=f"choose one of {', '.join(choices)}")
 
 
 def _as_in_files(hits: Sequence[Hit], opened: OpenedProject) -> tuple[Hit, ...]:

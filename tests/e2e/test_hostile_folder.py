@@ -20,7 +20,7 @@ from tests.waiting import LONG_S
 from codefathom.cli import main
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, IndexingError
-from codefathom.project.browsing import Glance, glance
+from codefathom.project.browsing import IndexSummary, index_summary
 from codefathom.project.opening import locate, word_of
 from codefathom.server.jobs.job_child import messages
 from codefathom.server.jobs.job_messages import Order, Report
@@ -68,9 +68,9 @@ def watch(project: Path) -> None:
         assert list(engine.watch(lambda: True))
 
 
-def glanced(project: Path) -> Glance | None:
+def glanced(project: Path) -> IndexSummary | None:
     place = locate(str(project))
-    return glance(place.index_folder, word_of(place))
+    return index_summary(place.index_folder, word_of(place))
 
 
 def serve(project: Path) -> None:

@@ -400,7 +400,7 @@ def test_an_index_that_was_changed_by_hand_is_made_again(
     with Engine.open(str(shipped), on_wait=notes.append) as engine:
         assert hits(engine) == truth["search"]
     assert len(notes) == 1
-    assert "made anew" in notes[0]
+    assert "made again" in notes[0]
     assert all_told(shipped) == truth
 
 

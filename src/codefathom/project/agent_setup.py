@@ -48,40 +48,40 @@ def investigate(request: AnswerRequest, opened: OpenedProject, search: Search) -
     limits = _limits(opened.place.settings, chosen.name)
     texts = Texts(opened, request.documents)
     project = _project(texts, search, request)
-    known = tools(project)
-    briefing = _briefing(texts, request, known, limits, len(project.paths()))
+    toolbox = tools(project)
+    briefing = _briefing(texts, request, toolbox, limits, len(project.paths()))
     seen = list(briefing.places)
-    for event in run(question, chosen, known, limits, briefing):
+    for event in run(question, chosen, toolbox, limits, briefing):
         if isinstance(event, Observed):
             seen += event.places
         yield event
         if isinstance(event, Final):
             excerpts = partial(_excerpts, question, project)
-            found = report(question, event, seen, texts.indexed, texts.on_disk, excerpts=excerpts)
+            answer = report(question, event, seen, texts.indexed, texts.on_disk, excerpts=excerpts)
             yield replace(
-                with_symbols(found, texts.name_of),
-                model="" if found.failure else chosen.name,
+                with_symbols(answer, texts.name_of),
+                model="" if answer.failure else chosen.name,
                 generation=opened.catalog.generation,
                 trace=event.stages,
                 cost=limits.prices.cost(event.usage),
-                degraded=(*found.degraded, *_unread(texts.given(request.pinned), seen)),
+                degraded=(*answer.degraded, *_unread(texts.pinned(request.pinned), seen)),
             )
 
 
 def _briefing(
-    texts: Texts, request: AnswerRequest, known: Sequence[Tool], limits: AgentLimits, n_files: int
+    texts: Texts, request: AnswerRequest, toolbox: Sequence[Tool], limits: AgentLimits, n_files: int
 ) -> Briefing:
-    """Return what the model is told besides the question: its task, the turns before, and what is given."""
-    listed = "\n".join(f"- {usage(tool.spec)}" for tool in known)
+    """Return the messages before the question: the task, the turns before, and the pinned texts."""
+    listed = "\n".join(f"- {usage(tool.spec)}" for tool in toolbox)
     system = prompt("agent", language_of_question(request.text), tools=listed, rounds=str(limits.rounds))
     settings = texts.opened.place.settings
     context = settings.context
     budget = shares(window(settings) // _GIVEN_PARTS, context.full_text_ratio, context.segment_ratio)
-    sources = pack(texts.given(request.pinned), budget, counter(context.tokenizer_path), texts.name_of).sources
+    sources = pack(texts.pinned(request.pinned), budget, counter(context.tokenizer_path), texts.name_of).sources
     # Without their numbers: those of an agent's answer count what it lists itself.
-    given = "\n".join(shown(source).removeprefix(f"[{source.number}] ") for source in sources)
+    pinned = "\n".join(shown(source).removeprefix(f"[{source.number}] ") for source in sources)
     parts = [_PART.format(n_files=n_files)] if request.where is not None else []
-    parts += [fenced(given, "what is given with the question")] if sources else []
+    parts += [fenced(pinned, "what is given with the question")] if sources else []
     return Briefing(
         system,
         history=request.history,
@@ -91,9 +91,9 @@ def _briefing(
     )
 
 
-def _unread(given: Sequence[Material], seen: Sequence[ShownLines]) -> Iterator[str]:
+def _unread(pinned: Sequence[Material], seen: Sequence[ShownLines]) -> Iterator[str]:
     """Say of which given texts the model has not seen every line."""
-    for item in given:
+    for item in pinned:
         n_lines = item.text.removesuffix("\n").count("\n") + 1
         spans = [(place.start_line, place.end_line) for place in seen if place.path == item.path]
         if merged(spans, n_lines) != [(1, n_lines)]:
@@ -101,7 +101,7 @@ def _unread(given: Sequence[Material], seen: Sequence[ShownLines]) -> Iterator[s
 
 
 def _excerpts(question: str, project: ToolProject) -> Sequence[Source]:
-    """Return what an answer without a model consists of."""
+    """Return the excerpts of an answer without a model."""
     try:
         return extract.excerpts(project.search(question, "chunk", _MAX_EXCERPTS).hits)
     except FathomError:  # that the model failed is what is to be said
@@ -109,7 +109,7 @@ def _excerpts(question: str, project: ToolProject) -> Sequence[Source]:
 
 
 def _limits(settings: Settings, name: str) -> AgentLimits:
-    """Return what an agent may use. Raises SettingsError for a limit on a cost that cannot be known."""
+    """Return the limits of an agent. Raises SettingsError for a limit of cost where the prices are not known."""
     agent, prices = settings.agent, Prices(*settings.llm.prices_of(name))
     if agent.max_cost and not any(prices):
         raise SettingsError(
@@ -122,21 +122,21 @@ def _limits(settings: Settings, name: str) -> AgentLimits:
 
 
 def _project(texts: Texts, search: Search, request: AnswerRequest) -> ToolProject:
-    """Return what the tools see: what was given, and of the index no more than the question is kept to."""
+    """Return the project as the tools see it: pinned texts, and the indexed files that pass the filter."""
     catalog = texts.opened.catalog
     paths = list(dict.fromkeys([*request.pinned, *texts.paths(request.where)]))
-    known = frozenset(paths)
+    visible = frozenset(paths)
 
     def of_symbols(name: str) -> list[FoundSymbol]:
-        return [texts.of_symbol(found) for found in catalog.symbols(name) if found.path in known]
+        return [texts.of_symbol(symbol) for symbol in catalog.symbols(name) if symbol.path in visible]
 
     def near(target: str) -> RelatedResult:
-        found = related(catalog, target)
-        return replace(found, edges=tuple(edge for edge in found.edges if edge.path in known))
+        result = related(catalog, target)
+        return replace(result, edges=tuple(edge for edge in result.edges if edge.path in visible))
 
     return ToolProject(
         search=lambda question, level, limit: texts.of_hits(search(question, level, limit)),
-        text=lambda path: (texts.indexed(path) or None) if path in known else None,
+        text=lambda path: (texts.indexed(path) or None) if path in visible else None,
         symbols=of_symbols,
         related=near,
         paths=lambda: paths,

@@ -37,7 +37,7 @@ _SMALL_PROJECT = 400
 
 
 class AnswerSetup(NamedTuple):
-    """What `answer.ask.ask` takes."""
+    """The arguments of `answer.ask.ask`."""
 
     question: AnswerQuestion
     project: AnswerProject
@@ -45,7 +45,7 @@ class AnswerSetup(NamedTuple):
 
 
 def prepare(request: AnswerRequest, opened: OpenedProject, search: Callable[[str, int], SearchResult]) -> AnswerSetup:
-    """Return what `answer.ask.ask` takes. Raises UsageError, SourceError and SettingsError."""
+    """Return the arguments of `answer.ask.ask`. Raises UsageError, SourceError and SettingsError."""
     texts = Texts(opened, request.documents)
     return AnswerSetup(_question(request, texts), _project(texts, search), models(opened))
 
@@ -75,11 +75,11 @@ def with_damage(opened: OpenedProject, events: Iterator[_Step | Answer]) -> Iter
 def context(opened: OpenedProject, result: SearchResult, max_files: int, max_tokens: int) -> Context:
     """Return the files of a prompt within a window of tokens."""
     settings = opened.place.settings.context
-    found = materials(result, Lines(opened).text)[:max_files]
+    files = materials(result, Lines(opened).text)[:max_files]
     # Nothing is kept back: the window is all that this context may take.
     full = shares(max_tokens, settings.full_text_ratio, 0.0).full
     gathered = gather(
-        result.query, found, Shares(full, max_tokens - full, 0), counter(settings.tokenizer_path), naming(opened)
+        result.query, files, Shares(full, max_tokens - full, 0), counter(settings.tokenizer_path), naming(opened)
     )
     return replace(gathered, degraded=result.degraded)
 
@@ -121,7 +121,7 @@ def _question(request: AnswerRequest, texts: Texts) -> AnswerQuestion:
             sizes=sizes(budget.full),
         ),
         history=request.history,
-        pinned=texts.given(request.pinned),
+        pinned=texts.pinned(request.pinned),
         filter_level=_filter_level(settings),
         n_sources=settings.rerank.top_n,
         max_tokens=settings.answer.max_tokens,
@@ -141,7 +141,7 @@ def _filter_level(settings: Settings) -> int:
 
 
 def _project(texts: Texts, search: Callable[[str, int], SearchResult]) -> AnswerProject:
-    """Return what an answer asks of this project."""
+    """Return the project as the stages of an answer see it."""
     return AnswerProject(
         search=lambda question, limit: texts.of_hits(search(question, limit)),
         text=texts.indexed,

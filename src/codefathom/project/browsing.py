@@ -1,4 +1,4 @@
-"""What is indexed, file by file: for those who look around instead of asking."""
+"""The indexed files one by one: for those who look around instead of asking."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ class Files:
         return tuple(_file(item) for item in self._catalog.documents() if item.path.startswith(below))
 
     def entries(self, folder: str = "") -> tuple[TreeEntry, ...]:
-        """Return what lies directly in a folder, folders first. Raises SourceError for an unknown folder."""
+        """Return the entries of a folder, folders first. Raises SourceError for an unknown folder."""
         below = _below(folder)
         listed = self.listed(folder)
         if not listed and below:
-            raise SourceError(f"no such folder in the index: {folder!r}", hint='the folder "" has all others in it')
+            raise SourceError(f"no such folder in the index: {folder!r}", hint='use "" for the root of the project')
         folders: dict[str, int] = {}
         files = []
         for file in listed:
@@ -118,8 +118,8 @@ def _file(document: StoredDocument) -> IndexedFile:
     return IndexedFile(document.path, document.language, document.size, document.n_lines)
 
 
-class Glance(NamedTuple):
-    """How much an index holds, seen without opening its views."""
+class IndexSummary(NamedTuple):
+    """The size of an index, read without opening its views."""
 
     generation: int
     n_documents: int
@@ -130,8 +130,8 @@ class Glance(NamedTuple):
     kinds: Mapping[str, int]  # chunks by kind, most first
 
 
-def glance(folder: Folder, word: str) -> Glance | None:
-    """Return how much the index in a folder holds; None where there is none that can be read. Raises DamagedError.
+def index_summary(folder: Folder, word: str) -> IndexSummary | None:
+    """Return the summary of the index in a folder; None where no index can be read. Raises DamagedError.
 
     `word` is the one by which the index is known here: of another one nothing is told.
     """
@@ -144,9 +144,9 @@ def glance(folder: Folder, word: str) -> Glance | None:
     with closing(catalog):
         generation = catalog.generation
         if not generation and (reason := catalog.get_meta("set_aside")):
-            raise DamagedError(f"the index was set aside: {reason}", hint="index again")
+            raise DamagedError(f"the index was set aside: {reason}", hint="run `fathom index`")
         if not generation or not catalog.is_marked_with(word):
             return None
         n_documents, n_chunks, n_symbols, languages, kinds = catalog.counts()
         indexed_at = int(catalog.get_meta("indexed_at_ns", "0")) / 1e9
-        return Glance(generation, n_documents, n_chunks, n_symbols, indexed_at, languages, kinds)
+        return IndexSummary(generation, n_documents, n_chunks, n_symbols, indexed_at, languages, kinds)

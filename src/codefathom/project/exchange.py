@@ -52,7 +52,9 @@ def _same_files(text: str, root: str) -> dict[str, str]:
     try:
         digests = {str(path): str(item["md5"]) for path, item in json.loads(text).items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UsageError(f"this is no index-json: {error}", hint="give a file of `fathom export`") from error
+        raise UsageError(
+            f"this is not an export in the form index-json: {error}", hint="give a file of `fathom export`"
+        ) from error
     texts: dict[str, str] = {}
     tree = Tree(root, MAX_WHOLE_FILE_BYTES)
     for path, digest in digests.items():
@@ -80,7 +82,7 @@ def _document(line: str, number: int) -> tuple[str, str]:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(f"line {number} is not a document: {error}", hint="give a file of `fathom export`") from error
     if not is_text(text.replace("\0", "")):
-        raise UsageError(f"line {number} holds half a character", hint="give a file of `fathom export`")
+        raise UsageError(f"line {number} has an unpaired surrogate character", hint="give a file of `fathom export`")
     return _inside(path, f"line {number}"), text
 
 

@@ -1,4 +1,4 @@
-"""What the index holds and whether all parts of the installation work: `status` and `doctor`."""
+"""`status`, the contents of the index, and `doctor`, a check of each part of the installation."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from codefathom.types import Check, Filter, SecretPlace, Skipped, Status
 
 
 def status(opened: OpenedProject) -> Status:
-    """Say what the index holds and how far it is from the tree; looks at the tree, writes nothing."""
+    """Return the contents of the index and the number of files that changed; looks at the tree, writes nothing."""
     catalog = opened.catalog
     if not opened.is_known:
         return _unknown(opened)
     counts = catalog.counts()
-    found = plan(catalog, opened.recipe)
+    changes = plan(catalog, opened.recipe)
     rejected = tuple(Skipped(item.path, item.reason) for item in catalog.rejected())
     return Status(
         root=opened.place.root,
@@ -41,9 +41,9 @@ def status(opened: OpenedProject) -> Status:
         model=opened.embedder.name,
         n_without_vector=catalog.n_without_vector(opened.embedder.name),
         indexed_at=int(catalog.get_meta("indexed_at_ns", "0")) / 1e9,
-        pending=found.n_pending,
+        pending=changes.n_pending,
         views_current=opened.views.current,
-        skipped=tuple(sorted({*found.scan.skipped, *rejected}, key=lambda item: (item.path, item.reason))),
+        skipped=tuple(sorted({*changes.scan.skipped, *rejected}, key=lambda item: (item.path, item.reason))),
         failures=tuple(catalog.failures()),
         paused=catalog.get_meta("paused", ""),
         damage=opened.damage(),
@@ -51,8 +51,8 @@ def status(opened: OpenedProject) -> Status:
 
 
 def _unknown(opened: OpenedProject) -> Status:
-    """Say what there is to do; nothing that stands in the index is believed."""
-    found = plan(opened.catalog, opened.recipe, is_known=False)
+    """Return the status of an index that is not checked yet: nothing that stands in it is believed."""
+    changes = plan(opened.catalog, opened.recipe, is_known=False)
     return Status(
         root=opened.place.root,
         index_dir=opened.place.index_dir,
@@ -66,19 +66,19 @@ def _unknown(opened: OpenedProject) -> Status:
         model=opened.embedder.name,
         n_without_vector=0,
         indexed_at=0.0,
-        pending=found.n_pending,
+        pending=changes.n_pending,
         views_current=False,
-        skipped=found.scan.skipped,
+        skipped=changes.scan.skipped,
         failures=(),
         doubt=_DOUBT,
     )
 
 
-_DOUBT = "it was not made here, and is not compared with the files yet"
+_DOUBT = "it was not made here and has not been compared with the files yet"
 
 
 def secret_places(opened: OpenedProject) -> Iterator[SecretPlace]:
-    """Yield where secrets stand in the indexed versions of the files, by path and line.
+    """Yield the places of secrets in the indexed versions of the files, by path and line.
 
     The kind is told by the file; where that has changed, it is only "secret".
     """
@@ -88,8 +88,8 @@ def secret_places(opened: OpenedProject) -> Iterator[SecretPlace]:
         if shown.is_whole:
             yield from (SecretPlace(path, *place) for place in _by_line(shown.text, find(shown.text, path)))
         else:
-            found = (number for number, line in enumerate(shown.text.split("\n"), 1) if MASK in line)
-            yield from (SecretPlace(path, number, "secret") for number in found)
+            lines_with_masks = (number for number, line in enumerate(shown.text.split("\n"), 1) if MASK in line)
+            yield from (SecretPlace(path, number, "secret") for number in lines_with_masks)
 
 
 def _paths(catalog: Catalog, *, with_masks: bool) -> list[str]:
@@ -150,7 +150,7 @@ def _catalog(opened: OpenedProject) -> Check:
 
 
 def _not_compared(opened: OpenedProject) -> Check:
-    return Check("catalogue", False, _DOUBT, "run `fathom index`: it compares them, and mends what is wrong")
+    return Check("catalogue", False, _DOUBT, "run `fathom index`, which compares them and corrects the index")
 
 
 def _views(opened: OpenedProject) -> Check:
@@ -162,7 +162,7 @@ def _views(opened: OpenedProject) -> Check:
     return Check("views", ok, detail, "" if ok else "the next search or `fathom index` brings them up to date")
 
 
-_REPAIR = "run `fathom doctor --fix` or `fathom index`: what is damaged is made again"
+_REPAIR = "run `fathom doctor --fix` or `fathom index`: the damaged parts are made again"
 
 
 def _model(opened: OpenedProject) -> Check:

@@ -58,7 +58,7 @@ _BATCH_HERE = 32  # texts for a model on this machine, some seconds' work; a ser
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a project, its index and the user's caches lie, and the settings in force."""
+    """The folders of a project, of its index and of the user's caches, and the settings in force."""
 
     root: str
     index_dir: str
@@ -186,7 +186,7 @@ class OpenedProject:
 
     @property
     def is_known(self) -> bool:
-        """Whether the index was made or checked by this user; else nothing in it is to be believed."""
+        """True if the index was made or checked by this user; else nothing in it is to be believed."""
         if not self._is_known:
             self._is_known = self._knows()  # another process may have checked it
         return self._is_known
@@ -228,7 +228,7 @@ class OpenedProject:
 
     @property
     def sources(self) -> Sources:
-        """What a search looks in."""
+        """The sources of a search."""
         return self._sources if self._upgrade is None else self._upgrade.sources(self._sources)
 
     def _views(self, lexical: LexicalView, embedder: Embedder) -> Views:
@@ -238,8 +238,8 @@ class OpenedProject:
     def _to_upgrade(self, lexical: LexicalView) -> Upgrade:
         from codefathom.project.upgrading import Upgrade
 
-        place, wanted = self.place, self.place.settings.embed
-        batch = min(wanted.batch, _BATCH_HERE) if is_on_disk(wanted.model) else wanted.batch
+        place, embed = self.place, self.place.settings.embed
+        batch = min(embed.batch, _BATCH_HERE) if is_on_disk(embed.model) else embed.batch
         views = self._views(lexical, self.embedder)
         return Upgrade(self.embedder, views, self.views, self.catalog, place.index_folder, batch=batch)
 
@@ -279,7 +279,7 @@ class OpenedProject:
         return WriterLock(self.place.index_folder)
 
     def _doubt(self, cache: Cache) -> Doubt | None:
-        """Return what checks an index that is not known."""
+        """Return the check of an index that is not known; None for a known one."""
         if self.is_known:
             return None
         from codefathom.index.doubt import Doubt
@@ -326,11 +326,11 @@ class OpenedProject:
         name = _describing_model(self.place.settings)
         if not name:
             return {}
-        wanted = set(paths)
-        prints = {item.path: item.fingerprint for item in self.catalog.documents() if item.path in wanted}
+        chosen = set(paths)
+        prints = {item.path: item.fingerprint for item in self.catalog.documents() if item.path in chosen}
         with closing(self._cache()) as cache:
-            known = cache.get_purposes(_purpose_key(name), set(prints.values()))
-        return {path: known[fingerprint] for path, fingerprint in prints.items() if fingerprint in known}
+            purposes = cache.get_purposes(_purpose_key(name), set(prints.values()))
+        return {path: purposes[fingerprint] for path, fingerprint in prints.items() if fingerprint in purposes}
 
     def _cache(self) -> Cache:
         from codefathom.stores.cache import Cache
@@ -346,10 +346,10 @@ class OpenedProject:
 
     def _embedder(self) -> Embedder:
         """Return the embedding model. Raises SettingsError."""
-        wanted = self.place.settings.embed
-        if wanted.model == BUNDLED and not wanted.dimensions:
+        embed = self.place.settings.embed
+        if embed.model == BUNDLED and not embed.dimensions:
             return BundledEmbedder()
-        if is_on_disk(wanted.model):
+        if is_on_disk(embed.model):
             from codefathom.remote import on_disk
 
             return on_disk.embedder(self.place.settings)
@@ -359,16 +359,16 @@ class OpenedProject:
 
     def _reranking(self) -> Reranking | None:
         """Return the reranking model, None without one. One that cannot be used is told of by each search."""
-        wanted = self.place.settings.rerank
-        if not wanted.model:
+        rerank = self.place.settings.rerank
+        if not rerank.model:
             return None
         from codefathom.search.ranking.rerank import Reranking, Unusable
 
         try:
             model = self.reranker()
         except (SettingsError, ProviderError) as error:
-            model = Unusable(shown_model(wanted.model), error)
-        return Reranking(model, wanted.depth, wanted.weight)
+            model = Unusable(shown_model(rerank.model), error)
+        return Reranking(model, rerank.depth, rerank.weight)
 
     def reranker(self) -> Reranker:
         """Return the reranking model of the settings. Raises SettingsError."""
@@ -411,7 +411,7 @@ class OpenedProject:
         return PurposeModel(_purpose_key(name), model, lambda text: mask(text).text, settings.judge.workers)
 
     def damage(self) -> tuple[str, ...]:
-        """Say what is known to be damaged or missing, a sentence each; nothing is read for that.
+        """Return a sentence for each part that is damaged or missing; nothing is read for that.
 
         All of it is made good by the next `fathom index`.
         """
@@ -425,9 +425,9 @@ class OpenedProject:
                 f"the index is damaged: what it holds of {first}{f' and {more} more files' if more else ''} is left out"
             )
         elif reason := catalog.get_meta("set_aside"):
-            sentences.append(f"the index is not whole: {reason}")
+            sentences.append(f"the index is incomplete: {reason}")
         if self.views.shown > generation:
-            sentences.append("the catalogue is older than what was made from it")
+            sentences.append("the catalogue is older than the views that were made from it")
         if generation:
             sentences += [f"the {name} is missing or damaged" for name in self.views.lacking()]
         return tuple(f"{sentence}; `fathom index` repairs it" for sentence in sentences)
@@ -448,10 +448,10 @@ class OpenedProject:
         self.catalog.close()
 
 
-def _n_workers(wanted: int) -> int:
-    """Return how many processes parse: more than there are processors only take memory."""
+def _n_workers(setting: int) -> int:
+    """Return the number of processes that parse: more than there are processors only take memory."""
     processors = os.cpu_count() or 1
-    return min(wanted or processors, processors)
+    return min(setting or processors, processors)
 
 
 def _catalog(folder: Folder) -> tuple[Catalog, UnwritableError | None]:
@@ -494,7 +494,7 @@ def _vector_folder(embedder: Embedder) -> str:
 
 
 def _is_slow(settings: Settings) -> bool:
-    """Whether the embedding model takes so long that another one answers meanwhile."""
+    """Return True if the embedding model takes so long that another one answers meanwhile."""
     return not settings.embed.model.startswith((BUNDLED, "model2vec:"))
 
 
@@ -509,7 +509,7 @@ def _purpose_key(name: str) -> str:
 
 
 def fusion(settings: Settings) -> Fusion:
-    """Return how a search joins its rankings."""
+    """Return the parameters by which a search joins its rankings."""
     search = settings.search
     return Fusion(
         search.fusion,

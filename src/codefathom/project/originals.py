@@ -49,7 +49,7 @@ class Lines:
         return replace(chunk, text=self._shown(chunk.path, chunk.start_line, chunk.text).text)
 
     def _shown(self, path: str, start_line: int, kept: str) -> Shown:
-        """Return what stands in the file instead of what was kept of some lines, if it is the same but for masks."""
+        """Return lines as they stand in the file, if they differ from the indexed ones by masks only."""
         if MASK not in kept:
             return Shown(kept, True)
         document = self._catalog.document(path)

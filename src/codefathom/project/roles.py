@@ -22,7 +22,7 @@ def model_of(role: str, opened: OpenedProject) -> ChatModel | None:
 
 
 def masks_secrets(place: Location) -> bool:
-    """Whether secrets are taken out of texts, since they may leave the machine."""
+    """Return True if secrets are taken out of texts, since they may leave the machine."""
     return place.settings.answer.mask_secrets and bool(_remote(_names(place).values(), place))
 
 
@@ -30,11 +30,11 @@ def leaving(place: Location) -> str:
     """Say in one sentence what leaves this machine, and to where."""
     names = _names(place)
     embed = place.settings.embed.model
-    asked = _remote((name for role, name in names.items() if role != "index"), place)
+    destinations = _remote((name for role, name in names.items() if role != "index"), place)
     indexing = _remote((names.get("index", ""),), place)
     embedding = "" if embed == BUNDLED or is_on_disk(embed) else _remote((embed,), place, section="embed")
     secrets = "secrets masked" if place.settings.answer.mask_secrets else "secrets included"
-    parts = [f"questions and the excerpts they need go to {asked}, {secrets}"] if asked else []
+    parts = [f"questions and the excerpts they need go to {destinations}, {secrets}"] if destinations else []
     parts += [f"text of indexed files goes to {indexing}, secrets masked"] if indexing else []
     rerank = place.settings.rerank.model
     reranking = "" if is_on_disk(rerank) else _remote((rerank,), place, section="rerank")

@@ -1,4 +1,4 @@
-"""What is asked, and the texts of an opened project as a language model may see them, with the names in them."""
+"""The texts of an opened project as a language model may see them, with the names in them."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ class Texts:
             text = blank(text, path)
         return None if text is None else self._masked(text, path)
 
-    def given(self, pinned: Sequence[str]) -> tuple[Material, ...]:
+    def pinned(self, paths: Sequence[str]) -> tuple[Material, ...]:
         """Return the given documents and the pinned paths. Raises SourceError for a path that is not indexed."""
-        found = [Material(name, self.indexed(name), reason="given") for name in self.documents]
-        for path in pinned:
+        materials = [Material(name, self.indexed(name), reason="given") for name in self.documents]
+        for path in paths:
             if not self.opened.catalog.text(path):
                 raise SourceError(f"{path!r} is not in the index", hint="`fathom status --skipped` tells why")
-            found.append(Material(path, self.indexed(path), reason="pinned"))
-        return tuple(found)
+            materials.append(Material(path, self.indexed(path), reason="pinned"))
+        return tuple(materials)
 
     def paths(self, where: Where | None) -> list[str]:
         """Return the documents that were given, then the indexed ones with lines that fulfil a condition."""
@@ -93,9 +93,9 @@ class Texts:
             return result
         return replace(result, hits=tuple(replace(hit, chunk=self._of_chunk(hit.chunk)) for hit in result.hits))
 
-    def of_symbol(self, found: FoundSymbol) -> FoundSymbol:
+    def of_symbol(self, item: FoundSymbol) -> FoundSymbol:
         """Return a symbol whose signature is a part of these texts."""
-        return replace(found, symbol=replace(found.symbol, signature=self._masked(found.symbol.signature, "")))
+        return replace(item, symbol=replace(item.symbol, signature=self._masked(item.symbol.signature, "")))
 
     def _masked(self, text: str, path: str) -> str:
         return mask(text, path).text if self._masks else text
@@ -106,7 +106,7 @@ class Texts:
 
 
 def naming(opened: OpenedProject) -> NameOf:
-    """Return what names the definition that lines lie in, else the first that begins in them."""
+    """Return a function that names the definition that lines lie in, else the first that begins in them."""
     symbols_of = cache(opened.catalog.symbols_of)  # outer before inner
 
     def name_of(path: str, start_line: int, end_line: int) -> str:

@@ -57,7 +57,7 @@ class Upgrade:
         self._counted = (-1, 0)  # generation, chunks without vector then
 
     def sources(self, bundled: Sources) -> Sources:
-        """Return what a search looks in, and what it has to say about that."""
+        """Return the sources of a search, with a note on the vectors that are missing."""
         self._views.vectors.reload()
         n_chunks, n_missing = self._bundled.lexical.n_chunks, self._n_missing()
         if self._views.vectors.generation < 0:  # not made yet, or lost
@@ -116,7 +116,7 @@ class Upgrade:
         yield replace(report, failures=(*report.failures, *failures), generation=generation)
 
     def damage(self) -> dict[str, str]:
-        """Return what is wrong with the view of the chosen model, by its name, or nothing."""
+        """Return the damage of the view of the chosen model, by its name, or nothing."""
         problem = self._views.vectors.damage()
         return {f"index of vectors of {self.embedder.name}": problem} if problem else {}
 
@@ -147,13 +147,13 @@ class Upgrade:
     def _vectors(self, missing: Missing, cache: Cache) -> dict[str, bytes]:
         """Return vectors by text hash, from the user's cache where they are known. Raises ProviderError."""
         texts = {digest: embedded_text(chunk) for _, digest, chunk in missing}
-        known = cache.get_vectors(self.embedder.name, list(texts))
-        new = [digest for digest in texts if digest not in known]
+        cached = cache.get_vectors(self.embedder.name, list(texts))
+        new = [digest for digest in texts if digest not in cached]
         matrix = self.embedder.embed([texts[digest] for digest in new], "document")
         made = dict(zip(new, quantise(matrix), strict=True))
         if made:
             cache.put_vectors(self.embedder.name, made)
-        return {**known, **made}
+        return {**cached, **made}
 
     def _save(self, vectors: Mapping[str, bytes], wait_s: float) -> None:
         """Write vectors when no other process writes. Raises LockedError when one does so for longer."""

@@ -15,7 +15,7 @@ from codefathom.config.configuration import PROJECT_FILE, find_root
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, SettingsError
-from codefathom.project.browsing import Glance, glance
+from codefathom.project.browsing import IndexSummary, index_summary
 from codefathom.project.opening import Location, locate, word_of
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.http.problem_json import (
@@ -98,7 +98,7 @@ class Summary(NamedTuple):
     """The facts about a project that need no opened engine."""
 
     index_dir: str
-    held: Glance | None  # None: not indexed, or damaged
+    held: IndexSummary | None  # None: not indexed, or damaged
     problem: str = ""  # why the project cannot be opened
     damage: str = ""  # in what the index differs from what was written
 
@@ -309,7 +309,7 @@ class Projects:
 
 def _summary(place: Location) -> Summary:
     try:
-        return Summary(place.index_dir, glance(place.index_folder, word_of(place)))
+        return Summary(place.index_dir, index_summary(place.index_folder, word_of(place)))
     except DamagedError as error:
         return Summary(place.index_dir, None, damage=str(error))
 
