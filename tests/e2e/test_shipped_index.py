@@ -489,7 +489,7 @@ def test_where_nothing_can_be_remembered_each_command_checks_and_says_so(
         with Engine.open(str(shipped), on_wait=notes.append) as engine:
             assert hits(engine) == truth["search"]
         assert len(notes) == 1
-        assert "cannot remember" in notes[0]
+        assert "cannot write into" in notes[0]
 
 
 OLD = "# 计算发票的总金额并且加上税款\n# 用户登录以后刷新令牌\ndef total_of(invoice):\n    return invoice\n"
