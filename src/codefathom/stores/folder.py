@@ -8,10 +8,10 @@ Whatever is opened, made, replaced, listed or removed in such a folder goes thro
 - Nothing is written in place that has another name elsewhere (a hard link): a new file takes its name.
 - Removing takes away the name: a link, never what it leads to; a folder with all that lies in it.
 
-`Folder.index_parts` lead to the index folder itself: when one of them is no folder, the user gets an error. `Folder.own`
-are folders that only we make: anything else in their place is removed when they are made.
+`Folder.index_parts` lead to the index folder itself: when one of them is no folder, the user gets an error.
+`Folder.own` are folders that only we make: anything else in their place is removed when they are made.
 
-What is left: on Windows, where there is no `openat`, each part of a path is looked at before its use, so that somebody
+One risk remains: on Windows, where there is no `openat`, each part of a path is checked before its use, and somebody
 who may write into the folder at this moment can win a race. SQLite and tantivy open by path everywhere; see
 `sqlite.py` and `lexical/lexical_view.py` for what they check.
 """
