@@ -6,7 +6,9 @@ import json
 
 from codefathom.answer.answer_types import Answer, Citation, ModelCall, Source, StageTrace, TracedMessage
 from codefathom.providers.base import Usage
-from codefathom.shapes import answer_shape, to_json, trace_shape
+from codefathom.server.schemas.search_schemas import HitOut
+from codefathom.shapes import answer_shape, hit_shape, to_json, trace_shape
+from codefathom.types import Chunk, Hit
 
 CALL = ModelCall("openai:m", (TracedMessage("user", "What?"),), "Two.", 1.5, Usage(9, 3), "gone")
 SOURCE = Source(1, "a.py", 2, 3, "two\nthree", "pair", 0.83333, "mentions two; judged 8/10")
@@ -44,3 +46,8 @@ def test_a_trace_tells_tokens_by_name() -> None:
             "usage": tokens, "problem": "gone",
         }
     ]  # fmt: skip
+
+
+def test_each_key_of_a_hit_comes_over_http_too() -> None:
+    chunk = Chunk("id", "a.py", "python", "function", "pair", ("pair",), 2, 3, "two\nthree\n")
+    assert {"project_id", *hit_shape(Hit(chunk, 0.5, {}, "mentions two", 2, "pair"))} == set(HitOut.model_fields)
