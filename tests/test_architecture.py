@@ -165,6 +165,51 @@ def test_names_say_something() -> None:
     assert [name for name in classes if name.endswith(CLASSES_THAT_SAY_NOTHING)] == []
 
 
+# A value is named by a noun that says what it is; these say only that it was come by.
+NO_NOUNS = {"found", "known", "asked", "wanted", "given"}
+
+
+def named_values(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node gives to values: variables, parameters, attributes, functions."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+
+
+def test_values_are_named_by_nouns() -> None:
+    named = {
+        f"{name_of(path)}:{getattr(node, 'lineno', 0)} {name}"
+        for path in FILES
+        for node in ast.walk(tree(path))
+        for name in named_values(node)
+        if name.strip("_").lower() in NO_NOUNS
+    }
+    assert named == set()
+
+
+# "What is left" and "Whether it waits" are no sentences: a docstring begins with a noun or a verb.
+CLAUSE = re.compile(
+    r"(?i)(what|whether|how|who|where|when|(return|say|tell|yield|give|know|decide|learn|show)s? "
+    r"(what|whether|how|why|which|who|where))\b"
+)
+
+
+def test_docstrings_begin_with_a_noun_or_a_verb() -> None:
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    clauses = {
+        f"{name_of(path)}:{getattr(node, 'lineno', 1)}"
+        for path in FILES
+        for node in ast.walk(tree(path))
+        if isinstance(node, kinds) and CLAUSE.match(ast.get_docstring(node) or "")
+    }
+    assert clauses == set()
+
+
 def test_own_imports_stand_on_top() -> None:
     late = {
         name
