@@ -116,16 +116,16 @@ def _symbol_borders(symbols: tuple[Symbol, ...]) -> Iterator[tuple[int, int]]:
 
 def _split(start: int, end: int, source: _Source) -> list[tuple[int, int]]:
     """Cut lines start..end at the outermost cuts, group pieces that fit together, and cut too large groups again."""
-    done: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     todo = [(start, end)]
     while todo:
         start, end = todo.pop()
         if start == end or source.fits(start, end):
-            done.append((start, end))
+            spans.append((start, end))
             continue
         # At least two groups come back, since all pieces together do not fit: every round makes progress.
         todo.extend(reversed(_group(_pieces(start, end, source), source)))
-    return _without_scraps(done, source)
+    return _without_scraps(spans, source)
 
 
 def _without_scraps(spans: list[tuple[int, int]], source: _Source) -> list[tuple[int, int]]:

@@ -47,26 +47,26 @@ class Doubt:
         # Two values that save work where they are true; this run finds out both again, and corrects them.
         encoding, masks = known_encoding(self._catalog.get_meta("encoding")), self._catalog.get_meta("masked")
         self._catalog.cleanse(self._models)
-        kept = {name: value for name, value in (("encoding", encoding), ("masked", masks)) if value}
-        self._catalog.write(Batch(meta=kept))
+        meta = {name: value for name, value in (("encoding", encoding), ("masked", masks)) if value}
+        self._catalog.write(Batch(meta=meta))
         self._entries = self._catalog.entries()
         self._views.clear()
         self._check_others()
 
     def compare(self, records: Sequence[DocumentRecord]) -> Compared:
         """Compare documents with the stored ones; remove those that differ, mend vectors."""
-        differing, keys = self._comparison.held(records)
-        there = tuple(path for path in differing if path in self._entries)
-        if there:
-            written = self._catalog.write(Batch(removed=there))
+        differing, keys = self._comparison.compare(records)
+        stored_paths = tuple(path for path in differing if path in self._entries)
+        if stored_paths:
+            written = self._catalog.write(Batch(removed=stored_paths))
             self._views.apply((), (), written.removed)
         mended = [record.parsed.document.path for record in records if self._claims(record)]
         same = [record for record in records if record.parsed.document.path not in differing]
-        wrong = self._wrong_vectors(records)
-        if wrong:
-            self._catalog.add_vectors(records[0].model, wrong)
-        named = {record.parsed.document.path for record in same if not wrong.keys().isdisjoint(record.text_hashes)}
-        return Compared(differing, tuple(path for path in mended if path in differing or path in named), keys)
+        vectors = self._wrong_vectors(records)
+        if vectors:
+            self._catalog.add_vectors(records[0].model, vectors)
+        paths = {record.parsed.document.path for record in same if not vectors.keys().isdisjoint(record.text_hashes)}
+        return Compared(differing, tuple(path for path in mended if path in differing or path in paths), keys)
 
     def end(self, left_over: Collection[str]) -> None:
         """Remove the documents that were not compared, when the run stopped early."""
@@ -82,6 +82,6 @@ class Doubt:
 
     def _wrong_vectors(self, records: Sequence[DocumentRecord]) -> dict[str, bytes]:
         """Return the right vectors of texts that are stored with a wrong vector; texts without one are left out."""
-        made = {digest: vector for record in records for digest, vector in record.vectors.items()}
-        there = self._catalog.vectors_of(records[0].model, list(made)) if made else {}
-        return {digest: made[digest] for digest, vector in there.items() if not are_near(vector, made[digest])}
+        vectors = {digest: vector for record in records for digest, vector in record.vectors.items()}
+        stored = self._catalog.vectors_of(records[0].model, list(vectors)) if vectors else {}
+        return {digest: vectors[digest] for digest, vector in stored.items() if not are_near(vector, vectors[digest])}

@@ -67,8 +67,8 @@ def _for_model(todo: IndexPlan, recipe: Recipe, without_purpose: Collection[Stor
     if without_purpose is None:
         return parsed
     new = {job.file.path: job.file.size for job in todo.jobs if job.file.size}
-    gone = {*new, *todo.removed}
-    sizes = [*new.values(), *(document.size for document in without_purpose if document.path not in gone)]
+    changed_paths = {*new, *todo.removed}
+    sizes = [*new.values(), *(document.size for document in without_purpose if document.path not in changed_paths)]
     return ForModel(parsed.n_files, parsed.n_tokens + n_tokens(sizes), len(sizes))
 
 

@@ -86,7 +86,7 @@ class _Tally:
     mended: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     unfinished: list[Failure] = field(default_factory=list)  # indexed, but not by the model; no reason to pause
-    sent: list[int] = field(default_factory=list)  # sizes of the files that went to the model
+    model_sizes: list[int] = field(default_factory=list)  # sizes of the files that went to the model
     not_embedded: list[Failure] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     n_touched: int = 0
@@ -94,15 +94,15 @@ class _Tally:
     n_done: int = 0
     n_chunks: int = 0
     n_bytes: int = 0
-    n_told: int = 0  # of failures
-    n_told_unfinished: int = 0
+    n_reported: int = 0  # of failures
+    n_reported_unfinished: int = 0
     paused: str = ""
     repaired: list[str] = field(default_factory=list)  # parts of the index that were damaged
 
-    def not_told(self) -> tuple[Failure, ...]:
+    def new_failures(self) -> tuple[Failure, ...]:
         """Return the failures since the last call, without files that were not embedded: the end tries these again."""
-        new = (*self.failures[self.n_told :], *self.unfinished[self.n_told_unfinished :])
-        self.n_told, self.n_told_unfinished = len(self.failures), len(self.unfinished)
+        new = (*self.failures[self.n_reported :], *self.unfinished[self.n_reported_unfinished :])
+        self.n_reported, self.n_reported_unfinished = len(self.failures), len(self.unfinished)
         return new
 
 
@@ -124,7 +124,7 @@ def run(
 
 def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generator[Progress | IndexReport, None, None]:
     reparsing = Reparsing(stages.model_parser, stages.recipe)
-    tally = _Tally(time.perf_counter(), unfinished=reparsing.failures, sent=reparsing.sizes)
+    tally = _Tally(time.perf_counter(), unfinished=reparsing.failures, model_sizes=reparsing.sizes)
     yield Progress("scan", 0, 0)
     looked_at_ns = time.time_ns()
     doubt = stages.doubt
@@ -168,7 +168,7 @@ def _work_off(
         outcomes = step if stages.doubt is None else _compared(stages, stages.doubt, step, tally)
         _store(stages, outcomes, entries, tally)
         path = outcomes[-1].path if outcomes else ""
-        yield Progress("index", tally.n_done, n_jobs, path, tally.n_chunks, failures=tally.not_told())
+        yield Progress("index", tally.n_done, n_jobs, path, tally.n_chunks, failures=tally.new_failures())
         tally.paused = _reason_to_pause(tally, stages.error_limit)
         if tally.paused:
             yield Progress("paused", tally.n_done, n_jobs, message=tally.paused)
@@ -176,7 +176,7 @@ def _work_off(
     for job in jobs:
         if job.file.size > MAX_WHOLE_FILE_BYTES:
             for n_chunks in _store_large(replace(stages, recipe=recipe), job, entries, tally):
-                yield Progress("index", tally.n_done, n_jobs, job.file.path, n_chunks, failures=tally.not_told())
+                yield Progress("index", tally.n_done, n_jobs, job.file.path, n_chunks, failures=tally.new_failures())
 
 
 def _has_found_encoding(stages: Stages, entries: Mapping[str, Entry], n_new: int) -> bool:
@@ -416,9 +416,9 @@ def _finish(stages: Stages, todo: IndexPlan, tally: _Tally, looked_at_ns: int) -
     """Embed chunks that earlier runs could not embed, store the lists of this run, and make everything visible."""
     if not tally.paused:
         _embed_missing(stages, tally)
-    done = {job.file.path for job in todo.jobs}
-    there = {file.path for file in todo.scan.files}
-    kept = [item for item in stages.catalog.rejected() if item.path in there - done]
+    job_paths = {job.file.path for job in todo.jobs}
+    tree_paths = {file.path for file in todo.scan.files}
+    rejected = [item for item in stages.catalog.rejected() if item.path in tree_paths - job_paths]
     meta = {"paused": tally.paused, "model": stages.embedder.name}
     if not tally.paused:
         meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": ""}
@@ -426,7 +426,7 @@ def _finish(stages: Stages, todo: IndexPlan, tally: _Tally, looked_at_ns: int) -
         Batch(
             failures=_failures(stages, todo, tally),
             skipped=todo.scan.skipped,
-            rejected=(*kept, *tally.rejected),
+            rejected=(*rejected, *tally.rejected),
             meta=meta,
         )
     )
@@ -478,7 +478,7 @@ def _report(stages: Stages, todo: IndexPlan, tally: _Tally) -> IndexReport:
         seconds=time.perf_counter() - tally.started,
         generation=stages.catalog.generation,
         paused=tally.paused,
-        for_model=parsed_by_model(tally.sent),
+        for_model=parsed_by_model(tally.model_sizes),
         repaired=tuple(tally.repaired),
         mended=tuple(tally.mended),
     )

@@ -130,15 +130,15 @@ def add_purposes(
     """Yield the events of an index run; before its report ask for missing purposes, and complete the report."""
     report = yield from passed_on(events)
     if report is not None and not report.paused:
-        asking = _Asking(model, catalog, cache)
-        for n_done, n_total in asking.steps():
+        purpose_run = _PurposeRun(model, catalog, cache)
+        for n_done, n_total in purpose_run.steps():
             yield Progress("purposes", 0, 0, message=f"{n_done} of {n_total} files")
-        report = asking.completed(report)
+        report = purpose_run.completed(report)
     if report is not None:
         yield report
 
 
-class _Asking:
+class _PurposeRun:
     """The calls of one run; remembers what was sent and what failed."""
 
     def __init__(self, model: PurposeModel, catalog: SearchCatalog, cache: Cache) -> None:
@@ -163,8 +163,8 @@ class _Asking:
 
     def completed(self, report: IndexReport) -> IndexReport:
         """Return the report of the run with the tokens that were sent and the files that failed."""
-        sent = report.for_model
-        for_model = ForModel(sent.n_files, sent.n_tokens + n_tokens(self._sizes), len(self._sizes))
+        so_far = report.for_model
+        for_model = ForModel(so_far.n_files, so_far.n_tokens + n_tokens(self._sizes), len(self._sizes))
         return replace(report, for_model=for_model, failures=(*report.failures, *self._failures))
 
     # ---- inside
@@ -287,8 +287,8 @@ def one_line(value: object) -> str:
 
 def _printable(text: str) -> str:
     """Drop invisible characters (controls, marks of direction, half characters), and fold white space."""
-    shown = (sign for sign in text if sign.isspace() or not unicodedata.category(sign).startswith("C"))
-    return " ".join("".join(shown).split())
+    signs = (sign for sign in text if sign.isspace() or not unicodedata.category(sign).startswith("C"))
+    return " ".join("".join(signs).split())
 
 
 def _shortened(text: str, most: int) -> str:

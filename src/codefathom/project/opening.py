@@ -426,7 +426,7 @@ class OpenedProject:
             )
         elif reason := catalog.get_meta("set_aside"):
             sentences.append(f"the index is incomplete: {reason}")
-        if self.views.shown > generation:
+        if self.views.latest_generation > generation:
             sentences.append("the catalogue is older than the views that were made from it")
         if generation:
             sentences += [f"the {name} is missing or damaged" for name in self.views.lacking()]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import forms_of
-from codefathom.search.ranking.explain import best_line, best_name, named, reason
+from codefathom.search.ranking.explain import best_line, best_name, matched_names, reason
 from codefathom.search.ranking.rank import Ranked
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.conditions import matches
@@ -38,7 +38,7 @@ def cut_to_level(query: RankingQuery, ranked: Sequence[Ranked], catalog: SearchC
 def _explained(query: RankingQuery, chunk: Chunk, item: Ranked) -> Hit:
     """Return a place as a hit, with its reason, the line that answers and the symbol to show."""
     best = item.candidate.chunk if chunk.kind == "file" else chunk
-    names = named(query, best)
+    names = matched_names(query, best)
     line = item.candidate.line or best_line(query, best, names)
     return Hit(
         chunk,

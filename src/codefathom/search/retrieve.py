@@ -105,7 +105,7 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
 
 def _by_words(lookup: Lookup, sources: Sources) -> Sequence[tuple[int, float]]:
     """Return (key, BM25 over weighted fields), best first."""
-    words, k = {**lookup.query.rest, **lookup.query.weighted}, lookup.n_candidates
+    words, k = {**lookup.query.minor_terms, **lookup.query.weighted}, lookup.n_candidates
     return cut(sources.lexical.search(words, k + 1, FIELD_WEIGHTS, lookup.keys), k) if words else ()
 
 

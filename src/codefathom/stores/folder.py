@@ -36,7 +36,7 @@ _TO_LIST = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 # Without waiting for the other end of a pipe that took the file's place.
 _PLAIN = _NOT_THROUGH_LINKS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NEW = ".new"  # a file that is being written, until it takes its name
-_KEPT = ".broken"  # ending of a bad file that was set aside, so that a person can examine it
+_SET_ASIDE = ".broken"  # ending of a bad file that was set aside, so that a person can examine it
 _REPARSE_POINT = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: links and junctions of Windows
 
 
@@ -256,14 +256,14 @@ class File:
         """Keep a bad file or folder under another name, the last one only; a link is removed. Raises OSError."""
         with suppress(FileNotFoundError), _entered(self.folder) as inside:
             if inside.kind(self.name) in {"file", "folder"}:
-                inside.clear(self.name + _KEPT)
-                inside.rename(self.name, self.name + _KEPT)
+                inside.clear(self.name + _SET_ASIDE)
+                inside.rename(self.name, self.name + _SET_ASIDE)
             else:
                 inside.clear(self.name)
 
     def forget_aside(self) -> None:
         """Remove the file that `set_aside` has renamed. Raises OSError."""
-        self.with_ending(_KEPT).remove()
+        self.with_ending(_SET_ASIDE).remove()
 
 
 _ATTEMPTS = 100

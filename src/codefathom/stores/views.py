@@ -44,10 +44,10 @@ class Views:
     @property
     def is_ahead(self) -> bool:
         """True if a view shows more than the catalogue holds, as after an old catalogue was put back."""
-        return self.shown > self.catalog.generation  # which is read last: another process may be writing
+        return self.latest_generation > self.catalog.generation  # which is read last: another process may be writing
 
     @property
-    def shown(self) -> int:
+    def latest_generation(self) -> int:
         """The latest generation that a view shows, -1 when none shows any."""
         return max(self.lexical.generation, self.vectors.generation)
 

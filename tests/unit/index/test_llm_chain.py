@@ -25,8 +25,8 @@ from codefathom.testing import ScriptedChat
 from codefathom.types import IndexReport
 
 LEDGER = "program ledger;\n\nprocedure PostEntry(amount: integer);\nbegin\n  writeln(amount)\nend;\n\nbegin\nend.\n"
-FOUND = {"kind": "procedure", "name": "PostEntry", "start_line": 3, "end_line": 6, "signature": "", "doc": ""}
-GOOD = Reply(json.dumps({"symbols": [FOUND]}))
+SYMBOL = {"kind": "procedure", "name": "PostEntry", "start_line": 3, "end_line": 6, "signature": "", "doc": ""}
+GOOD = Reply(json.dumps({"symbols": [SYMBOL]}))
 NOTHING = Reply('{"symbols": []}')
 AWAY = ProviderError("no connection")
 WITH_GRAMMARS = ("treesitter", "llm:m:1", "text")
@@ -71,7 +71,7 @@ class Project:
 
     def symbols(self) -> list[str]:
         with self.opened() as opened:
-            return [f"{found.path} {found.symbol.name}" for found in opened.catalog.symbols("", limit=1_000)]
+            return [f"{item.path} {item.symbol.name}" for item in opened.catalog.symbols("", limit=1_000)]
 
     def failures(self) -> list[str]:
         with self.opened() as opened:
@@ -121,7 +121,7 @@ def test_a_definition_is_a_chunk_of_its_own(project: Project) -> None:
     body = "  writeln(amount);\n" * 40
     text = f"procedure One;\nbegin\n{body}end;\nprocedure Two;\nbegin\n{body}end;\n"
     (project.root / "ledger.pas").write_text(text)
-    spans = [{**FOUND, "name": name, "start_line": at, "end_line": at + 42} for name, at in (("One", 1), ("Two", 44))]
+    spans = [{**SYMBOL, "name": name, "start_line": at, "end_line": at + 42} for name, at in (("One", 1), ("Two", 44))]
     project.index(chat(Reply(json.dumps({"symbols": spans}))))
     with project.opened() as opened:
         starts = {chunk.start_line: chunk.symbol for _, chunk in opened.catalog.chunks_of("ledger.pas")}
@@ -207,7 +207,7 @@ def test_a_file_that_failed_in_part_keeps_its_symbols_and_is_tried_again(project
 
 
 def test_symbols_that_are_made_up_leave_the_text(project: Project) -> None:
-    project.index(chat(Reply(json.dumps({"symbols": [{**FOUND, "name": "Invented"}]}))))
+    project.index(chat(Reply(json.dumps({"symbols": [{**SYMBOL, "name": "Invented"}]}))))
     with project.opened() as opened:
         (ledger,) = (document for document in opened.catalog.documents() if document.path == "ledger.pas")
     assert ledger.problems == ("symbols of scripted:model dropped: name not on its line (1)",)
@@ -233,11 +233,11 @@ def test_secrets_are_masked(project: Project) -> None:
 
 def test_a_dry_run_counts_what_would_be_sent(project: Project) -> None:
     with project.opened() as opened:
-        found = dry_run(opened.catalog, opened.recipe).for_model
-    assert (found.n_files, 400 < found.n_tokens < 600) == (1, True)
+        forecast = dry_run(opened.catalog, opened.recipe).for_model
+    assert (forecast.n_files, 400 < forecast.n_tokens < 600) == (1, True)
     project.index(chat(AWAY))
     with project.opened() as opened:
-        assert dry_run(opened.catalog, opened.recipe).for_model == found
+        assert dry_run(opened.catalog, opened.recipe).for_model == forecast
     project.index(chat(GOOD))
     with project.opened() as opened:
         assert dry_run(opened.catalog, opened.recipe).for_model.n_files == 0
@@ -278,9 +278,9 @@ def test_without_a_model_the_chain_is_an_error(project: Project) -> None:
 
 
 def test_only_parsers_stand_in_the_chain(tmp_path: Path) -> None:
-    given = {"FATHOM_PARSE__CHAIN": "treesitter,llm,text"}
-    found = load_settings(str(tmp_path), environ=given, user_file=os.devnull)
-    assert found.parse.chain == ("treesitter", "llm", "text")
+    environ = {"FATHOM_PARSE__CHAIN": "treesitter,llm,text"}
+    settings = load_settings(str(tmp_path), environ=environ, user_file=os.devnull)
+    assert settings.parse.chain == ("treesitter", "llm", "text")
     with pytest.raises(SettingsError) as caught:
         load_settings(str(tmp_path), environ={"FATHOM_PARSE__CHAIN": "llm,regex"}, user_file=os.devnull)
     assert caught.value.hint == "choose one of treesitter, llm, text"

@@ -115,8 +115,8 @@ class Project:
     def purposes(self, key: str = KEY) -> dict[str, str]:
         with self.opened() as opened, closing(Cache.open(self.cache_dir)) as cache:
             prints = {document.path: document.fingerprint for document in opened.catalog.documents()}
-            known = cache.get_purposes(key, prints.values())
-        return {path: known[fingerprint] for path, fingerprint in prints.items() if fingerprint in known}
+            purposes = cache.get_purposes(key, prints.values())
+        return {path: purposes[fingerprint] for path, fingerprint in prints.items() if fingerprint in purposes}
 
 
 def indexed(opened: OpenedProject) -> Generator[Progress | IndexReport, None, None]:

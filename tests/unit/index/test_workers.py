@@ -65,13 +65,13 @@ def test_where_memory_is_short_batches_shrink_and_results_stay(
 def test_windows_come_in_order_whoever_prepares_them(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("codefathom.source.large.WINDOW_BYTES", 100)
     file = jobs(recipe)[0].file
-    found = survey(recipe.root, file)
-    assert isinstance(found, Survey)
+    large = survey(recipe.root, file)
+    assert isinstance(large, Survey)
     prepared = []
     for n_workers in (0, 2):
         with opened(recipe.root, file) as stream:
             assert not isinstance(stream, Skipped)
-            prepared.append(list(prepare_windows(windows(stream, found), recipe, n_workers)))
+            prepared.append(list(prepare_windows(windows(stream, large), recipe, n_workers)))
     assert prepared[0] == prepared[1]
     chunks = [piece for part in prepared[0] if isinstance(part, PreparedFile) for piece in part.chunks]
     assert "".join(piece.text for piece in chunks) == Path(recipe.root, file.path).read_text()

@@ -18,7 +18,7 @@ def result(confidence: float, *scores: float) -> SearchResult:
 
 
 def places(results: dict[str, SearchResult], limit: int = 100) -> list[str]:
-    return [f"{found.project_id}{found.hit.chunk.path[1]}" for found in merge(results, limit)]
+    return [f"{hit.project_id}{hit.hit.chunk.path[1]}" for hit in merge(results, limit)]
 
 
 def test_of_equal_projects_the_hits_alternate() -> None:
@@ -31,7 +31,7 @@ def test_a_project_that_is_less_sure_comes_later_and_not_last() -> None:
 
 
 def test_one_project_keeps_its_scores() -> None:
-    assert [found.hit.score for found in merge({"a": result(0.1, 0.6, 0.5)}, 10)] == [0.6, 0.5]
+    assert [hit.hit.score for hit in merge({"a": result(0.1, 0.6, 0.5)}, 10)] == [0.6, 0.5]
 
 
 def test_nothing_found_is_nothing() -> None:
@@ -56,9 +56,9 @@ def test_merging_keeps_each_order_and_loses_nothing_before_the_limit(
 ) -> None:
     merged = merge(results, limit)
     assert len(merged) == min(limit, sum(len(item.hits) for item in results.values()))
-    scores = [found.hit.score for found in merged]
+    scores = [hit.hit.score for hit in merged]
     assert scores == sorted(scores, reverse=True)
     assert not scores or scores[0] == 1.0
     for name, item in results.items():
-        mine = [found.hit.chunk.path for found in merged if found.project_id == name]
-        assert mine == [hit.chunk.path for hit in item.hits][: len(mine)]
+        own = [hit.hit.chunk.path for hit in merged if hit.project_id == name]
+        assert own == [hit.chunk.path for hit in item.hits][: len(own)]

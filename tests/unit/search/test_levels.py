@@ -4,7 +4,7 @@ from codefathom.search.levels import Cut, cut_to_level
 from codefathom.search.ranking.rank import Candidate, Ranked, RankingQuery
 from codefathom.types import Chunk, Symbol
 
-WANTED = RankingQuery(("save",), symbols=("save",))
+QUERY = RankingQuery(("save",), symbols=("save",))
 
 
 class Shelf:
@@ -30,7 +30,7 @@ def piece(path: str, start: int, end: int, symbol: str = "", *names: str) -> Chu
     return Chunk(f"{path}{start}", path, "python", "function", symbol, names, start, end, text)
 
 
-def found(*chunks: Chunk) -> list[Ranked]:
+def ranked(*chunks: Chunk) -> list[Ranked]:
     return [Ranked(Candidate(n, chunk), 1.0 - n / 10, {}) for n, chunk in enumerate(chunks)]
 
 
@@ -41,7 +41,7 @@ def spans(items: list) -> list[tuple[str, int, int]]:
 def test_neighbours_of_one_symbol_are_joined() -> None:
     one, two = piece("a.py", 1, 5, "big", "big"), piece("a.py", 6, 9, "big")
     for order in ((one, two), (two, one)):
-        [hit] = cut_to_level(WANTED, found(*order), Shelf([one, two]), Cut("chunk", 5))
+        [hit] = cut_to_level(QUERY, ranked(*order), Shelf([one, two]), Cut("chunk", 5))
         assert (hit.chunk.start_line, hit.chunk.end_line, hit.chunk.text) == (1, 9, one.text + two.text)
         assert (hit.chunk.names, hit.score) == (("big",), 1.0)
 
@@ -55,20 +55,20 @@ def test_others_are_not_joined() -> None:
         piece("c.py", 1, 2),
         piece("c.py", 3, 4),  # no symbol
     ]
-    assert len(cut_to_level(WANTED, found(*chunks), Shelf(chunks), Cut("chunk", 10))) == 6
+    assert len(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks), Cut("chunk", 10))) == 6
 
 
 def test_three_neighbours_in_any_order_become_one() -> None:
     one, two, three = piece("a.py", 1, 5, "big"), piece("a.py", 6, 9, "big"), piece("a.py", 10, 12, "big")
     for order in ((one, two, three), (two, three, one), (one, three, two), (three, one, two)):
-        result = cut_to_level(WANTED, found(*order), Shelf([one, two, three]), Cut("chunk", 5))
+        result = cut_to_level(QUERY, ranked(*order), Shelf([one, two, three]), Cut("chunk", 5))
         assert spans(result) == [("a.py", 1, 12)]
         assert result[0].chunk.text == one.text + two.text + three.text
 
 
 def test_joining_makes_room_for_more() -> None:
     chunks = [piece("a.py", 1, 5, "f"), piece("a.py", 6, 9, "f"), piece("b.py", 1, 2), piece("c.py", 1, 2)]
-    assert spans(cut_to_level(WANTED, found(*chunks), Shelf(chunks), Cut("chunk", 2))) == [
+    assert spans(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks), Cut("chunk", 2))) == [
         ("a.py", 1, 9),
         ("b.py", 1, 2),
     ]
@@ -76,7 +76,7 @@ def test_joining_makes_room_for_more() -> None:
 
 def test_a_file_is_returned_once_and_whole() -> None:
     one, two, other = piece("a.py", 1, 5), piece("a.py", 6, 9), piece("b.py", 1, 3)
-    result = cut_to_level(WANTED, found(two, other, one), Shelf([one, two, other]), Cut("file", 5))
+    result = cut_to_level(QUERY, ranked(two, other, one), Shelf([one, two, other]), Cut("file", 5))
     assert spans(result) == [("a.py", 1, 9), ("b.py", 1, 3)]
     assert result[0].chunk.text == one.text + two.text
     assert result[0].chunk.kind == "file"
@@ -86,7 +86,7 @@ def test_a_file_is_returned_once_and_whole() -> None:
 def test_the_symbol_asked_for_is_returned() -> None:
     chunk = piece("a.py", 1, 9, "", "load", "save")
     symbols = [Symbol("function", "load", "load", 1, 4, 1), Symbol("function", "save", "save", 5, 9, 5)]
-    result = cut_to_level(WANTED, found(chunk), Shelf([chunk], {"a.py": symbols}), Cut("symbol", 5))
+    result = cut_to_level(QUERY, ranked(chunk), Shelf([chunk], {"a.py": symbols}), Cut("symbol", 5))
     assert [hit.chunk.symbol for hit in result] == ["save"]
     assert spans(result) == [("a.py", 5, 9)]
     assert result[0].chunk.text.startswith("a.py 5\n")
@@ -95,17 +95,17 @@ def test_the_symbol_asked_for_is_returned() -> None:
 def test_a_symbol_that_spans_chunks_is_returned_once() -> None:
     chunks = [piece("a.py", 1, 5, "save", "save"), piece("a.py", 6, 9, "save")]
     symbols = [Symbol("function", "save", "save", 1, 9, 1)]
-    assert spans(cut_to_level(WANTED, found(*chunks), Shelf(chunks, {"a.py": symbols}), Cut("symbol", 5))) == [
+    assert spans(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks, {"a.py": symbols}), Cut("symbol", 5))) == [
         ("a.py", 1, 9)
     ]
 
 
 def test_a_chunk_without_symbols_is_no_symbol() -> None:
     chunk = piece("a.md", 1, 3)
-    assert cut_to_level(WANTED, found(chunk), Shelf([chunk]), Cut("symbol", 5)) == []
+    assert cut_to_level(QUERY, ranked(chunk), Shelf([chunk]), Cut("symbol", 5)) == []
 
 
 def test_limits_hold() -> None:
     chunks = [piece(f"{n}.py", 1, 3) for n in range(6)]
     for level in ("chunk", "file"):
-        assert len(cut_to_level(WANTED, found(*chunks), Shelf(chunks), Cut(level, 4))) == 4
+        assert len(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks), Cut(level, 4))) == 4

@@ -306,9 +306,9 @@ def test_the_catalogue_understands_every_field_and_operator(tmp_path: Path, fiel
     hashes = tuple(str(index) for index in range(len(pieces)))
     catalog.write(Batch(records=(DocumentRecord(parsed, pieces, hashes, 0, "p/1", "c/1", {}, "none"),)))
     value = {"size": 20, "start_line": 1, "end_line": 2, "lines": 2, "is_test": 0, "ext": "py"}.get(field.name)
-    found = {"path": document.path, "dir": "src/net", "name": "client.py", "language": "python", "module": "src"}
-    found |= {"sub_module": "net", "kind": "function", "symbol": "send", "names": "send", "text": document.text}
-    condition = Filter(field.name, "eq", found[field.name] if value is None else value)
+    row = {"path": document.path, "dir": "src/net", "name": "client.py", "language": "python", "module": "src"}
+    row |= {"sub_module": "net", "kind": "function", "symbol": "send", "names": "send", "text": document.text}
+    condition = Filter(field.name, "eq", row[field.name] if value is None else value)
     for where, count in ((condition, len(pieces)), (FilterGroup("NOT", (condition,)), 0)):
         assert len(catalog.matching(where)) == count
     catalog.close()

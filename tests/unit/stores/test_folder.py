@@ -116,17 +116,17 @@ def test_the_index_folder_itself_is_refused_and_stays(tmp_path: Path, elsewhere:
     kind = planted(root, ".fathom", trap, elsewhere).kind()
     if kind == "folder":
         return
-    given = index_folder(os.path.join(root.path, ".fathom"), root.path)
+    folder = index_folder(os.path.join(root.path, ".fathom"), root.path)
     for use in (
-        given.make,
-        given.exists,
-        given.names,
-        lambda: given.remove("x"),
-        lambda: given.file("x").status(),
-        lambda: given.file("x").read(),
-        lambda: given.file("x").replace([b""]),
-        lambda: given.file("x").descriptor(),
-        lambda: given.below("lexical").make(),
+        folder.make,
+        folder.exists,
+        folder.names,
+        lambda: folder.remove("x"),
+        lambda: folder.file("x").status(),
+        lambda: folder.file("x").read(),
+        lambda: folder.file("x").replace([b""]),
+        lambda: folder.file("x").descriptor(),
+        lambda: folder.below("lexical").make(),
     ):
         with pytest.raises(RefusedError, match=r"\.fathom") as caught:
             use()

@@ -192,13 +192,13 @@ class _Reader:
             self.take()
             if field.kind == "flag" and (self.now.kind == "end" or self.now.text in ("and", "or", ")")):
                 return Filter(field.name, "eq", 1)
-            where = self._rest(field.name)
+            where = self._comparison(field.name)
         except UsageError as error:
             place = "" if " at column " in str(error) else f" (at column {token.column} of the filter)"
             raise UsageError(f"{error}{place}", hint=error.hint) from error
         return where
 
-    def _rest(self, field: str) -> Where:
+    def _comparison(self, field: str) -> Where:
         """Read an operator and its value; `!~` and `not matches` have no operator of their own."""
         negated, operator = self._operator()
         values = self._values() if operator.removesuffix("_cased") in ("in", "not_in") else self._value()

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from codefathom.search.graph.related import dotted_name, modules, only, related
+from codefathom.search.graph.related import dotted_name, modules, only_path, related
 from codefathom.search.question.planner import ConnectionQuery, Relation
 from codefathom.search.question.query import is_path
 from codefathom.search.ranking.places import place_of
@@ -66,7 +66,7 @@ def _target(connection: ConnectionQuery, catalog: SearchCatalog) -> str:
         return name
     files = _files_of(name, catalog)
     about_files = connection.relation in ("imports", "imported by") or not is_known(name, catalog)
-    return only(name, files) if files and about_files else f"@@{name}"
+    return only_path(name, files) if files and about_files else f"@@{name}"
 
 
 class _Connection(NamedTuple):

@@ -51,7 +51,7 @@ def related(catalog: SearchCatalog, target: str, *, depth: int = 1, limit: int =
     path = "" if is_symbol else _document(graph, target.removeprefix("@"))
     definitions = [] if path or "/" in name else _definitions(graph, name)
     if not (is_symbol or path or definitions):
-        path = only(target, modules(name, graph.resolver.language_of))
+        path = only_path(target, modules(name, graph.resolver.language_of))
     if path:
         return _around_document(graph, path, depth, limit)
     if not definitions:
@@ -146,10 +146,10 @@ def _document(graph: _Graph, target: str) -> str:
     if name in documents:
         return name
     matches = [path for path in documents if path.endswith("/" + name)] if name else []
-    return only(target, matches)
+    return only_path(target, matches)
 
 
-def only(target: str, paths: Sequence[str]) -> str:
+def only_path(target: str, paths: Sequence[str]) -> str:
     """Return the one path that was found; "" when there is none. Raises UsageError for several."""
     if len(paths) > 1:
         raise UsageError(
@@ -329,6 +329,6 @@ def _result(target: str, edges: Iterable[Related], about: str, limit: int, n_unr
     order = sorted(
         unique.values(), key=lambda edge: (edge.depth, _KINDS.index(edge.kind), edge.path, edge.line, edge.name)
     )
-    shown = tuple(order[:limit])
-    left_out = f"; {len(order) - len(shown)} more edges are left out" if len(order) > len(shown) else ""
-    return RelatedResult(target, shown, f"{about}{left_out}.", n_unresolved)
+    first_edges = tuple(order[:limit])
+    left_out = f"; {len(order) - len(first_edges)} more edges are left out" if len(order) > len(first_edges) else ""
+    return RelatedResult(target, first_edges, f"{about}{left_out}.", n_unresolved)

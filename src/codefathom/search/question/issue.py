@@ -33,9 +33,9 @@ class Issue(NamedTuple):
 def read_issue(text: str) -> Issue:
     """Take a text in Markdown apart; its first line is its title, unless code begins there."""
     text = _COMMENT.sub("\n", text.replace("\r\n", "\n")).strip()
-    title, _, rest = ("", "", text) if text.startswith(_FENCES) else text.partition("\n")
-    code = "\n".join(match.group() for match in _FENCED.finditer(rest))
-    return Issue(title, _FORM.sub("", _FENCED.sub("\n", rest)), code)
+    title, _, body = ("", "", text) if text.startswith(_FENCES) else text.partition("\n")
+    code = "\n".join(match.group() for match in _FENCED.finditer(body))
+    return Issue(title, _FORM.sub("", _FENCED.sub("\n", body)), code)
 
 
 def weights_of(issue: Issue) -> dict[str, float]:

@@ -59,7 +59,7 @@ INLINE_FIELDS = {
 class Query:
     """One question, taken apart."""
 
-    text: str  # what remains to be searched; marks removed, otherwise as written
+    text: str  # the words to search, as written, without marks
     as_written: str = ""  # the same with @path and @@symbol, only field:value removed
     paths: tuple[str, ...] = ()  # from @path; a folder keeps its "/" at the end
     symbols: tuple[str, ...] = ()  # from @@symbol, as written
@@ -103,8 +103,8 @@ def parse_query(text: str) -> Query:
     marks: list[_Mark] = []
     for token in _TOKEN.finditer(text):
         mark = _mark(token[0], whole=token[0] == text.strip(), last=token.end() == len(text.rstrip()))
-        pieces.append(token[0] if mark is None else mark.rest)
-        written.append(mark.rest if mark and mark.where else token[0])
+        pieces.append(token[0] if mark is None else mark.text_after)
+        written.append(mark.text_after if mark and mark.where else token[0])
         if mark is not None:
             marks.append(mark)
     remaining = _without_gaps(pieces)
@@ -158,7 +158,7 @@ class _Mark(NamedTuple):
     kind: Literal["path", "symbol", "members", "where"]
     value: str
     where: Where | None = None
-    rest: str = ""  # what stands after it and stays in the text
+    text_after: str = ""  # text after the mark, which stays in the query
 
 
 def _mark(word: str, *, whole: bool, last: bool) -> _Mark | None:
@@ -175,20 +175,20 @@ def _symbol_mark(word: str, *, ends_question: bool) -> _Mark | None:
     if match is None or match[2].startswith("@"):
         return None
     # `@@valid?` is a name in Ruby; at the end of a question the mark belongs to the sentence.
-    name, rest = match.groups()
+    name, text_after = match.groups()
     if ends_question and name[-1] in "?!":
-        name, rest = name[:-1], name[-1] + rest
-    return _Mark("symbol", name, rest=rest.removeprefix("()").strip(_PAUSES))
+        name, text_after = name[:-1], name[-1] + text_after
+    return _Mark("symbol", name, text_after=text_after.removeprefix("()").strip(_PAUSES))
 
 
 def _path_mark(word: str) -> _Mark | None:
     match = _PATH.fullmatch(word)
     if match is None or not is_path(match[1]):
         return None
-    path, rest = match.groups()
+    path, text_after = match.groups()
     if is_glob(path):
-        return _Mark("where", "", one_of("path", (path,)), rest.strip(_PAUSES)) if len(path) <= MAX_PATH else None
-    return _Mark("path", path, rest=rest.strip(_PAUSES))
+        return _Mark("where", "", one_of("path", (path,)), text_after.strip(_PAUSES)) if len(path) <= MAX_PATH else None
+    return _Mark("path", path, text_after=text_after.strip(_PAUSES))
 
 
 def is_path(word: str) -> bool:
@@ -278,8 +278,8 @@ def _is_error(text: str) -> bool:
 
 def _names_line(word: str) -> bool:
     """Return True if a word of a trace holds `(` or `:`, then a colon and a number, such as `f(a.js:3)`."""
-    _, _, rest = word.replace("(", ":", 1).partition(":") if "(" in word.partition(":")[0] else word.partition(":")
-    return _LINE_NUMBER.search(rest) is not None
+    _, _, after = word.replace("(", ":", 1).partition(":") if "(" in word.partition(":")[0] else word.partition(":")
+    return _LINE_NUMBER.search(after) is not None
 
 
 def _without_lines(word: str) -> str:

@@ -43,25 +43,25 @@ class RankingQuery:
     """The question as the ranking sees it."""
 
     terms: tuple[str, ...]  # lower-case words and parts of identifiers, without stop words; then their translations
-    symbols: tuple[str, ...] = ()  # identifiers asked for by name, as written
-    about_tests: bool = False  # the question itself asks for tests or examples
+    symbols: tuple[str, ...] = ()  # identifiers that the question names, as written
+    about_tests: bool = False  # the question is about tests or examples
     about_prose: bool = False  # ... or for documentation
     weights: Mapping[str, float] = field(default_factory=dict)  # of terms that count less than 1: translations, asides
     rarity: Mapping[str, float] = field(default_factory=dict)  # of terms, over all that is indexed
-    unknown: float = 0.0  # share of the question, by rarity, that stands nowhere
-    rest: Mapping[str, float] = field(default_factory=dict)  # of a long text: words that only help to find candidates
-    meaning: str = ""  # the text whose meaning is looked for
+    unknown: float = 0.0  # share of the question, by rarity, that is nowhere in the index
+    minor_terms: Mapping[str, float] = field(default_factory=dict)  # of a long text: they only find candidates
+    meaning: str = ""  # the text that is embedded
     runs: frozenset[str] = frozenset()  # words of it, and two and three in a row written as one, lower-case
     frames: Mapping[int, Framed] = field(default_factory=dict)  # chunks that a stack trace names, by key
-    foreign: tuple[str, ...] = ()  # symbols asked for that are defined nowhere here
-    is_only_symbol: bool = False  # nothing but a symbol is asked for
-    is_translated: bool = False  # it is asked in Chinese, and its words are looked for in English, too
+    foreign: tuple[str, ...] = ()  # symbols of the question without a definition in the project
+    is_only_symbol: bool = False  # the question is only the name of a symbol
+    is_translated: bool = False  # the question is in Chinese, and its words are searched in English, too
 
     @property
     def depth(self) -> int:
         """Factor for the number of candidates: the words of a long text lead everywhere, and so do translations, of
         which there are several for each word."""
-        return 3 if self.rest else 2 if self.is_translated else 1
+        return 3 if self.minor_terms else 2 if self.is_translated else 1
 
     @property
     def symbol_names(self) -> frozenset[str]:
@@ -178,12 +178,12 @@ def focused(query: RankingQuery) -> RankingQuery:
     Words worth nothing, such as Chinese ones where nothing is Chinese, are left out.
     """
     weighted, worth = query.weighted, query.worth
-    telling = tuple(term for term in query.terms if worth[term]) or query.terms
-    if len(telling) <= LONG:
-        return query if telling == query.terms else replace(query, terms=telling)
-    ordered = sorted(telling, key=lambda term: (-worth[term], term))
-    rest = {term: weighted[term] for term in ordered[LONG:]}
-    return replace(query, terms=tuple(ordered[:LONG]), rest=rest)
+    useful = tuple(term for term in query.terms if worth[term]) or query.terms
+    if len(useful) <= LONG:
+        return query if useful == query.terms else replace(query, terms=useful)
+    ordered = sorted(useful, key=lambda term: (-worth[term], term))
+    minor_terms = {term: weighted[term] for term in ordered[LONG:]}
+    return replace(query, terms=tuple(ordered[:LONG]), minor_terms=minor_terms)
 
 
 def _runs(text: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from operator import or_
 
 _SHORTEST_FORM = 3
 _SHORTEST_STEM = 4
-_TELLING = 0.5  # of the weight of a question's best term: what weighs less says less than all
+_STRONG = 0.5  # of the weight of a question's best term: from here on a term has the strength 1
 _ENDING = re.compile(r"(?:ations?|ings?|ers?|ors?|ions?|ed|es|s|e|y|ies|ments?|able|ible|ive)$")
 
 
@@ -80,7 +80,7 @@ class Cover(dict[int, float]):
         super().__init__()
         self._weights = tuple(weight_of.values())
         self._total = sum(self._weights) or 1.0
-        self._telling = max(self._weights, default=0.0) * _TELLING or 1.0
+        self._strong = max(self._weights, default=0.0) * _STRONG or 1.0
         self._strengths = {0: 0.0}
 
     def __missing__(self, terms: int) -> float:
@@ -91,7 +91,7 @@ class Cover(dict[int, float]):
         """Return the weight of the best of some terms, from 0 to 1: next to nothing for the name of the project."""
         if terms not in self._strengths:
             best = max(x for bit, x in enumerate(self._weights) if terms >> bit & 1)
-            self._strengths[terms] = min(1.0, best / self._telling)
+            self._strengths[terms] = min(1.0, best / self._strong)
         return self._strengths[terms]
 
 

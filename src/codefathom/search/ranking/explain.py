@@ -42,7 +42,7 @@ class MatchedNames(NamedTuple):
         return [*self.symbols, *self.shared]
 
 
-def named(query: RankingQuery, chunk: Chunk) -> MatchedNames:
+def matched_names(query: RankingQuery, chunk: Chunk) -> MatchedNames:
     """Return the names whose last part the question means."""
     forms = forms_of(query.terms)
     lasts = query.symbol_names
@@ -146,9 +146,9 @@ def _begins(line: str, head: str) -> bool:
 
 def lines(signals: Mapping[str, float]) -> list[str]:
     """Return each signal that counts, for --explain: what it adds before scaling, its number, its meaning."""
-    shown = [(WEIGHTS.get(name, 0.0) * value, name, value) for name, value in signals.items() if value]
-    shown.sort(key=lambda item: (-abs(item[0]), item[1]))
-    return [f"{added:+.2f} {name} {value:.3f}  {MEANING.get(name, '')}".rstrip() for added, name, value in shown]
+    rows = [(WEIGHTS.get(name, 0.0) * value, name, value) for name, value in signals.items() if value]
+    rows.sort(key=lambda item: (-abs(item[0]), item[1]))
+    return [f"{added:+.2f} {name} {value:.3f}  {MEANING.get(name, '')}".rstrip() for added, name, value in rows]
 
 
 @lru_cache(maxsize=4_096)

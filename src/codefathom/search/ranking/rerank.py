@@ -32,11 +32,11 @@ class Reranking(NamedTuple):
         Both orders are scaled from 0 to 1 over the candidates that are read, so that it does not matter how a model
         counts, and their sum to the scores that were there, so that the rest keeps its place.
         """
-        best, rest = list(ranked[: self.depth]), ranked[self.depth :]
+        best, others = list(ranked[: self.depth]), ranked[self.depth :]
         if len(best) < 2 or not question.strip():
             return Reranked(ranked)
         try:
-            grades = self.model.scores(question, [_shown(item) for item in best])
+            grades = self.model.scores(question, [_text_of(item) for item in best])
         except ProviderError as error:
             return Reranked(ranked, f"not reranked: {error}")
         low, high = best[-1].score, best[0].score
@@ -49,7 +49,7 @@ class Reranking(NamedTuple):
             for item, total, grade in zip(best, sums, grades, strict=True)
         ]
         moved.sort(key=lambda item: -item.score)  # stable: equals stay in their order
-        return Reranked([*moved, *rest])
+        return Reranked([*moved, *others])
 
 
 class Unusable:
@@ -64,7 +64,7 @@ class Unusable:
         raise ProviderError(str(self._error), hint=self._error.hint)
 
 
-def _shown(item: Ranked) -> str:
+def _text_of(item: Ranked) -> str:
     """Return the text that the model reads, with the path first: a path says as much as many lines."""
     chunk = item.candidate.chunk
     return f"{chunk.path}\n{chunk.text}"

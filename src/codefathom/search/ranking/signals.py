@@ -71,7 +71,7 @@ def signals(
     """
     forms = forms_of(query.terms)
     cover = Cover(query.worth)
-    telling = WordStrengths(forms, cover)
+    strengths = WordStrengths(forms, cover)
     term_bits = [
         forms.inside(f"{one.chunk.path}\n{one.chunk.signature}\n{one.chunk.text}".lower()) for one in candidates
     ]
@@ -80,10 +80,10 @@ def signals(
         max((one.vector for one in candidates), default=0.0) or 1.0,
     )
     files = _Files(candidates, term_bits, fused, cover)
-    if query.rest:
+    if query.minor_terms:
         files.several = _several(candidates)
     of_file = {
-        one.chunk.path: _about_path(one.chunk.path, query, telling) + _of_file(one, files, top, query)
+        one.chunk.path: _about_path(one.chunk.path, query, strengths) + _of_file(one, files, top, query)
         for one in {one.chunk.path: one for one in candidates}.values()
     }
     places = _places_by_meaning(candidates)
@@ -97,7 +97,7 @@ def signals(
             defined[one.key] * query.is_only_symbol,
             query.frames[one.key].value if one.key in query.frames else 0.0,
             cover[bits],
-            *_about_names(one.chunk.names, telling),
+            *_about_names(one.chunk.names, strengths),
             float(not query.about_tests and _is_test(one.chunk)),
             *of_file[one.chunk.path],
         )
@@ -178,10 +178,10 @@ def _places_by_meaning(candidates: Sequence[Candidate]) -> dict[int, float]:
     return {one.key: 1 / place_of_score[one.vector] for one in candidates if one.vector > 0}
 
 
-def _about_names(names: tuple[str, ...], telling: WordStrengths) -> tuple[float, float]:
+def _about_names(names: tuple[str, ...], strengths: WordStrengths) -> tuple[float, float]:
     _, words, each = _names(names)
-    terms = telling.forms.among(words)
-    return (telling.cover[terms], telling.best_share(each)) if terms else (0.0, 0.0)
+    terms = strengths.forms.among(words)
+    return (strengths.cover[terms], strengths.best_share(each)) if terms else (0.0, 0.0)
 
 
 class _Names(NamedTuple):
@@ -205,12 +205,12 @@ def _is_test(chunk: Chunk) -> bool:
     return place_of(chunk.path).is_test or (chunk.language == "rust" and not _TESTS.isdisjoint(chunk.symbol.split(".")))
 
 
-def _about_path(path: str, query: RankingQuery, telling: WordStrengths) -> tuple[float, ...]:
+def _about_path(path: str, query: RankingQuery, strengths: WordStrengths) -> tuple[float, ...]:
     place = place_of(path)
-    stem, forms, cover = place.flat_stem, telling.forms, telling.cover
+    stem, forms, cover = place.flat_stem, strengths.forms, strengths.cover
     return (
-        telling.share_of(place.stem),
-        telling.share_of(place.folder),
+        strengths.share_of(place.stem),
+        strengths.share_of(place.folder),
         cover.strength(forms.among(place.stem)) if len(stem) >= _SHORTEST_STEM and stem in query.runs else 0.0,
     )
 

@@ -19,7 +19,7 @@ from codefathom.stores.catalog.writing import apply_batch, put_meta
 
 _MARK = "known:"  # in front of the word by which a user knows this index again
 _MAX_MARKS = 50
-_KEPT = ("format", "identity", "generation")
+_OWN_META = ("format", "identity", "generation")
 _MAX_KEY = 2**53  # what every library that is given a key can hold
 _PARTS = ("chunks", "symbols", "refs")  # of a document
 # Columns that say where a row stands, not what the file says. A clone has other time stamps.
@@ -33,7 +33,7 @@ _NOT_COMPARED: Mapping[str, frozenset[str]] = {
 Row = tuple[object, ...]
 
 
-class Held(NamedTuple):
+class Differences(NamedTuple):
     """The result of a comparison of some documents with the catalogue."""
 
     differing: frozenset[str]  # paths of documents with other rows in the catalogue than would be written now, or none
@@ -53,7 +53,7 @@ class Comparison:
             if "CREATE INDEX" not in statement:
                 self._scratch.execute(statement)
 
-    def held(self, records: Sequence[DocumentRecord]) -> Held:
+    def compare(self, records: Sequence[DocumentRecord]) -> Differences:
         """Compare records with the rows that are there. Raises IndexingError."""
         paths = [record.parsed.document.path for record in records]
         scratch = self._scratch
@@ -70,7 +70,7 @@ class Comparison:
             raise IndexingError(f"the catalogue cannot be read: {error}", hint="run `fathom index --full`") from error
         finally:
             scratch.execute("ROLLBACK")
-        return Held(frozenset(differing), keys)
+        return Differences(frozenset(differing), keys)
 
     def close(self) -> None:
         """Close both connections."""
@@ -123,11 +123,11 @@ def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
     generation = _generation(db)
     for table in TABLES:
         columns = db.execute(f"PRAGMA table_info({table})").fetchall()
-        wrong = " OR ".join(f"typeof({row[1]}) NOT IN ('{row[2].lower()}'{_null(row)})" for row in columns)
-        db.execute(f"DELETE FROM {table} WHERE {wrong}")
+        condition = " OR ".join(f"typeof({row[1]}) NOT IN ('{row[2].lower()}'{_null(row)})" for row in columns)
+        db.execute(f"DELETE FROM {table} WHERE {condition}")
     db.executemany("DELETE FROM documents WHERE id = ?", [(key,) for key in _unreadable(db)])
     db.execute("REINDEX")  # an index of SQLite could lead to other rows than it says
-    db.execute(f"DELETE FROM meta WHERE key NOT IN ({_marks(_KEPT)}) AND key NOT LIKE '{_MARK}%'", _KEPT)
+    db.execute(f"DELETE FROM meta WHERE key NOT IN ({_marks(_OWN_META)}) AND key NOT LIKE '{_MARK}%'", _OWN_META)
     db.execute(
         f"DELETE FROM meta WHERE key LIKE '{_MARK}%' AND (length(key) > 100 OR value <> '' OR key NOT IN "
         f"(SELECT key FROM meta WHERE key LIKE '{_MARK}%' LIMIT {_MAX_MARKS}))"
@@ -165,8 +165,8 @@ def _null(column: Sequence[object]) -> str:
 
 def is_empty(db: sqlite3.Connection) -> bool:
     """Return True if a catalogue holds no rows, which could be false."""
-    held = " UNION ALL ".join(f"SELECT EXISTS(SELECT 1 FROM {table})" for table in TABLES if table != "meta")
-    return not any(row[0] for row in db.execute(held)) and _generation(db) == 0
+    query = " UNION ALL ".join(f"SELECT EXISTS(SELECT 1 FROM {table})" for table in TABLES if table != "meta")
+    return not any(row[0] for row in db.execute(query)) and _generation(db) == 0
 
 
 def claim(db: sqlite3.Connection, word: str) -> bool:

@@ -103,9 +103,9 @@ class LexicalView:
         if self.is_unsettled:
             return ""
         folder = self.folder.below(state.folder) if state.folder else self.folder
-        wrong = [file.name for file in state.files if _look(folder, file.name) != file]
+        names = [file.name for file in state.files if _look(folder, file.name) != file]
         # What another process commits at this moment is no damage.
-        return f"{wrong[0]} differs from what was written" if wrong and self._read_state() == state else ""
+        return f"{names[0]} differs from what was written" if names and self._read_state() == state else ""
 
     @property
     def is_unsettled(self) -> bool:
@@ -118,11 +118,11 @@ class LexicalView:
     def update(self, added: Iterable[tuple[int, Fields | tuple[str, str, str, str]]], removed: Iterable[int]) -> None:
         """Delete and add, in any order and as often as you like; visible after `commit`."""
         writer = self._writing()
-        gone = list(removed)
-        self._n_dropped += len(gone)
+        keys = list(removed)
+        self._n_dropped += len(keys)
         rows = iter(added)
         with self._guarded_writing():
-            _delete(writer, gone)
+            _delete(writer, keys)
         while part := list(islice(rows, _N_AT_A_TIME)):
             with self._guarded_writing():
                 self._add(writer, part)

@@ -64,7 +64,7 @@ def test_options_that_say_nothing_make_no_condition() -> None:
 
 
 @pytest.mark.parametrize(
-    ("glob", "path", "found"),
+    ("glob", "path", "is_match"),
     [
         ("*.py", "a/b.py", True),
         ("*.py", "a/b.pyc", False),
@@ -89,8 +89,8 @@ def test_options_that_say_nothing_make_no_condition() -> None:
         ("[", "[", True),
     ],
 )
-def test_globs(glob: str, path: str, found: bool) -> None:
-    assert bool(re.search(glob_expression(glob), path)) == found
+def test_globs(glob: str, path: str, is_match: bool) -> None:
+    assert bool(re.search(glob_expression(glob), path)) == is_match
 
 
 @given(st.text(alphabet="*?[]{}!a-^\\/.,", max_size=10))

@@ -40,7 +40,7 @@ def resolver() -> Resolver:
 
 
 @pytest.mark.parametrize(
-    ("path", "name", "found"),
+    ("path", "name", "paths"),
     [
         ("scripts/run.py", "shop.orders", ["src/shop/orders.py"]),
         ("scripts/run.py", "shop.orders.total", ["src/shop/orders.py"]),
@@ -65,8 +65,8 @@ def resolver() -> Resolver:
         ("nowhere.py", "shop", []),
     ],
 )
-def test_resolve(resolver: Resolver, path: str, name: str, found: list[str]) -> None:
-    assert sorted(resolver.resolve(name, path)) == found
+def test_resolve(resolver: Resolver, path: str, name: str, paths: list[str]) -> None:
+    assert sorted(resolver.resolve(name, path)) == paths
 
 
 def test_several_names_in_braces_are_found_one_by_one() -> None:
@@ -91,7 +91,7 @@ GO = [("go.mod", "text"), ("gin.go", "go"), ("binding/json.go", "go"), ("tools/g
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "paths"),
     [
         ("github.com/gin-gonic/gin", ("gin.go",)),
         ("github.com/gin-gonic/gin/binding", ("binding/json.go",)),
@@ -101,10 +101,10 @@ GO = [("go.mod", "text"), ("gin.go", "go"), ("binding/json.go", "go"), ("tools/g
         ("encoding/binding", ()),
     ],
 )
-def test_go_packages_lie_under_their_modules(name: str, found: tuple[str, ...]) -> None:
+def test_go_packages_lie_under_their_modules(name: str, paths: tuple[str, ...]) -> None:
     modules = {"github.com/gin-gonic/gin": "", "github.com/gin-gonic/gin/tools": "tools"}
     resolver = Resolver([*GO, ("main/main.go", "go")], modules)
-    assert resolver.resolve(name, "main/main.go") == found
+    assert resolver.resolve(name, "main/main.go") == paths
 
 
 def test_a_foreign_package_is_not_the_root_of_the_project() -> None:

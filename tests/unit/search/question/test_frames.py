@@ -18,7 +18,7 @@ def test_python_writes_the_innermost_last() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "places"),
     [
         ("    at price (/srv/web/src/cart.ts:12:7)\n    at main (index.js:3:1)",
          [Frame("/srv/web/src/cart.ts", 12), Frame("index.js", 3)]),
@@ -33,8 +33,8 @@ def test_python_writes_the_innermost_last() -> None:
         ("lib/url.c:120: undefined reference to `x'", [Frame("lib/url.c", 120)]),
     ],
 )  # fmt: skip
-def test_places_as_languages_write_them(text: str, found: list[Frame]) -> None:
-    assert frames(text) == found
+def test_places_as_languages_write_them(text: str, places: list[Frame]) -> None:
+    assert frames(text) == places
 
 
 @pytest.mark.parametrize(

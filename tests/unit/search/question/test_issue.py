@@ -65,9 +65,9 @@ def test_the_title_counts_most_and_code_least() -> None:
 
 @given(st.text(alphabet=st.sampled_from("ab `~#*_-[]x<!>\n"), max_size=60))
 def test_what_is_found_stood_in_the_text(text: str) -> None:
-    known = set(terms(text))
+    words = set(terms(text))
     for part in read_issue(text):
-        assert set(terms(part)) <= known
+        assert set(terms(part)) <= words
 
 
 @pytest.mark.parametrize("sign", ["<!--", "\n", "```\n", "*", "**a**", " ", "- [ ] ", "#", "\n~~~"])

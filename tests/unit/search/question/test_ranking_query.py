@@ -44,13 +44,13 @@ def test_symbols_are_what_no_english_word_looks_like(question: str, symbols: tup
 
 
 def test_chinese_words_bring_their_english_ones() -> None:
-    found = of("中间件如何注册")
-    assert {"middleware", "register"} <= set(found.terms)
-    assert found.weights["middleware"] == 1.0
-    assert 0 < found.weights["register"] < 1
-    assert "middleware" in found.meaning
-    assert "中间" in found.terms  # the code may be commented in Chinese
-    assert found.is_translated
+    query = of("中间件如何注册")
+    assert {"middleware", "register"} <= set(query.terms)
+    assert query.weights["middleware"] == 1.0
+    assert 0 < query.weights["register"] < 1
+    assert "middleware" in query.meaning
+    assert "中间" in query.terms  # the code may be commented in Chinese
+    assert query.is_translated
     assert not of("middleware").is_translated
 
 
@@ -68,12 +68,12 @@ def test_runs_are_words_in_a_row_as_one() -> None:
 def test_of_a_long_text_the_rare_words_and_those_of_the_title_remain() -> None:
     long = of(ISSUE)
     assert len(long.terms) > LONG
-    found = focused(replace(long, rarity=dict.fromkeys(long.terms, 1.0)))
-    assert len(found.terms) == LONG
-    assert {"router", "trailing", "slash"} <= set(found.terms)
-    assert set(found.rest) == set(long.terms) - set(found.terms)
-    assert found.weights["slash"] == 1.0 > found.weights["router"] > max(found.rest.values())
-    assert not found.about_prose  # an issue that mentions the documentation is not about it
+    query = focused(replace(long, rarity=dict.fromkeys(long.terms, 1.0)))
+    assert len(query.terms) == LONG
+    assert {"router", "trailing", "slash"} <= set(query.terms)
+    assert set(query.minor_terms) == set(long.terms) - set(query.terms)
+    assert query.weights["slash"] == 1.0 > query.weights["router"] > max(query.minor_terms.values())
+    assert not query.about_prose  # an issue that mentions the documentation is not about it
 
 
 def test_a_short_question_stays_as_it_is() -> None:
@@ -82,8 +82,8 @@ def test_a_short_question_stays_as_it_is() -> None:
 
 
 def test_words_that_say_nothing_are_left_out_unless_nothing_else_is_there() -> None:
-    asked = of("中间件如何注册")
-    rarity = {term: float(term.isascii()) for term in asked.terms}
-    assert {"middleware", "register"} <= set(focused(replace(asked, rarity=rarity)).terms)
-    assert all(term.isascii() for term in focused(replace(asked, rarity=rarity)).terms)
-    assert focused(replace(asked, rarity=dict.fromkeys(asked.terms, 0.0))).terms == asked.terms
+    query = of("中间件如何注册")
+    rarity = {term: float(term.isascii()) for term in query.terms}
+    assert {"middleware", "register"} <= set(focused(replace(query, rarity=rarity)).terms)
+    assert all(term.isascii() for term in focused(replace(query, rarity=rarity)).terms)
+    assert focused(replace(query, rarity=dict.fromkeys(query.terms, 0.0))).terms == query.terms

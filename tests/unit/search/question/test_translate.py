@@ -23,9 +23,9 @@ def test_a_chinese_word_brings_english_ones(chinese: str, english: str) -> None:
 
 
 def test_the_likeliest_counts_1_and_no_other_more() -> None:
-    found = to_english("注册")
-    assert max(found.values()) == 1.0
-    assert all(0 < value <= 1 for value in found.values())
+    translations = to_english("注册")
+    assert max(translations.values()) == 1.0
+    assert all(0 < value <= 1 for value in translations.values())
 
 
 def test_the_longest_known_word_is_taken() -> None:
@@ -39,9 +39,9 @@ def test_what_is_not_known_brings_nothing(text: str) -> None:
 
 
 def test_an_english_word_brings_the_terms_that_the_lexical_view_holds() -> None:
-    found = to_chinese(["database"])
-    assert set(terms("数据库")) <= set(found)
-    assert all(0 < value < 1 for value in found.values())
+    translations = to_chinese(["database"])
+    assert set(terms("数据库")) <= set(translations)
+    assert all(0 < value < 1 for value in translations.values())
     assert to_chinese(["nosuchword"]) == {}
 
 

@@ -12,7 +12,7 @@ from codefathom.search.ranking.signals import Candidate
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.types import Chunk
 
-WANTED = RankingQuery(("token", "parser"), rarity={"token": 3.0, "parser": 1.0})
+QUERY = RankingQuery(("token", "parser"), rarity={"token": 3.0, "parser": 1.0})
 
 
 def ranked(strength: float, text: str, vector: float = 0.0, definition: float = 0.0) -> Ranked:
@@ -22,37 +22,37 @@ def ranked(strength: float, text: str, vector: float = 0.0, definition: float = 
 
 
 def test_nothing_found_is_no_confidence() -> None:
-    assert confidence(WANTED, []) == 0.0
+    assert confidence(QUERY, []) == 0.0
 
 
 def test_the_symbol_asked_for_is_certain() -> None:
-    assert confidence(WANTED, [ranked(0.1, ""), ranked(0.1, "", definition=0.8)]) == 1.0
-    assert confidence(WANTED, [*[ranked(0.1, "")] * 3, ranked(0.1, "", definition=0.8)]) < WEAK
+    assert confidence(QUERY, [ranked(0.1, ""), ranked(0.1, "", definition=0.8)]) == 1.0
+    assert confidence(QUERY, [*[ranked(0.1, "")] * 3, ranked(0.1, "", definition=0.8)]) < WEAK
 
 
 def test_what_it_is_made_of() -> None:
-    found = [ranked(0.7, "Token", vector=0.2), ranked(0.1, "", vector=0.4)]
-    numbers = evidence(replace(WANTED, unknown=0.5), found)
+    hits = [ranked(0.7, "Token", vector=0.2), ranked(0.1, "", vector=0.4)]
+    numbers = evidence(replace(QUERY, unknown=0.5), hits)
     assert 0.5 < numbers.pop("score") < 0.7  # less than 0.7, as it defines nothing; that it is a test does not count
     assert numbers == {"words": 0.75, "near": 0.4, "unknown": 0.5}
 
 
 @pytest.mark.parametrize("model", [MODEL, "another", ""])
 def test_all_evidence_is_sure_and_none_is_weak(model: str) -> None:
-    sure = confidence(WANTED, [ranked(0.9, "token parser", vector=0.6)], model)
-    weak = confidence(replace(WANTED, unknown=1.0), [ranked(0.0, "", vector=0.0)], model)
+    sure = confidence(QUERY, [ranked(0.9, "token parser", vector=0.6)], model)
+    weak = confidence(replace(QUERY, unknown=1.0), [ranked(0.0, "", vector=0.0)], model)
     assert 0.0 <= weak < WEAK < 0.8 < sure <= 1.0
 
 
 def test_cosines_count_only_for_the_model_they_were_learned_with() -> None:
     near, far = [ranked(0.5, "token", vector=0.9)], [ranked(0.5, "token", vector=0.1)]
-    assert confidence(WANTED, near, MODEL) > confidence(WANTED, far, MODEL)
-    assert confidence(WANTED, near, "another") == confidence(WANTED, far, "another")
+    assert confidence(QUERY, near, MODEL) > confidence(QUERY, far, MODEL)
+    assert confidence(QUERY, near, "another") == confidence(QUERY, far, "another")
 
 
 def test_hits_of_one_source_alone_are_judged_by_what_they_cover() -> None:
     alone = Ranked(ranked(1.0, "token").candidate, 1.0, {"lexical": 3.0})
-    assert confidence(WANTED, [alone]) == 0.75
+    assert confidence(QUERY, [alone]) == 0.75
     assert confidence(RankingQuery(()), [alone]) == 0.5
 
 

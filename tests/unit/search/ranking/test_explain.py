@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from codefathom.search.ranking.explain import best_line, best_name, named, reason
+from codefathom.search.ranking.explain import best_line, best_name, matched_names, reason
 from codefathom.search.ranking.rank import RankingQuery
 from codefathom.types import Chunk
 
@@ -29,66 +29,66 @@ CHUNK = Chunk(
 )  # fmt: skip
 
 
-def want(words: str, *symbols: str) -> RankingQuery:
+def query_of(words: str, *symbols: str) -> RankingQuery:
     return RankingQuery(tuple(words.split()), symbols, False)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "line"),
+    ("query", "line"),
     [
-        (want("price"), 8),  # the definition, though an earlier line has the word
-        (want("", "price"), 8),
-        (want("", "Order.add"), 5),
-        (want("", "Order"), 4),
-        (want("items"), 6),
-        (want("orders price keep"), 1),  # three words count more than a definition
-        (want("zebra"), 1),
-        (want(""), 1),
+        (query_of("price"), 8),  # the definition, though an earlier line has the word
+        (query_of("", "price"), 8),
+        (query_of("", "Order.add"), 5),
+        (query_of("", "Order"), 4),
+        (query_of("items"), 6),
+        (query_of("orders price keep"), 1),  # three words count more than a definition
+        (query_of("zebra"), 1),
+        (query_of(""), 1),
     ],
 )
-def test_the_line_to_look_at(wanted: RankingQuery, line: int) -> None:
-    assert best_line(wanted, CHUNK, named(wanted, CHUNK)) == line
+def test_the_line_to_look_at(query: RankingQuery, line: int) -> None:
+    assert best_line(query, CHUNK, matched_names(query, CHUNK)) == line
 
 
 @pytest.mark.parametrize(
-    ("wanted", "name"),
+    ("query", "name"),
     [
-        (want("price"), "Order.price"),
-        (want("", "add"), "Order.add"),
-        (want("price", "add"), "Order.add"),
-        (want("zebra"), "Order"),
-        (want("self items append"), "Order.add"),  # the body of it
-        (want("sum"), "Order.price"),
-        (want("keep them"), "Order"),  # a comment before it
+        (query_of("price"), "Order.price"),
+        (query_of("", "add"), "Order.add"),
+        (query_of("price", "add"), "Order.add"),
+        (query_of("zebra"), "Order"),
+        (query_of("self items append"), "Order.add"),  # the body of it
+        (query_of("sum"), "Order.price"),
+        (query_of("keep them"), "Order"),  # a comment before it
     ],
 )
-def test_the_symbol_that_is_shown(wanted: RankingQuery, name: str) -> None:
-    names = named(wanted, CHUNK)
-    assert best_name(CHUNK, names, best_line(wanted, CHUNK, names)) == name
+def test_the_symbol_that_is_shown(query: RankingQuery, name: str) -> None:
+    names = matched_names(query, CHUNK)
+    assert best_name(CHUNK, names, best_line(query, CHUNK, names)) == name
 
 
 def test_what_begins_in_a_chunk_is_shown_before_what_it_lies_in() -> None:
     inside = replace(CHUNK, symbol="Shop", names=("Shop.add", "Shop.price"))
-    assert best_name(inside, named(want("price"), inside), 8) == "Shop.price"
+    assert best_name(inside, matched_names(query_of("price"), inside), 8) == "Shop.price"
     whole = replace(CHUNK, symbol="Order")
-    assert best_name(whole, named(want("price"), whole), 8) == "Order"
+    assert best_name(whole, matched_names(query_of("price"), whole), 8) == "Order"
     within = replace(CHUNK, symbol="Order.price", names=())
-    assert best_name(within, named(want("zebra"), within), 8) == "Order.price"
+    assert best_name(within, matched_names(query_of("zebra"), within), 8) == "Order.price"
 
 
 @pytest.mark.parametrize(
-    ("wanted", "signals", "expected"),
+    ("query", "signals", "expected"),
     [
-        (want("price"), {"matches": 1.0}, "1 match"),
-        (want("price"), {"matches": 3.0}, "3 matches"),
-        (want("", "add"), {"scope": 1.0}, "defines Order.add"),
-        (want(""), {"scope": 1.0}, "inside the scope of the question"),
-        (want("price"), {"lexical": 0.5}, "named Order.price; mentions price"),
-        (want("cents", "add"), {"definition": 1.0, "vector": 0.9}, "defines Order.add; close in meaning"),
-        (want("orders"), {}, "named Order; file orders.py"),
-        (want("", "add"), {"frame": 0.8, "definition": 1.0}, "in the stack trace; defines Order.add"),
-        (want("zebra"), {}, "weak evidence only"),
+        (query_of("price"), {"matches": 1.0}, "1 match"),
+        (query_of("price"), {"matches": 3.0}, "3 matches"),
+        (query_of("", "add"), {"scope": 1.0}, "defines Order.add"),
+        (query_of(""), {"scope": 1.0}, "inside the scope of the question"),
+        (query_of("price"), {"lexical": 0.5}, "named Order.price; mentions price"),
+        (query_of("cents", "add"), {"definition": 1.0, "vector": 0.9}, "defines Order.add; close in meaning"),
+        (query_of("orders"), {}, "named Order; file orders.py"),
+        (query_of("", "add"), {"frame": 0.8, "definition": 1.0}, "in the stack trace; defines Order.add"),
+        (query_of("zebra"), {}, "weak evidence only"),
     ],
 )
-def test_the_reason(wanted: RankingQuery, signals: dict[str, float], expected: str) -> None:
-    assert reason(wanted, CHUNK, named(wanted, CHUNK), signals) == expected
+def test_the_reason(query: RankingQuery, signals: dict[str, float], expected: str) -> None:
+    assert reason(query, CHUNK, matched_names(query, CHUNK), signals) == expected

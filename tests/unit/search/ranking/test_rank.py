@@ -17,8 +17,8 @@ def candidate(key: int, path: str, *names: str, line: int = 1) -> Candidate:
 def ranked(
     terms: tuple[str, ...], candidates: list[Candidate], fused: dict[int, float], **more: object
 ) -> list[Ranked]:
-    wanted = RankingQuery(terms, rarity=dict.fromkeys(terms, 1.0), **more)  # type: ignore[arg-type]
-    return by_signals(wanted, candidates, fused)
+    query = RankingQuery(terms, rarity=dict.fromkeys(terms, 1.0), **more)  # type: ignore[arg-type]
+    return by_signals(query, candidates, fused)
 
 
 def keys(result: list[Ranked]) -> list[int]:
@@ -36,8 +36,8 @@ def test_what_speaks_for_a_candidate_has_a_positive_weight() -> None:
 
 def test_a_definition_beats_a_mention() -> None:
     candidates = [candidate(1, "a/use.py", "main"), candidate(2, "z/io.py", "parse_config")]
-    found = ranked(("parse", "config"), candidates, {1: 1.0, 2: 0.2}, symbols=("parse_config",))
-    assert keys(found) == [2, 1]
+    hits = ranked(("parse", "config"), candidates, {1: 1.0, 2: 0.2}, symbols=("parse_config",))
+    assert keys(hits) == [2, 1]
 
 
 def test_files_of_tests_count_less_unless_asked_for() -> None:
@@ -49,10 +49,10 @@ def test_files_of_tests_count_less_unless_asked_for() -> None:
 
 def test_a_second_chunk_of_a_file_counts_less() -> None:
     candidates = [candidate(1, "a.py"), candidate(2, "a.py", line=10), candidate(3, "b.py")]
-    found = ranked(("q",), candidates, {1: 1.0, 2: 1.0, 3: 2.0})
-    assert keys(found) == [1, 3, 2]
-    assert [item.signals["repeat"] for item in found] == [1.0, 1.0, REPEAT]
-    assert found[2].score == found[0].score * REPEAT
+    hits = ranked(("q",), candidates, {1: 1.0, 2: 1.0, 3: 2.0})
+    assert keys(hits) == [1, 3, 2]
+    assert [item.signals["repeat"] for item in hits] == [1.0, 1.0, REPEAT]
+    assert hits[2].score == hits[0].score * REPEAT
 
 
 def test_ties_go_by_path_and_line() -> None:
@@ -75,8 +75,8 @@ def test_names_files_and_folders_with_words_of_the_question_count() -> None:
 
 def test_scores_are_from_0_to_1_and_sorted() -> None:
     candidates = [candidate(n, f"token/{'token' if n % 2 else 'x'}{n}.py", "token") for n in range(9)]
-    found = ranked(("token",), candidates, dict.fromkeys(range(9), 1.0), symbols=("token",))
-    scores = [item.score for item in found]
+    hits = ranked(("token",), candidates, dict.fromkeys(range(9), 1.0), symbols=("token",))
+    scores = [item.score for item in hits]
     assert scores == sorted(scores, reverse=True)
     assert all(0.0 <= score <= 1.0 for score in scores)
 

@@ -16,12 +16,12 @@ def candidate(key: int, path: str, *names: str, text: str = "", lexical: float =
 def of(
     question: str | RankingQuery, *candidates: Candidate, fused: dict[int, float] | None = None
 ) -> list[dict[str, float]]:
-    want = analyse(parse_query(question)) if isinstance(question, str) else question
-    if not want.rarity:
-        want = RankingQuery(
-            **{**{name: getattr(want, name) for name in want.__slots__}, "rarity": dict.fromkeys(want.terms, 1.0)}
+    query = analyse(parse_query(question)) if isinstance(question, str) else question
+    if not query.rarity:
+        query = RankingQuery(
+            **{**{name: getattr(query, name) for name in query.__slots__}, "rarity": dict.fromkeys(query.terms, 1.0)}
         )
-    return [dict(zip(NAMES, row, strict=True)) for row in signals(want, candidates, fused or {})]
+    return [dict(zip(NAMES, row, strict=True)) for row in signals(query, candidates, fused or {})]
 
 
 def test_every_signal_has_a_meaning_and_a_number() -> None:
@@ -63,8 +63,8 @@ def test_a_file_named_like_the_definition_counts_more() -> None:
     ],
 )
 def test_what_a_project_gives_on_is_as_good_as_defined(path: str, text: str) -> None:
-    want = RankingQuery((), symbols=("FromRequest",), foreign=("FromRequest",))
-    [row] = of(want, candidate(1, path, text=text))
+    query = RankingQuery((), symbols=("FromRequest",), foreign=("FromRequest",))
+    [row] = of(query, candidate(1, path, text=text))
     assert row["definition"] == 0.8
     [defined_elsewhere] = of(RankingQuery((), symbols=("FromRequest",)), candidate(1, path, text=text))
     assert defined_elsewhere["definition"] == 0.0
@@ -150,6 +150,6 @@ def test_a_header_declares_what_a_source_file_beside_it_defines() -> None:
 def test_of_a_long_text_the_three_best_of_a_file_speak_for_it() -> None:
     best, twice = candidate(1, "a.py", lexical=6.0), [candidate(n, "b.py", lexical=4.0) for n in (2, 3)]
     more = [candidate(n, "c.py", lexical=1.0) for n in (4, 5, 6, 7)]
-    short, long = RankingQuery(("url",)), RankingQuery(("url",), rest={"host": 1.0})
+    short, long = RankingQuery(("url",)), RankingQuery(("url",), minor_terms={"host": 1.0})
     assert {row["file_several"] for row in of(short, best, *twice, *more)} == {0.0}
     assert [row["file_several"] for row in of(long, best, *twice, *more)] == [0.75, 1.0, 1.0, *[0.375] * 4]

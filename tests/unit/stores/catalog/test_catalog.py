@@ -241,7 +241,7 @@ def outline(catalog: Catalog) -> Catalog:
 
 
 @pytest.mark.parametrize(
-    ("query", "options", "found"),
+    ("query", "options", "expected"),
     [
         ("parse", {}, "Parser.parse Other.parse PARSE Parser parse_all reparse"),
         ("Parser.parse", {}, "Parser.parse"),
@@ -255,9 +255,9 @@ def outline(catalog: Catalog) -> Catalog:
         ("\\", {}, ""),
     ],
 )
-def test_symbols_by_part_of_their_name(outline: Catalog, query: str, options: dict[str, object], found: str) -> None:
+def test_symbols_by_part_of_their_name(outline: Catalog, query: str, options: dict[str, object], expected: str) -> None:
     names = [item.symbol.qualified_name for item in outline.symbols(query, **options)]  # type: ignore[arg-type]
-    assert names == found.split()
+    assert names == expected.split()
 
 
 def test_symbols_by_name(outline: Catalog) -> None:

@@ -103,7 +103,7 @@ def test_a_symbol_that_differs_is_not_shown(path: Path, damage: str) -> None:
 def test_a_reference_that_differs_is_not_shown(path: Path, damage: str) -> None:
     change(path, f"UPDATE refs SET {damage} WHERE name = 'f1' AND document_id = 1")
     catalog = Catalog.open(str(path))
-    assert [found for found, _ in catalog.references("f1")] == ["b.py"]
+    assert [path for path, _ in catalog.references("f1")] == ["b.py"]
     assert [use.name for use in catalog.references_of("a.py")] == ["os"]
     assert catalog.soundness.left_out
     catalog.close()

@@ -188,11 +188,11 @@ def test_missing_and_cut_files_mean_no_view_and_it_can_be_built_again(tmp_path: 
         if share is not None:
             (folder / "1" / name).write_bytes(whole[: int(len(whole) * share)])
         view = LexicalView.open(str(folder))
-        found = keys(view, "word")
+        hits = keys(view, "word")
         assert view.document_frequencies(["word"])["word"] in (0, 50)
-        assert found in ([], list(range(10)))
+        assert hits in ([], list(range(10)))
         again = LexicalView.open(str(folder))
-        assert (view.generation, again.generation) == ((1, 1) if found else (-1, -1))
+        assert (view.generation, again.generation) == ((1, 1) if hits else (-1, -1))
         assert len(keys(build(folder, {1: "word"}, 2), "word")) == 1
 
 

@@ -11,7 +11,7 @@ from codefathom.stores.lexical.terms import joined_terms, parts, query_terms, te
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("parseHTTPResponse2", "parsehttpresponse2 parse http response 2"),
         ("get_user_name", "get_user_name get user name"),
@@ -33,12 +33,12 @@ from codefathom.stores.lexical.terms import joined_terms, parts, query_terms, te
         ("", ""),
     ],
 )
-def test_identifiers_whole_and_split(text: str, found: str) -> None:
-    assert terms(text) == found.split()
+def test_identifiers_whole_and_split(text: str, expected: str) -> None:
+    assert terms(text) == expected.split()
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("größeÄndern", "größeändern größe ändern"),
         ("ÄndernHTML", "ändernhtml ändern html"),
@@ -56,8 +56,8 @@ def test_identifiers_whole_and_split(text: str, found: str) -> None:
         ("parseJson解析x2", "parsejson parse json 解析 x2 x 2"),
     ],
 )
-def test_other_scripts(text: str, found: str) -> None:
-    assert terms(text) == found.split()
+def test_other_scripts(text: str, expected: str) -> None:
+    assert terms(text) == expected.split()
 
 
 def test_data_is_no_word() -> None:
@@ -75,9 +75,9 @@ def test_the_memory_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None
 
 @given(st.text())
 def test_any_text_gives_lower_case_terms_without_space(text: str) -> None:
-    found = terms(text)
-    assert found == query_terms(text) == joined_terms(text).split()
-    assert all(term == term.lower() and 0 < len(term) <= 3 * 64 for term in found)
+    words = terms(text)
+    assert words == query_terms(text) == joined_terms(text).split()
+    assert all(term == term.lower() and 0 < len(term) <= 3 * 64 for term in words)
 
 
 @given(st.lists(st.sampled_from(["parse", "http", "größe", "42", "имя"]), min_size=2, max_size=5))
