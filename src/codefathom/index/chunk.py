@@ -21,7 +21,7 @@ MAX_LINES = 60
 
 _NO_SYNTAX = 1_000  # depth of a cut at a blank line: after every cut that syntax offers
 _ANYWHERE = 1_001  # depth of a cut at any line
-_SCRAP = 0.25  # of the target: what is smaller stays with the lines that it belongs to
+_SCRAP = 0.25  # of the target: a smaller piece is joined with the lines that it belongs to
 _MAX_DOC_CHARS = 240
 _MAX_NAMES = 40
 
@@ -133,7 +133,7 @@ def _without_scraps(spans: list[tuple[int, int]], source: _Source) -> list[tuple
     lines with nothing in them with those above."""
     depth_at = {**dict(source.cuts), spans[0][0]: 0, spans[-1][1] + 1: 0}
     joined: list[tuple[int, int]] = []
-    head = 0  # the first line of a head that waits for what follows; 0: none waits
+    head = 0  # the first line of a head that is joined with the next span; 0: none
     for number, (first, end) in enumerate(spans):
         start, head = head or first, 0
         above, below = depth_at.get(start, _ANYWHERE), depth_at.get(end + 1, _ANYWHERE)

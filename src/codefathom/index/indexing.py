@@ -70,8 +70,8 @@ class Stages:
     n_workers: int = 0
     embed_batch: int = 1_024
     error_limit: ErrorLimit = field(default_factory=ErrorLimit)
-    model_parser: ModelParser | None = None  # there when the chain of the recipe asks a model
-    doubt: Doubt | None = None  # there when the index was made elsewhere: nothing in it is believed
+    model_parser: ModelParser | None = None  # set when the chain of the recipe asks a model
+    doubt: Doubt | None = None  # set when the index was made elsewhere: all of it is compared with the files
 
 
 @dataclass(slots=True)

@@ -31,13 +31,13 @@ class Recipe:
     chain: tuple[str, ...] = ("treesitter", "text")
     limits: ChunkLimits = field(default_factory=ChunkLimits)
     cache_folder: str = ""  # user-wide cache of parse results; empty: none
-    encoding: str = ""  # of files that are not UTF-8 and declare none; empty: what all of them together look like
+    encoding: str = ""  # of files that are not UTF-8 and declare none; empty: the likeliest for all of them together
     found_encoding: str = ""  # the one that the last run found
     keeps_secrets: bool = False  # else their values are masked before anything is made of a text
 
     @property
     def parser(self) -> str:
-        """Version of the parse stage, and of the masks on what it reads, as stored with each document."""
+        """Version of the parse stage, and of the masks on its input, as stored with each document."""
         return f"{PARSER_VERSION}:{','.join(self.chain)} {self.secrets}"
 
     @property
@@ -114,7 +114,7 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
         return IndexPlan(tree, tuple(FileJob(file, "") for file in tree.files), (), 0, {})
     entries = catalog.entries()
     stats = {path: IndexedFileStat(entry.size, entry.mtime_ns, entry.fingerprint) for path, entry in entries.items()}
-    # Files that were left out for what is in them are not opened again until their stamp changes.
+    # Files that were left out because of their content are not opened again until their stamp changes.
     stats.update({item.path: IndexedFileStat(item.size, item.mtime_ns, "") for item in catalog.rejected()})
     changes = compare(stats, tree, indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")))
     suspects = {file.path for file in changes.suspect}

@@ -50,7 +50,7 @@ _PASSING = frozenset({"unreadable"})
 
 
 def prepare(job: FileJob, recipe: Recipe) -> Outcome:
-    """Turn one file into chunks. Never raises for what a file contains."""
+    """Turn one file into chunks. Never raises because of the content of a file."""
     document = read(
         recipe.root, job.file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
     )
@@ -124,7 +124,7 @@ def prepare_parsed(parsed: ParsedDocument, file: FileStat, recipe: Recipe, *, li
 
 
 def embedded_text(piece: Chunk) -> str:
-    """Return the text that is embedded for a chunk: where it stands, what it defines, then its lines."""
+    """Return the text that is embedded for a chunk: its path, its names and signature, then its lines."""
     module = piece.path.rpartition("/")[0]
     names = " ".join(piece.names) or piece.symbol
     return f"{piece.path}\n{module}\n{names}\n{piece.signature}\n{piece.text[:MAX_EMBEDDED_CHARS]}"
@@ -137,7 +137,7 @@ def text_hash(text: str) -> str:
 
 def cache_key(document: Document, recipe: Recipe) -> str:
     """Return the key of a parse result: the bytes, how they are read, and by which version."""
-    # What is masked depends on the path as well, and what was parsed then is of that text.
+    # The masks depend on the path as well, and the parse result is that of the masked text.
     text = f"|{text_hash(document.text)}" if MASK in document.text else ""
     return f"{document.fingerprint}|{document.language}|{recipe.parser_of(document)}{text}"
 

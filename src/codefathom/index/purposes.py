@@ -51,19 +51,19 @@ SCHEMA = {
 MAX_CHARS = 120  # of a purpose
 # A model that fails so many calls in a row is away: the others are not asked.
 GIVE_UP_AFTER = 8
-# Of one file: its head tells what it is for, and what is sent costs time or money.
+# Of one file: its head tells its purpose, and every sent character costs time or money.
 _MAX_LINES = 40
 _MAX_LINE_CHARS = 160
 _MAX_HEAD_CHARS = 1_500
 _MAX_NAMES_CHARS = 500
-# Of one call: what a small model on this machine still keeps apart.
+# Of one call: so many files a small model on this machine does not mix up.
 _MAX_FILES = 8
 _MAX_CALL_CHARS = 10_000
 _MAX_REPLY_TOKENS = 4_096
-# Calls for each worker before all is kept: what an interrupted run loses.
+# Calls for each worker before their answers are stored: an interrupted run loses so many.
 _CALLS_PER_WORKER = 2
 _CHARS_PER_TOKEN = 3
-_PROMPT_TOKENS = 100  # each file's share of what goes around it
+_PROMPT_TOKENS = 100  # each file's share of the prompt
 
 
 class Sketch(NamedTuple):
@@ -83,11 +83,11 @@ class Described(NamedTuple):
 
 
 class PurposeModel(NamedTuple):
-    """A model that says what files are for."""
+    """A model that writes the purposes of files."""
 
     key: str  # under which its answers are kept
     model: ChatModel
-    mask: Callable[[str], str]  # takes out what the model must not see
+    mask: Callable[[str], str]  # masks the secrets of a text
     workers: int  # calls at the same time
 
 
@@ -139,7 +139,7 @@ def add_purposes(
 
 
 class _PurposeRun:
-    """The calls of one run; remembers what was sent and what failed."""
+    """The calls of one run; collects the sizes of sent files, and the failures."""
 
     def __init__(self, model: PurposeModel, catalog: SearchCatalog, cache: Cache) -> None:
         self._model = model
@@ -173,7 +173,7 @@ class _PurposeRun:
         path = document.path
         text, symbols = self._catalog.text(path), self._catalog.symbols_of(path)
         now = self._catalog.document(path)
-        # Another process may have indexed other bytes by now: what they are for must not be kept under these.
+        # Another process may have indexed other bytes by now: their purpose must not be stored under these.
         if now is None or now.fingerprint != document.fingerprint or not text.strip():
             return None
         return Sketch(path, document.fingerprint, document.size, sketch(document, text, symbols, self._model.mask))
@@ -252,7 +252,7 @@ def _purposes(model: ChatModel, batch: Sequence[Sketch]) -> dict[int, str]:
     messages = (Message("system", PROMPT), Message("user", listed))
     reply = whole(model, Ask(messages, schema=SCHEMA, max_tokens=_MAX_REPLY_TOKENS))
     if reply.finish == "refused":
-        raise ProviderError("the model refused")
+        raise ProviderError(f"{model.name} refused to write purposes", hint="set llm.index to another model")
     answers: dict[int, set[str]] = {}
     for item in _items(reply.text):
         number = item.get("file") if isinstance(item, Mapping) else None

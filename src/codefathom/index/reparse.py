@@ -22,7 +22,7 @@ from codefathom.types import Document, Failure, ParsedDocument
 
 # A model that fails on so many files in a row is away: the run goes on without it.
 GIVE_UP_AFTER = 8
-# Files for each call at a time that are asked about before all is stored: what an interrupted run loses.
+# Files for each worker before their answers are stored: an interrupted run loses so many.
 _FILES_PER_WORKER = 4
 
 

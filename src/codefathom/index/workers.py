@@ -174,7 +174,7 @@ class _Worker:
         self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with suppress(OSError):  # what was not written yet has nobody to read it
+                with suppress(OSError):  # unwritten data has no reader any more
                     pipe.close()
         self._process.wait()
 

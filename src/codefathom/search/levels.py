@@ -59,7 +59,7 @@ def _joined(ranked: Sequence[Ranked], limit: int) -> list[tuple[Chunk, Ranked]]:
         if touching:
             whole, best = places[touching[0]]
             whole = _join(whole, chunk)
-            for index in touching[1:]:  # a chunk that closes a gap joins what lies on both sides
+            for index in touching[1:]:  # a chunk that closes a gap joins the places on both sides
                 whole = _join(whole, places.pop(index)[0])
             places[touching[0]] = (whole, best)
         elif len(places) == limit:

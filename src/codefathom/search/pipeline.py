@@ -21,7 +21,7 @@ from codefathom.text.expressions import deadline
 from codefathom.types import Hit, Mode, SearchPlan
 
 _BY_MEANING = SearchPlan()
-_EXACT: tuple[Mode, ...] = ("regex", "graph")  # what they find is what was asked for
+_EXACT: tuple[Mode, ...] = ("regex", "graph")  # their hits are exactly the answer
 
 
 @dataclass(frozen=True, slots=True)

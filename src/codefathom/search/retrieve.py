@@ -43,7 +43,7 @@ class Sources:
     vectors: VectorStore | None
     embedder: Embedder | None
     reranking: Reranking | None = None
-    note: str = ""  # what the vectors lack
+    note: str = ""  # for the result: the reason why vectors are missing
 
 
 class Lookup(NamedTuple):

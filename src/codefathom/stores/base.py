@@ -60,7 +60,7 @@ class LexicalStore(Protocol):
         ...
 
     def abandon(self) -> None:
-        """Drop what was not committed; after `clear` the view is still to be built anew."""
+        """Drop uncommitted changes; after `clear` the view must still be built anew."""
         ...
 
     def commit(self, generation: int) -> None:
@@ -115,7 +115,7 @@ class VectorStore(Protocol):
         ...
 
     def abandon(self) -> None:
-        """Drop what was not committed; after `clear` the rows are still to be built anew."""
+        """Drop uncommitted changes; after `clear` the rows must still be built anew."""
         ...
 
     def commit(self, generation: int) -> None:

@@ -47,7 +47,7 @@ _NAMES = ("parsed", "vectors", "purposes")
 
 
 class Cache:
-    """One SQLite file. Every failure of it counts as "not there"; `n_errors` tells how often that happened.
+    """One SQLite file. On every failure the entry counts as missing; `n_errors` counts the failures.
 
     Safe to use from several threads and processes.
     """
@@ -262,7 +262,7 @@ def _open(file: File) -> sqlite3.Connection:
 
 
 def _checksum(key: tuple[Any, ...], value: object) -> int:
-    """Return the checksum of a value and its key: a row that has got the value of another one is not believed."""
+    """Return the checksum of a value and its key: it tells also a row with the value of another row."""
     if not isinstance(value, bytes):
         return -1
     try:

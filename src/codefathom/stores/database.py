@@ -19,9 +19,9 @@ from codefathom.stores.sqlite import connect
 from codefathom.text.expressions import is_match
 
 _WAIT_S = 30.0  # for another writer's transaction; readers never wait in WAL mode
-_WAIT_FOR_READERS_MS = 1_000  # until all of a log can be moved; what is left waits for the next time
+_WAIT_FOR_READERS_MS = 1_000  # until all of a log can be moved; the rest is moved the next time
 _DAMAGED = {11, 26}  # SQLITE_CORRUPT, SQLITE_NOTADB
-_NOT_TEXT = "Could not decode to UTF-8"  # what Python says of bytes in a text; we write UTF-8 only
+_NOT_TEXT = "Could not decode to UTF-8"  # message of Python for a text that is not UTF-8; we write UTF-8 only
 _FULL = 13  # SQLITE_FULL
 _UNWRITABLE = {8, 10, 14}  # SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN: also where a full disk takes no file beside
 _NEEDED = 100_000  # bytes that SQLite takes beside a file before anything is written
@@ -94,7 +94,7 @@ class Database:
             raise _refused.__dict__.pop("error", None) or self._failure("read", error) from error
 
     def rows(self, statement: str) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query that may have very many; what is written meanwhile is not seen."""
+        """Yield the rows of a query that may have very many; later writes are not seen."""
         try:
             yield from self.connection().cursor().execute(statement)
         except sqlite3.DatabaseError as error:
@@ -325,7 +325,7 @@ def _matches(expression: str, value: object) -> bool:
     try:
         return is_match(expression, value)
     except UsageError as error:
-        _refused.error = error  # SQLite tells no more than that a function has failed
+        _refused.error = error  # SQLite reports only that a function has failed
         raise
 
 

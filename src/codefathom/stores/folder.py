@@ -62,7 +62,7 @@ class Folder:
         return os.path.join(self.base, *self.index_parts, *self.own)
 
     def below(self, name: str) -> Folder:
-        """Return a folder of ours in this one."""
+        """Return a folder in this one that only fathom makes."""
         return replace(self, own=(*self.own, _checked(name)))
 
     def file(self, name: str) -> File:
@@ -215,7 +215,7 @@ class File:
                     inside.clear(self.name)
                 inside.rename(new, self.name)
             except BaseException:
-                with suppress(OSError):  # what was begun takes room that may be short
+                with suppress(OSError):  # an unfinished file takes room that may be short
                     inside.clear(new)
                 raise
 
@@ -231,7 +231,7 @@ class File:
             return True
 
     def descriptor(self) -> int:
-        """Open to read and write in place, empty when it is new; what is no file, or has another name, is replaced.
+        """Open to read and write in place; an entry that is no file, or has another name, is replaced by an empty file.
 
         Raises RefusedError, OSError.
         """
@@ -379,7 +379,7 @@ class _Inside(NamedTuple):
         return os.open(self.at(name), flags, mode, dir_fd=self.descriptor)
 
     def make_folder(self, name: str) -> None:
-        with suppress(FileExistsError):  # another process was faster; whoever enters looks what it is
+        with suppress(FileExistsError):  # another process was faster; `_entered` checks the entry
             os.mkdir(self.at(name), dir_fd=self.descriptor)
 
     def rename(self, old: str, new: str) -> None:

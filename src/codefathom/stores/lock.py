@@ -22,7 +22,7 @@ _POLL_S = 0.05
 _TELL_S = 1.0
 _LOCKED_BYTE = 1 << 30  # Windows locks bytes, and nobody else can read those: one far behind the text
 _ATTEMPTS = 100
-# What a holder writes, and nothing else is shown: the file may have come with a repository.
+# The text that a holder writes. No other text is shown: the file may have come with a repository.
 _HOLDER = re.compile(r"process \d{1,10}( on [\w.-]{1,64})?( since [\d-]{10} [\d:]{8})?", re.ASCII)
 
 

@@ -47,7 +47,7 @@ class Registry:
         return word if lines == expected else ""
 
     def add(self, place: IndexPlace, word: str) -> bool:
-        """Remember an index that was made or checked; return whether that could be written."""
+        """Store an index that was made or checked; return False when that cannot be written."""
         lines = _lines(place)
         if lines is None:
             return False

@@ -5,7 +5,7 @@ finds any change that we did not make, also one that keeps size and time stamp, 
 
 The file changes only when the log (`-wal`) is moved into it. `Database.settle` alone does that, under the writer lock:
 
-1. The blocks that the log changes are read as they are. What differs from the seal is damage, and is never sealed.
+1. The blocks that the log changes are read as they are. A difference from the seal is damage, and is never sealed.
 2. The seal is removed, the log is moved, the changed blocks are read again, and a new seal is written.
 
 A process that is killed in step 2 leaves a file without seal. Then nothing is known of it, and `Catalog.check` looks at
@@ -42,7 +42,7 @@ class Seal(NamedTuple):
 
 
 def read_seal(file: File) -> Seal | None:
-    """Return the seal, None when there is none that can be read."""
+    """Return the seal; None when there is none, or when it cannot be read."""
     with suppress(OSError):
         data = file.read()
         body, end = data[: -_SUM.size], data[-_SUM.size :]
@@ -98,7 +98,7 @@ def logged_blocks(log: File) -> set[int]:
         while frames := file.read(_FRAMES_AT_ONCE * frame_size):
             for place in range(0, len(frames) - _FRAME.size + 1, frame_size):
                 page, _, frame_salt = _FRAME.unpack_from(frames, place)
-                if frame_salt != salt:  # what follows is left from an earlier use of the file
+                if frame_salt != salt:  # the rest is from an earlier use of the file
                     return blocks
                 if page:  # 0 in a damaged one, at which SQLite stops too
                     blocks.add((page - 1) * page_size // _BLOCK)

@@ -54,7 +54,7 @@ class Views:
     def begin(self, *, full: bool = False, damaged: Collection[str] = ()) -> None:
         """Prepare for a run of `apply` calls: bring both views to the catalogue's generation, or empty them.
 
-        `damaged` are the names of those that `damage` has found. Without it, what is damaged gets into new files.
+        `damaged` are the names of damaged views, as `damage` returns them. Without it, damage is copied into new files.
         """
         for name, view in self._named().items():
             if full or name in damaged or not 0 <= view.generation <= self.catalog.generation:
@@ -65,7 +65,7 @@ class Views:
         self._catch_up_vectors()
 
     def clear(self) -> None:
-        """Empty both views; what is applied from now on is all that they show after `commit`."""
+        """Empty both views; after `commit` they show only the changes that are applied from now on."""
         self.lexical.clear()
         self.vectors.clear()
 

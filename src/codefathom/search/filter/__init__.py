@@ -1,1 +1,1 @@
-"""Conditions on what may be found."""
+"""Conditions on the lines that a search may return."""

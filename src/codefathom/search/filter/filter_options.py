@@ -67,7 +67,7 @@ def split_values(text: str) -> tuple[str, ...]:
     last = {'"': text.rfind('"'), "{": text.rfind("}")}
     while place < len(text):
         char = text[place]
-        if place < last.get(char, -1):  # what it opens is closed
+        if place < last.get(char, -1):  # the quote or brace is closed further on
             place = text.index('"' if char == '"' else "}", place + 1)
         elif char == ",":
             parts.append(text[start:place])

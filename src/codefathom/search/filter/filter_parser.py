@@ -57,7 +57,7 @@ class _Token(NamedTuple):
 
 
 def parse_filter(text: str) -> Where:
-    """Return the condition that an expression, or its JSON form, means; UsageError names what is wrong, and where."""
+    """Return the condition of an expression or its JSON form. UsageError names the mistake and its place."""
     if text.lstrip().startswith(("{", "[")):
         return _from_json_text(text)
     reader = _Reader(text)

@@ -19,7 +19,7 @@ from codefathom.types import FoundSymbol, Reference, Related, RelatedResult, Sym
 
 MAX_EDGES = 200
 MAX_DEPTH = 5
-# A name that more files define says little about which of them is meant.
+# A name that more files define does not tell which file a use belongs to.
 MAX_DEFINING_FILES = 3
 _MIN_NAME_CHARS = 3
 
@@ -65,7 +65,7 @@ class _Reach(NamedTuple):
 
 
 class _Use(NamedTuple):
-    """A reference and the document it stands in."""
+    """A reference and its document."""
 
     path: str
     reference: Reference
@@ -132,7 +132,7 @@ def _go_modules(catalog: SearchCatalog, paths: Iterable[str]) -> dict[str, str]:
 
 # In these languages an import names a definition, whose file may be called anything.
 _NAMED_IMPORTS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "php", "elixir"})
-# What they bring along is not in the project, though a name may be.
+# Packages of the standard libraries are not in the project, though one of their names may be.
 _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android", "system"})
 
 
@@ -150,7 +150,7 @@ def _document(graph: _Graph, target: str) -> str:
 
 
 def only_path(target: str, paths: Sequence[str]) -> str:
-    """Return the one path that was found; "" when there is none. Raises UsageError for several."""
+    """Return the only path of a list; "" when there is none. Raises UsageError for several."""
     if len(paths) > 1:
         raise UsageError(
             f"{target!r} is the name of {len(paths)} files", hint=f"choose one: {', '.join(sorted(paths)[:5])}"
@@ -161,7 +161,7 @@ def only_path(target: str, paths: Sequence[str]) -> str:
 def modules(name: str, paths: Iterable[str]) -> list[str]:
     """Return the files of a module named as in code: `a.b` is `src/a/b.py`, `a/b/__init__.py`, `a/b.kt`."""
     parts = dotted_name(name).split(".")
-    if len(parts) < 2 or "/" in name:  # one word is too little to tell a file by
+    if len(parts) < 2 or "/" in name:  # one word alone does not identify a file
         return []
     end = "/" + "/".join(parts)
     return [path for path in paths if f"/{path.rpartition('.')[0]}".removesuffix("/__init__").endswith(end)]

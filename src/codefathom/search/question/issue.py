@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from codefathom.stores.lexical.terms import terms
 
-# What a word counts for standing in the title, beside how often it stands in the prose; and in code, which shows what
-# somebody ran or saw and only seldom where the fault lies.
+# Weights of a word in the title and in code, beside its number in the prose. Code shows what somebody ran or saw, and
+# only seldom the place of the fault.
 _TITLE = 2.0
 _CODE = 0.1
 

@@ -119,7 +119,7 @@ _NAME = rf"(?:the )?(?:{_THING} )?[`'\"]?(?P<name>[^\s`'\",;?]+)[`'\"]?(?: {_THI
 _WHO = r"(?:who|what(?: \w+)?|which \w+(?: \w+)?|where do(?:es)? \w+)"
 _WHO_ZH = "(?:谁|哪里|哪儿|哪些(?:地方|函数|方法|代码|文件|类|模块)?|什么(?:地方|函数|代码|文件)?)"
 _NAME_ZH = r"\s*[`'\"]?(?P<name>[A-Za-z_@$][\w.:#/$@()-]*)[`'\"]?\s*(?:函数|方法|类|文件|模块)?"
-# The relation, what must stand in a question for the pattern to match at all, and the pattern of the whole question.
+# The relation, a text that each matching question holds, and the pattern of the whole question.
 _PATTERNS: tuple[tuple[Relation, str, str], ...] = (
     ("called by", "call", rf"{_WHO} (?:calls?|invokes?) {_NAME}"),
     ("called by", "call", rf"(?:all )?(?:the )?(?:callers?|call sites?) (?:of|to|for) {_NAME}"),

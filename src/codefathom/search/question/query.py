@@ -2,7 +2,7 @@
 
 Read as marks, each only at the start of a word: `@path`, `@@symbol`, `in:Class`, `field:value` and `-field:value`.
 Everything else stays as it was written: e-mail addresses, `@app.route`, `std::vector`, `C++`, URLs, `C:\\dir`,
-`foo:bar` when foo is no field, and whatever stands in double quotes.
+`foo:bar` when foo is no field, and any text in double quotes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FILE_NAMES = frozenset(
     ("Makefile", "Dockerfile", "Rakefile", "Gemfile", "Jenkinsfile", "LICENSE", "README", "BUILD", ".gitignore")
 )
 
-# What may stand before the colon, and the field of search/filter/filters.py it means.
+# The word before the colon, and the field of stores/conditions.py that it means.
 INLINE_FIELDS = {
     "lang": "language",
     "language": "language",
@@ -93,7 +93,7 @@ def check_length(question: str) -> None:
 def parse_query(text: str) -> Query:
     """Parse the query of a search. Raises UsageError for one that is too long, and for nothing else.
 
-    A text of many lines was pasted, such as an issue or a log: what looks like a mark there is none.
+    A text of many lines was pasted, such as an issue or a log: it has no marks, whatever words it holds.
     """
     check_length(text)
     if text.strip().count("\n") >= _PASTED:
@@ -145,7 +145,7 @@ _PASTED = 5  # line ends; a person who asks writes fewer
 # White space, a phrase in quotes, or a word, in which a value may be quoted: path:"my folder/"
 _TOKEN = re.compile(r'\s+|"[^"\n]*"|(?:[^\s"]+(?:"[^"\n]*")?)+|"')
 _SYMBOL = re.compile(r"@@([^\W\d][\w$]*(?:(?:::|->|[.#\\])[\w$]+)*[?!]?)(.*)", re.DOTALL)
-# What may be of a path or after it goes with the path where more of it follows; nothing is read twice.
+# A dot or bracket belongs to the path where more of the path follows; no character is read twice.
 _PATH = re.compile(
     r"@((?:\.{0,2}/)?[\w$*\[(.~+-](?:[^\s,;:!?\"'<>|.)\]]++|[.)\]]++(?=[^\s,;:!?\"'<>|]|:\d))*+)"
     r"(?::\d+)*+([.,;:!?)\]'\"]*)"
@@ -236,7 +236,7 @@ def _numbers(field: str, values: tuple[str, ...]) -> Where:
 
 
 def _without_gaps(pieces: list[str]) -> str:
-    """Join what stays; the white space after a removed mark goes with it."""
+    """Join the pieces that stay; the white space after a removed mark is removed too."""
     parts: list[str] = []
     for piece in pieces:
         if piece.isspace() and (not parts or parts[-1][-1:].isspace()):

@@ -1,6 +1,6 @@
 """A question → the query of the ranking: words with their weights, translations, symbols, lines of a stack trace.
 
-`analyse` reads the question alone, `understand` also compares it with what is indexed.
+`analyse` reads the question alone, `understand` also compares it with the index.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _ABOUT_TESTS = frozenset(("test", "tests", "testing", "spec", "example", "exampl
 _ABOUT_PROSE = frozenset(
     "readme documentation docs changelog license contributing guide tutorial install installation".split()  # noqa: SIM905
 )
-LONG = 24  # words: a longer text is an issue or a log, of which few words say what it is about
+LONG = 24  # words: a longer text is an issue or a log, in which few words name the topic
 _MAX_MEANT = 3  # files of one name that a line of a trace may mean
-_OUTER = 0.8  # what each caller in a trace counts against what it calls
+_OUTER = 0.8  # the value of each caller in a trace, relative to the function that it calls
 _WORD = re.compile(r"[a-z0-9]+|[^\W\x00-\x7f]+")
 _LAST = re.compile(r"::|\.|#|->|\\|/")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:::|\.|#|->|\\)[^\W\d]\w*)*")
@@ -65,7 +65,7 @@ class RankingQuery:
 
     @property
     def symbol_names(self) -> frozenset[str]:
-        """The last parts of the symbols asked for, lower-case."""
+        """The last parts of the names of the symbols, lower-case."""
         return frozenset(last_of(symbol).lower() for symbol in self.symbols)
 
     @property
@@ -97,7 +97,7 @@ class CatalogNames(Protocol):
 
 
 def understand(query: Query, catalog: CatalogNames, lexical: LexicalStore) -> RankingQuery:
-    """Return the question as the ranking sees it, with the rarity of each of its words in what is indexed."""
+    """Return the question as the ranking sees it, with the rarity of each of its words in the index."""
     text = query.text
     analysed = analyse(query, in_chinese=any(lexical.document_frequencies(COMMON).values()))
     rarity, unknown = _rarity(lexical, analysed.terms)
@@ -193,7 +193,7 @@ def _runs(text: str) -> frozenset[str]:
 
 
 def _symbols(query: Query) -> Iterator[str]:
-    """Yield identifiers asked for: those marked with @@, a bare one, and those whose shape no English word has."""
+    """Yield the identifiers of a question: those after @@, a single one, and those that look like no English word."""
     yield from query.symbols
     identifiers = _IDENTIFIER.findall(query.text)
     if query.intent == "symbol" and len(identifiers) == 1:

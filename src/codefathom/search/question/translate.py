@@ -19,7 +19,7 @@ _CHINESE = re.compile("[\u4e00-\u9fff]+")
 _LONGEST = 6  # characters of a word
 # One of them stands in almost every project that is commented in Chinese.
 COMMON = ("返回", "获取", "设置", "参数", "数据", "使用", "如果", "是否", "文件", "用户")
-_REVERSED = 0.5  # what a Chinese word counts beside the English one it was made of
+_REVERSED = 0.5  # weight of a Chinese word beside the English word that it translates
 
 
 def to_english(text: str) -> dict[str, float]:

@@ -26,13 +26,13 @@ _EVIDENCE = frozenset(WEIGHTS) - {
     "symbol_only",
 }
 _POSSIBLE = sum(WEIGHTS[name] for name in _EVIDENCE)
-WEAK = 0.2  # below, hits are called weak; docs/confidence.md says how many of either kind that are
-_SURE = 0.8  # of the signal `definition`: the symbol asked for, as written
+WEAK = 0.2  # below, hits are called weak; docs/confidence.md has the share of weak hits for questions of either kind
+_SURE = 0.8  # of the signal `definition`: the symbol of the question, as written
 _N_BEST = 3
 
 
 def confidence(query: RankingQuery, ranked: Sequence[Ranked], model: str = "") -> float:
-    """Return 0 to 1; 1 when one of the best hits defines the symbol asked for. `model` has given the vectors.
+    """Return 0 to 1; 1 when one of the best hits defines the symbol of the question. `model` made the vectors.
 
     Hits of one source alone have no score to learn from: it is the share of the question that the best of them cover.
     """
@@ -51,7 +51,7 @@ def evidence(query: RankingQuery, ranked: Sequence[Ranked]) -> dict[str, float]:
     return {
         "score": max(map(_strength, ranked[:_N_BEST])),
         "words": _covered(query, ranked),
-        "near": max(item.candidate.vector for item in ranked),  # cosine of what is nearest
+        "near": max(item.candidate.vector for item in ranked),  # highest cosine
         "unknown": query.unknown,  # share of the question that stands nowhere
     }
 

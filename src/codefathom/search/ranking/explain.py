@@ -145,7 +145,7 @@ def _begins(line: str, head: str) -> bool:
 
 
 def lines(signals: Mapping[str, float]) -> list[str]:
-    """Return each signal that counts, for --explain: what it adds before scaling, its number, its meaning."""
+    """Return a line for each signal that is not 0, for --explain: its share of the sum, number and meaning."""
     rows = [(WEIGHTS.get(name, 0.0) * value, name, value) for name, value in signals.items() if value]
     rows.sort(key=lambda item: (-abs(item[0]), item[1]))
     return [f"{added:+.2f} {name} {value:.3f}  {MEANING.get(name, '')}".rstrip() for added, name, value in rows]

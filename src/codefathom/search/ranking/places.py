@@ -27,7 +27,7 @@ class PathFacts(NamedTuple):
     folder: tuple[str, ...]  # words of the name of its folder
     flat_stem: str  # letters and digits of the stem, lower-case
     depth: int
-    is_test: bool  # tests, examples, and what is kept for older versions
+    is_test: bool  # tests, examples, and code for older versions
     is_prose: bool
     is_declaration: bool
     is_header: bool

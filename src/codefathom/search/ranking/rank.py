@@ -1,7 +1,7 @@
 """Candidates → ordered hits.
 
 The score is a weighted sum of signals (`signals.py`) through a logistic function, so that it lies between 0 and 1. The
-weights are learned: `training/ranking.py` makes `weights.py`, and docs/ranking.md shows what each one is worth.
+weights are learned: `training/ranking.py` makes `weights.py`, and docs/ranking.md shows the value of each one.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.signals import NAMES, Candidate, signals
 from codefathom.search.ranking.weights import WEIGHTS
 
-# What makes a score from 0 to 1 of the sum: half for a file that fits in most ways, next to nothing without evidence.
+# They scale the sum to a score from 0 to 1: half for a file that fits in most ways, next to nothing without evidence.
 MIDDLE, SPREAD = 6.0, 2.5
-REPEAT = 0.5  # what each further chunk of a file is worth, so that one file does not fill the list
+REPEAT = 0.5  # factor for each further chunk of a file, so that one file does not fill the list
 _PLACE_OF = {name: place for place, name in enumerate(NAMES)}
 _IN_ORDER = tuple(WEIGHTS.get(name, 0.0) for name in NAMES)
 
@@ -38,7 +38,7 @@ class Pool(NamedTuple):
     candidates: Sequence[Candidate]
     scores: Mapping[int, float]  # by key, 0 to 1: of words and meaning together, or of the one thing that decides
     signals: Mapping[int, Mapping[str, float]] | None = None  # by key, for --explain, where the scores alone decide
-    symbols: tuple[str, ...] = ()  # names asked for, where each word of the question counts as one
+    symbols: tuple[str, ...] = ()  # names in the question, where each of its words counts as a name
     problem: str = ""  # of a source that failed and was left out
 
 

@@ -1,7 +1,7 @@
 """The evidence for each candidate: one number for each signal, most of them from 0 to 1.
 
-Plain retrieval finds the right file among ten nine times in ten; what divides tools is the order. `SIGNALS` says in
-words what each number means, `weights.py` how much it counts, `rank.py` makes the order of them.
+Plain retrieval finds the right file among ten nine times in ten; tools differ in the order. `SIGNALS` explains each
+number in words, `weights.py` holds its weight, and `rank.py` makes the order.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _about_names(names: tuple[str, ...], strengths: WordStrengths) -> tuple[floa
 
 
 class _Names(NamedTuple):
-    """The names of a chunk without what they are qualified with."""
+    """The last parts of the names of a chunk."""
 
     lowered: frozenset[str]
     words: tuple[str, ...]  # of all of them

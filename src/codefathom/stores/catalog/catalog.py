@@ -94,7 +94,7 @@ class Catalog:
             with writer_lock(file.folder):
                 return cls(*made_again(file))
         except LockedError:
-            # What is marked can be used to some degree. Whoever writes now may be making it again.
+            # A marked catalogue can still be read in part, and the process that writes now may be making it again.
             database, problem = prepared(file)
             if problem:
                 database.close()
@@ -424,7 +424,7 @@ class Catalog:
         return [reference for _, reference in self._references("d.path = ?", (path,))]
 
     def imports(self) -> Iterator[tuple[str, Reference]]:
-        """Yield every import with the path it stands in."""
+        """Yield every import with the path of its document."""
         yield from self._references("r.kind = 'import'")
 
     # ---- files without an index, and counts
@@ -438,7 +438,7 @@ class Catalog:
         return [Skipped(*row) for row in self._read("SELECT path, reason FROM skipped ORDER BY path, rowid")]
 
     def rejected(self) -> list[Rejected]:
-        """Return the files that were opened and left out for what is in them."""
+        """Return the files that were opened and left out because of their content."""
         return [Rejected(*row) for row in self._read("SELECT path, reason, size, mtime_ns FROM rejected ORDER BY path")]
 
     def counts(self) -> Counts:

@@ -20,9 +20,9 @@ from codefathom.stores.catalog.writing import apply_batch, put_meta
 _MARK = "known:"  # in front of the word by which a user knows this index again
 _MAX_MARKS = 50
 _OWN_META = ("format", "identity", "generation")
-_MAX_KEY = 2**53  # what every library that is given a key can hold
+_MAX_KEY = 2**53  # the largest integer that every library takes as a key
 _PARTS = ("chunks", "symbols", "refs")  # of a document
-# Columns that say where a row stands, not what the file says. A clone has other time stamps.
+# Columns about the place of a row, not about the content of the file. A clone has other time stamps.
 _NOT_COMPARED: Mapping[str, frozenset[str]] = {
     "documents": frozenset({"id", "mtime_ns", "generation"}),
     "chunks": frozenset({"key", "document_id", "generation"}),
@@ -48,7 +48,7 @@ class Comparison:
         self._db = db
         self._scratch = sqlite3.connect(":memory:", isolation_level=None)
         for connection in (self._db, self._scratch):
-            connection.text_factory = bytes  # what is no text must differ, not fail
+            connection.text_factory = bytes  # a value that is not UTF-8 must differ, not fail
         for statement in SCHEMA.split(";"):
             if "CREATE INDEX" not in statement:
                 self._scratch.execute(statement)

@@ -117,7 +117,7 @@ class References(Protocol):
         ...
 
     def imports(self) -> Iterator[tuple[str, Reference]]:
-        """Yield every import with the path it stands in."""
+        """Yield every import with the path of its document."""
         ...
 
 
@@ -196,7 +196,7 @@ class IndexState(Protocol):
         ...
 
     def rejected(self) -> list[Rejected]:
-        """Return the files that were opened and left out for what is in them."""
+        """Return the files that were opened and left out because of their content."""
         ...
 
 

@@ -22,7 +22,7 @@ class Entry(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """A file that was opened and left out for what is in it; not opened again until its stamp changes."""
+    """A file that was opened and left out because of its content; not opened again until its stamp changes."""
 
     path: str
     reason: str

@@ -24,7 +24,7 @@ FORMAT = 4
 # chunks: keys are never used twice (AUTOINCREMENT), so that a view can name a chunk by its key alone.
 # removed: keys of chunks that are gone, for views that still show them.
 # embeddings: with rowid, so that vectors are appended; kept in the order of their hashes they cost a fifth of a build.
-# rejected: files that were opened and left out for what is in them.
+# rejected: files that were opened and left out because of their content.
 SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents(

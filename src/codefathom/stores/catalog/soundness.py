@@ -44,7 +44,7 @@ class Soundness:
         return self._database.damage()
 
     def check(self) -> str:
-        """Like `damage`, but where there is no seal read all rows, and seal what is sound. Needs the writer lock."""
+        """Like `damage`; without a seal read all rows, and seal the file if they are sound. Needs the writer lock."""
         if self.is_sealed:
             return self.damage()
         problem = self._wrong_row()
@@ -62,7 +62,7 @@ class Soundness:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Say that the writer lock is held for this catalogue; settle at the end. Raises DamagedError."""
+        """Mark the writer lock as held for this catalogue; settle at the end of the block. Raises DamagedError."""
         self._database.is_held = True
         try:
             yield

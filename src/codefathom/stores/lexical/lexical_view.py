@@ -19,7 +19,7 @@ from codefathom.stores.folder import Folder, UnsafeError, folder_at, writing_err
 FORMAT = 4  # 1, 2: before the first release; 4: with checksums of the files
 ANALYZER = "whitespace"  # the terms are made by tokens.py; stemming them would need the same in `search`
 _STATE = "state"
-_META = "meta.json"  # what tantivy reads first: which files make up the index
+_META = "meta.json"  # tantivy's list of the files of the index, which it reads first
 _PIECE = 1 << 20  # bytes read at a time
 _MAX_STATE = 1_000_000  # bytes
 _NUMBER = re.compile("[0-9]{1,9}")  # of a folder
@@ -69,7 +69,7 @@ class LexicalView:
         self._owner = owner or "-"
         self._state = _NOTHING
         self._stamp: object = None
-        self._index: tantivy.Index | None = None  # what is shown
+        self._index: tantivy.Index | None = None  # the committed index
         self._writer: tantivy.IndexWriter | None = None
         self._target = ""  # the folder the writer works in
         self._n_dropped = 0
@@ -104,7 +104,7 @@ class LexicalView:
             return ""
         folder = self.folder.below(state.folder) if state.folder else self.folder
         names = [file.name for file in state.files if _look(folder, file.name) != file]
-        # What another process commits at this moment is no damage.
+        # A commit by another process at this moment is no damage.
         return f"{names[0]} differs from what was written" if names and self._read_state() == state else ""
 
     @property
@@ -133,7 +133,7 @@ class LexicalView:
         self._cleared = True
 
     def abandon(self) -> None:
-        """Drop what was not committed; a view that was to be built anew still is."""
+        """Drop uncommitted changes; after `clear` the view must still be built anew."""
         was_cleared = self._cleared or (self._writer is not None and self._target != self._state.folder)
         self._drop()
         self._cleared = was_cleared
@@ -192,7 +192,7 @@ class LexicalView:
         return []
 
     def close(self) -> None:
-        """Release files; what was not committed is dropped."""
+        """Release files. Uncommitted changes are dropped."""
         self._index, self._state, self._stamp = None, _NOTHING, None
 
     # ---- inside
@@ -320,7 +320,7 @@ def _look(folder: Folder, name: str) -> _File:
         with folder.file(name).open() as file:
             while piece := file.read(_PIECE):
                 size, checksum = size + len(piece), crc32(piece, checksum)
-    except (OSError, ValueError):  # ValueError: what is no name of a file
+    except (OSError, ValueError):  # ValueError: not a valid name
         return _File(name, -1, 0)
     return _File(name, size, checksum)
 
@@ -408,7 +408,7 @@ def _checked_path(folder: Folder) -> str:
     """Return the path of a folder that tantivy may open. Raises UnsafeError, RefusedError.
 
     tantivy opens by path, and removes the files that `.managed.json` names. So there must be nothing but files in the
-    folder, and nothing but names in that list. What is left: somebody who may write here can change them afterwards.
+    folder, and nothing but names in that list. One risk remains: somebody with access can change them afterwards.
     """
     if not folder.has_only_files():
         raise UnsafeError(errno.ELOOP, "it holds something else than files", folder.path)

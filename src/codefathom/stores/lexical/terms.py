@@ -1,4 +1,4 @@
-"""Text → terms: identifiers whole and in their parts. Pure; the same for what is indexed and what is asked."""
+"""Text → terms: identifiers whole and in their parts. Pure; the same for indexed texts and for questions."""
 
 from __future__ import annotations
 

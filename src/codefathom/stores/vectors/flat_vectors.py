@@ -146,7 +146,7 @@ class FlatVectorStore:
         self._cleared = True
 
     def abandon(self) -> None:
-        """Drop what was not committed; rows that were to be built anew still are."""
+        """Drop uncommitted changes; after `clear` the rows must still be built anew."""
         self._changed.clear()
 
     def commit(self, generation: int) -> None:
