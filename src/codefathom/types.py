@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 Level: TypeAlias = Literal["file", "symbol", "chunk"]
 # How a search ranks; "auto" leaves the choice to the planner.
@@ -337,3 +337,22 @@ class Check:
     ok: bool
     detail: str
     hint: str = ""
+
+
+class Prices(NamedTuple):
+    """Prices of a million tokens, in any currency; 0.0 if a price is not known."""
+
+    prompt: float = 0.0
+    completion: float = 0.0
+    is_free: bool = False  # both prices are known, and they are 0
+
+    def cost(self, usage: tuple[int, int]) -> float | None:
+        """Return the cost of tokens sent and received; None if no price is known or no token was counted."""
+        is_known = self.is_free or bool(self.prompt or self.completion)
+        if not is_known or not any(usage):
+            return None
+        n_sent, n_received = usage
+        return round((n_sent * self.prompt + n_received * self.completion) / 1e6, 9)
+
+
+NO_PRICES = Prices()

@@ -47,7 +47,7 @@ def test_a_process_finds_what_the_engine_finds(shop: Path, searchers: Searchers)
     there = searchers.search(wanted(shop, limit=3))
     assert replace(there, milliseconds=0.0) == replace(here, milliseconds=0.0)
     assert searchers.search(wanted(shop, limit=1)).hits == here.hits[:1]
-    assert searchers.n_processes == 1
+    assert len(searchers._all) == 1
 
 
 def test_its_errors_are_those_of_the_engine(shop: Path, searchers: Searchers) -> None:
@@ -56,7 +56,7 @@ def test_its_errors_are_those_of_the_engine(shop: Path, searchers: Searchers) ->
         searchers.search(wanted(shop, "(", mode="regex"))
     assert "backslash" in caught.value.hint
     assert searchers.search(wanted(shop)).hits, "the process goes on"
-    assert searchers.n_processes == 1
+    assert len(searchers._all) == 1
 
 
 def test_it_follows_the_index_and_takes_over_other_settings(shop: Path, searchers: Searchers) -> None:
@@ -80,7 +80,7 @@ def test_what_takes_too_long_is_ended_with_its_process(shop: Path, searchers: Se
     endless = replace(wanted(shop, ENDLESS, mode="regex"), limit_s=0.5)
     with pytest.raises(SlowError, match=r"0\.5 s"):
         searchers.search(endless)
-    assert searchers.n_processes == 0
+    assert len(searchers._all) == 0
     assert searchers.search(wanted(shop)).hits
 
 
@@ -91,7 +91,7 @@ def test_a_process_that_has_died_is_replaced(shop: Path, searchers: Searchers) -
     os.kill(process._process.pid, signal.SIGKILL)
     process._process.wait(LONG_S)
     assert searchers.search(wanted(shop)).hits
-    assert searchers.n_processes == 1
+    assert len(searchers._all) == 1
 
 
 def test_as_many_processes_as_searches_at_once_and_none_after_the_end(shop: Path, searchers: Searchers) -> None:

@@ -6,13 +6,13 @@ import asyncio
 import json
 from contextlib import suppress
 from threading import Thread
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.server.http.sse import FORMS, HEARTBEAT, Channel, Event, Form, encoded, follow
+from codefathom.server.http.sse import HEARTBEAT, Channel, Event, Form, encoded, follow
 
 
 class Reader:
@@ -73,7 +73,7 @@ def test_named_events_are_for_an_event_source() -> None:
     )
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", get_args(Form))
 def test_a_stream_that_is_split_at_every_byte_is_read_whole(form: Form) -> None:
     events = [("content", "naïve\r\n\n数据: \u2028 {}"), ("step", {"a": [1, None]}), ("content", ""), ("done", None)]
     raw = read(filled(*events), form=form)
@@ -89,7 +89,7 @@ def test_a_stream_that_is_split_at_every_byte_is_read_whole(form: Form) -> None:
     assert reader.last_id == "key.4"
 
 
-@given(st.lists(st.text() | st.integers() | st.lists(st.text())), st.sampled_from(FORMS))
+@given(st.lists(st.text() | st.integers() | st.lists(st.text())), st.sampled_from(get_args(Form)))
 @settings(max_examples=50)
 def test_any_data_stays_one_message(data: list[Any], form: Form) -> None:
     reader = Reader()

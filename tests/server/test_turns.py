@@ -80,7 +80,7 @@ def test_a_client_that_asks_much_does_not_keep_the_others_waiting() -> None:
             for name in names:
                 waiting.append(asyncio.create_task(made.run(name.split()[0], note(name), LONG_S)))
                 await asyncio.sleep(0)  # it is in the queue now
-            assert made.n_waiting == len(names)
+            assert made._n_waiting == len(names)
             gate.may_end.set()
             await asyncio.gather(first, *waiting)
 
@@ -159,7 +159,7 @@ def test_nobody_searches_for_a_client_that_has_left(config: ServerConfig, shop: 
         assert gate.has_begun.wait(LONG_S)
         with socket.create_connection(("127.0.0.1", client.base_url.port)) as connection:
             connection.sendall(request_of("localhost", "/search", {"query": "left"}))
-            assert comes(lambda: state.turns.n_waiting == 1)
+            assert comes(lambda: state.turns._n_waiting == 1)
         assert comes(lambda: any(route.route == "/search" for route in state.measures.routes())), "it is noticed"
         gate.may_end.set()
         join(holding)

@@ -101,24 +101,6 @@ def label_of(confidence: float) -> Label:
     return "high" if confidence >= _HIGH else "medium" if confidence >= _MEDIUM else "low"
 
 
-class Prices(NamedTuple):
-    """Prices of a million tokens, in any currency; 0.0 if a price is not known."""
-
-    prompt: float = 0.0
-    completion: float = 0.0
-    is_free: bool = False  # both prices are known, and they are 0
-
-    def cost(self, usage: Usage) -> float | None:
-        """Return the cost of some tokens; None if no price is known or no token was counted."""
-        is_known = self.is_free or bool(self.prompt or self.completion)
-        if not is_known or not any(usage):
-            return None
-        return round((usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion) / 1e6, 9)
-
-
-NO_PRICES = Prices()
-
-
 @dataclass(frozen=True, slots=True)
 class TracedMessage:
     """A message of a prompt, as a trace keeps it."""

@@ -29,7 +29,6 @@ class Shares(NamedTuple):
 
     full: int  # for whole files
     segment: int  # for excerpts
-    reserve: int  # for the question and the answer
 
 
 class Sizes(NamedTuple):
@@ -76,8 +75,7 @@ def shares(window: int, full_ratio: float, segment_ratio: float) -> Shares:
         raise ValueError(
             f"the shares {full_ratio} and {segment_ratio} must lie between 0 and 1 and add up to at most 1"
         )
-    whole = Shares(window * full // 1000, window * segment // 1000, 0)
-    return whole._replace(reserve=window - whole.full - whole.segment)
+    return Shares(window * full // 1000, window * segment // 1000)
 
 
 def sizes(full: int) -> Sizes:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from codefathom.answer.answer_types import NO_PRICES, ModelCall, Prices, StageTrace, TracedMessage, traced, with_hint
+from codefathom.answer.answer_types import ModelCall, StageTrace, TracedMessage, traced, with_hint
 from codefathom.errors import FathomError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
 from codefathom.telemetry import span
+from codefathom.types import NO_PRICES, Prices
 
 # A prompt is mostly sources, which its beginning shows; the question stands at its end.
 _MAX_BEGINNING, _MAX_END = 6_000, 2_000

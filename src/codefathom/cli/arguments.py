@@ -81,6 +81,9 @@ def _parse_command(command: Command, words: Sequence[str]) -> Parsed:
     if values.pop("help", False):
         return Parsed(command.name, None, wants_help=True)
     common, own = _divide(values, command.options)
+    for operand in command.operands:
+        if len(operand.choices) == 1:  # a word that may be left out, such as the second one of `config show`
+            own.pop(operand.destination, None)
     for option in (*command.operands, *command.options):
         if option.required and not own.get(option.destination):
             missing = option.names[0] if option.names[0].startswith("-") else option.metavar

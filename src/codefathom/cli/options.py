@@ -129,16 +129,9 @@ class DoctorOptions(NamedTuple):
 
 
 class PlainOptions(NamedTuple):
-    """Commands without options of their own: version."""
+    """Commands without options of their own: version, config."""
 
     common: Common
-
-
-class ConfigOptions(NamedTuple):
-    """`fathom config`."""
-
-    common: Common
-    action: str = "show"
 
 
 class ServeOptions(NamedTuple):
@@ -425,7 +418,7 @@ COMMANDS = (
         "show each setting, its value, and where the value comes from",
         (Option(("action",), "show the settings; this word may be left out", "show", choices=("show",)),),
         (),
-        ConfigOptions,
+        PlainOptions,
         ("fathom config show",),
     ),
     Command(

@@ -9,7 +9,7 @@ from codefathom.config.model_names import model_and_address, shown_model
 from codefathom.errors import without_login
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.system.adapters import VECTOR_STORES
-from codefathom.types import LEVELS, MODES
+from codefathom.types import LEVELS, MODES, Prices
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 # As people write them; source/charset.py has the codec of each.
@@ -396,14 +396,6 @@ class LimitsSettings(NamedTuple):
     ] = 5
 
 
-class TokenPrices(NamedTuple):
-    """Prices of a million tokens sent to a model and received from it; 0 where one is not known."""
-
-    sent: float
-    received: float
-    is_free: bool = False  # both are known to be 0
-
-
 class LlmSettings(NamedTuple):
     """Language models. Keys come from the environment, such as OPENAI_API_KEY, or from a keyring."""
 
@@ -478,16 +470,16 @@ class LlmSettings(NamedTuple):
         """Return the model of a role, "" when there is none."""
         return str(getattr(self, role) or self.model)
 
-    def prices_of(self, model: str) -> TokenPrices:
+    def prices_of(self, model: str) -> Prices:
         """Return the prices of a model: its own at its address, else its own anywhere, else those of all models."""
         entries = (entry.rpartition("=") for entry in self.prices)
         price_of = {shown_model(name): price for name, _, price in entries}
         name = shown_model(model)
         price = price_of.get(name) or price_of.get(model_and_address(name).model)
         if price is None:
-            return TokenPrices(self.prompt_price, self.completion_price)
+            return Prices(self.prompt_price, self.completion_price)
         sent, received = map(float, price.split("/"))
-        return TokenPrices(sent, received, is_free=not sent and not received)
+        return Prices(sent, received, is_free=not sent and not received)
 
 
 class AnswerSettings(NamedTuple):

@@ -9,7 +9,7 @@ from functools import partial
 from codefathom.agent.loop import AgentLimits, Briefing, Event, Final, Observed, run
 from codefathom.agent.report import report
 from codefathom.agent.tools import ShownLines, Tool, ToolProject, tools, usage
-from codefathom.answer.answer_types import Answer, AnswerRequest, Prices, Source
+from codefathom.answer.answer_types import Answer, AnswerRequest, Source
 from codefathom.answer.budget import Material, merged, pack, shares, shown
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.stages import extract
@@ -110,7 +110,7 @@ def _excerpts(question: str, project: ToolProject) -> Sequence[Source]:
 
 def _limits(settings: Settings, name: str) -> AgentLimits:
     """Return the limits of an agent. Raises SettingsError for a limit of cost where the prices are not known."""
-    agent, prices = settings.agent, Prices(*settings.llm.prices_of(name))
+    agent, prices = settings.agent, settings.llm.prices_of(name)
     if agent.max_cost and not any(prices):
         raise SettingsError(
             f"agent.max_cost = {agent.max_cost} needs the prices of the model",

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple, TypeVar, cast
 
-from codefathom.answer.answer_types import Answer, AnswerRequest, Prices
+from codefathom.answer.answer_types import Answer, AnswerRequest
 from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import Shares, shares, sizes
 from codefathom.answer.prompting import latest
@@ -79,7 +79,7 @@ def context(opened: OpenedProject, result: SearchResult, max_files: int, max_tok
     # Nothing is kept back: the window is all that this context may take.
     full = shares(max_tokens, settings.full_text_ratio, 0.0).full
     gathered = gather(
-        result.query, files, Shares(full, max_tokens - full, 0), counter(settings.tokenizer_path), naming(opened)
+        result.query, files, Shares(full, max_tokens - full), counter(settings.tokenizer_path), naming(opened)
     )
     return replace(gathered, degraded=result.degraded)
 
@@ -129,7 +129,7 @@ def _question(request: AnswerRequest, texts: Texts) -> AnswerQuestion:
         in_line_order=not settings.context.disable_segment_reorder,
         count=count,
         max_input_tokens=max_input_tokens,
-        prices_of=lambda name: Prices(*settings.llm.prices_of(name)),
+        prices_of=settings.llm.prices_of,
         mask=texts.recorded,
     )
 

@@ -234,7 +234,6 @@ def _extensions(table: str) -> dict[str, str]:
 
 CODE = _languages(_CODE) | {"dockerfile"}
 PROSE = _languages(_PROSE)
-DATA = _languages(_DATA)
 _BY_EXTENSION = _extensions(_CODE) | _extensions(_PROSE) | _extensions(_DATA)
 
 _CPP = re.compile(

@@ -47,7 +47,7 @@ _NAMES = ("parsed", "vectors", "purposes")
 
 
 class Cache:
-    """One SQLite file. On every failure the entry counts as missing; `n_errors` counts the failures.
+    """One SQLite file. On every failure the entry counts as missing.
 
     Safe to use from several threads and processes.
     """
@@ -55,7 +55,6 @@ class Cache:
     def __init__(self, file: File, max_bytes: int = MAX_BYTES) -> None:
         self.path = file.path
         self._file = file
-        self.n_errors = 0
         self._max_bytes = max_bytes
         self._unchecked_bytes = _CHECK_AFTER_BYTES  # so that the first write looks at the size
         self._lock = RLock()
@@ -184,7 +183,6 @@ class Cache:
                 self._failed(error)
 
     def _failed(self, error: sqlite3.Error) -> None:
-        self.n_errors += 1
         if _is_damage(error):
             self.close()
             self._set_aside()
@@ -197,15 +195,12 @@ class Cache:
                 self._connection = _open(self._file)
                 return
             except UnsafeError:
-                self.n_errors += 1
                 self._set_aside()
             except sqlite3.Error as error:
-                self.n_errors += 1
                 if not _is_damage(error):
                     return
                 self._set_aside()
             except OSError:
-                self.n_errors += 1
                 return
 
     def _set_aside(self) -> None:

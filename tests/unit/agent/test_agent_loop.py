@@ -14,10 +14,11 @@ import pytest
 from codefathom import Engine
 from codefathom.agent.loop import AgentLimits, Briefing, Event, Final, Observed, Thought, ToolUse, run
 from codefathom.agent.tools import ShownLines, Tool, ToolProject, tools
-from codefathom.answer.answer_types import Citation, Prices
+from codefathom.answer.answer_types import Citation
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply, ToolCall, Usage
 from codefathom.providers.http import StatusError
+from codefathom.types import Prices
 
 SHOP = Path(__file__).parents[2] / "repos" / "shop"
 QUESTION = "How are prices computed?"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codefathom import Engine
-from codefathom.answer.answer_types import Answer, AnswerRequest, Prices, traced
+from codefathom.answer.answer_types import Answer, AnswerRequest, traced
 from codefathom.answer.ask import NOT_FOUND, AnswerSources, Text, ask
 from codefathom.answer.stages.answer_run import Models
 from codefathom.answer.tokens import estimate
@@ -26,7 +26,7 @@ from codefathom.errors import ProviderError, SourceError, UsageError
 from codefathom.project import answer_setup, texts
 from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
 from codefathom.testing import ScriptedChat
-from codefathom.types import SearchResult
+from codefathom.types import Prices, SearchResult
 
 SHOP = Path(__file__).parents[2] / "repos" / "shop"
 QUESTION = "how is the price of an order computed"

@@ -6,12 +6,13 @@ from contextlib import closing
 
 import pytest
 
-from codefathom.answer.answer_types import NO_PRICES, Prices, TracedMessage
+from codefathom.answer.answer_types import TracedMessage
 from codefathom.answer.record import Record, Recorded
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Message, Reply, ToolCall, Usage, whole
 from codefathom.providers.parallel import in_parallel
 from codefathom.testing import ScriptedChat
+from codefathom.types import NO_PRICES, Prices
 
 ASK = Ask((Message("system", "Be brief."), Message("user", "What is it?")))
 

@@ -9,7 +9,8 @@ import pytest
 from codefathom.cli.filter_arguments import inside_project, where
 from codefathom.cli.options import Common, ContextOptions, SearchOptions
 from codefathom.errors import UsageError
-from codefathom.search.filter.filter_options import of_options
+from codefathom.search.filter.filter_options import one_of
+from codefathom.stores.conditions import combine
 from codefathom.types import Filter, FilterGroup, Where
 
 
@@ -36,17 +37,17 @@ def test_no_option_is_no_condition(project: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
-        ({"lang": ("go",)}, of_options(language="go")),
-        ({"lang": ("Golang,ts",)}, of_options(language="go,typescript")),
-        ({"lang": ("go", "ts")}, of_options(language="go,typescript")),
-        ({"kind": ("fn",)}, of_options(kind="function")),
-        ({"dir": ("src",)}, of_options(directory="web/src")),
-        ({"dir": ("api/",)}, of_options(directory="api")),
-        ({"dir": ("src", "../api")}, of_options(directory="web/src,api")),
-        ({"dir": ("s*c",)}, of_options(directory="s*c")),
+        ({"lang": ("go",)}, one_of("language", ("go",))),
+        ({"lang": ("Golang,ts",)}, one_of("language", ("go", "typescript"))),
+        ({"lang": ("go", "ts")}, one_of("language", ("go", "typescript"))),
+        ({"kind": ("fn",)}, one_of("kind", ("function",))),
+        ({"dir": ("src",)}, one_of("dir", ("web/src",))),
+        ({"dir": ("api/",)}, one_of("dir", ("api",))),
+        ({"dir": ("src", "../api")}, one_of("dir", ("web/src", "api"))),
+        ({"dir": ("s*c",)}, one_of("dir", ("s*c",))),
         ({"dir": ("..",)}, None),
         ({"dir": ("src", "..")}, None),
-        ({"lang": ("go",), "dir": ("src",)}, of_options(directory="web/src", language="go")),
+        ({"lang": ("go",), "dir": ("src",)}, combine(one_of("dir", ("web/src",)), one_of("language", ("go",)))),
         ({"filter": ("lines > 3",)}, Filter("lines", "gt", 3)),
     ],
 )

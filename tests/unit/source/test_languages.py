@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from semble_grammars import available_languages
 
-from codefathom.source.languages import CODE, DATA, PROSE, language_of, refine
+from codefathom.source.languages import _BY_EXTENSION, CODE, PROSE, language_of, refine
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,6 @@ def test_the_text_decides_between_languages_of_one_extension(path: str, text: st
 
 
 def test_classes_do_not_overlap_and_know_what_the_parser_knows() -> None:
-    assert not CODE & PROSE and not CODE & DATA and not PROSE & DATA
+    assert not CODE & PROSE
     # parts and dialects that no file is wholly written in
-    assert set(available_languages()) - CODE - PROSE - DATA == {"markdown_inline", "php_only"}
+    assert set(available_languages()) - CODE - set(_BY_EXTENSION.values()) == {"markdown_inline", "php_only"}

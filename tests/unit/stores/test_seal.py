@@ -129,7 +129,7 @@ def test_damage_is_not_sealed_by_a_write(tmp_path: Path) -> None:
     assert "differ" in catalog.soundness.damage()
     catalog.close()
     again = Catalog.open(str(path))
-    assert (again.set_aside_reason, again.generation) == ("it was damaged", 0)
+    assert (again.get_meta("set_aside"), again.generation) == ("it was damaged", 0)
     again.close()
 
 

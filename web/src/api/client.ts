@@ -93,7 +93,7 @@ async function problemOf(response: Response): Promise<Problem> {
   }
 }
 
-export function queried(query: Query = {}): string {
+function queried(query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) {

@@ -29,7 +29,7 @@ export function useModels(projectId: string): Models {
   return config.value ? modelsOf(config.value) : BOTH;
 }
 
-export function modelsOf({ settings }: Pick<Schemas["ConfigOut"], "settings">): Models {
+function modelsOf({ settings }: Pick<Schemas["ConfigOut"], "settings">): Models {
   const isSet = (key: string) => settings.some((setting) => setting.key === key && Boolean(setting.value));
   const has = (role: string) => isSet(`llm.${role}`) || isSet("llm.model");
   return { answer: has("answer"), agent: has("agent") };

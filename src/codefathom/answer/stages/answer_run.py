@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from codefathom.answer.answer_types import NO_PRICES
 from codefathom.answer.budget import CountTokens, Material, NameOf, Shares
 from codefathom.answer.record import PricesOf, Record
 from codefathom.answer.stages.judge import JudgeOptions
 from codefathom.answer.stages.select import Listed
 from codefathom.answer.tokens import estimate
 from codefathom.providers.base import ChatModel, Message
-from codefathom.types import RelatedResult, SearchResult
+from codefathom.types import NO_PRICES, RelatedResult, SearchResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def excerpts(
     system = prompt("excerpt", language, most=str(_MAX_RANGES))
     request = _QUESTION[language].format(question=question)
     room = max_input_tokens - sum(map(count, (system, request, fenced("", "one file")))) - _OVERHEAD_TOKENS
-    sources = pack([material], Shares(0, max(room, 0), 0), count).sources
+    sources = pack([material], Shares(0, max(room, 0)), count).sources
     if not sources:
         return Excerpted((), problem=f"nothing of {material.path} fits into a call of the excerpting model")
     listing = fenced("\n".join(shown(source) for source in sources), "one file")

@@ -13,7 +13,6 @@ from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import inside_project, where
 from codefathom.cli.options import (
     AskOptions,
-    ConfigOptions,
     ContextOptions,
     DoctorOptions,
     ExportOptions,
@@ -213,7 +212,7 @@ def doctor(options: DoctorOptions, face: Face) -> int:
     return SUCCESS if all(check.ok for check in checks) else NO_RESULT
 
 
-def config(_: ConfigOptions, face: Face) -> int:
+def config(_: PlainOptions, face: Face) -> int:
     """Print every setting, its value and its origin."""
     from codefathom.config.settings import declared_settings
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 
 from codefathom.errors import UsageError
-from codefathom.stores.conditions import combine
 from codefathom.types import Filter, FilterGroup, Where
 
 MAX_PATH = 4_096  # characters; no system takes more
@@ -51,14 +50,6 @@ KIND_ALIASES = {
     "mod": "module",
     "iface": "interface",
 }
-
-
-def of_options(
-    *, directory: str = "", language: str = "", kind: str = "", path: str = "", ext: str = "", symbol: str = ""
-) -> Where | None:
-    """Return the condition that all given options hold; an option may name several values, parted by commas."""
-    options = {"dir": directory, "language": language, "kind": kind, "path": path, "ext": ext, "symbol": symbol}
-    return combine(*(one_of(field, split_values(values)) for field, values in options.items() if values.strip()))
 
 
 def split_values(text: str) -> tuple[str, ...]:

@@ -65,7 +65,6 @@ class Query:
     symbols: tuple[str, ...] = ()  # from @@symbol, as written
     members_of: str | None = None  # in:Class, or the one @@Class of a question that has other words too
     where: Where | None = None  # from field:value
-    quoted: tuple[str, ...] = ()  # phrases in double quotes; they stay in `text`
     intent: Intent = "keywords"
 
     @property
@@ -120,7 +119,6 @@ def parse_query(text: str) -> Query:
         symbols=symbols,
         members_of=members[0] if members else None,
         where=combine(*dict.fromkeys(mark.where for mark in marks)),
-        quoted=tuple(phrase for phrase in re.findall(r'"([^"\n]*)"', remaining) if phrase.strip()),
         intent=_intent(remaining) if remaining else "symbol" if symbols else "path" if paths else "keywords",
     )
 

@@ -120,11 +120,6 @@ class Answers:
         self._runs: OrderedDict[str, Asking] = OrderedDict()
         self._threads: dict[str, Thread] = {}
 
-    @property
-    def n_running(self) -> int:
-        """The number of answers that are being written."""
-        return len(self._threads)
-
     def begin(self, asker: Asker, open_events: Open) -> Asking:
         """Begin to answer; `open_events` is called by the thread of the answer. Raises BusyError."""
         asking = Asking(replace(asker, asked_at=self._clock()))

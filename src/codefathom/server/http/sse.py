@@ -17,7 +17,6 @@ from typing import Any, Literal, NamedTuple
 
 # "document": every message is `data: {"type": …, "data": …}`. "typed": the type is the event's name, for EventSource.
 Form = Literal["document", "typed"]
-FORMS: tuple[Form, ...] = ("document", "typed")
 HEARTBEAT = b": heartbeat\n\n"
 HEARTBEAT_S = 15.0  # proxies close what is silent for 30 s or more
 SIZE = 2_000  # events that are kept

@@ -26,11 +26,6 @@ class Searchers:
         self._all: set[_Process] = set()
         self._is_closed = False
 
-    @property
-    def n_processes(self) -> int:
-        """The number of processes."""
-        return len(self._all)
-
     def search(self, task: SearchTask) -> SearchResult:
         """Return the result of a search. Raises its FathomError, and SlowError when it takes too long."""
         process = self._take()

@@ -41,11 +41,6 @@ class Turns:
         self._threads: list[Thread] = []
         self._is_closed = False
 
-    @property
-    def n_waiting(self) -> int:
-        """The number of searches that wait for a thread."""
-        return self._n_waiting
-
     async def run(self, client: str, work: Callable[[], _T], limit_s: float) -> _T:
         """Run `work` when it is the client's turn, and return its value.
 

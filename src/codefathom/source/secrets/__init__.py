@@ -29,7 +29,6 @@ class Masked(NamedTuple):
     """A text without its secrets, line by line as long as the original."""
 
     text: str
-    n_masked: int
     kinds: tuple[str, ...]  # sorted, each once
 
 
@@ -79,7 +78,7 @@ def mask_chunk(text: str) -> Masked:
 
 
 def _masked(text: str, spans: list[SecretSpan]) -> Masked:
-    return Masked(_marked(text, spans), len(spans), tuple(sorted({span.kind for span in spans})))
+    return Masked(_marked(text, spans), tuple(sorted({span.kind for span in spans})))
 
 
 def blank(text: str, path: str = "") -> str:

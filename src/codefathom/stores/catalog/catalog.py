@@ -62,9 +62,8 @@ _PAGE = 2_000  # rows held at a time while views are built
 class Catalog:
     """Nothing is visible before its transaction ends. Safe to use from several threads and processes."""
 
-    def __init__(self, database: Database, set_aside_reason: str = "") -> None:
+    def __init__(self, database: Database) -> None:
         self.path = database.path
-        self.set_aside_reason = set_aside_reason  # the reason why the file before this one could not be used
         self._database = database
         self._read = database.read
         self.soundness = Soundness(database)
@@ -92,7 +91,7 @@ class Catalog:
             database.close()
         try:
             with writer_lock(file.folder):
-                return cls(*made_again(file))
+                return cls(made_again(file))
         except LockedError:
             # A marked catalogue can still be read in part, and the process that writes now may be making it again.
             database, problem = prepared(file)
@@ -159,11 +158,6 @@ class Catalog:
         """Store embeddings that were made after their chunks, and return the new generation."""
         with self._database.transaction() as db:
             return put_vectors(db, model, vectors)
-
-    def forget_vectors(self, keep_model: str) -> None:
-        """Drop the embeddings of all other models."""
-        with self._database.transaction() as db:
-            db.execute("DELETE FROM embeddings WHERE model <> ?", (keep_model,))
 
     def prune(self, oldest_view: int) -> None:
         """Drop embeddings that no chunk needs, and removals that a view of generation `oldest_view` contains."""

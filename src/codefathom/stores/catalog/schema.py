@@ -108,8 +108,8 @@ def prepared(file: File) -> tuple[Database, str]:
         raise
 
 
-def made_again(file: File) -> tuple[Database, str]:
-    """Set an unusable file aside and make a new one; return also the reason. Needs the writer lock."""
+def made_again(file: File) -> Database:
+    """Set an unusable file aside and make a new one, which keeps the reason. Needs the writer lock."""
     reason = "it was damaged" if is_marked(file) else ""
     for _ in range(2):
         if reason:
@@ -121,7 +121,7 @@ def made_again(file: File) -> tuple[Database, str]:
             database.close()
             raise
         if not problem:
-            return database, reason
+            return database
         database.close()
         reason = problem
     raise IndexingError(

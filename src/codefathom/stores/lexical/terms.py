@@ -41,10 +41,6 @@ def _parts_alone(word: str) -> list[str]:
     return words[1:] if len(words) > 1 and words[0] == word.strip("_").lower() else words
 
 
-# A question is read as a text is: the same word must give the same terms on both sides.
-query_terms = terms
-
-
 def joined_terms(text: str) -> str:
     """Return the same terms, parted by white space."""
     return " ".join(map(_memo.__getitem__, word_runs(text)))

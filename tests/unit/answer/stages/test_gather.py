@@ -30,7 +30,7 @@ def test_hits_of_one_file_become_one_material_in_the_order_of_the_best() -> None
 
 def test_what_fits_is_whole_and_the_rest_is_excerpts() -> None:
     found = [Material("long", LONG, ((50, 51), (90, 90))), Material("short", "one\ntwo\n")]
-    context = gather("q", found, Shares(20, 120, 0), words, lambda path, start, end: f"{path} {start} {end}")
+    context = gather("q", found, Shares(20, 120), words, lambda path, start, end: f"{path} {start} {end}")
     long, short = context.files
     assert (short.text, short.spans) == ("one\ntwo\n", ())
     assert long.spans == ((42, 59), (82, 98))
@@ -44,6 +44,6 @@ def test_what_fits_is_whole_and_the_rest_is_excerpts() -> None:
 
 
 def test_what_does_not_fit_at_all_is_named() -> None:
-    context = gather("q", [Material("a", "word " * 500), Material("b", "b")], Shares(10, 10, 0), words)
+    context = gather("q", [Material("a", "word " * 500), Material("b", "b")], Shares(10, 10), words)
     assert [file.path for file in context.files] == ["b"]
     assert context.truncated == ("a",)

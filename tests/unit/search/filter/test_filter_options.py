@@ -9,24 +9,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.stores.test_conditions import RECORD
 
-from codefathom.search.filter.filter_options import glob_expression, of_options
+from codefathom.search.filter.filter_options import glob_expression, one_of, split_values
 from codefathom.search.filter.filter_parser import filter_of
 from codefathom.stores.conditions import combine, matches
-from codefathom.types import Filter
+from codefathom.types import Filter, Where
 
 # ---- options and globs
+
+
+def of(**options: str) -> Where | None:
+    """The condition that all options hold; an option may name several values, parted by commas."""
+    return combine(*(one_of(field, split_values(given)) for field, given in options.items() if given.strip()))
 
 
 @pytest.mark.parametrize(
     ("options", "holds"),
     [
-        ({"directory": "src/"}, True),
-        ({"directory": "./src/net"}, True),
-        ({"directory": "src/ne"}, False),
-        ({"directory": "net"}, False),
-        ({"directory": "lib,src"}, True),
-        ({"directory": "s*/net"}, True),
-        ({"directory": "*/other"}, False),
+        ({"dir": "src/"}, True),
+        ({"dir": "./src/net"}, True),
+        ({"dir": "src/ne"}, False),
+        ({"dir": "net"}, False),
+        ({"dir": "lib,src"}, True),
+        ({"dir": "s*/net"}, True),
+        ({"dir": "*/other"}, False),
         ({"language": "py"}, True),
         ({"language": "c++, Python"}, True),
         ({"language": "ts,js,rs,c#"}, False),
@@ -49,15 +54,15 @@ from codefathom.types import Filter
     ],
 )
 def test_options(options: dict[str, str], holds: bool) -> None:
-    where = of_options(**options)
+    where = of(**options)
     assert where is not None
     assert matches(where, RECORD) == holds
 
 
 def test_options_that_say_nothing_make_no_condition() -> None:
-    assert of_options() is None
-    assert of_options(directory=".", language=" ") is None
-    assert of_options(directory="src,.") is None
+    assert of() is None
+    assert of(dir=".", language=" ") is None
+    assert of(dir="src,.") is None
     assert combine(None, None) is None
     only = Filter("kind", "eq", "class")
     assert combine(None, only) is only

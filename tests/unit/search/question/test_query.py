@@ -166,9 +166,8 @@ def test_several_filters_hold_together() -> None:
     )
 
 
-def test_phrases_are_noted_and_stay_in_the_text() -> None:
+def test_phrases_stay_in_the_text() -> None:
     query = parse_query('where is "not found" raised and "" and "a b" lang:go')
-    assert query.quoted == ("not found", "a b")
     assert query.text == 'where is "not found" raised and "" and "a b"'
 
 

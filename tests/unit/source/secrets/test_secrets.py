@@ -102,7 +102,7 @@ def test_a_secret_is_masked_and_nothing_else(kind: str, around: str, secret: str
     text = f"first\n{around.format(secret)}\nlast\n"
 
     expected = f"first\n{around.format(f'«masked: {kind}»')}\nlast\n"
-    assert mask(text) == Masked(expected, 1, (kind,))
+    assert mask(text) == Masked(expected, (kind,))
 
 
 @pytest.mark.parametrize("name", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "])
@@ -111,7 +111,7 @@ def test_each_line_of_a_private_key_is_masked(name: str, line_end: str) -> None:
     text = line_end.join(("before", key_block(name, line_end), "after", ""))
 
     expected = line_end.join(("before", *["«masked: private key»"] * 6, "after", ""))
-    assert mask(text) == Masked(expected, 1, ("private key",))
+    assert mask(text) == Masked(expected, ("private key",))
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ ORDINARY = [
 
 @pytest.mark.parametrize("text", ORDINARY)
 def test_ordinary_text_stays(text: str) -> None:
-    assert mask(text) == Masked(text, 0, ())
+    assert mask(text) == Masked(text, ())
 
 
 def test_kinds_are_sorted_and_every_secret_is_counted() -> None:
@@ -196,7 +196,7 @@ def test_kinds_are_sorted_and_every_secret_is_counted() -> None:
 
     masked = mask(f"{stripe} {github}\n{stripe}")
 
-    assert masked.n_masked == 3
+    assert masked.text.count("masked: ") == 3
     assert masked.kinds == ("GitHub token", "Stripe key")
 
 
@@ -229,8 +229,8 @@ def test_lines_stay_lines_and_a_masked_text_stays(text: str) -> None:
 
     assert len(masked.text.splitlines()) == len(text.splitlines())
     assert masked.text.count("\n") == text.count("\n")
-    assert (masked.text == text) == (masked.n_masked == 0) == (not masked.kinds)
-    assert mask(masked.text) == Masked(masked.text, 0, ())
+    assert (masked.text == text) == (not masked.kinds)
+    assert mask(masked.text) == Masked(masked.text, ())
 
 
 @settings(max_examples=50)

@@ -77,7 +77,7 @@ def test_a_new_catalogue_is_empty(catalog: Catalog) -> None:
     assert (catalog.text("a.py"), catalog.document("a.py"), catalog.lines("a.py", 1, 9)) == ("", None, "")
     assert (catalog.chunks([1, 2]), catalog.chunks([]), catalog.matching(EVERYTHING)) == ({}, {}, set())
     assert (catalog.counts().documents, catalog.get_meta("x"), catalog.get_meta("x", "y")) == (0, "", "y")
-    assert (catalog.set_aside_reason, catalog.integrity_problem()) == ("", "")
+    assert (catalog.get_meta("set_aside"), catalog.integrity_problem()) == ("", "")
 
 
 def test_a_document_comes_back_as_it_was(catalog: Catalog) -> None:
@@ -331,8 +331,6 @@ def test_pruning_drops_what_nobody_needs_and_says_which_views_are_too_old(catalo
     assert [catalog.changes(since).complete for since in range(5)] == [True, False, False, True, True]
     assert len(catalog.changes(3).removed) == 1
     assert [row.vector for row in catalog.vectors("old model")] == [b"1234"]
-    catalog.forget_vectors(MODEL)
-    assert list(catalog.vectors("old model")) == []
     catalog.write(Batch(records=(record("b.py", ["b\n"], with_vectors=False),)))
     assert catalog.n_without_vector(MODEL) == 1
 

@@ -104,7 +104,8 @@ def test_an_older_format_is_set_aside_and_made_again(tmp_path: Path, value: str)
         Catalog.open(str(tmp_path / "c.db"), read_only=True)
     new = Catalog.open(str(tmp_path / "c.db"))
     assert (new.generation, new.entries(), new.identity != identity) == (0, {}, True)
-    assert "format" in new.set_aside_reason
+    # An older format is no damage; a format that was never written is.
+    assert ("format" in new.get_meta("set_aside")) == (not value.isdigit())
     assert (tmp_path / "c.db.broken").exists()
 
 
@@ -114,7 +115,7 @@ def test_a_file_that_is_no_database_is_set_aside(tmp_path: Path, content: bytes)
     with pytest.raises(IndexingError, match=r"c\.db"):
         Catalog.open(str(tmp_path / "c.db"), read_only=True)
     catalog = small(tmp_path / "c.db")
-    assert "damaged" in catalog.set_aside_reason
+    assert "damaged" in catalog.get_meta("set_aside")
     assert catalog.text("a.py") == "text\n"
     assert (tmp_path / "c.db.broken").read_bytes() == content
 
@@ -123,7 +124,7 @@ def test_a_foreign_database_is_set_aside(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "c.db") as db:
         db.execute("CREATE TABLE other(x)")
     db.close()
-    assert Catalog.open(str(tmp_path / "c.db")).set_aside_reason
+    assert Catalog.open(str(tmp_path / "c.db")).get_meta("set_aside")
 
 
 def test_damage_is_an_error_first_and_made_good_by_the_next_to_open(tmp_path: Path) -> None:
@@ -145,7 +146,7 @@ def test_damage_is_an_error_first_and_made_good_by_the_next_to_open(tmp_path: Pa
                 assert "damaged" in str(error)
                 assert error.hint
                 catalog = small(tmp_path / "c.db")
-                assert catalog.set_aside_reason
+                assert catalog.get_meta("set_aside")
                 assert catalog.text("a.py") == "text\n"
                 assert catalog.integrity_problem() == ""
             catalog.close()
@@ -168,7 +169,7 @@ def test_a_place_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path
 
 def test_a_folder_in_its_place_is_set_aside(tmp_path: Path) -> None:
     (tmp_path / "c.db" / "with").mkdir(parents=True)
-    assert "folder" in small(tmp_path / "c.db").set_aside_reason
+    assert "folder" in small(tmp_path / "c.db").get_meta("set_aside")
     assert (tmp_path / "c.db.broken" / "with").is_dir()
 
 
@@ -247,7 +248,7 @@ def test_a_killed_writer_leaves_whole_batches(tmp_path: Path, rounds: int) -> No
         child.communicate()
         catalog = Catalog.open(str(path))
         generation = catalog.generation
-        assert catalog.set_aside_reason == catalog.integrity_problem() == ""
+        assert catalog.get_meta("set_aside") == catalog.integrity_problem() == ""
         if catalog.get_meta("last") == str(generation):
             assert {catalog.text(f"{name}.py") for name in "abc"} == {f"{generation}\n" * 20}
             assert {row.vector for row in catalog.vectors("m")} == {b"%d" % generation}

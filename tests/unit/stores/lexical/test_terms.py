@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codefathom.stores.lexical import terms as terms_module
-from codefathom.stores.lexical.terms import joined_terms, parts, query_terms, terms
+from codefathom.stores.lexical.terms import joined_terms, parts, terms
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_the_memory_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None
 @given(st.text())
 def test_any_text_gives_lower_case_terms_without_space(text: str) -> None:
     words = terms(text)
-    assert words == query_terms(text) == joined_terms(text).split()
+    assert words == joined_terms(text).split()
     assert all(term == term.lower() and 0 < len(term) <= 3 * 64 for term in words)
 
 
