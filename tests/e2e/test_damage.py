@@ -209,6 +209,23 @@ def test_status_says_what_is_damaged(at_project: Path, capsys: pytest.CaptureFix
     assert "damaged" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda path: path.mkdir(), "it is a folder, not a file"),
+        (lambda path: path.write_bytes(b"noise" * 1_000), "it was damaged: file is not a database"),
+    ],
+)
+def test_status_says_why_an_index_was_set_aside(
+    at_project: Path, capsys: pytest.CaptureFixture, spoil: Callable[[Path], None], reason: str
+) -> None:
+    catalog = at_project / ".fathom" / "catalog.db"
+    catalog.unlink()
+    spoil(catalog)
+    main(["status"])
+    assert reason in capsys.readouterr().out
+
+
 def test_an_index_that_is_only_read_is_compared_too(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing can be marked, locked or repaired there."""
     damage_vectors(project)

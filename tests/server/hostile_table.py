@@ -354,7 +354,6 @@ def heads() -> Iterator[Case]:
 
 CLOSING = b"host: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n"
 SEARCH = b"POST /search HTTP/1.1\r\n" + CLOSING
-CHUNKS = SEARCH + b"transfer-encoding: chunked\r\n\r\n"
 
 
 def wires() -> Iterator[Case]:

@@ -31,8 +31,6 @@ _GROUPS = frozenset(
     }
 )
 _LISTS = frozenset({"lexical_declaration", "variable_declaration"})  # of names with values that may hold functions
-# Captures of the queries that are no kinds of symbols: a friend becomes a function, a prototype is left out.
-QUERY_ONLY_KINDS = frozenset({"friend", "prototype"})
 _CALLABLE = CALLABLE_KINDS | {"friend"}
 _MEMBERS = frozenset({"object", "table_constructor"})  # literals that may hold functions, as the value of a variable
 

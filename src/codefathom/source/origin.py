@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
@@ -108,23 +107,6 @@ class Tree:
             return None
         real = os.path.realpath(os.path.join(self._root, path))
         return real[len(self._top) :].split(os.sep) if real.startswith(self._top) else None
-
-
-class GivenTexts:
-    """Texts that the caller hands in, by name."""
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self._texts = texts
-
-    def stamp(self, path: str) -> Stamp | None:
-        """Return the size; such a text has no time."""
-        data = self.content(path)
-        return None if data is None else Stamp(len(data), None)
-
-    def content(self, path: str) -> bytes | None:
-        """Return the text as UTF-8; None for an unknown name."""
-        text = self._texts.get(path)
-        return None if text is None else text.encode("utf-8", "replace")
 
 
 class Original:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -60,10 +60,6 @@ def answered(project: Path, *replies: str, settings: Settings | None = None, **g
     *_, answer = events_of(project, models, AnswerRequest(QUESTION, **given), settings)  # type: ignore[arg-type]
     assert isinstance(answer, Answer)
     return answer
-
-
-def number_of(answer_or_sources: Sequence[object], path: str) -> int:
-    return next(source.number for source in answer_or_sources if source.path == path)  # type: ignore[attr-defined]
 
 
 def test_the_model_sees_numbered_sources_and_the_question_last(shop: Path) -> None:

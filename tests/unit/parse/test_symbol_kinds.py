@@ -8,9 +8,10 @@ from importlib import resources
 import pytest
 
 from codefathom.parse.llm import SCHEMA
-from codefathom.parse.outline import QUERY_ONLY_KINDS
 from codefathom.types import CALLABLE_KINDS, SYMBOL_KINDS, TYPE_KINDS, VALUE_KINDS
 
+# Captures of the queries that are no kinds of symbols: a friend becomes a function, a prototype is left out.
+QUERY_ONLY_KINDS = frozenset({"friend", "prototype"})
 QUERIES = sorted(
     (file.name, file.read_text(encoding="utf-8"))
     for file in (resources.files("codefathom.parse") / "queries").iterdir()

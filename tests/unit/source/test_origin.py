@@ -9,7 +9,7 @@ import pytest
 
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import fingerprint
-from codefathom.source.origin import GivenTexts, Original, Originals, Tree, is_inside
+from codefathom.source.origin import Original, Originals, Tree, is_inside
 from codefathom.source.scan import scan
 from codefathom.stores.catalog.records import StoredDocument
 
@@ -138,16 +138,6 @@ def test_a_file_is_opened_once_for_one_question(root: Path) -> None:
     assert originals.of(document).text == TEXT
     (root / "src" / "a.py").write_text("other\n")
     assert originals.of(document).text == TEXT
-
-
-def test_a_text_that_was_handed_in() -> None:
-    origin = GivenTexts({"note": "old\n"})
-    data = origin.content("note")
-    assert data is not None
-    document = StoredDocument(1, "note", "text", fingerprint(data), len(data), 0, 1, ())
-    assert Original(document, origin).state == "same"
-    assert Original(document, GivenTexts({"note": "new\n"})).state == "changed"
-    assert Original(document, GivenTexts({})).state == "gone"
 
 
 def test_a_scan_and_its_originals_agree(root: Path) -> None:

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from codefathom.errors import UsageError
 from codefathom.index.chunk import chunk
 from codefathom.search.filter.filter_parser import parse_filter
-from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
+from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.conditions_sql import to_sql
+from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.stores.conditions import FIELDS, OPERATORS, Field, matches, normalise
 from codefathom.stores.database import add_functions
 from codefathom.types import Document, Filter, FilterGroup, ParsedDocument, Symbol, Where

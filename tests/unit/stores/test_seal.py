@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from tests.waiting import LONG_S, Started
 
 from codefathom.errors import DamagedError
-from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.stores.folder import file_at
 from codefathom.stores.lock import writer_lock
 from codefathom.stores.seal import new_seal, read_seal

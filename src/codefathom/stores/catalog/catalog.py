@@ -18,7 +18,6 @@ from codefathom.stores.catalog.records import (
     Entry,
     Rejected,
     StoredDocument,
-    Touched,
     Written,
 )
 from codefathom.stores.catalog.schema import made_again, open_to_read, prepared
@@ -38,19 +37,6 @@ from codefathom.stores.folder import File, file_at
 from codefathom.stores.lock import writer_lock
 from codefathom.text.expressions import USUAL_LIMIT_S, deadline
 from codefathom.types import Chunk, Failure, FoundSymbol, Reference, Skipped, Symbol, Where
-
-__all__ = [
-    "Batch",
-    "Catalog",
-    "CatalogChanges",
-    "Counts",
-    "DocumentRecord",
-    "Entry",
-    "Rejected",
-    "StoredDocument",
-    "Touched",
-    "Written",
-]
 
 CATALOGUE = "catalog.db"  # in the folder of the index
 _DOCUMENT = "d.id, d.path, d.language, d.fingerprint, d.size, d.mtime_ns, d.n_lines, d.problems"

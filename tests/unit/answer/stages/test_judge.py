@@ -20,8 +20,6 @@ from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply
 from codefathom.testing import ScriptedChat
 
-NONE = Grade(None, None)
-
 
 @pytest.mark.parametrize(
     ("text", "score", "relevant"),

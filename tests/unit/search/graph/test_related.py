@@ -10,7 +10,8 @@ import pytest
 from codefathom.errors import UsageError
 from codefathom.index.chunk import chunk
 from codefathom.search.graph.related import related
-from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.types import Document, ParsedDocument, Reference, Related, RelatedResult, Symbol
 
 

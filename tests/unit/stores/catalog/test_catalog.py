@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from codefathom.errors import UsageError
 from codefathom.stores.base import Row
-from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord, Rejected, Touched
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import Batch, DocumentRecord, Rejected, Touched
 from codefathom.types import (
     Chunk,
     Document,

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from codefathom.errors import DamagedError, IndexingError
-from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.types import Chunk, Document, ParsedDocument, Reference, Symbol
 
 

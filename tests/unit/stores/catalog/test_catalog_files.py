@@ -15,13 +15,15 @@ import pytest
 from tests.waiting import Started, join
 
 from codefathom.errors import IndexingError
-from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.stores.catalog.schema import FORMAT
 from codefathom.types import Chunk, Document, ParsedDocument
 
 WRITE = """
 import sys
-from codefathom.stores.catalog.catalog import Batch, Catalog, DocumentRecord
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.types import Chunk, Document, ParsedDocument
 
 
