@@ -170,7 +170,7 @@ os.setsid()
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.execv(sys.argv[1], sys.argv[1:])
 """
-HINT = "Ctrl-C again, or Ctrl-D, ends the conversation"
+HINT = "press Ctrl-C again, or Ctrl-D, to end the conversation"
 at_terminals = pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
 
 
@@ -214,7 +214,7 @@ def test_an_interrupted_line_is_dropped_and_the_second_time_ends(shop: Path) -> 
 @pytest.mark.parametrize("end", ["\x04", "/quit\n", "/exit\n"])
 def test_a_conversation_at_a_terminal_ends_well(shop: Path, end: str) -> None:
     terminal = Terminal(shop)
-    assert "/clear forgets what was said, /quit or Ctrl-D ends" in terminal.until("> ")
+    assert "/clear clears the conversation, /quit or Ctrl-D ends it" in terminal.until("> ")
     terminal.type(end)
     assert terminal.code() == 0
 

@@ -167,9 +167,11 @@ def test_the_choosing_model_sees_what_each_file_is_for(described: Path) -> None:
         fathom(described, served, "search", "cart total")
         assert served.asked == []  # no search waits for it
         dry = fathom(described, served, "index", "--dry-run").stdout
-        assert "at most: the heads of 3 files for their purpose" in dry
+        assert "at most: the beginnings of 3 files to describe their purpose" in dry
         ran = fathom(described, served, "index")
-        assert (ran.returncode, "the heads of 3 files for their purpose" in ran.stdout) == (0, True), ran.stderr
+        assert (ran.returncode, "the beginnings of 3 files to describe their purpose" in ran.stdout) == (0, True), (
+            ran.stderr
+        )
         fathom(described, served, "index", "--full")
         (asked,) = sent(served)
         assert "File 1: cart.py (python, 3 lines)\nDefines: Cart, Cart.total\n| class Cart:" in asked

@@ -160,7 +160,7 @@ def test_a_list_that_became_shorter_holds_for_what_is_kept(serve: Serve, config:
             job = client.post("/index", json={"codebase_path": str(shop)})
             assert job.status_code >= 400
             project = client.get("/projects/shop").json()
-            assert "may not ask for models" in project["problem"]
+            assert "may not use models" in project["problem"]
             assert client.patch("/projects/shop", json={"settings": {}}).json()["problem"] == project["problem"]
             client.post("/index", json={"codebase_path": str(shop)}).raise_for_status()
     assert model.asked == []

@@ -117,7 +117,7 @@ def test_a_project_whose_root_lies_outside_does_not_say_where(client: httpx.Clie
     (inside.parent / ".git").mkdir()
     told = client.post("/validate-path", json={"path": str(inside / "plain")}).json()
     assert not told["ok"]
-    assert told["problem"].startswith(f"the project around {str(inside / 'plain')!r} lies outside")
+    assert told["problem"].startswith(f"the project around {str(inside / 'plain')!r} is outside")
 
 
 def test_a_repository_by_file_is_kept_to_the_roots_too(client: httpx.Client, outside: Path, inside: Path) -> None:

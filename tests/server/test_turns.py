@@ -129,7 +129,7 @@ def test_what_waits_too_long_or_is_given_up_is_left_undone() -> None:
         with turns() as made:
             gate = Gate()
             first = await held(made, gate)
-            with pytest.raises(SlowError, match=r"not done after 0\.01 s"):
+            with pytest.raises(SlowError, match=r"not finished after 0\.01 s"):
                 await made.run("a", lambda: done.append("late"), 0.01)
             left = asyncio.create_task(made.run("b", lambda: done.append("left"), LONG_S))
             await asyncio.sleep(0)
