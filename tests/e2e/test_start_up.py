@@ -111,6 +111,7 @@ OURS = {
     "codefathom.source.changes",
     "codefathom.source.globs",
     "codefathom.source.ignore",
+    "codefathom.source.languages",
     "codefathom.source.masks",
     "codefathom.source.origin",
     "codefathom.source.scan",

@@ -71,6 +71,8 @@ READING = {
     "no-command": "serch x",
     "no-option": "search --limt 3 x",
     "no-folder": "search -C nowhere x",
+    "no-language": "search --lang klingon x",
+    "no-kind": "search --kind nonsense x",
     "bad-setting": "search -n many x",
     "unknown-setting": "search --set search.limmit=3 x",
     "alias-rag": "--rag --source-dir . how do customers sign in",

@@ -234,17 +234,34 @@ def _extensions(table: str) -> dict[str, str]:
 
 CODE = _languages(_CODE) | {"dockerfile"}
 PROSE = _languages(_PROSE)
+LANGUAGES = CODE | PROSE | _languages(_DATA)
 _BY_EXTENSION = _extensions(_CODE) | _extensions(_PROSE) | _extensions(_DATA)
+# Names that people use, besides the extensions.
+_OTHER_NAMES = {
+    "c#": "csharp",
+    "docker": "dockerfile",
+    "f#": "fsharp",
+    "golang": "go",
+    "node": "javascript",
+    "nodejs": "javascript",
+    "objective-c": "objc",
+    "objectivec": "objc",
+    "py3": "python",
+    "python3": "python",
+    "restructuredtext": "rst",
+    "shell": "bash",
+    "terraform": "hcl",
+    "tex": "latex",
+    "vb": "visual_basic",
+}
 
-_CPP = re.compile(
-    r"^[ \t]*(?:(?:inline[ ]+)?namespace\b|template[ ]*<|using[ ]+[\w:]+[ ]*[=;]|(?:public|private|protected)[ ]*:"
-    r"|class[ ]+\w[^;\n]*[{:]|#[ ]*include[ ]*<[a-z_]+>|static_assert\b|constexpr\b)|\bstd::|\bextern[ ]+\"C\+\+\"",
-    re.MULTILINE,
+# Texts: a search that only knows the names of languages should not wait for their compilation.
+_CPP = (
+    r"(?m)^[ \t]*(?:(?:inline[ ]+)?namespace\b|template[ ]*<|using[ ]+[\w:]+[ ]*[=;]|(?:public|private|protected)[ ]*:"
+    r"|class[ ]+\w[^;\n]*[{:]|#[ ]*include[ ]*<[a-z_]+>|static_assert\b|constexpr\b)|\bstd::|\bextern[ ]+\"C\+\+\""
 )
-_OBJC = re.compile(
-    r"^[ \t]*(?:@(?:interface|protocol|class|implementation|end|property)\b|#[ ]*import\b)", re.MULTILINE
-)
-_MATLAB = re.compile(r"^[ \t]*(?:function\b|%)", re.MULTILINE)
+_OBJC = r"(?m)^[ \t]*(?:@(?:interface|protocol|class|implementation|end|property)\b|#[ ]*import\b)"
+_MATLAB = r"(?m)^[ \t]*(?:function\b|%)"
 _SNIFFED_CHARS = 50_000
 
 
@@ -265,16 +282,24 @@ def language_of(path: str, first_line: str = "") -> str:
     return language or _by_first_line(first_line) or TEXT
 
 
+def language_named(name: str) -> str:
+    """Return the language with this name, in any case: its own, another usual one, or an extension; "" for none."""
+    folded = name.strip().lower().removeprefix(".")
+    if folded in LANGUAGES:
+        return folded
+    return _OTHER_NAMES.get(folded) or _BY_EXTENSION.get(folded, "")
+
+
 def refine(path: str, language: str, text: str) -> str:
     """Decide by the text where one extension serves several languages: `.h` and `.m`."""
     extension = path[-2:].lower()
     sample = text[:_SNIFFED_CHARS]
     if extension == ".h" and language == "c":
-        if _OBJC.search(sample):
+        if re.search(_OBJC, sample):
             return "objc"
-        return "cpp" if _CPP.search(sample) else "c"
+        return "cpp" if re.search(_CPP, sample) else "c"
     if extension == ".m" and language == "objc":
-        return "matlab" if _MATLAB.search(sample) and not _OBJC.search(sample) else "objc"
+        return "matlab" if re.search(_MATLAB, sample) and not re.search(_OBJC, sample) else "objc"
     return language
 
 

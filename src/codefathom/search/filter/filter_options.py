@@ -3,43 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from codefathom.errors import UsageError
-from codefathom.types import Filter, FilterGroup, Where
+from codefathom.source.languages import LANGUAGES, language_named
+from codefathom.types import SYMBOL_KINDS, Filter, FilterGroup, Where
 
 MAX_PATH = 4_096  # characters; no system takes more
 
-LANGUAGE_ALIASES = {
-    "py": "python",
-    "py3": "python",
-    "js": "javascript",
-    "jsx": "javascript",
-    "node": "javascript",
-    "ts": "typescript",
-    "golang": "go",
-    "rs": "rust",
-    "c++": "cpp",
-    "cc": "cpp",
-    "cxx": "cpp",
-    "hpp": "cpp",
-    "h": "c",
-    "c#": "csharp",
-    "cs": "csharp",
-    "rb": "ruby",
-    "kt": "kotlin",
-    "hs": "haskell",
-    "ex": "elixir",
-    "exs": "elixir",
-    "sh": "bash",
-    "shell": "bash",
-    "zsh": "bash",
-    "md": "markdown",
-    "rst": "restructuredtext",
-    "yml": "yaml",
-    "txt": "text",
-}
-
+# Of symbols, and of lines that belong to none.
+KINDS = (*SYMBOL_KINDS, "block")
 KIND_ALIASES = {
     "func": "function",
     "fn": "function",
@@ -69,7 +42,10 @@ def split_values(text: str) -> tuple[str, ...]:
 
 
 def one_of(field: str, values: tuple[str, ...]) -> Where | None:
-    """Return the condition that a field has one of the values, read as a person means them; None when all have."""
+    """Return the condition that a field has one of the values, read as a person means them; None when all have.
+
+    Raises UsageError for a language or a kind that does not exist.
+    """
     builder = _BUILDERS.get(field)
     if builder is None:
         return Filter(field, "in", values)
@@ -124,13 +100,24 @@ def _bracket(piece: str) -> str:
 
 
 def _language(value: str) -> Where:
-    name = value.lower()
-    return Filter("language", "eq", LANGUAGE_ALIASES.get(name, name))
+    name = language_named(value)
+    if not name:
+        hint = f"{_near(value, LANGUAGES)}`fathom status` lists the languages of this project"
+        raise UsageError(f"no language is called {value!r}", hint=hint)
+    return Filter("language", "eq", name)
 
 
 def _kind(value: str) -> Where:
-    name = value.lower()
-    return Filter("kind", "eq", KIND_ALIASES.get(name, name))
+    folded = value.lower()
+    name = KIND_ALIASES.get(folded, folded)
+    if name not in KINDS:
+        raise UsageError(f"no kind of symbol is called {value!r}", hint=f"choose one of {', '.join(KINDS)}")
+    return Filter("kind", "eq", name)
+
+
+def _near(value: str, names: Collection[str]) -> str:
+    near = [name for name in sorted(names) if name[:2] == value[:2].lower()]
+    return f"did you mean {', '.join(near)}? " if near else ""
 
 
 def _ext(value: str) -> Where:

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.stores.test_conditions import RECORD
 
+from codefathom.errors import UsageError
 from codefathom.search.filter.filter_options import glob_expression, one_of, split_values
 from codefathom.search.filter.filter_parser import filter_of
+from codefathom.source.languages import LANGUAGES
 from codefathom.stores.conditions import combine, matches
-from codefathom.types import Filter, Where
+from codefathom.types import SYMBOL_KINDS, Filter, Where
 
 # ---- options and globs
 
@@ -110,3 +112,44 @@ def test_odd_brackets(glob: str, path: str) -> None:
 
 def test_a_json_value_may_come_parsed() -> None:
     assert filter_of({"field": "startLine", "operator": "gte", "value": "3"}) == Filter("start_line", "gte", 3)
+
+
+# ---- names of languages and kinds
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_each_stored_language_is_found_by_its_own_name(language: str) -> None:
+    assert one_of("language", (language,)) == Filter("language", "eq", language)
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        *(
+            ("Py", "python"),
+            ("golang", "go"),
+            ("c++", "cpp"),
+            ("C#", "csharp"),
+            (".rs", "rust"),
+            ("restructuredtext", "rst"),
+        ),
+        *(("node", "javascript"), ("yml", "yaml"), ("shell", "bash"), ("md", "markdown"), ("docker", "dockerfile")),
+    ],
+)
+def test_a_language_has_other_names(name: str, language: str) -> None:
+    assert one_of("language", (name,)) == Filter("language", "eq", language)
+
+
+@pytest.mark.parametrize("kind", [*SYMBOL_KINDS, "block"])
+def test_each_stored_kind_is_found_by_its_own_name(kind: str) -> None:
+    assert one_of("kind", (kind.upper(),)) == Filter("kind", "eq", kind)
+
+
+@pytest.mark.parametrize(
+    ("field", "name", "near"),
+    [("language", "klingon", "fathom status"), ("language", "pyhton", "python"), ("kind", "nonsense", "function")],
+)
+def test_an_unknown_name_is_an_error_that_names_what_there_is(field: str, name: str, near: str) -> None:
+    with pytest.raises(UsageError, match=name) as error:
+        one_of(field, (name,))
+    assert near in error.value.hint

@@ -90,6 +90,8 @@ def test_symbols(text: str, symbols: tuple[str, ...], members_of: str | None, re
         "in:2024 x",
         "UPPER and lower Stay",
         "x-lang:go",
+        "error in lang:klingon",
+        "kind:regards to all",
     ],
 )
 def test_what_only_looks_like_a_mark_stays(text: str) -> None:
