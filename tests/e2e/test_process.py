@@ -146,6 +146,7 @@ def test_what_nobody_expects_is_one_line(
     assert main(["version"]) == 2
     errors = capsys.readouterr().err
     assert errors.endswith(
-        "fathom: unexpected RuntimeError: the printer is on fire\n  hint: run again with FATHOM_DEBUG=1 to see the traceback\n"
+        "fathom: unexpected RuntimeError: the printer is on fire\n"
+        "  hint: run again with FATHOM_DEBUG=1 to see the traceback\n"
     )
     assert ("Traceback" in errors) is traced
