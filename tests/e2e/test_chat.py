@@ -180,10 +180,10 @@ def test_a_line_is_edited_and_taken_back_from_the_history(shop: Path) -> None:
     terminal = Terminal(shop)
     terminal.until("> ")
     terminal.type("learXX\x7f\x7f\x01/c\n")  # two backspaces, then Ctrl-A: to the beginning
-    terminal.until("is forgotten")
+    terminal.until("was cleared")
     terminal.until("> ")
     terminal.type("\x1b[A\n")  # the arrow up
-    terminal.until("is forgotten")
+    terminal.until("was cleared")
     terminal.until("> ")
     terminal.type("\x04")
     assert terminal.code() == 0
@@ -200,7 +200,7 @@ def test_an_interrupted_line_is_dropped_and_the_second_time_ends(shop: Path) -> 
     terminal.until(HINT)
     terminal.until("> ")
     terminal.type("/clear\n")
-    terminal.until("is forgotten")
+    terminal.until("was cleared")
     terminal.until("> ")
     terminal.interrupt()  # the first one again: there was a line in between
     terminal.until(HINT)

@@ -102,7 +102,7 @@ def test_an_interactive_index_takes_patterns_and_asks(project: Path, surrounding
     code, screen = on_terminal(["index", "--interactive"], project, surroundings, b"docs/ *.java\n\ny\n")
     assert code == 0
     assert (project / ".fathomignore").read_text() == "docs/\n*.java\n"
-    first, _, rest = screen.partition("leave out")
+    first, _, rest = screen.partition("patterns to ignore")
     assert "+ tools/Export.java" in first
     assert "+ tools/Export.java" not in rest
     assert "index now?" in rest

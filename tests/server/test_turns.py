@@ -113,7 +113,7 @@ def test_too_many_are_refused_at_once() -> None:
             first = await held(made, gate)
             waiting = [asyncio.create_task(made.run("a", lambda: 1, LONG_S)) for _ in range(2)]
             await asyncio.sleep(0)
-            with pytest.raises(BusyError, match="2 searches wait"):
+            with pytest.raises(BusyError, match="2 searches are waiting"):
                 await made.run("b", lambda: 1, LONG_S)
             gate.may_end.set()
             assert await asyncio.gather(first, *waiting) == ["gate", 1, 1]
