@@ -194,6 +194,6 @@ def test_a_project_cannot_say_where_its_text_goes(project: Path) -> None:
     (project / "fathom.toml").write_text('[embed]\nmodel = "openai:m"\n')
     with pytest.raises(SettingsError, match=r"embed\.model cannot be 'openai:m'") as caught:
         load_settings(str(project))
-    assert "what is sent where" in caught.value.hint
+    assert "choose where text is sent" in caught.value.hint
     (project / "fathom.toml").write_text('[embed]\nmodel = "bundled"\n')
     assert load_settings(str(project)).embed.model == "bundled"

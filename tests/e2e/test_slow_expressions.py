@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from codefathom import Engine
+from codefathom import AnswerRequest, Engine
 from codefathom.cli import main
 from codefathom.errors import SlowExpressionError
 from codefathom.search.filter.filter_parser import parse_filter
@@ -52,9 +52,13 @@ def test_an_expression_finds_what_it_can_and_says_what_was_left(engine: Engine, 
 
 def test_a_filter_that_is_not_decided_is_an_error(engine: Engine) -> None:
     where = parse_filter(FILTER)
-    for ask in (engine.search, engine.context, engine.ask):
+    for ask in (
+        lambda: engine.search(QUESTION, where=where),
+        lambda: engine.context(QUESTION, where=where),
+        lambda: engine.ask(AnswerRequest(QUESTION, where)),
+    ):
         with pytest.raises(SlowExpressionError, match="takes too long") as caught:
-            ask(QUESTION, where=where)
+            ask()
         assert "search.expression_timeout_s" in caught.value.hint
     assert engine.search(QUESTION).hits, "the catalogue is sound"
     assert all(check.ok for check in engine.doctor() if check.name == "catalogue")
