@@ -34,6 +34,7 @@ SHOP = Path(__file__).parents[1] / "repos" / "shop"
 STATIC = Path(os.environ.get("FATHOM_TEST_STATIC") or page_module.STATIC)
 # How many times slower the browser is made; answers then come late, too. Brings out what depends on timing.
 SLOWER = float(os.environ.get("FATHOM_TEST_SLOWER") or 1)
+PATIENCE_MS = 60_000  # for what the page does at once on a machine that is idle
 _BROWSER_LOOPS: list[asyncio.AbstractEventLoop] = []
 CHROMIUM_OPTIONS = [
     "--no-sandbox",
@@ -89,7 +90,7 @@ def chromium() -> Iterator[Any]:
         missing("no Chromium is installed: apt-get install chromium")
     if not (STATIC / "index.html").is_file():
         missing("the page is not built: make web")
-    sync_api.expect.set_options(timeout=1_000 * LONG_S)
+    sync_api.expect.set_options(timeout=PATIENCE_MS * SLOWER)
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_OPTIONS)
         _BROWSER_LOOPS.append(asyncio.get_running_loop())
@@ -115,7 +116,7 @@ def browser(chromium: Any) -> Iterator[Any]:
     context = chromium.new_context(
         viewport={"width": 1280, "height": 800}, locale="en-GB", color_scheme="light", reduced_motion="reduce"
     )
-    context.set_default_timeout(1_000 * LONG_S)
+    context.set_default_timeout(PATIENCE_MS * SLOWER)
     if SLOWER > 1:
         context.on("page", slow_down)
     yield context
