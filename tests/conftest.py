@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 from collections.abc import Iterator
 
@@ -23,3 +24,14 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def own_log() -> Iterator[None]:
+    """A server in this process logs to the stderr of its test, which is closed when the next one runs."""
+    loggers = [logging.getLogger(name) for name in ("codefathom", "uvicorn")]
+    before = [(logger.handlers, logger.level, logger.propagate) for logger in loggers]
+    yield
+    for logger, (handlers, level, propagates) in zip(loggers, before, strict=True):
+        logger.handlers, logger.propagate = handlers, propagates
+        logger.setLevel(level)

@@ -31,6 +31,7 @@ from tests.waiting import LONG_S
 
 from codefathom.cli import main
 from codefathom.cli.options import COMMANDS
+from codefathom.server.metrics.logs import start_log
 
 FATHOM = [sys.executable, "-m", "codefathom"]
 NAME = f"{TITLE}{C1_TITLE}{BIDI}\n{FORGED}"
@@ -247,20 +248,11 @@ def test_no_conversation_steers_the_terminal(hostile: Path, tmp_path: Path, word
 
 @pytest.mark.parametrize("kind", ["text", "json"])
 def test_no_line_of_the_servers_log_steers_the_terminal(capsys: pytest.CaptureFixture[str], kind: str) -> None:
-    from codefathom.server.metrics.logs import LOGGERS, start_log
-
-    kept = [
-        (logging.getLogger(name), logging.getLogger(name).handlers, logging.getLogger(name).propagate)
-        for name in LOGGERS
-    ]
     start_log(kind)
     try:
         raise ValueError(BAD)
     except ValueError:
         logging.getLogger("codefathom").exception("no answer to %s", BAD, extra={"path": BAD})
-    finally:
-        for logger, handlers, propagate in kept:
-            logger.handlers, logger.propagate = handlers, propagate
     told = capsys.readouterr().err
     assert "no answer to" in told
     assert complaints(told.partition("Traceback")[0]) == []

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -19,7 +17,6 @@ from tests.waiting import LONG_S, Started
 
 from codefathom.cli import main
 from codefathom.server.http.auth import hash_of
-from codefathom.server.metrics.logs import LOGGERS
 from codefathom.server.run import _listening
 from codefathom.server.server_config import ServerConfig
 
@@ -28,17 +25,6 @@ from codefathom.server.server_config import ServerConfig
 def environment(tmp_path: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("FATHOM_")}
     return kept | {"FATHOM_SERVER__DATA_DIR": str(tmp_path / "data"), "HOME": str(tmp_path)}
-
-
-@pytest.fixture(autouse=True)
-def log() -> Iterator[None]:
-    """A server in this process writes its log to what the test captures; the next test has none of that."""
-    loggers = [logging.getLogger(name) for name in LOGGERS]
-    before = [(logger.handlers, logger.level, logger.propagate) for logger in loggers]
-    yield
-    for logger, (handlers, level, propagates) in zip(loggers, before, strict=True):
-        logger.handlers, logger.propagate = handlers, propagates
-        logger.setLevel(level)
 
 
 def test_it_says_where_it_listens_answers_and_stops(shop: Path, environment: dict[str, str]) -> None:

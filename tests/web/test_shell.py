@@ -87,7 +87,7 @@ def test_the_theme_is_that_of_the_system_until_one_is_chosen(page: Page, served:
     settled(page, f"{served.url}/projects")
     assert theme_of(page) == "light"
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.get_by_role("radio", name="Light").check()
     assert theme_of(page) == "light"
     page.reload()
