@@ -195,7 +195,7 @@ def test_a_repository_is_added_by_its_address(
         card(page, "orders").get_by_role("button", name="Update").click()
         expect(card(page, "orders").get_by_text("1 new, 0 changed, 0 gone")).to_be_visible(timeout=LONG_MS)
         more(page, "Remove", "orders")
-        expect(page.get_by_role("dialog")).to_contain_text("deletes its copy")
+        expect(page.get_by_role("dialog")).to_contain_text("its copy are deleted")
 
 
 # ---- in the middle of a run
@@ -342,7 +342,7 @@ def test_models_are_tried_before_they_are_set_for_a_project(page: Page, served: 
     expect(drawer.get_by_text("Saved", exact=True)).to_be_visible()
     expect(drawer.get_by_text("llm.model · set here")).to_be_visible()
     assert served.client.get("/projects/shop").json()["settings"] == {"llm.model": name}
-    drawer.get_by_role("button", name="Language model as elsewhere").click()
+    drawer.get_by_role("button", name="Reset Language model").click()
     expect(field).to_have_value("")
     drawer.get_by_role("button", name="Save").click()
     expect(drawer.get_by_text("llm.model · default")).to_be_visible()
@@ -357,7 +357,7 @@ def test_a_store_that_there_is_not_is_named(page: Page, served: ServedPage) -> N
     drawer.get_by_role("button", name="Test connection").click()
     wrong = drawer.get_by_role("listitem").filter(has_text="does not work")
     expect(wrong).to_contain_text("'cupboard'", timeout=LONG_MS)
-    drawer.get_by_role("button", name="Vector store as elsewhere").click()
+    drawer.get_by_role("button", name="Reset Vector store").click()
     drawer.get_by_role("button", name="Test connection").click()
     expect(drawer.get_by_role("heading", name="Everything works")).to_be_visible(timeout=LONG_MS)
 

@@ -267,7 +267,7 @@ def test_by_keyboard_alone_from_the_question_to_the_line_and_back(page: Page, re
     page.keyboard.press("ArrowDown")
     expect(links(page).nth(1)).to_be_focused()
     page.keyboard.press("w")
-    expect(page.get_by_role("region", name=f"Why {second['path']} stands here")).to_be_visible()
+    expect(page.get_by_role("region", name=f"Why {second['path']} is here")).to_be_visible()
     page.keyboard.press("Enter")
     viewer = page.get_by_role("complementary").filter(has_text=second["path"].rpartition("/")[2])
     expect(viewer).to_be_visible()
@@ -339,7 +339,7 @@ def test_how_a_question_was_read_is_said(page: Page, ready: ServedPage) -> None:
     page.goto(f"{ready.url}/search?q=who+calls+total_cents")
     plan = found(ready, "who calls total_cents")["plan"]
     assert plan["route"] == "graph"
-    expect(page.get_by_title(plan["why"])).to_have_text("read as a question for what is connected")
+    expect(page.get_by_title(plan["why"])).to_have_text("read as a question about connected code")
     hits(page).first.get_by_role("button", name="Why here").click()
     expect(hits(page).first.locator('[data-signal="called by"]')).to_contain_text("How often it calls")
 
