@@ -100,7 +100,7 @@ class TestAnswers:
         expect(answer(page)).to_contain_text("2 places verified")
         expect(answer(page)).to_contain_text("1 dropped")
         answer(page).get_by_text(re.compile("limits? of this answer")).click()
-        expect(answer(page)).to_contain_text("Taken out: [shop/nowhere.py:1-2]")
+        expect(answer(page)).to_contain_text("Removed: [shop/nowhere.py:1-2]")
         sources = answer(page).get_by_role("region", name="Sources")
         expect(sources.get_by_role("link").filter(has=page.get_by_label("cited"))).to_contain_text(["pricing.py"])
         expect(answer(page)).to_contain_text("openai:scripted")
