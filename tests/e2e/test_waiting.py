@@ -205,7 +205,7 @@ def test_who_will_not_wait_gets_what_is_there_and_hears_so(project: Path, refres
             timeout=LONG_S,
             check=False,
         )
-        assert (run.returncode, "not whole" in run.stdout, "feed_kangaroo" in run.stdout) == (0, True, True), run.stderr
+        assert (run.returncode, "has not finished" in run.stdout, "feed_kangaroo" in run.stdout) == (0, True, True), run.stderr
 
 
 def test_status_does_not_wait(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
