@@ -62,7 +62,7 @@ def test_a_long_issue_is_answered(engine: Engine) -> None:
     [
         (" ".join(f"@src/f{n}.py" for n in range(7_000)), "7,000 marks @path"),
         (" ".join(f"@@name{n}" for n in range(7_000)), "7,000 marks @@symbol"),
-        (" ".join(f"lang:l{n}" for n in range(7_000)), "7,001 conditions, at most 400"),
+        (" ".join(f"ext:l{n}" for n in range(7_000)), "7,001 conditions, at most 400"),
         ("@@" + "a" * 90_000, "no symbol is called"),
         ("@" + "a/" * 45_000, "no indexed file matches"),
     ],

@@ -15,7 +15,11 @@ from codefathom.text.expression_syntax import MAX_CHARACTERS
 from codefathom.text.expressions import check, compiled, deadline, is_match
 
 # Python warns of `[[`, which may mean something else one day; nobody sees that who searches.
-pytestmark = pytest.mark.filterwarnings("error", "ignore:Possible:FutureWarning:tests")
+pytestmark = pytest.mark.filterwarnings(
+    "error",
+    "ignore:Possible:FutureWarning:tests",
+    "ignore::pytest.PytestUnraisableExceptionWarning",  # of objects that tests before these have left
+)
 
 # Each doubles its work with every letter: no machine is done with it.
 ENDLESS = (
