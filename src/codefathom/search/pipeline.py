@@ -1,8 +1,8 @@
-"""A question → hits: plan, understand, scope, gather, rank, cut to a level, explain. Reads in that order."""
+"""A question → hits: plan, scope, understand, gather, rank, cut to a level, explain. Reads in that order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codefathom.search.graph.connected import is_known, is_module
@@ -18,7 +18,7 @@ from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
 from codefathom.text.expressions import deadline
-from codefathom.types import Hit, Mode, SearchPlan
+from codefathom.types import Hit, Mode, SearchPlan, Where
 
 _BY_MEANING = SearchPlan()
 _EXACT: tuple[Mode, ...] = ("regex", "graph")  # their hits are exactly the answer
@@ -67,11 +67,10 @@ def _plans(request: SearchRequest, catalog: SearchCatalog) -> Iterator[Planned]:
 
 
 def _search(request: SearchRequest, planned: Planned, sources: Sources) -> SearchHits:
-    """Answer a request by one plan: understand, scope, gather, rank, cut to a level, explain."""
+    """Answer a request by one plan: scope, understand, gather, rank, cut to a level, explain."""
     query = planned.without_names(request.query)
     where = combine(request.where, query.where, scope(query, sources.catalog))
-    with span("filter"):
-        keys = None if where is None else sources.catalog.matching(where)
+    keys = _matching(where, sources.catalog)
     if keys is not None and not keys:
         hint = "no indexed lines pass the filter; widen it or leave it out"
         return SearchHits((), 0.0, hint, mode=planned.mode, plan=planned.plan)
@@ -94,6 +93,14 @@ def _search(request: SearchRequest, planned: Planned, sources: Sources) -> Searc
         mode=planned.mode,
         plan=planned.plan,
     )
+
+
+def _matching(where: Where | None, catalog: SearchCatalog) -> Collection[int] | None:
+    """Return the keys of the chunks that pass a condition; None without one: all chunks."""
+    if where is None:
+        return None
+    with span("filter"):
+        return catalog.matching(where)
 
 
 def _reranked(

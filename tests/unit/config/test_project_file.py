@@ -90,6 +90,8 @@ def test_a_project_file_does_what_it_may_and_no_more(tmp_path: Path, known: Decl
         with pytest.raises(SettingsError) if value != known.default else pytest.MonkeyPatch.context():
             assert value_of(loaded(tmp_path, {known.key: value}), known.key) == known.default
         return
+    if value == known.default:  # there is no other that a project's file may give
+        assert len(set(known.rule.choices) - set(permission.never)) == 1
     settings = loaded(tmp_path, {known.key: value})
     is_applied = permission.direction in ("free", "inside") or (
         permission.direction in ("lower", "higher") and not project_file.refusal(known, value, known.default)

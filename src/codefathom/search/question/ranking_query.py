@@ -9,13 +9,13 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from codefathom.search.question.frames import Framed, frames, same_place
 from codefathom.search.question.issue import Issue, read_issue, weights_of
 from codefathom.search.question.query import Query
 from codefathom.search.question.translate import COMMON, to_chinese, to_english
 from codefathom.stores.base import LexicalStore
+from codefathom.stores.catalog.readers import Chunks
 from codefathom.stores.lexical.terms import terms
 
 STOP_WORDS = frozenset(
@@ -84,19 +84,7 @@ def last_of(symbol: str) -> str:
     return _LAST.split(symbol)[-1]
 
 
-class CatalogNames(Protocol):
-    """The names and lines of the catalogue that a question may mean."""
-
-    def chunks_defining(self, name: str, *, partial: bool, limit: int) -> list[int]:
-        """Return the keys of chunks in which a symbol of this name is defined."""
-        ...
-
-    def chunks_at(self, name: str, line: int) -> list[tuple[int, str]]:
-        """Return (key, path) of the chunks that hold this line of a file of this name."""
-        ...
-
-
-def understand(query: Query, catalog: CatalogNames, lexical: LexicalStore) -> RankingQuery:
+def understand(query: Query, catalog: Chunks, lexical: LexicalStore) -> RankingQuery:
     """Return the question as the ranking sees it, with the rarity of each of its words in the index."""
     text = query.text
     analysed = analyse(query, in_chinese=any(lexical.document_frequencies(COMMON).values()))
@@ -115,7 +103,7 @@ def understand(query: Query, catalog: CatalogNames, lexical: LexicalStore) -> Ra
     return focused(ranking_query)
 
 
-def _framed(text: str, catalog: CatalogNames) -> dict[int, Framed]:
+def _framed(text: str, catalog: Chunks) -> dict[int, Framed]:
     """Return the chunks that hold the places of a stack trace; a place that many files could be is left out."""
     framed: dict[int, Framed] = {}
     value = 1.0
