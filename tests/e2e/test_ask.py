@@ -72,7 +72,7 @@ def test_an_answer_in_words(shop: Path, answering: Served) -> None:
     text, _, sources = ran.stdout.partition("\nsources:\n")
     assert text == "Prices are summed [shop/pricing.py:6-8]. And taxed. \n"
     assert re.match(r"  \[\d] shop/pricing\.py:6-8  total_cents\n  not cited: .*\bshop/orders\.py", sources)
-    assert "1 citations could not be verified and were removed" in ran.stderr
+    assert "1 citation could not be verified and was removed" in ran.stderr
     assert "1 of 2 citations verified, openai:m, 99 tokens" in ran.stderr
 
 

@@ -78,7 +78,9 @@ class Checked:
     def problem(self) -> str:
         """The defect of a model's answer, "" if it cites and every citation holds."""
         if self.dropped:
-            return f"{len(self.dropped)} citations could not be verified and were removed"
+            one = "1 citation could not be verified and was removed"
+            several = f"{len(self.dropped)} citations could not be verified and were removed"
+            return several if len(self.dropped) > 1 else one
         if self.citations or not self.text.strip():
             return ""
         return "the answer cites no source: nothing in it could be checked"

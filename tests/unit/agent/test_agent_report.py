@@ -58,7 +58,7 @@ def test_nothing_takes_the_place_of_what_was_not_shown() -> None:
     assert answer.text == "It is two."
     assert (answer.citations, answer.dropped) == ((), (LOST,))
     assert (answer.verified_share, answer.confidence, answer.label) == (0.0, 0.18, "low")
-    assert answer.degraded == ("1 citations could not be verified and were removed",)
+    assert answer.degraded == ("1 citation could not be verified and was removed",)
 
 
 def test_what_was_dropped_counts() -> None:

@@ -539,7 +539,7 @@ def test_an_answer_that_breaks_off_is_followed_by_excerpts(shop: Path) -> None:
     assert (answer.confidence, answer.label) == (0.3, "low")  # its sources would have given it more
     assert answer.degraded == (
         answer.failure,
-        "1 citations could not be verified and were removed",
+        "1 citation could not be verified and was removed",
     )
     assert (answer.model, len(answer.dropped)) == ("scripted:model", 1)
     assert answer.citations[0].path == "shop/pricing.py"
