@@ -27,7 +27,7 @@ from typing import Any, cast
 from codefathom import Engine
 from codefathom.errors import FathomError
 from codefathom.index.prepare import _cache
-from codefathom.project.opening import _index_place, locate, word_of
+from codefathom.project.location import index_place, locate, word_of
 from codefathom.stores.registry import Registry
 from codefathom.types import Hit, IndexReport, Level, Mode, SearchResult
 from evals.damaging import SHARES, Change, damage
@@ -190,7 +190,7 @@ class Laboratory:
             time.sleep(0.05)  # a thread of tantivy goes on for a moment after its writer was dropped
         shutil.copytree(kept, self._data, dirs_exist_ok=True)
         place = locate(str(self.root))
-        Registry(place.state_dir).add(_index_place(place), self._word)
+        Registry(place.state_dir).add(index_place(place), self._word)
 
     def _wait_until_nothing_is_mapped(self) -> None:
         """A thread of tantivy that merges would be killed by the system when its file is cut in place."""

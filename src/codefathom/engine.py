@@ -22,7 +22,8 @@ from codefathom.config.settings import Settings
 from codefathom.errors import IndexingError, LockedError, UsageError
 from codefathom.index.plan import plan
 from codefathom.project.damage import again_when_damaged, lines_of, reading
-from codefathom.project.opening import Location, OpenedProject, fusion, locate
+from codefathom.project.location import Location, locate
+from codefathom.project.opening import OpenedProject, fusion
 from codefathom.search.pipeline import search
 from codefathom.search.question.query import parse_query
 from codefathom.search.request import SearchRequest

@@ -58,6 +58,25 @@ SymbolKind: TypeAlias = Literal[
     "section",  # a heading of a text with all below it
 ]
 SYMBOL_KINDS: tuple[SymbolKind, ...] = get_args(SymbolKind)
+KIND_ALIASES: dict[str, SymbolKind] = {  # words that users and models write for them
+    "func": "function",
+    "fn": "function",
+    "def": "function",
+    "procedure": "function",
+    "subroutine": "function",
+    "constructor": "method",
+    "cls": "class",
+    "record": "struct",
+    "iface": "interface",
+    "protocol": "interface",
+    "const": "constant",
+    "var": "variable",
+    "field": "variable",
+    "property": "variable",
+    "mod": "module",
+    "namespace": "module",
+    "package": "module",
+}
 TYPE_KINDS: frozenset[SymbolKind] = frozenset({"class", "interface", "struct", "enum", "trait", "type"})
 VALUE_KINDS: frozenset[SymbolKind] = frozenset({"constant", "variable"})
 CALLABLE_KINDS: frozenset[SymbolKind] = frozenset({"function", "method", "macro"})

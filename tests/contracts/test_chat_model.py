@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.protocols.server import Served, Turn, serving
+from tests.protocols.server import ServedSettings, Turn, serving
 from tests.waiting import LONG_S
 
-from codefathom.answer.record import Recorded
+from codefathom.answer.record import RecordingModel
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Message, Reply, ToolCall, ToolSpec, Usage, whole
 from codefathom.providers.http import Http, Server, Timeouts
@@ -71,7 +71,7 @@ class OpenAI:
         return OpenAIChat("m", http)
 
     @staticmethod
-    def address(served: Served) -> str:
+    def address(served: ServedSettings) -> str:
         return f"{served.base_url}/v1"
 
 
@@ -113,7 +113,7 @@ class Ollama:
         return OllamaChat("m", http)
 
     @staticmethod
-    def address(served: Served) -> str:
+    def address(served: ServedSettings) -> str:
         return served.base_url
 
 
@@ -128,7 +128,7 @@ def protocol(request: pytest.FixtureRequest) -> Protocol:
 
 def asked(
     protocol: Protocol, *turns: Turn, ask: Ask = ASK, **server: Any
-) -> tuple[list[Delta | Reply], Served, list[float]]:
+) -> tuple[list[Delta | Reply], ServedSettings, list[float]]:
     """Ask one question and return all that came, the server, and the waits between attempts."""
     waits: list[float] = []
     with serving(*turns) as served:
@@ -197,10 +197,10 @@ class TestRecorded(TestScripted):
     """A model whose calls are kept."""
 
     def make(self) -> ChatModel:
-        return Recorded(super().make())
+        return RecordingModel(super().make())
 
     def make_away(self) -> ChatModel:
-        return Recorded(super().make_away())
+        return RecordingModel(super().make_away())
 
 
 def test_all_of_a_reply_comes(protocol: Protocol) -> None:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from tests.protocols.server import Served, Turn, serving
+from tests.protocols.server import ServedSettings, Turn, serving
 from tests.waiting import LONG_S
 
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Embedder
 from codefathom.providers.embedding import (
-    Batching,
+    BatchLimits,
     Calls,
     OllamaEmbeddings,
     OpenAIEmbeddings,
@@ -23,7 +23,7 @@ from codefathom.providers.embedding import (
 )
 from codefathom.providers.http import Http, Server, Timeouts
 from codefathom.providers.local.bundled import BundledEmbedder
-from codefathom.providers.local.reduce import Reduced
+from codefathom.providers.local.reduce import ReducedEmbedder
 from codefathom.providers.prefixes import Prefixes, known_prefixes
 from codefathom.testing import EmbedderContract, FakeEmbedder, rows_of
 
@@ -46,7 +46,7 @@ class OpenAI:
         return json.dumps({"object": "list", "data": data, "model": "m-1"}).encode()
 
     @staticmethod
-    def address(served: Served) -> str:
+    def address(served: ServedSettings) -> str:
         return f"{served.base_url}/v1"
 
 
@@ -60,7 +60,7 @@ class Ollama:
         return json.dumps({"model": "m-1", "embeddings": list(found)}).encode()
 
     @staticmethod
-    def address(served: Served) -> str:
+    def address(served: ServedSettings) -> str:
         return served.base_url
 
 
@@ -72,7 +72,7 @@ def good(protocol: Protocol, made: Callable[[Sequence[str]], Sequence[object]] =
     return Turn(reply=lambda body: protocol.said(made(body["input"])))
 
 
-def embedder(protocol: Protocol, served: Served, options: Options = Options(), **server: Any) -> RemoteEmbedder:  # noqa: B008
+def embedder(protocol: Protocol, served: ServedSettings, options: Options = Options(), **server: Any) -> RemoteEmbedder:  # noqa: B008
     server.setdefault("timeouts", Timeouts(LONG_S, LONG_S))
     http = Http(Server(protocol.address(served), **server), sleep=lambda _: None)
     return RemoteEmbedder("remote:m", protocol.endpoint("m"), Calls(http, http), options)
@@ -101,12 +101,12 @@ class TestFakeOfAnotherSize(EmbedderContract):
 
 class TestTruncated(EmbedderContract):
     def make(self) -> Embedder:
-        return Reduced(BundledEmbedder(), 64, "truncate")
+        return ReducedEmbedder(BundledEmbedder(), 64, "truncate")
 
 
 class TestProjected(EmbedderContract):
     def make(self) -> Embedder:
-        return Reduced(BundledEmbedder(), 64, "project")
+        return ReducedEmbedder(BundledEmbedder(), 64, "project")
 
 
 class OfAServer(EmbedderContract):
@@ -118,7 +118,7 @@ class OfAServer(EmbedderContract):
             yield
 
     def make(self) -> Embedder:
-        return embedder(self.protocol, self.served, Options(batching=Batching(max_texts=7)))
+        return embedder(self.protocol, self.served, Options(batching=BatchLimits(max_texts=7)))
 
 
 class TestOpenAI(OfAServer):
@@ -152,7 +152,7 @@ class TestOldOllama(OfAServer):
 def test_texts_go_out_in_batches_of_texts_and_of_tokens(protocol: Protocol) -> None:
     texts = [f"word{n}" for n in range(5)] + ["long " * 12, "last"]
     with serving(good(protocol)) as served:
-        few = embedder(protocol, served, Options(batching=Batching(max_texts=3, max_tokens=15)))
+        few = embedder(protocol, served, Options(batching=BatchLimits(max_texts=3, max_tokens=15)))
         assert rows_of(few.embed(texts, "document")) == rows_of(embedder(protocol, served).embed(texts, "document"))
     assert [len(asked.body["input"]) for asked in served.asked] == [3, 2, 1, 1, 7]
     assert {asked.path for asked in served.asked} == {protocol.path}
@@ -177,7 +177,7 @@ def test_prefixes_stand_before_the_texts(protocol: Protocol) -> None:
 
 def test_a_text_is_cut_to_what_the_model_takes(protocol: Protocol) -> None:
     with serving(good(protocol)) as served:
-        made = embedder(protocol, served, Options(batching=Batching(max_text_tokens=2)))
+        made = embedder(protocol, served, Options(batching=BatchLimits(max_text_tokens=2)))
         made.embed(["abcdefgh", "世界你好"], "document")
     assert served.asked[0].body["input"] == ["abcdef", "世界"]
 
@@ -302,26 +302,26 @@ def test_a_missing_model_is_no_old_server() -> None:
 
 def test_a_projection_keeps_angles_about_as_they_are() -> None:
     texts = ["parse json text", "read json from a file", "open a socket", "listen on a socket"]
-    whole, short = (rows_of(made.embed(texts, "document")) for made in (FAKE, Reduced(FAKE, 48, "project")))
+    whole, short = (rows_of(made.embed(texts, "document")) for made in (FAKE, ReducedEmbedder(FAKE, 48, "project")))
 
     def cosine(some: list[list[float]], one: int, other: int) -> float:
         return sum(x * y for x, y in zip(some[one], some[other], strict=True))
 
     for one, other in [(0, 1), (0, 2), (2, 3)]:
         assert cosine(short, one, other) == pytest.approx(cosine(whole, one, other), abs=0.35)
-    assert Reduced(FAKE, 48, "project").name != Reduced(FAKE, 48, "truncate").name
+    assert ReducedEmbedder(FAKE, 48, "project").name != ReducedEmbedder(FAKE, 48, "truncate").name
 
 
 def test_the_projection_is_the_same_everywhere() -> None:
     """Pinned: vectors of an index from another machine must fit to a question embedded here."""
-    row = rows_of(Reduced(FakeEmbedder(4), 3, "project").embed(["read"], "document"))[0]
+    row = rows_of(ReducedEmbedder(FakeEmbedder(4), 3, "project").embed(["read"], "document"))[0]
     assert row == pytest.approx([3**-0.5, 3**-0.5, -(3**-0.5)])
 
 
 def test_nothing_is_made_longer() -> None:
     with pytest.raises(ProviderError, match="16 dimensions, but 32 are requested"):
-        Reduced(FakeEmbedder(16), 32, "project").embed(["read"], "query")
-    assert Reduced(FakeEmbedder(16), 16, "project").embed(["read"], "query") == FakeEmbedder(16).embed(
+        ReducedEmbedder(FakeEmbedder(16), 32, "project").embed(["read"], "query")
+    assert ReducedEmbedder(FakeEmbedder(16), 16, "project").embed(["read"], "query") == FakeEmbedder(16).embed(
         ["read"], "query"
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.protocols import tiny
-from tests.protocols.server import Served, Turn, serving
+from tests.protocols.server import ServedSettings, Turn, serving
 from tests.waiting import LONG_S
 
 from codefathom.errors import ProviderError
@@ -44,7 +44,7 @@ def tei(body: dict[str, Any]) -> bytes:
     return json.dumps([{"index": place, "score": score} for place, score in enumerate(scores)][::-1]).encode()
 
 
-def reranker(served: Served, model: str = "m", max_tokens: int = 512, **server: Any) -> RemoteReranker:
+def reranker(served: ServedSettings, model: str = "m", max_tokens: int = 512, **server: Any) -> RemoteReranker:
     server.setdefault("timeouts", Timeouts(LONG_S, LONG_S))
     http = Http(Server(f"{served.base_url}/v1", **server), sleep=lambda _: None)
     return RemoteReranker("http:m", model, http, max_tokens)

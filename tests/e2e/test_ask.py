@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.protocols.server import Served, Turn, serving
+from tests.protocols.server import ServedSettings, Turn, serving
 from tests.waiting import LONG_S, Started, comes
 
 SHOP = Path(__file__).parent.parent / "repos" / "shop"
@@ -45,7 +45,7 @@ def shop(tmp_path: Path) -> Path:
     return tmp_path / "shop"
 
 
-def surroundings(shop: Path, served: Served | None) -> dict[str, str]:
+def surroundings(shop: Path, served: ServedSettings | None) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("FATHOM_", "OPENAI_", "OLLAMA_"))}
     own = {"FATHOM_CACHE_DIR": str(shop.parent / "cache"), "FATHOM_CONFIG": str(shop.parent / "none.toml")}
     model = {"FATHOM_LLM__MODEL": "openai:m", "OPENAI_BASE_URL": f"{served.base_url}/v1"} if served else {}
@@ -53,7 +53,7 @@ def surroundings(shop: Path, served: Served | None) -> dict[str, str]:
     return {**kept, **own, **model}
 
 
-def fathom(shop: Path, served: Served | None, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def fathom(shop: Path, served: ServedSettings | None, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     command, environment = [*FATHOM, *words], surroundings(shop, served)
     return subprocess.run(
         command, cwd=shop, env=environment, input=stdin, capture_output=True, text=True, check=False, timeout=LONG_S
@@ -61,12 +61,12 @@ def fathom(shop: Path, served: Served | None, *words: str, stdin: str = "") -> s
 
 
 @pytest.fixture
-def answering() -> Iterator[Served]:
+def answering() -> Iterator[ServedSettings]:
     with serving(Turn([sse(CLAIM)])) as served:
         yield served
 
 
-def test_an_answer_in_words(shop: Path, answering: Served) -> None:
+def test_an_answer_in_words(shop: Path, answering: ServedSettings) -> None:
     ran = fathom(shop, answering, "ask", QUESTION)
     assert ran.returncode == 0, ran.stderr
     text, _, sources = ran.stdout.partition("\nsources:\n")
@@ -76,7 +76,7 @@ def test_an_answer_in_words(shop: Path, answering: Served) -> None:
     assert "1 of 2 citations verified, openai:m, 99 tokens" in ran.stderr
 
 
-def test_an_answer_as_json(shop: Path, answering: Served) -> None:
+def test_an_answer_as_json(shop: Path, answering: ServedSettings) -> None:
     answer = json.loads(fathom(shop, answering, "ask", "--json", QUESTION).stdout)
     assert [(item["path"], item["start_line"], item["end_line"]) for item in answer["citations"]] == [
         ("shop/pricing.py", 6, 8)
@@ -86,7 +86,7 @@ def test_an_answer_as_json(shop: Path, answering: Served) -> None:
     assert (answer["model"], answer["stale"]) == ("openai:m", False)
 
 
-def test_what_is_sent_holds_the_sources_and_no_secret(shop: Path, answering: Served) -> None:
+def test_what_is_sent_holds_the_sources_and_no_secret(shop: Path, answering: ServedSettings) -> None:
     key = "AKIA" + "Q3EXAMPLE7HBNDCA"  # in two parts, so that it is none here
     (shop / "shop" / "pricing.py").write_text(f'"""Prices of orders."""\naws_key = "{key}"\n\ndef price(order): ...\n')
     environment = {
@@ -107,12 +107,12 @@ def test_what_is_sent_holds_the_sources_and_no_secret(shop: Path, answering: Ser
     assert key not in json.dumps(answering.asked[0].body)
 
 
-def test_a_text_from_stdin_is_a_source(shop: Path, answering: Served) -> None:
+def test_a_text_from_stdin_is_a_source(shop: Path, answering: ServedSettings) -> None:
     fathom(shop, answering, "ask", "--doc", "-", "what could this break?", stdin="-old line\n+new line\n")
     assert "+new line" in answering.asked[0].body["messages"][-1]["content"]
 
 
-def test_a_trace_names_every_stage(shop: Path, answering: Served) -> None:
+def test_a_trace_names_every_stage(shop: Path, answering: ServedSettings) -> None:
     fathom(shop, answering, "ask", "--trace", "trace.json", QUESTION)
     trace = json.loads((shop / "trace.json").read_text())
     assert [stage["stage"] for stage in trace] == ["search", "limit", "pack", "answer"]
@@ -129,14 +129,14 @@ def test_a_trace_names_every_stage(shop: Path, answering: Served) -> None:
 PRICES = ("--set", "llm.prompt_price=200", "--set", "llm.completion_price=1000")
 
 
-def test_with_prices_the_cost_is_told(shop: Path, answering: Served) -> None:
+def test_with_prices_the_cost_is_told(shop: Path, answering: ServedSettings) -> None:
     ran = fathom(shop, answering, "ask", "--json", *PRICES, "--trace", "trace.json", QUESTION)
     assert json.loads(ran.stdout)["cost"] == 0.027  # 90 × 200 + 9 × 1000, by the million
     assert [stage["cost"] for stage in json.loads((shop / "trace.json").read_text())] == [None, None, None, 0.027]
     assert ran.stderr.endswith("openai:m, 99 tokens, cost 0.0270\n")
 
 
-def test_without_prices_no_cost_is_told(shop: Path, answering: Served) -> None:
+def test_without_prices_no_cost_is_told(shop: Path, answering: ServedSettings) -> None:
     ran = fathom(shop, answering, "ask", "--json", QUESTION)
     assert json.loads(ran.stdout)["cost"] is None
     assert ran.stderr.endswith("openai:m, 99 tokens\n")
@@ -146,7 +146,7 @@ def table(stderr: str) -> list[str]:
     return stderr.partition("fathom: the stages of this answer\n")[2].splitlines()
 
 
-def test_the_stages_are_explained_after_the_answer(shop: Path, answering: Served) -> None:
+def test_the_stages_are_explained_after_the_answer(shop: Path, answering: ServedSettings) -> None:
     ran = fathom(shop, answering, "ask", "--explain", *PRICES, QUESTION)
     assert ran.stdout.startswith("Prices are summed [shop/pricing.py:6-8]. And taxed. \n")
     head, *rows = table(ran.stderr)
@@ -158,7 +158,7 @@ def test_the_stages_are_explained_after_the_answer(shop: Path, answering: Served
     assert rows[0][end_of_tokens:] == ""
 
 
-def test_quiet_explains_nothing(shop: Path, answering: Served) -> None:
+def test_quiet_explains_nothing(shop: Path, answering: ServedSettings) -> None:
     assert fathom(shop, answering, "ask", "-q", "--explain", QUESTION).stderr == ""
 
 
@@ -265,7 +265,7 @@ def test_an_interruption_does_not_wait_for_calls_at_the_same_time(shop: Path) ->
             assert process.returncode == 130
 
 
-def test_doctor_asks_every_model_for_one_word(shop: Path, answering: Served) -> None:
+def test_doctor_asks_every_model_for_one_word(shop: Path, answering: ServedSettings) -> None:
     fathom(shop, answering, "index")
     ran = fathom(shop, answering, "doctor", "--providers")
     assert ran.returncode == 0, ran.stdout

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.e2e.test_ask import FATHOM, QUESTION, call, fathom, shop, sse
-from tests.protocols.server import Served, Turn, serving
+from tests.protocols.server import ServedSettings, Turn, serving
 from tests.unit.source.test_web import Site, site
 
 __all__ = ["FATHOM", "shop", "site"]  # fixtures
@@ -22,7 +22,7 @@ def final(answer: str, *sources: tuple[str, int, int]) -> Turn:
     return Turn([sse(json.dumps(reply))])
 
 
-def told(served: Served, number: int = 0) -> str:
+def told(served: ServedSettings, number: int = 0) -> str:
     """Return the last thing that the model was told before it replied for this time."""
     return str(served.asked[number].body["messages"][-1]["content"])
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.e2e.test_ask import CLAIM, QUESTION, fathom, shop, sse
-from tests.protocols.server import Served, Turn, serving
+from tests.protocols.server import ServedSettings, Turn, serving
 from tests.unit.source.test_web import PAGES, Page, Site, leading, site
 
 __all__ = ["shop", "site"]  # fixtures
@@ -19,7 +19,7 @@ FILE_KEYS = ["path", "text", "score", "reason", "spans", "symbols"]
 
 
 @pytest.fixture
-def answering() -> Iterator[Served]:
+def answering() -> Iterator[ServedSettings]:
     with serving(Turn([sse(CLAIM)])) as served:
         yield served
 
@@ -49,7 +49,7 @@ def paths(context: dict[str, Any]) -> list[str]:
         ("--rag", json.dumps({"query": QUESTION, "only_contexts": True})),
     ],
 )
-def test_the_sources_alone_ask_no_model(shop: Path, answering: Served, words: tuple[str, ...]) -> None:
+def test_the_sources_alone_ask_no_model(shop: Path, answering: ServedSettings, words: tuple[str, ...]) -> None:
     context = shown(fathom(shop, answering, *words))
     assert context["query"] == QUESTION
     assert "shop/pricing.py" in paths(context)
@@ -65,7 +65,7 @@ def test_they_are_what_a_context_holds(shop: Path) -> None:
     assert [file["symbols"] for file in of_ask["files"]] == [file["symbols"] for file in of_context["files"]]
 
 
-def test_they_are_what_the_model_would_be_shown(shop: Path, answering: Served) -> None:
+def test_they_are_what_the_model_would_be_shown(shop: Path, answering: ServedSettings) -> None:
     context = shown(fathom(shop, answering, "ask", "--contexts-only", "-n", "2", QUESTION))
     fathom(shop, answering, "ask", "-n", "2", QUESTION)
     sent = answering.asked[0].body["messages"][-1]["content"]
@@ -118,13 +118,13 @@ def test_nothing_found(shop: Path) -> None:
 
 
 @pytest.mark.parametrize("question", ["123", "[1]", '"price"', "null", '{"query": 5}', '{"question": "price"}'])
-def test_other_json_is_an_ordinary_question(shop: Path, answering: Served, question: str) -> None:
+def test_other_json_is_an_ordinary_question(shop: Path, answering: ServedSettings, question: str) -> None:
     ran = fathom(shop, answering, "ask", question, "--set", "answer.least_confidence=0", "--pin", "README.md")
     assert ran.returncode == 0, ran.stderr
     assert answering.asked[0].body["messages"][-1]["content"].endswith(question)
 
 
-def test_a_json_query_is_answered_unless_it_wants_contexts_only(shop: Path, answering: Served) -> None:
+def test_a_json_query_is_answered_unless_it_wants_contexts_only(shop: Path, answering: ServedSettings) -> None:
     ran = fathom(shop, answering, "ask", json.dumps({"query": QUESTION, "only_contexts": False}))
     assert "Prices are summed [shop/pricing.py:6-8]." in ran.stdout
     assert answering.asked[0].body["messages"][-1]["content"].endswith(f"\n\n{QUESTION}")
@@ -133,14 +133,14 @@ def test_a_json_query_is_answered_unless_it_wants_contexts_only(shop: Path, answ
 # ---- fathom --rag
 
 
-def test_rag_answers_where_there_is_a_model(shop: Path, answering: Served) -> None:
+def test_rag_answers_where_there_is_a_model(shop: Path, answering: ServedSettings) -> None:
     ran = fathom(shop, answering, "--rag", "--source-dir", ".", QUESTION)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.startswith("Prices are summed [shop/pricing.py:6-8].")
     assert "no language model" not in ran.stderr
 
 
-def test_rag_limits_the_files_that_a_model_is_shown(shop: Path, answering: Served) -> None:
+def test_rag_limits_the_files_that_a_model_is_shown(shop: Path, answering: ServedSettings) -> None:
     fathom(shop, answering, "--rag", "--max-files", "1", "--filter-level", "0", QUESTION)
     sent = answering.asked[0].body["messages"][-1]["content"]
     assert sent.count("\n[1] ") + sent.startswith("[1] ") == 1
@@ -155,7 +155,7 @@ def test_rag_without_a_model_prints_the_context(shop: Path) -> None:
     assert "no language model is configured: the sources are the hits of the search" in ran.stderr
 
 
-def test_rag_with_a_model_in_the_settings_of_one_role(shop: Path, answering: Served) -> None:
+def test_rag_with_a_model_in_the_settings_of_one_role(shop: Path, answering: ServedSettings) -> None:
     ran = fathom(shop, answering, "--rag", "--set", "llm.model=", "--set", "llm.answer=openai:m", QUESTION)
     assert ran.stdout.startswith("Prices are summed"), ran.stderr
 
@@ -182,7 +182,7 @@ def test_pages_and_documents_together(shop: Path, site: Site) -> None:
     assert files[1]["text"] == "one\ntwo\n"
 
 
-def test_a_password_in_an_address_goes_nowhere_else(shop: Path, site: Site, answering: Served) -> None:
+def test_a_password_in_an_address_goes_nowhere_else(shop: Path, site: Site, answering: ServedSettings) -> None:
     address = site.url.replace("://", "://me:geheim@")
     ran = fathom(shop, answering, "ask", "--url", f"{address}/plain", QUESTION)
     assert ran.returncode == 0, ran.stderr
@@ -230,7 +230,7 @@ def test_what_cannot_be_done_is_said(shop: Path, site: Site, words: tuple[str, .
 # ---- fathom chat
 
 
-def test_a_conversation_takes_files_and_pages_too(shop: Path, site: Site, answering: Served) -> None:
+def test_a_conversation_takes_files_and_pages_too(shop: Path, site: Site, answering: ServedSettings) -> None:
     (shop.parent / "note.txt").write_text("a note of mine\n")
     site.asked.clear()
     given = ("--pin", "README.md", "--doc", "../note.txt", "--url", f"{site.url}/plain")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.test_ask import CLAIM, FATHOM, QUESTION, call, fathom, shop, sse, surroundings
-from tests.protocols.server import Served, Turn, serving
+from tests.protocols.server import ServedSettings, Turn, serving
 from tests.waiting import LONG_S, Started
 
 if sys.platform != "win32":
@@ -24,7 +24,7 @@ ALONE = json.dumps({"question": "where is price of shop/pricing.py used", "queri
 FOLLOW_UP = "and where is it used?"
 
 
-def messages(served: Served, number: int) -> list[tuple[str, str]]:
+def messages(served: ServedSettings, number: int) -> list[tuple[str, str]]:
     return [(turn["role"], turn["content"]) for turn in served.asked[number].body["messages"]]
 
 

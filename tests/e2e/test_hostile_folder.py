@@ -21,7 +21,7 @@ from codefathom.cli import main
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, IndexingError
 from codefathom.project.browsing import IndexSummary, index_summary
-from codefathom.project.opening import locate, word_of
+from codefathom.project.location import locate, word_of
 from codefathom.server.jobs.job_child import messages
 from codefathom.server.jobs.job_messages import Order, Report
 from codefathom.server.server_database import ServerDatabase

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.protocols.server import Served, Turn, serving
+from tests.protocols.server import ServedSettings, Turn, serving
 from tests.waiting import LONG_S, Started, comes
 
 from codefathom.source.masks import MASK
@@ -63,7 +63,7 @@ def described(books: Path) -> Path:
     return books
 
 
-def surroundings(root: Path, served: Served | None) -> dict[str, str]:
+def surroundings(root: Path, served: ServedSettings | None) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("FATHOM_", "OPENAI_", "OLLAMA_"))}
     own = {"FATHOM_CACHE_DIR": str(root.parent / "cache"), "FATHOM_CONFIG": str(root.parent / "none.toml")}
     is_described = (root / "fathom.toml").exists()
@@ -72,14 +72,14 @@ def surroundings(root: Path, served: Served | None) -> dict[str, str]:
     return {**kept, **own, **chain, **model}
 
 
-def fathom(root: Path, served: Served | None, *words: str) -> subprocess.CompletedProcess[str]:
+def fathom(root: Path, served: ServedSettings | None, *words: str) -> subprocess.CompletedProcess[str]:
     environment = surroundings(root, served)
     return subprocess.run(
         [*FATHOM, *words], cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=LONG_S
     )
 
 
-def names(root: Path, served: Served) -> list[str]:
+def names(root: Path, served: ServedSettings) -> list[str]:
     found = json.loads(fathom(root, served, "symbols", "--json", "--path", "ledger.pas").stdout)
     return [symbol["name"] for symbol in found["symbols"]]
 
@@ -155,7 +155,7 @@ def test_it_is_said_what_goes_to_the_model(books: Path) -> None:
         assert "language model" not in fathom(books, served, "index").stdout
 
 
-def sent(served: Served) -> list[str]:
+def sent(served: ServedSettings) -> list[str]:
     return [asked.body["messages"][-1]["content"] for asked in served.asked]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.e2e.test_ask import QUESTION, call, fathom, shop, sse
-from tests.protocols.server import Served, Turn, serving
+from tests.protocols.server import ServedSettings, Turn, serving
 
 from codefathom.testing import FakeEmbedder, rows_of
 
@@ -34,7 +34,7 @@ def secretive(shop: Path) -> Path:
 
 
 @pytest.fixture
-def remote(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+def remote(monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedSettings]:
     """A server that is taken for one on another machine: a proxy stands for the way there."""
     with serving(Turn([CLAIM])) as served:
         for name in ("http_proxy", "HTTP_PROXY"):
@@ -43,7 +43,7 @@ def remote(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
         yield served
 
 
-def leaked(served: Served) -> list[str]:
+def leaked(served: ServedSettings) -> list[str]:
     sent = json.dumps([asked.body for asked in served.asked])
     assert served.asked
     return [line for line in (*KEY, TOKEN) if line in sent]
@@ -60,7 +60,7 @@ def leaked(served: Served) -> list[str]:
     ],
     ids=" ".join,
 )
-def test_an_answer_sends_no_secret(secretive: Path, remote: Served, words: tuple[str, ...]) -> None:
+def test_an_answer_sends_no_secret(secretive: Path, remote: ServedSettings, words: tuple[str, ...]) -> None:
     ran = fathom(secretive, remote, "ask", *words, QUESTION)
     assert ran.returncode == 0, ran.stderr
     assert "masked" in json.dumps([asked.body for asked in remote.asked], ensure_ascii=False)
@@ -76,7 +76,9 @@ def test_an_answer_sends_no_secret(secretive: Path, remote: Served, words: tuple
         ("find_symbol", {"name": "KEY"}),
     ],
 )
-def test_an_agents_tools_show_no_secret(secretive: Path, remote: Served, tool: str, arguments: dict[str, Any]) -> None:
+def test_an_agents_tools_show_no_secret(
+    secretive: Path, remote: ServedSettings, tool: str, arguments: dict[str, Any]
+) -> None:
     final = sse(json.dumps({"answer": "So.", "confidence": 0.5, "sources": [], "reasoning": ""}))
     remote.turns[:] = [Turn([call(tool, **arguments)]), Turn([final])]
     ran = fathom(secretive, remote, "ask", "--agent", QUESTION)
@@ -85,13 +87,13 @@ def test_an_agents_tools_show_no_secret(secretive: Path, remote: Served, tool: s
     assert leaked(remote) == []
 
 
-def test_a_quotation_of_what_was_masked_holds(secretive: Path, remote: Served) -> None:
+def test_a_quotation_of_what_was_masked_holds(secretive: Path, remote: ServedSettings) -> None:
     remote.turns[:] = [Turn([sse('The token is `T = "«masked: GitHub token»"` [keys.py:40-40].')])]
     ran = fathom(secretive, remote, "ask", "--json", "--pin", "keys.py", QUESTION)
     assert json.loads(ran.stdout)["verified_share"] == 1.0
 
 
-def test_embeddings_send_no_secret(secretive: Path, remote: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_embeddings_send_no_secret(secretive: Path, remote: ServedSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     def said(body: dict[str, Any]) -> bytes:
         return json.dumps({"embeddings": rows_of(FakeEmbedder().embed(body["input"], "document"))}).encode()
 

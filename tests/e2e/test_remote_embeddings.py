@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.protocols.server import Served, Turn, serving
+from tests.protocols.server import ServedSettings, Turn, serving
 
 from codefathom import Engine
 from codefathom.config.configuration import load_settings
@@ -27,7 +27,7 @@ def said(body: dict[str, Any]) -> bytes:
 
 
 @pytest.fixture
-def served() -> Iterator[Served]:
+def served() -> Iterator[ServedSettings]:
     with serving(Turn(reply=said)) as running:
         yield running
 
@@ -45,11 +45,11 @@ def opened(project: Path, base_url: str, on_wait: Callable[[str], None] = print,
     return Engine.open(str(project), settings=load_settings(str(project), overrides=wanted), on_wait=on_wait)
 
 
-def texts(served: Served) -> list[str]:
+def texts(served: ServedSettings) -> list[str]:
     return [text for asked in served.asked for text in asked.body["input"]]
 
 
-def test_vectors_of_a_server_are_stored_and_found(project: Path, served: Served) -> None:
+def test_vectors_of_a_server_are_stored_and_found(project: Path, served: ServedSettings) -> None:
     with opened(project, served.base_url) as engine:
         report = engine.index()
         status = engine.status()
@@ -65,7 +65,7 @@ def test_vectors_of_a_server_are_stored_and_found(project: Path, served: Served)
         assert texts(served)[n_sent + 1 :] == ["price"]  # nothing is embedded twice, and no length asked for
 
 
-def test_a_model_at_an_address_of_its_own_is_kept_without_its_login(project: Path, served: Served) -> None:
+def test_a_model_at_an_address_of_its_own_is_kept_without_its_login(project: Path, served: ServedSettings) -> None:
     address = f"{served.base_url.replace('//', '//me:geheim@')}/v1"
     with opened(project, "http://127.0.0.1:9", **{"embed.model": f"openai:m@{address}"}) as engine:
         assert engine.index().failures == ()
@@ -81,13 +81,13 @@ def test_a_model_at_an_address_of_its_own_is_kept_without_its_login(project: Pat
     assert kept == []
 
 
-def test_a_model_of_ollama_is_the_same_at_any_address(project: Path, served: Served) -> None:
+def test_a_model_of_ollama_is_the_same_at_any_address(project: Path, served: ServedSettings) -> None:
     with opened(project, "", **{"embed.model": f"ollama:m@{served.base_url}"}) as engine:
         assert engine.index().failures == ()
         assert engine.status().model == "ollama:m"
 
 
-def test_a_server_that_is_away_costs_meaning_and_nothing_else(project: Path, served: Served) -> None:
+def test_a_server_that_is_away_costs_meaning_and_nothing_else(project: Path, served: ServedSettings) -> None:
     with opened(project, "http://127.0.0.1:9") as engine:
         report = engine.index()
         assert report.paused == ""
@@ -118,7 +118,7 @@ def test_a_long_wait_is_told(project: Path, asking: Callable[[Engine], object]) 
     assert told == [f"waiting 30 s: {running.base_url.removeprefix('http://')} asks for that (429)"]
 
 
-def test_questions_and_documents_keep_to_one_quota(project: Path, served: Served) -> None:
+def test_questions_and_documents_keep_to_one_quota(project: Path, served: ServedSettings) -> None:
     told: list[str] = []
 
     def stop(line: str) -> None:
@@ -161,7 +161,7 @@ def test_a_server_that_goes_away_later(project: Path) -> None:
         ({"embed.model": "bundled", "embed.dimensions": 32, "embed.reduce": "project"}, ":32:project"),
     ],
 )
-def test_shorter_vectors(project: Path, served: Served, more: dict[str, object], name: str) -> None:
+def test_shorter_vectors(project: Path, served: ServedSettings, more: dict[str, object], name: str) -> None:
     with opened(project, served.base_url, **more) as engine:
         assert engine.index().failures == ()
         assert engine.status().model.endswith(name)
@@ -180,7 +180,9 @@ def test_the_bundled_model_says_how_to_make_it_shorter(project: Path) -> None:
     assert "embed.reduce" in caught.value.hint
 
 
-def test_secrets_do_not_leave_the_machine(project: Path, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_do_not_leave_the_machine(
+    project: Path, served: ServedSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (project / "keys.py").write_text(f'TOKEN = "{SECRET}"\n')
     # A proxy stands for the way to another machine.
     monkeypatch.setenv("http_proxy", served.base_url)

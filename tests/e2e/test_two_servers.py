@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.test_ask import CLAIM, FATHOM, QUESTION, fathom, shop, sse, surroundings
-from tests.protocols.server import Served, Turn, serving
+from tests.protocols.server import ServedSettings, Turn, serving
 from tests.waiting import Started, comes
 
 __all__ = ["shop"]  # a fixture
@@ -21,23 +21,23 @@ TOKEN = "ghp_" + "a1B2" * 9
 
 
 @pytest.fixture
-def answering() -> Iterator[Served]:
+def answering() -> Iterator[ServedSettings]:
     with serving(Turn([SELECTED]), Turn([sse(CLAIM)])) as served:
         yield served
 
 
 @pytest.fixture
-def judging() -> Iterator[Served]:
+def judging() -> Iterator[ServedSettings]:
     with serving(Turn([sse("yes/9")])) as served:
         yield served
 
 
-def with_judge(served: Served) -> tuple[str, ...]:
+def with_judge(served: ServedSettings) -> tuple[str, ...]:
     address = f"{served.base_url.replace('//', '//me:geheim@')}/v1"
     return "--filter-level", "1", "--set", f"llm.judge=openai:small@{address}"
 
 
-def test_one_server_judges_and_another_answers(shop: Path, answering: Served, judging: Served) -> None:
+def test_one_server_judges_and_another_answers(shop: Path, answering: ServedSettings, judging: ServedSettings) -> None:
     words = ("ask", "--explain", "--trace", "trace.json", *with_judge(judging), QUESTION)
     ran = fathom(shop, answering, *words)
     assert ran.returncode == 0, ran.stderr
@@ -48,7 +48,9 @@ def test_one_server_judges_and_another_answers(shop: Path, answering: Served, ju
     assert "geheim" not in ran.stdout + ran.stderr + (shop / "trace.json").read_text()
 
 
-def test_doctor_and_config_name_both_and_no_login(shop: Path, answering: Served, judging: Served) -> None:
+def test_doctor_and_config_name_both_and_no_login(
+    shop: Path, answering: ServedSettings, judging: ServedSettings
+) -> None:
     fathom(shop, None, "index")
     for words in (("doctor", "--providers"), ("config", "show"), ("config", "show", "--json")):
         ran = fathom(shop, answering, *words, *with_judge(judging)[2:])
@@ -57,7 +59,7 @@ def test_doctor_and_config_name_both_and_no_login(shop: Path, answering: Served,
         assert "geheim" not in ran.stdout + ran.stderr
 
 
-def test_a_login_is_not_kept_with_the_index(shop: Path, judging: Served) -> None:
+def test_a_login_is_not_kept_with_the_index(shop: Path, judging: ServedSettings) -> None:
     (shop / "ledger.pas").write_text("program ledger;\nbegin\nend.\n")
     address = judging.base_url.replace("//", "//me:geheim@")
     model = ("--set", f"llm.index=openai:m@{address}/v1")
@@ -71,7 +73,7 @@ def test_a_login_is_not_kept_with_the_index(shop: Path, judging: Served) -> None
     assert f"llm:openai:m@{judging.base_url}/v1".encode() in stored
 
 
-def test_what_leaves_is_said_for_each_address(shop: Path, judging: Served) -> None:
+def test_what_leaves_is_said_for_each_address(shop: Path, judging: ServedSettings) -> None:
     remote = ("--set", "llm.model=openai:m@http://me:geheim@models.example/v1")
     ran = fathom(shop, None, "config", "show", *remote, *with_judge(judging)[2:])
     assert "go to openai:m at http://models.example/v1, secrets masked" in ran.stderr
@@ -80,7 +82,7 @@ def test_what_leaves_is_said_for_each_address(shop: Path, judging: Served) -> No
 
 
 def test_only_what_goes_to_another_machine_is_masked(
-    shop: Path, judging: Served, monkeypatch: pytest.MonkeyPatch
+    shop: Path, judging: ServedSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (shop / "keys.py").write_text(f'TOKEN = "{TOKEN}"\n')
     with serving(Turn([sse(CLAIM)])) as proxy:
@@ -95,7 +97,7 @@ def test_only_what_goes_to_another_machine_is_masked(
     assert TOKEN in str(judging.asked[0].body)
 
 
-def test_each_model_has_its_price(shop: Path, answering: Served, judging: Served) -> None:
+def test_each_model_has_its_price(shop: Path, answering: ServedSettings, judging: ServedSettings) -> None:
     prices = ("--set", "llm.prices=openai:m=200/1000,openai:small=1/10")
     ran = fathom(shop, answering, "ask", "--json", "--trace", "trace.json", *prices, *with_judge(judging), QUESTION)
     costs = {stage["stage"]: stage["cost"] for stage in json.loads((shop / "trace.json").read_text())}
@@ -110,7 +112,7 @@ def test_each_model_has_its_price(shop: Path, answering: Served, judging: Served
     assert json.loads(ran.stdout)["cost"] == pytest.approx(2 * 0.018)
 
 
-def test_an_agent_needs_the_price_of_its_own_model(shop: Path, answering: Served) -> None:
+def test_an_agent_needs_the_price_of_its_own_model(shop: Path, answering: ServedSettings) -> None:
     limited = ("ask", "--agent", "--set", "agent.max_cost=1", "--set")
     ran = fathom(shop, answering, *limited, "llm.prices=openai:other=1/1", QUESTION)
     assert ran.returncode == 2

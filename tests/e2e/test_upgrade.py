@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.protocols import tiny
-from tests.protocols.server import Served, Turn, serving
+from tests.protocols.server import ServedSettings, Turn, serving
 from tests.waiting import Started, comes
 
 from codefathom import Engine
@@ -28,7 +28,7 @@ def said(body: dict[str, Any]) -> bytes:
 
 
 @pytest.fixture
-def served() -> Iterator[Served]:
+def served() -> Iterator[ServedSettings]:
     with serving(Turn(reply=said)) as running:
         yield running
 
@@ -43,12 +43,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def opened(project: Path, served: Served, **more: object) -> Engine:
+def opened(project: Path, served: ServedSettings, **more: object) -> Engine:
     wanted = {"embed.model": "ollama:m", "embed.base_url": served.base_url, "limits.attempts": 1, "embed.batch": 10}
     return Engine.open(str(project), settings=load_settings(str(project), overrides={**wanted, **more}))
 
 
-def documents(served: Served) -> list[str]:
+def documents(served: ServedSettings) -> list[str]:
     return [text for asked in served.asked for text in asked.body["input"] if "part" in text]
 
 
@@ -62,7 +62,7 @@ def steps(engine: Engine, n: int) -> None:
     events.close()  # type: ignore[attr-defined]
 
 
-def test_a_first_search_waits_for_no_slow_model(project: Path, served: Served) -> None:
+def test_a_first_search_waits_for_no_slow_model(project: Path, served: ServedSettings) -> None:
     with opened(project, served) as engine:
         found = engine.search("step7")
         assert found.hits[0].chunk.path == "part7.py"
@@ -76,7 +76,7 @@ def test_a_first_search_waits_for_no_slow_model(project: Path, served: Served) -
         assert engine.status().n_without_vector == N_FILES
 
 
-def test_an_ended_run_goes_on_where_it_stopped(project: Path, served: Served) -> None:
+def test_an_ended_run_goes_on_where_it_stopped(project: Path, served: ServedSettings) -> None:
     with opened(project, served) as engine:
         steps(engine, 3)
         assert engine.status().n_without_vector == N_FILES - 30
@@ -92,7 +92,7 @@ def test_an_ended_run_goes_on_where_it_stopped(project: Path, served: Served) ->
     assert served.asked[-1].body["input"] == ["step7"]
 
 
-def test_the_begun_vectors_follow_a_change(project: Path, served: Served) -> None:
+def test_the_begun_vectors_follow_a_change(project: Path, served: ServedSettings) -> None:
     with opened(project, served) as engine:
         steps(engine, 3)
         n_before = len(documents(served))
@@ -111,7 +111,7 @@ def test_the_begun_vectors_follow_a_change(project: Path, served: Served) -> Non
         assert len(vectors.nearest(b"\1" * 64, 2 * N_FILES)) == N_FILES
 
 
-def test_progress_is_told_in_chunks(project: Path, served: Served) -> None:
+def test_progress_is_told_in_chunks(project: Path, served: ServedSettings) -> None:
     with opened(project, served) as engine:
         *events, report = engine.index_events()
     told = [event.message for event in events if isinstance(event, Progress) and event.phase == "embed"]
@@ -120,7 +120,7 @@ def test_progress_is_told_in_chunks(project: Path, served: Served) -> None:
     assert (len(report.added), report.failures) == (N_FILES, ())
 
 
-def test_others_search_and_write_meanwhile(project: Path, served: Served) -> None:
+def test_others_search_and_write_meanwhile(project: Path, served: ServedSettings) -> None:
     with opened(project, served) as engine, opened(project, served) as other:
         for event in engine.index_events():
             if isinstance(event, Progress) and event.message.startswith("50 of"):
@@ -138,7 +138,7 @@ def test_others_search_and_write_meanwhile(project: Path, served: Served) -> Non
         assert "part3.py" not in {hit.chunk.path for hit in engine.search("step3", limit=200, mode="vector").hits}
 
 
-def test_a_small_change_is_embedded_by_the_search_that_finds_it(project: Path, served: Served) -> None:
+def test_a_small_change_is_embedded_by_the_search_that_finds_it(project: Path, served: ServedSettings) -> None:
     with opened(project, served) as engine:
         engine.index()
     (project / "new.py").write_text("def brand_new():\n    return 1\n")
@@ -150,7 +150,7 @@ def test_a_small_change_is_embedded_by_the_search_that_finds_it(project: Path, s
         assert "part5.py" not in {hit.chunk.path for hit in engine.search("step5", limit=200, mode="vector").hits}
 
 
-def test_what_was_made_before_a_failure_is_kept(project: Path, served: Served) -> None:
+def test_what_was_made_before_a_failure_is_kept(project: Path, served: ServedSettings) -> None:
     bad = Turn(status=400)
     served.turns[:] = [*[Turn(reply=said)] * 5, bad]  # the length of a vector, and four batches
     with opened(project, served) as engine:
@@ -164,7 +164,7 @@ def test_what_was_made_before_a_failure_is_kept(project: Path, served: Served) -
     assert len(documents(served)[n_before:]) == N_FILES - 40
 
 
-def test_a_killed_run_sends_little_twice(project: Path, served: Served) -> None:
+def test_a_killed_run_sends_little_twice(project: Path, served: ServedSettings) -> None:
     served.turns[:] = [Turn(reply=said, silent_s=0.02)]
     program = "from codefathom.cli import main; main(['index', '--quiet'])"
     environment = os.environ | {
@@ -184,7 +184,7 @@ def test_a_killed_run_sends_little_twice(project: Path, served: Served) -> None:
     assert len(set(documents(served))) == N_FILES
 
 
-def test_nearly_all_are_enough(project: Path, served: Served) -> None:
+def test_nearly_all_are_enough(project: Path, served: ServedSettings) -> None:
     with opened(project, served) as engine:
         steps(engine, 12)
         found = engine.search("step7")
@@ -192,7 +192,7 @@ def test_nearly_all_are_enough(project: Path, served: Served) -> None:
         assert served.asked[-1].body["input"] == ["step7"]
 
 
-def test_a_lost_view_is_made_again_without_the_model(project: Path, served: Served) -> None:
+def test_a_lost_view_is_made_again_without_the_model(project: Path, served: ServedSettings) -> None:
     with opened(project, served) as engine:
         engine.index()
         best = [hit.chunk.path for hit in engine.search("step7", mode="vector").hits]
@@ -208,7 +208,7 @@ def test_a_lost_view_is_made_again_without_the_model(project: Path, served: Serv
     assert len(documents(served)) == n_before
 
 
-def test_going_back_and_forth_costs_nothing(project: Path, served: Served) -> None:
+def test_going_back_and_forth_costs_nothing(project: Path, served: ServedSettings) -> None:
     with opened(project, served) as engine:
         engine.index()
     n_before = len(served.asked)
@@ -220,7 +220,7 @@ def test_going_back_and_forth_costs_nothing(project: Path, served: Served) -> No
     assert [asked.body["input"] for asked in served.asked[n_before:]] == [["step7"]]
 
 
-def test_another_clone_takes_the_vectors_from_the_cache(project: Path, served: Served) -> None:
+def test_another_clone_takes_the_vectors_from_the_cache(project: Path, served: ServedSettings) -> None:
     with opened(project, served) as engine:
         engine.index()
     n_before = len(documents(served))
@@ -232,7 +232,7 @@ def test_another_clone_takes_the_vectors_from_the_cache(project: Path, served: S
     assert len(documents(served)) == n_before
 
 
-def test_a_transformer_on_this_disk_is_slow_and_a_static_model_is_not(project: Path, served: Served) -> None:
+def test_a_transformer_on_this_disk_is_slow_and_a_static_model_is_not(project: Path, served: ServedSettings) -> None:
     transformer, static = tiny.embedder(project.parent / "one"), tiny.static(project.parent / "two")
     with opened(project, served, **{"embed.model": f"onnx:{transformer}"}) as engine:
         assert engine.search("step7").degraded[0].startswith(f"0 of {N_FILES} chunks have a vector of onnx:one#")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from codefathom import Engine
-from codefathom.agent.loop import Final, Observed, ToolUse
+from codefathom.agent.loop import Final, ToolObservation, ToolUse
 from codefathom.answer.answer_types import Answer
 from codefathom.config.configuration import load_settings
 from codefathom.providers.base import Ask, ChatModel, Delta, Message, Reply
@@ -125,7 +125,9 @@ def test_an_agent_ends_within_its_limits(engine: Engine) -> None:
     assert isinstance(events[-1], Answer)
     final = next(event for event in events if isinstance(event, Final))
     assert final.rounds <= 2
-    assert sum(isinstance(event, ToolUse) for event in events) == sum(isinstance(event, Observed) for event in events)
+    assert sum(isinstance(event, ToolUse) for event in events) == sum(
+        isinstance(event, ToolObservation) for event in events
+    )
 
 
 def test_an_index_of_real_vectors(embedding_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

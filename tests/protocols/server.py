@@ -42,7 +42,7 @@ class Asked:
 
 
 @dataclass
-class Served:
+class ServedSettings:
     """A running server."""
 
     base_url: str
@@ -53,9 +53,9 @@ class Served:
 
 
 @contextmanager
-def serving(*turns: Turn) -> Iterator[Served]:
+def serving(*turns: Turn) -> Iterator[ServedSettings]:
     """Serve these turns, the last one again and again."""
-    served = Served("", list(turns))
+    served = ServedSettings("", list(turns))
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(served))
     server.daemon_threads = True
     server.handle_error = lambda *_: None  # type: ignore[method-assign]  # a connection that was reset, as the script says
@@ -70,7 +70,7 @@ def serving(*turns: Turn) -> Iterator[Served]:
         join(thread)
 
 
-def _handler(served: Served) -> type[BaseHTTPRequestHandler]:
+def _handler(served: ServedSettings) -> type[BaseHTTPRequestHandler]:
     lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):

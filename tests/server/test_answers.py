@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 from tests.waiting import LONG_S
 
-from codefathom.agent.loop import Observed, Thought
+from codefathom.agent.loop import Thought, ToolObservation
 from codefathom.answer.answer_types import Answer, Source
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.errors import UsageError
 from codefathom.providers.base import NO_USAGE
-from codefathom.server.answers.answer_events import Happening, source_of
-from codefathom.server.answers.answer_runs import PATIENCE_S, Answers, Asker, Asking, BusyError
+from codefathom.server.answers.answer_events import EngineEvent, source_of
+from codefathom.server.answers.answer_runs import PATIENCE_S, AnswerTask, AnswerTasks, Asker, BusyError
 from codefathom.server.answers.conversations import Conversations
 from codefathom.server.http.problem_json import NotFoundError
 
 SOURCE = Source(1, "shop/cart.py", 3, 9, "…", "Cart.total", 0.91234, "defines it")
 ANSWER = Answer("where?", "Here.", (), (), 0.0, 0.5, "medium", "m", NO_USAGE, (SOURCE,), 3)
-WHOLE: list[Happening] = [AnswerSources((SOURCE,), (), ()), Text("He"), Text("re."), ANSWER]
+WHOLE: list[EngineEvent] = [AnswerSources((SOURCE,), (), ()), Text("He"), Text("re."), ANSWER]
 ASKER = Asker("where?", "ann", "", ("shop",))
 
 
@@ -33,17 +33,17 @@ def kept(tmp_path: Path) -> Iterator[Conversations]:
 
 
 @pytest.fixture
-def answers(kept: Conversations) -> Iterator[Answers]:
-    with closing(Answers(kept, most_at_once=2)) as answers:
+def answers(kept: Conversations) -> Iterator[AnswerTasks]:
+    with closing(AnswerTasks(kept, most_at_once=2)) as answers:
         yield answers
 
 
-def scripted(*events: Happening | Exception) -> Callable[[], object]:
+def scripted(*events: EngineEvent | Exception) -> Callable[[], object]:
     """Events that come at once, or an error."""
 
     @contextmanager
-    def opened() -> Iterator[Iterator[Happening]]:
-        def told() -> Iterator[Happening]:
+    def opened() -> Iterator[Iterator[EngineEvent]]:
+        def told() -> Iterator[EngineEvent]:
             for event in events:
                 if isinstance(event, Exception):
                     raise event
@@ -62,8 +62,8 @@ class Held:
         self.is_closed = threading.Event()
 
     @contextmanager
-    def __call__(self) -> Iterator[Iterator[Happening]]:
-        def told() -> Iterator[Happening]:
+    def __call__(self) -> Iterator[Iterator[EngineEvent]]:
+        def told() -> Iterator[EngineEvent]:
             yield Text("first ")
             self.go_on.wait(LONG_S)
             yield Text("second")
@@ -74,29 +74,29 @@ class Held:
             self.is_closed.set()
 
 
-def ended(asking: Asking) -> list[str]:
+def ended(task: AnswerTask) -> list[str]:
     """The types of all events, once there are no more."""
     is_told = threading.Event()
-    with asking.channel.listening(is_told.set):
-        while not asking.channel.is_closed:
+    with task.channel.listening(is_told.set):
+        while not task.channel.is_closed:
             assert is_told.wait(LONG_S)
             is_told.clear()
-    return [event.type for event in asking.channel.since(0).events]
+    return [event.type for event in task.channel.since(0).events]
 
 
-def test_an_answer_is_told_and_kept(answers: Answers, kept: Conversations) -> None:
+def test_an_answer_is_told_and_kept(answers: AnswerTasks, kept: Conversations) -> None:
     conversation = kept.begin(["shop"], "ann")
-    asking = answers.begin(Asker("where?", "ann", conversation.id, ("shop",)), scripted(*WHOLE))
-    assert ended(asking) == ["status", "sources", "status", "content", "content", "status", "usage", "done"]
-    assert asking.answer == ANSWER
+    task = answers.begin(Asker("where?", "ann", conversation.id, ("shop",)), scripted(*WHOLE))
+    assert ended(task) == ["status", "sources", "status", "content", "content", "status", "usage", "done"]
+    assert task.answer == ANSWER
     (turn,) = kept.get(conversation.id, "ann").turns
     assert (turn.question, turn.answer, turn.state) == ("where?", "Here.", "done")
     assert turn.details["sources"][0]["path"] == "shop/cart.py"
 
 
-def test_an_agents_answer_comes_whole(answers: Answers) -> None:
-    asking = answers.begin(ASKER, scripted(ANSWER))
-    assert ended(asking) == ["status", "sources", "content", "status", "usage", "done"]
+def test_an_agents_answer_comes_whole(answers: AnswerTasks) -> None:
+    task = answers.begin(ASKER, scripted(ANSWER))
+    assert ended(task) == ["status", "sources", "content", "status", "usage", "done"]
 
 
 @pytest.mark.parametrize(
@@ -104,58 +104,58 @@ def test_an_agents_answer_comes_whole(answers: Answers) -> None:
     [(UsageError("no such path", hint="look"), "usage"), (ZeroDivisionError("inside"), "internal")],
 )
 def test_an_error_is_told_without_the_inside(
-    answers: Answers, kept: Conversations, error: Exception, code: str
+    answers: AnswerTasks, kept: Conversations, error: Exception, code: str
 ) -> None:
     conversation = kept.begin(["shop"], "ann")
-    asking = answers.begin(Asker("where?", "ann", conversation.id, ("shop",)), scripted(Text("He"), error))
-    assert ended(asking) == ["status", "content", "error", "done"]
-    assert asking.problem is not None
-    assert asking.problem.code == code
-    assert "inside" not in str(asking.channel.since(0))
+    task = answers.begin(Asker("where?", "ann", conversation.id, ("shop",)), scripted(Text("He"), error))
+    assert ended(task) == ["status", "content", "error", "done"]
+    assert task.problem is not None
+    assert task.problem.code == code
+    assert "inside" not in str(task.channel.since(0))
     assert kept.get(conversation.id, "ann").turns[0].state == "failed"
 
 
-def test_the_last_reader_who_leaves_stops_it(answers: Answers) -> None:
+def test_the_last_reader_who_leaves_stops_it(answers: AnswerTasks) -> None:
     held = Held()
-    asking = answers.begin(ASKER, held)
-    asking.join()
-    asking.join()
-    asking.leave()
-    assert not asking.is_stopped
-    asking.leave()
+    task = answers.begin(ASKER, held)
+    task.join()
+    task.join()
+    task.leave()
+    assert not task.is_stopped
+    task.leave()
     held.go_on.set()
-    assert ended(asking)[-2:] == ["status", "done"]
+    assert ended(task)[-2:] == ["status", "done"]
     assert held.is_closed.is_set()
-    assert '"stopped"' in asking.channel.since(0).events[-2].data
-    assert "second" not in str(asking.channel.since(0))
-    assert asking.answer is None
+    assert '"stopped"' in task.channel.since(0).events[-2].data
+    assert "second" not in str(task.channel.since(0))
+    assert task.answer is None
 
 
-def test_no_more_answers_are_written_at_a_time_than_allowed(answers: Answers) -> None:
+def test_no_more_answers_are_written_at_a_time_than_allowed(answers: AnswerTasks) -> None:
     held = [Held(), Held()]
-    asking = [answers.begin(ASKER, item) for item in held]
+    task = [answers.begin(ASKER, item) for item in held]
     with pytest.raises(BusyError, match="2 answers"):
         answers.begin(ASKER, scripted(*WHOLE))
     held[0].go_on.set()
-    ended(asking[0])
+    ended(task[0])
     assert ended(answers.begin(ASKER, scripted(*WHOLE)))[-1] == "done"
     held[1].go_on.set()
 
 
-def test_nobody_reads_the_answers_of_others(answers: Answers) -> None:
-    asking = answers.begin(ASKER, scripted(*WHOLE))
-    assert answers.find(asking.id, "ann") is asking
-    for answer_id, owner in ((asking.id, "ben"), (asking.id, ""), ("unknown", "ann")):
+def test_nobody_reads_the_answers_of_others(answers: AnswerTasks) -> None:
+    task = answers.begin(ASKER, scripted(*WHOLE))
+    assert answers.find(task.id, "ann") is task
+    for answer_id, owner in ((task.id, "ben"), (task.id, ""), ("unknown", "ann")):
         with pytest.raises(NotFoundError):
             answers.find(answer_id, owner)
 
 
 def test_a_conversation_that_was_deleted_meanwhile_is_an_error_and_no_end(
-    answers: Answers, kept: Conversations
+    answers: AnswerTasks, kept: Conversations
 ) -> None:
-    asking = answers.begin(Asker("where?", "ann", "gone", ("shop",)), scripted(*WHOLE))
-    assert ended(asking)[-2:] == ["error", "done"]
-    assert asking.answer == ANSWER
+    task = answers.begin(Asker("where?", "ann", "gone", ("shop",)), scripted(*WHOLE))
+    assert ended(task)[-2:] == ["error", "done"]
+    assert task.answer == ANSWER
 
 
 def test_a_source_tells_its_project() -> None:
@@ -178,49 +178,51 @@ class Clock:
 
 def test_an_answer_in_a_conversation_waits_for_its_reader_to_come_back() -> None:
     clock = Clock()
-    asking = Asking(Asker("where?", "ann", "conversation", ("shop",)), clock)
-    asking.join()
-    asking.leave()
+    task = AnswerTask(Asker("where?", "ann", "conversation", ("shop",)), clock)
+    task.join()
+    task.leave()
     clock.now += PATIENCE_S - 0.1
-    assert not asking.is_stopped
-    asking.join()
+    assert not task.is_stopped
+    task.join()
     clock.now += 2 * PATIENCE_S
-    assert not asking.is_stopped
-    asking.leave()
+    assert not task.is_stopped
+    task.leave()
     clock.now += PATIENCE_S
-    asking.join()
-    assert asking.is_stopped
+    task.join()
+    assert task.is_stopped
 
 
 def test_an_answer_that_nobody_has_begun_to_read_goes_on() -> None:
     clock = Clock()
-    asking = Asking(ASKER, clock)
+    task = AnswerTask(ASKER, clock)
     clock.now += 100 * PATIENCE_S
-    assert not asking.is_stopped
-    asking.join()
-    asking.leave()
-    assert asking.is_stopped
+    assert not task.is_stopped
+    task.join()
+    task.leave()
+    assert task.is_stopped
 
 
-def test_what_is_being_written_is_listed_by_conversation(answers: Answers, kept: Conversations) -> None:
+def test_what_is_being_written_is_listed_by_conversation(answers: AnswerTasks, kept: Conversations) -> None:
     conversation = kept.begin(["shop"], "ann")
     held = Held()
-    asking = answers.begin(Asker("where?", "ann", conversation.id, ("shop",)), held)
-    assert answers.running(conversation.id, "ann") == [asking]
+    task = answers.begin(Asker("where?", "ann", conversation.id, ("shop",)), held)
+    assert answers.running(conversation.id, "ann") == [task]
     assert answers.running(conversation.id, "ben") == []
     assert answers.running("other", "ann") == []
     held.go_on.set()
-    ended(asking)
+    ended(task)
     assert answers.running(conversation.id, "ann") == []
-    assert kept.get(conversation.id, "ann").turns[0].details["answer_id"] == asking.id
+    assert kept.get(conversation.id, "ann").turns[0].details["answer_id"] == task.id
 
 
-def test_a_failed_answer_is_kept_with_its_sources_its_steps_and_the_hint(answers: Answers, kept: Conversations) -> None:
+def test_a_failed_answer_is_kept_with_its_sources_its_steps_and_the_hint(
+    answers: AnswerTasks, kept: Conversations
+) -> None:
     conversation = kept.begin(["shop"], "ann")
     happened = (
         AnswerSources((SOURCE,), (), ()),
         Thought("I look."),
-        Observed("read_file", "x" * 3_000, (), False, 1.0),
+        ToolObservation("read_file", "x" * 3_000, (), False, 1.0),
     )
     asker = Asker("where?", "ann", conversation.id, ("shop",), is_agent=True)
     ended(answers.begin(asker, scripted(*happened, UsageError("no such path", hint="look"))))

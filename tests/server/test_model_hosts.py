@@ -16,7 +16,7 @@ import httpx
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.protocols.server import Served, Turn
+from tests.protocols.server import ServedSettings, Turn
 from tests.protocols.server import serving as model_server
 
 from codefathom.server.server_config import ServerConfig
@@ -40,7 +40,7 @@ def ready(server: httpx.Client, shop: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedSettings]:
     """Stands for every other machine, as a proxy does."""
     with model_server(spoken("OK")) as model:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
@@ -89,7 +89,7 @@ def sends(client: httpx.Client) -> list[Any]:
         "http://localhost\t.evil.example/v1",
     ],
 )
-def test_a_model_elsewhere_is_not_asked(ready: httpx.Client, elsewhere: Served, address: str) -> None:
+def test_a_model_elsewhere_is_not_asked(ready: httpx.Client, elsewhere: ServedSettings, address: str) -> None:
     for send in sends(ready):
         answer = send({"llm.model": f"openai:x@{address}"})
         assert (answer.status_code, answer.headers["content-type"]) == (400, "application/problem+json")
@@ -101,7 +101,7 @@ def test_a_model_elsewhere_is_not_asked(ready: httpx.Client, elsewhere: Served, 
 @pytest.mark.parametrize(
     "address", ["http://127.0.0.1@evil.example/v1", "http://localhost:80@evil.example/v1", "http://me:x@localhost/v1"]
 )
-def test_an_address_with_a_login_is_not_asked(ready: httpx.Client, elsewhere: Served, address: str) -> None:
+def test_an_address_with_a_login_is_not_asked(ready: httpx.Client, elsewhere: ServedSettings, address: str) -> None:
     assert {send({"llm.model": f"openai:x@{address}"}).status_code for send in sends(ready)} == {400}
     assert elsewhere.asked == []
 
@@ -124,7 +124,9 @@ def test_an_address_with_a_login_is_not_asked(ready: httpx.Client, elsewhere: Se
         {"rerank.model": "http:x", "rerank.base_url": "http://evil.example/v1"},
     ],
 )
-def test_no_setting_leads_elsewhere(ready: httpx.Client, elsewhere: Served, settings: dict[str, object]) -> None:
+def test_no_setting_leads_elsewhere(
+    ready: httpx.Client, elsewhere: ServedSettings, settings: dict[str, object]
+) -> None:
     for send in sends(ready):
         answer = send(settings)
         assert (answer.status_code, answer.json()["code"]) == (400, "closed"), answer.text
@@ -133,7 +135,7 @@ def test_no_setting_leads_elsewhere(ready: httpx.Client, elsewhere: Served, sett
 
 
 def test_what_is_on_the_list_of_the_operator_is_asked(
-    serve: Serve, config: ServerConfig, shop: Path, elsewhere: Served, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, config: ServerConfig, shop: Path, elsewhere: ServedSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with serve(replace(config, model_hosts=("gpu.example", "http://box.example:8000", "nas.example:1"))) as client:
@@ -363,7 +365,7 @@ def test_each_setting_says_why_it_is_closed_and_which_hosts_it_takes(
     assert "pass-word" not in text.text
 
 
-def test_no_page_is_fetched_for_a_client(ready: httpx.Client, elsewhere: Served) -> None:
+def test_no_page_is_fetched_for_a_client(ready: httpx.Client, elsewhere: ServedSettings) -> None:
     for name in ("url", "urls", "documents", "doc"):
         answer = ready.post("/ask", json={"question": QUESTION, name: "http://evil.example/"})
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid")

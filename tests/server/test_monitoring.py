@@ -16,7 +16,7 @@ from tests.server.test_projects import add, index
 from codefathom import Engine, __version__
 from codefathom.config.settings import declared_settings
 from codefathom.server.http.auth import Token, hash_of
-from codefathom.server.metrics.counters import BUCKETS_S, Measures, RequestRecord
+from codefathom.server.metrics.counters import BUCKETS_S, RequestRecord, ServerCounters
 from codefathom.server.server_config import ServerConfig
 
 
@@ -31,7 +31,7 @@ def ready(server: httpx.Client, shop: Path) -> httpx.Client:
 
 
 def test_times_are_told_by_route() -> None:
-    measures = Measures()
+    measures = ServerCounters()
     for number in range(1, 101):
         measures.add(RequestRecord("POST", "/search", 200, number / 1000))
     measures.add(RequestRecord("GET", "/files", 404, 0.5))
@@ -43,7 +43,7 @@ def test_times_are_told_by_route() -> None:
 
 def test_an_hour_is_kept_minute_by_minute_with_what_failed() -> None:
     now = [600.0]
-    measures = Measures(lambda: now[0])
+    measures = ServerCounters(lambda: now[0])
     measures.add(RequestRecord("GET", "/a", 200, 0.1))
     now[0] = 659.0
     measures.add(RequestRecord("GET", "/a", 502, 0.1, "the model failed"))
@@ -61,7 +61,7 @@ def test_an_hour_is_kept_minute_by_minute_with_what_failed() -> None:
 
 def test_a_minute_tells_how_long_its_answers_took() -> None:
     now = [600.0]
-    measures = Measures(lambda: now[0])
+    measures = ServerCounters(lambda: now[0])
     for number in range(100):
         measures.add(RequestRecord("GET", "/a", 200, (number + 1) / 1_000))
     now[0] = 660.0
@@ -86,7 +86,7 @@ SAMPLE = re.compile(r'codefathom_\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? -?\d+(\.\d
     )
 )
 def test_the_text_for_prometheus_adds_up(requests: list[RequestRecord]) -> None:
-    measures = Measures()
+    measures = ServerCounters()
     for request in requests:
         measures.add(request)
     lines = measures.prometheus({"projects": 2, "cache_hits_total": 3}).splitlines()

@@ -18,7 +18,7 @@ from codefathom.server.projects.opened_engines import OpenedEngines
 from codefathom.server.searches.search_cache import ResultCache
 
 
-class Recorded(Engine):
+class RecordingModel(Engine):
     """An engine that knows whether it was closed."""
 
     n_closed = 0
@@ -39,14 +39,14 @@ def folders(tmp_path: Path) -> list[str]:
 
 @pytest.fixture
 def opened() -> Iterator[OpenedEngines]:
-    engines = OpenedEngines(lambda: 2, Recorded.open)
+    engines = OpenedEngines(lambda: 2, RecordingModel.open)
     yield engines
     engines.close()
 
 
-def use(opened: OpenedEngines, folder: str) -> Recorded:
+def use(opened: OpenedEngines, folder: str) -> RecordingModel:
     with opened.lease(folder, folder) as engine:
-        assert isinstance(engine, Recorded)
+        assert isinstance(engine, RecordingModel)
         return engine
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.protocols.server import Served, Turn
+from tests.protocols.server import ServedSettings, Turn
 from tests.protocols.server import serving as model_server
 from tests.waiting import LONG_S, comes
 
@@ -41,7 +41,7 @@ def spoken(*pieces: str, **rest: Any) -> Turn:
 @contextmanager
 def asked_of(
     config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch, *turns: Turn
-) -> Iterator[tuple[httpx.Client, Served]]:
+) -> Iterator[tuple[httpx.Client, ServedSettings]]:
     """A server with the indexed shop, whose answering model follows a script."""
     with model_server(*turns) as model:
         for name, value in {

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from tests.waiting import LONG_S, Started, comes
 
-from codefathom.server.connections import Places
+from codefathom.server.connections import ConnectionTable
 from codefathom.server.http.problem_json import BusyError
 from codefathom.server.server_config import ServerConfig
 
@@ -203,7 +203,7 @@ class Held:
 
 
 def test_the_longest_waiting_of_the_largest_crowd_makes_room(config: ServerConfig) -> None:
-    places = Places(lambda: replace(config, connections=5, connections_of_one=4), 1_000)
+    places = ConnectionTable(lambda: replace(config, connections=5, connections_of_one=4), 1_000)
     held = [Held("b"), Held("a", is_waiting=False), Held("a"), Held("a"), Held("c")]
     for one in held:
         places.take(one)
@@ -220,7 +220,7 @@ def test_the_longest_waiting_of_the_largest_crowd_makes_room(config: ServerConfi
 
 
 def test_half_of_what_the_system_lets_open_is_for_other_things(config: ServerConfig) -> None:
-    places = Places(lambda: config, 20)
+    places = ConnectionTable(lambda: config, 20)
     held = [Held(str(number)) for number in range(15)]
     for one in held:
         places.take(one)

@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
-from tests.protocols.server import Served as ServedModel
+from tests.protocols.server import ServedSettings as ServedModel
 from tests.protocols.server import Turn
 from tests.protocols.server import serving as serving_model
 from tests.waiting import LONG_S, join

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
-from tests.protocols.server import Served, Turn
+from tests.protocols.server import ServedSettings, Turn
 from tests.protocols.server import serving as serving_model
 from tests.waiting import LONG_S
 
@@ -69,7 +69,7 @@ def grows(page: Page) -> None:
     )
 
 
-def model_of(served: ServedPage) -> Served:
+def model_of(served: ServedPage) -> ServedSettings:
     assert served.model is not None
     return served.model
 

@@ -79,7 +79,7 @@ class ToolUse(NamedTuple):
     arguments: str
 
 
-class Observed(NamedTuple):
+class ToolObservation(NamedTuple):
     """The result of a call, as the model gets it."""
 
     name: str
@@ -101,7 +101,7 @@ class Final(NamedTuple):
     hint: str = ""  # the remedy for it
 
 
-Event = Delta | Thought | ToolUse | Observed | Final  # a Delta is a piece of what the model is just writing
+Event = Delta | Thought | ToolUse | ToolObservation | Final  # a Delta is a piece of what the model is just writing
 
 
 def run(
@@ -290,7 +290,7 @@ class _Talk:
                 self.messages.append(Message("tool", observation.text, tool_call_id=call.id))
             result = fenced(observation.text, "the result")
             in_text.append(f"Result of {call.name} {call.arguments}:\n{result}")
-            yield Observed(call.name, *observation, self.record.stages[-1].milliseconds)
+            yield ToolObservation(call.name, *observation, self.record.stages[-1].milliseconds)
         if not is_native:
             self.messages.append(Message("user", "\n\n".join(in_text)))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codefathom.answer.answer_types import Answer, Source
-from codefathom.answer.budget import Material, Packed, pack, too_large
+from codefathom.answer.budget import Material, PackedSources, pack, too_large
 from codefathom.answer.problems import merge_failures
 from codefathom.answer.prompting import language_of_question
 from codefathom.answer.record import Record
@@ -225,7 +225,7 @@ def _choose_lines(run: AnswerRun, files: list[Material]) -> list[Material]:
     return files
 
 
-def _pack(run: AnswerRun, files: Sequence[Material]) -> Packed:
+def _pack(run: AnswerRun, files: Sequence[Material]) -> PackedSources:
     with run.record.stage("pack", _paths(files)) as stage:
         question = run.question
         packed = pack(files, question.budget, question.count, run.project.name_of, in_line_order=question.in_line_order)

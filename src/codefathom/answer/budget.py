@@ -58,7 +58,7 @@ class Material(NamedTuple):
     is_exact: bool = False  # the spans are shown as they are, not the lines around them
 
 
-class Packed(NamedTuple):
+class PackedSources(NamedTuple):
     """The sources that fit."""
 
     sources: tuple[Source, ...]
@@ -111,7 +111,7 @@ def pack(
     name_of: NameOf = lambda *_: "",
     *,
     in_line_order: bool = True,
-) -> Packed:
+) -> PackedSources:
     """Pack files, best first. Sources are numbered in the order in which they are shown.
 
     A whole file has no symbol: all of its definitions are there.
@@ -124,7 +124,7 @@ def pack(
             parts = parts or [source for source in _beginning(item, room, name_of) if room.take_segment(source)]
             chosen[index] = sorted(parts, key=lambda source: source.start_line) if in_line_order else parts
     ordered = [source for index in range(len(files)) for source in chosen[index]]
-    return Packed(
+    return PackedSources(
         tuple(replace(source, number=number) for number, source in enumerate(ordered, start=1)),
         sum(room.cost(source) for source in ordered),
         tuple(item.path for index, item in enumerate(files) if not chosen[index]),

@@ -85,11 +85,11 @@ class Stage:
     n_out: int | None = None  # None: as much as `output` lists
     detail: str = ""
     output: Sequence[str] = ()
-    _models: list[Recorded] = field(default_factory=list)
+    _models: list[RecordingModel] = field(default_factory=list)
 
     def recorded(self, model: ChatModel) -> ChatModel:
         """Return the model as this stage may ask it: every call is kept."""
-        self._models.append(Recorded(model, self.mask))
+        self._models.append(RecordingModel(model, self.mask))
         return self._models[-1]
 
     @property
@@ -98,7 +98,7 @@ class Stage:
         return [call for model in self._models for call in model.calls]
 
 
-class Recorded:
+class RecordingModel:
     """A model that keeps every call, masked and shortened. As safe to use from several threads as the model is."""
 
     def __init__(self, model: ChatModel, mask: Callable[[str], str] = str) -> None:

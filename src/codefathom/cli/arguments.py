@@ -20,7 +20,7 @@ _LEADING = {name: 2 if option.metavar else 1 for option in COMMON_OPTIONS for na
 _MAX_SHOWN = 80  # characters of a value that an error repeats
 
 
-class Parsed(NamedTuple):
+class ParsedCommand(NamedTuple):
     """A command to run, or a request for its help."""
 
     command: str  # "": the overview of all commands
@@ -28,13 +28,13 @@ class Parsed(NamedTuple):
     wants_help: bool = False
 
 
-def parse(words: Sequence[str]) -> Parsed:
+def parse(words: Sequence[str]) -> ParsedCommand:
     """Read the words after the program's name. Raises UsageError."""
     name, rest = _split_command(words)
     if name in _BY_NAME:
         return _parse_command(_BY_NAME[name], rest)
     if name == "help" or not words:
-        return Parsed(_topic(rest), None, wants_help=True)
+        return ParsedCommand(_topic(rest), None, wants_help=True)
     if is_legacy(words):
         return _parse_legacy(words)
     if len(name.split()) > 1:
@@ -68,18 +68,18 @@ def _split_command(words: Sequence[str]) -> tuple[str, list[str]]:
     return "", list(words)
 
 
-def _parse_top(words: Sequence[str]) -> Parsed:
+def _parse_top(words: Sequence[str]) -> ParsedCommand:
     if {"--version", "-V"} & set(words):
-        return Parsed("version", _BY_NAME["version"].options_type(Common(json="--json" in words)))
+        return ParsedCommand("version", _BY_NAME["version"].options_type(Common(json="--json" in words)))
     if {"-h", "--help"} & set(words):
-        return Parsed("", None, wants_help=True)
+        return ParsedCommand("", None, wants_help=True)
     raise UsageError(f"there is no command in {' '.join(words)!r}", hint="fathom --help lists the commands")
 
 
-def _parse_command(command: Command, words: Sequence[str]) -> Parsed:
+def _parse_command(command: Command, words: Sequence[str]) -> ParsedCommand:
     values = _read(f"fathom {command.name}", command.operands, (*command.options, *COMMON_OPTIONS), words)
     if values.pop("help", False):
-        return Parsed(command.name, None, wants_help=True)
+        return ParsedCommand(command.name, None, wants_help=True)
     common, own = _divide(values, command.options)
     for operand in command.operands:
         if len(operand.choices) == 1:  # a word that may be left out, such as the second one of `config show`
@@ -88,16 +88,16 @@ def _parse_command(command: Command, words: Sequence[str]) -> Parsed:
         if option.required and not own.get(option.destination):
             missing = option.names[0] if option.names[0].startswith("-") else option.metavar
             raise UsageError(f"fathom {command.name} needs {missing}", hint=f"see fathom {command.name} --help")
-    return Parsed(command.name, command.options_type(common=common, **own))
+    return ParsedCommand(command.name, command.options_type(common=common, **own))
 
 
-def _parse_legacy(words: Sequence[str]) -> Parsed:
+def _parse_legacy(words: Sequence[str]) -> ParsedCommand:
     values = _read("fathom", LEGACY_OPTIONS[:1], (*LEGACY_OPTIONS[1:], *COMMON_OPTIONS), words)
     if values.pop("help", False):
-        return Parsed("", None, wants_help=True)
+        return ParsedCommand("", None, wants_help=True)
     common, own = _divide(values, LEGACY_OPTIONS)
     command, options = translate(common, own)
-    return Parsed(command, options)
+    return ParsedCommand(command, options)
 
 
 def _divide(values: dict[str, Any], options: Iterable[Option]) -> tuple[Common, dict[str, Any]]:

@@ -706,7 +706,7 @@ class ServerSettings(NamedTuple):
     )
 
 
-class Served(NamedTuple):
+class ServedSettings(NamedTuple):
     """Marks settings that partly came over HTTP: keys of models are sent to these addresses only.
 
     A client does not see the error text of another server either.
@@ -736,7 +736,7 @@ class Settings(NamedTuple):
     server: ServerSettings = ServerSettings()
     origins: Mapping[str, str] = NOTHING
     refused: Mapping[str, str] = NOTHING  # values of the project's file that are ignored: a sentence for each key
-    served: Served | None = None  # None: nothing of it came over HTTP
+    served: ServedSettings | None = None  # None: nothing of it came over HTTP
 
 
 class DeclaredSetting(NamedTuple):

@@ -17,7 +17,7 @@ from codefathom.stores.vectors.flat_vectors import are_near
 from codefathom.stores.views import Views
 
 
-class Compared(NamedTuple):
+class FileComparison(NamedTuple):
     """The result of comparing some documents with the index."""
 
     differing: frozenset[str]  # paths of documents that must be written
@@ -53,7 +53,7 @@ class Doubt:
         self._views.clear()
         self._check_others()
 
-    def compare(self, records: Sequence[DocumentRecord]) -> Compared:
+    def compare(self, records: Sequence[DocumentRecord]) -> FileComparison:
         """Compare documents with the stored ones; remove those that differ, mend vectors."""
         differing, keys = self._comparison.compare(records)
         stored_paths = tuple(path for path in differing if path in self._entries)
@@ -66,7 +66,7 @@ class Doubt:
         if vectors:
             self._catalog.add_vectors(records[0].model, vectors)
         paths = {record.parsed.document.path for record in same if not vectors.keys().isdisjoint(record.text_hashes)}
-        return Compared(differing, tuple(path for path in mended if path in differing or path in paths), keys)
+        return FileComparison(differing, tuple(path for path in mended if path in differing or path in paths), keys)
 
     def end(self, left_over: Collection[str]) -> None:
         """Remove the documents that were not compared, when the run stopped early."""

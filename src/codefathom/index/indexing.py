@@ -28,7 +28,7 @@ from codefathom.index.prepare import (
     store_parses,
     unparsed,
 )
-from codefathom.index.reparse import ModelParser, Reparsing
+from codefathom.index.reparse import ModelParser, ModelReparse
 from codefathom.index.workers import prepare_all, prepare_windows
 from codefathom.providers.base import Embedder
 from codefathom.source.charset import likely_encoding
@@ -40,7 +40,7 @@ from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.stores.base import Row
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog.readers import IndexCatalog
-from codefathom.stores.catalog.records import Batch, DocumentRecord, Entry, Rejected, Touched
+from codefathom.stores.catalog.records import Batch, DocumentRecord, Entry, RejectedFile, TouchedFile
 from codefathom.stores.vectors.flat_vectors import quantise
 from codefathom.stores.views import Views
 from codefathom.system.memory import give_back
@@ -82,7 +82,7 @@ class _Tally:
     added: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
-    rejected: list[Rejected] = field(default_factory=list)
+    rejected: list[RejectedFile] = field(default_factory=list)
     mended: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     unfinished: list[Failure] = field(default_factory=list)  # indexed, but not by the model; no reason to pause
@@ -123,7 +123,7 @@ def run(
 
 
 def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generator[Progress | IndexReport, None, None]:
-    reparsing = Reparsing(stages.model_parser, stages.recipe)
+    reparsing = ModelReparse(stages.model_parser, stages.recipe)
     tally = _Tally(time.perf_counter(), unfinished=reparsing.failures, model_sizes=reparsing.sizes)
     yield Progress("scan", 0, 0)
     looked_at_ns = time.time_ns()
@@ -158,7 +158,7 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
 
 
 def _work_off(
-    stages: Stages, jobs: Sequence[FileJob], entries: Mapping[str, Entry], reparsing: Reparsing, tally: _Tally
+    stages: Stages, jobs: Sequence[FileJob], entries: Mapping[str, Entry], reparsing: ModelReparse, tally: _Tally
 ) -> Iterator[Progress]:
     """Prepare and store files, batch by batch, until too many of them fail."""
     n_jobs = tally.n_done + len(jobs)
@@ -219,7 +219,7 @@ def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
     """Index the texts that are equal to their files in the tree, and return their number."""
     entries = stages.catalog.entries()
     tally = _Tally(time.perf_counter())
-    reparsing = Reparsing(stages.model_parser, stages.recipe)
+    reparsing = ModelReparse(stages.model_parser, stages.recipe)
     stages.views.begin(damaged=stages.views.damage())
     recipe = with_found_encoding(stages.recipe, stages.catalog)
     files = [
@@ -252,7 +252,7 @@ def _store(stages: Stages, outcomes: list[Outcome], entries: Mapping[str, Entry]
     prepared = [item for item in outcomes if isinstance(item, PreparedFile)]
     vectors = _vectors(stages, prepared, tally)
     fields = {piece.id: row for item in prepared for piece, row in zip(item.chunks, item.fields, strict=True)}
-    rejected = [item for item in outcomes if isinstance(item, Rejected)]
+    rejected = [item for item in outcomes if isinstance(item, RejectedFile)]
     failures = [item for item in outcomes if isinstance(item, Failure)]
     written = stages.catalog.write(
         Batch(
@@ -260,7 +260,7 @@ def _store(stages: Stages, outcomes: list[Outcome], entries: Mapping[str, Entry]
             removed=tuple(
                 path for path in [item.path for item in rejected] + [item.path for item in failures] if path in entries
             ),
-            touched=tuple(item for item in outcomes if isinstance(item, Touched)),
+            touched=tuple(item for item in outcomes if isinstance(item, TouchedFile)),
         )
     )
     stages.views.apply(
@@ -336,7 +336,7 @@ def _compared(stages: Stages, doubt: Doubt, outcomes: list[Outcome], tally: _Tal
         [Row(key_of[piece.id], vectors[digest]) for piece, digest, _ in pieces if digest in vectors],
         (),
     )
-    touched = {item.path: Touched(*item.file) for item in same}
+    touched = {item.path: TouchedFile(*item.file) for item in same}
     return [touched.get(item.path, item) for item in outcomes]
 
 
@@ -396,9 +396,9 @@ def _count(tally: _Tally, outcomes: list[Outcome], entries: Mapping[str, Entry])
             (tally.changed if path in entries else tally.added).append(path)
             tally.n_chunks += len(item.chunks)
             tally.n_bytes += item.parsed.document.size
-        elif isinstance(item, Touched):
+        elif isinstance(item, TouchedFile):
             tally.n_touched += 1
-        elif isinstance(item, Rejected):
+        elif isinstance(item, RejectedFile):
             tally.rejected.append(item)
         else:
             tally.failures.append(item)

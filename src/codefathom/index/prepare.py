@@ -18,7 +18,7 @@ from codefathom.source.large import Survey, Window, look_through
 from codefathom.source.secrets import MASK, blank
 from codefathom.stores.base import Fields
 from codefathom.stores.cache import Cache, decode_parsed, encode_parsed
-from codefathom.stores.catalog.records import Rejected, Touched
+from codefathom.stores.catalog.records import RejectedFile, TouchedFile
 from codefathom.stores.lexical.fields import fields_of
 from codefathom.types import Chunk, Document, Failure, ParsedDocument, Skipped
 
@@ -43,7 +43,7 @@ class PreparedFile(NamedTuple):
         return self.file.path
 
 
-Outcome = PreparedFile | Touched | Rejected | Failure
+Outcome = PreparedFile | TouchedFile | RejectedFile | Failure
 
 # Reasons that may pass by themselves: such a file is tried again in each run.
 _PASSING = frozenset({"unreadable"})
@@ -57,25 +57,25 @@ def prepare(job: FileJob, recipe: Recipe) -> Outcome:
     if isinstance(document, Skipped):
         return left_out(document, job)
     if document.fingerprint == job.fingerprint:
-        return Touched(*job.file)
+        return TouchedFile(*job.file)
     return prepare_document(document, job.file, recipe)
 
 
-def look_into(stream: BinaryIO, job: FileJob, recipe: Recipe) -> Survey | Touched | Rejected | Failure:
+def look_into(stream: BinaryIO, job: FileJob, recipe: Recipe) -> Survey | TouchedFile | RejectedFile | Failure:
     """Survey a large file before it is parsed; for one that need not be parsed, return its outcome."""
     survey = look_through(
         stream, job.file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
     )
     if isinstance(survey, Skipped):
         return left_out(survey, job)
-    return Touched(*job.file) if survey.fingerprint == job.fingerprint else survey
+    return TouchedFile(*job.file) if survey.fingerprint == job.fingerprint else survey
 
 
-def left_out(skipped: Skipped, job: FileJob) -> Rejected | Failure:
+def left_out(skipped: Skipped, job: FileJob) -> RejectedFile | Failure:
     """Return the outcome of a file that is no document: a failure where the reason may pass by itself."""
     if skipped.reason in _PASSING:
         return Failure(skipped.path, skipped.reason)
-    return Rejected(skipped.path, skipped.reason, job.file.size, job.file.mtime_ns)
+    return RejectedFile(skipped.path, skipped.reason, job.file.size, job.file.mtime_ns)
 
 
 def prepare_document(document: Document, file: FileStat, recipe: Recipe) -> PreparedFile:

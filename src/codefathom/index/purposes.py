@@ -75,7 +75,7 @@ class Sketch(NamedTuple):
     text: str  # without secrets
 
 
-class Described(NamedTuple):
+class PurposeReply(NamedTuple):
     """The result of a call: purposes by place in the batch, and the reason why some are missing."""
 
     purposes: Mapping[int, str]
@@ -178,7 +178,7 @@ class _PurposeRun:
             return None
         return Sketch(path, document.fingerprint, document.size, sketch(document, text, symbols, self._model.mask))
 
-    def _ask(self, batch: Sequence[Sketch], model: ChatModel) -> Described | None:
+    def _ask(self, batch: Sequence[Sketch], model: ChatModel) -> PurposeReply | None:
         if self._n_failed_in_a_row >= GIVE_UP_AFTER:
             return None
         answer = _describe(model, batch)
@@ -186,9 +186,9 @@ class _PurposeRun:
         self._n_failed_in_a_row = 0 if answer.purposes else self._n_failed_in_a_row + 1
         return answer
 
-    def _keep(self, batch: Sequence[Sketch], answer: Described | None) -> None:
+    def _keep(self, batch: Sequence[Sketch], answer: PurposeReply | None) -> None:
         if answer is None:
-            answer = Described({}, f"not asked after {GIVE_UP_AFTER} calls in a row failed")
+            answer = PurposeReply({}, f"not asked after {GIVE_UP_AFTER} calls in a row failed")
         else:
             self._sizes += [item.size for item in batch]
         purposes = {batch[place].fingerprint: purpose for place, purpose in answer.purposes.items()}
@@ -228,22 +228,22 @@ def _batches(sketches: Iterable[Sketch]) -> Iterator[list[Sketch]]:
         yield batch
 
 
-def _describe(model: ChatModel, batch: Sequence[Sketch]) -> Described:
+def _describe(model: ChatModel, batch: Sequence[Sketch]) -> PurposeReply:
     """Ask about all files at once, then about each file that the reply left out."""
     try:
         purposes = _purposes(model, batch)
     except ProviderError as error:
-        return Described({}, str(error))
+        return PurposeReply({}, str(error))
     for place in [place for place in range(len(batch)) if place not in purposes and len(batch) > 1]:
         try:
             alone = _purposes(model, [batch[place]])
         except ProviderError as error:
-            return Described(purposes, str(error))
+            return PurposeReply(purposes, str(error))
         if alone:
             purposes[place] = alone[0]
         if not purposes:
             break  # no list and no single answer: it cannot do this
-    return Described(purposes)
+    return PurposeReply(purposes)
 
 
 def _purposes(model: ChatModel, batch: Sequence[Sketch]) -> dict[int, str]:

@@ -39,7 +39,7 @@ def model_parser(model: ChatModel, workers: int, *, mask: Callable[[str], str]) 
     return ModelParser(model, lambda document, chat: parser(chat, mask=mask)(document), workers)
 
 
-class Reparsing:
+class ModelReparse:
     """The model's part in one run; collects the files that failed."""
 
     def __init__(self, model: ModelParser | None, recipe: Recipe) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from codefathom.agent.loop import AgentLimits, Briefing, Event, Final, Observed, run
+from codefathom.agent.loop import AgentLimits, Briefing, Event, Final, ToolObservation, run
 from codefathom.agent.report import report
 from codefathom.agent.tools import ShownLines, Tool, ToolProject, tools, usage
 from codefathom.answer.answer_types import Answer, AnswerRequest, Source
@@ -52,7 +52,7 @@ def investigate(request: AnswerRequest, opened: OpenedProject, search: Search) -
     briefing = _briefing(texts, request, toolbox, limits, len(project.paths()))
     seen = list(briefing.places)
     for event in run(question, chosen, toolbox, limits, briefing):
-        if isinstance(event, Observed):
+        if isinstance(event, ToolObservation):
             seen += event.places
         yield event
         if isinstance(event, Final):

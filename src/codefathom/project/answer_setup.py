@@ -14,7 +14,7 @@ from codefathom.answer.prompting import latest
 from codefathom.answer.stages.answer_run import AnswerProject, AnswerQuestion, Models
 from codefathom.answer.stages.gather import gather, materials
 from codefathom.answer.stages.judge import JudgeOptions
-from codefathom.answer.stages.select import Listed
+from codefathom.answer.stages.select import OutlineFile
 from codefathom.answer.tokens import counter
 from codefathom.config.settings import Settings
 from codefathom.errors import UsageError
@@ -152,11 +152,13 @@ def _project(texts: Texts, search: Callable[[str, int], SearchResult]) -> Answer
     )
 
 
-def _outline(candidates: Sequence[str], opened: OpenedProject) -> list[Listed]:
+def _outline(candidates: Sequence[str], opened: OpenedProject) -> list[OutlineFile]:
     documents = [document.path for document in opened.catalog.documents()]
     paths = documents if len(documents) <= _SMALL_PROJECT else list(candidates)
     purposes = opened.purposes(paths)
     return [
-        Listed(path, tuple(symbol.qualified_name for symbol in opened.catalog.symbols_of(path)), purposes.get(path, ""))
+        OutlineFile(
+            path, tuple(symbol.qualified_name for symbol in opened.catalog.symbols_of(path)), purposes.get(path, "")
+        )
         for path in paths
     ]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from codefathom.config.configuration import find_root, home_folder, load_settings, user_file
 from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
 from codefathom.config.settings import Settings
 from codefathom.errors import (
@@ -19,11 +18,11 @@ from codefathom.errors import (
     IndexingError,
     ProviderError,
     SettingsError,
-    SourceError,
     UnwritableError,
 )
 from codefathom.index.chunk import ChunkLimits
 from codefathom.index.plan import Recipe
+from codefathom.project.location import Location, index_place
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.search.ranking.fuse import Fusion
@@ -32,13 +31,12 @@ from codefathom.source.origin import Originals, Tree
 from codefathom.source.scan import ScanRules
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
-from codefathom.stores.folder import Folder, index_folder, writing_error
+from codefathom.stores.folder import Folder, writing_error
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.lock import WriterLock, held_lock
-from codefathom.stores.registry import IndexPlace, Registry
+from codefathom.stores.registry import Registry
 from codefathom.stores.views import Views
 from codefathom.system.adapters import VECTOR_STORES, load
-from codefathom.text.printable import is_text
 
 if TYPE_CHECKING:
     from codefathom.index.doubt import Doubt
@@ -47,109 +45,12 @@ if TYPE_CHECKING:
     from codefathom.index.reparse import ModelParser
     from codefathom.project.upgrading import Upgrade
     from codefathom.remote.chat_models import Connections
-    from codefathom.search.ranking.rerank import Reranking
+    from codefathom.search.ranking.rerank import WeightedReranker
     from codefathom.stores.cache import Cache
     from codefathom.stores.catalog.records import StoredDocument
     from codefathom.types import Hit, IndexReport, Progress
 
-INDEX_FOLDER = ".fathom"
 _BATCH_HERE = 32  # texts for a model on this machine, some seconds' work; a server is asked for `embed.batch` at once
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """The folders of a project, of its index and of the user's caches, and the settings in force."""
-
-    root: str
-    index_dir: str
-    cache_dir: str
-    settings: Settings
-    variables: Mapping[str, str]  # of the environment, where the keys of providers are
-    state_dir: str  # where it is remembered which indexes are known
-
-    @property
-    def index_folder(self) -> Folder:
-        """The folder of the index, as all that is in it is opened."""
-        return index_folder(self.index_dir, self.root)
-
-
-def locate(path: str, settings: Settings | None = None) -> Location:
-    """Find the project of a path. Raises SourceError when there is no such folder."""
-    if not os.path.isdir(path):
-        raise SourceError(f"no such folder: {path!r}", hint="give the path of a project's folder")
-    root = find_root(os.path.realpath(path))
-    settings = settings or load_settings(root, environ=os.environ, user_file=user_file(os.environ))
-    cache_dir = user_cache_dir()
-    return Location(root, _index_dir(root, settings, cache_dir), cache_dir, settings, os.environ, user_state_dir())
-
-
-def user_cache_dir() -> str:
-    """Return the absolute path of the folder for what all projects of this user share."""
-    home = home_folder()
-    if os.environ.get("FATHOM_CACHE_DIR"):
-        return os.path.abspath(os.environ["FATHOM_CACHE_DIR"])
-    if os.name == "nt":
-        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
-    return os.path.abspath(os.path.join(base, "codefathom"))
-
-
-def user_state_dir() -> str:
-    """Return the folder for what this user's programs remember, such as which indexes were made or checked here."""
-    if os.environ.get("FATHOM_STATE_DIR"):
-        return os.environ["FATHOM_STATE_DIR"]
-    home = home_folder()
-    if os.name == "nt":
-        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-        return os.path.join(base, "codefathom", "state")
-    base = os.environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
-    return os.path.join(base, "codefathom")
-
-
-def word_of(place: Location) -> str:
-    """Return the word by which this user knows the index of a project, "" for an index that is not known."""
-    return Registry(place.state_dir).word(_index_place(place))
-
-
-def _index_place(place: Location) -> IndexPlace:
-    return IndexPlace(place.root, place.index_dir, os.path.join(place.index_dir, CATALOGUE))
-
-
-def _index_dir(root: str, settings: Settings, cache_dir: str) -> str:
-    """`.fathom` in the project; another folder by setting; under the user's cache when the project is read-only."""
-    name = os.path.basename(root).encode("utf-8", "replace").decode()
-    own = f"{name}-{blake2b(root.encode(errors='surrogateescape'), digest_size=6).hexdigest()}"
-    chosen = settings.index.dir
-    if chosen:
-        _refuse_others(os.path.join(root, chosen))
-        return os.path.join(root, chosen)
-    if os.environ.get("FATHOM_INDEX_DIR"):  # one folder for the indexes of many projects
-        return os.path.join(os.environ["FATHOM_INDEX_DIR"], own)
-    inside = os.path.join(root, INDEX_FOLDER)
-    kind = Folder(root).file(INDEX_FOLDER).kind()
-    # What is neither a folder nor missing is an error of whoever opens the index: not all that it is may be ours.
-    # The library of the lexical view takes only names in UTF-8.
-    if is_text(inside) and (kind not in {"", "folder"} or os.access(inside if kind else root, os.W_OK)):
-        return inside
-    return os.path.join(cache_dir, "indexes", own)
-
-
-_OURS = ("catalog.", "lexical", "vectors-", "write.lock", ".gitignore")
-_OF_VERSION_CONTROL = {".git", ".hg", ".svn", ".jj", ".bzr", "cvs"}
-
-
-def _refuse_others(index_dir: str) -> None:
-    """Raise SettingsError for a folder in which other files than ours lie: an index empties and ignores its folder."""
-    hint = "set index.dir to a folder that is empty or not there yet"
-    if _OF_VERSION_CONTROL & {part.lower() for part in os.path.normpath(index_dir).split(os.sep)}:
-        raise SettingsError(f"the index cannot lie in {index_dir!r}: that is a folder of version control", hint=hint)
-    # None where it is not there yet, or cannot be read: the attempt to make it will say why.
-    others = sorted(name for name in Folder(index_dir).names() if not name.startswith(_OURS))
-    if others:
-        raise SettingsError(
-            f"the index cannot lie in {index_dir!r}: other files are there, such as {others[0]!r}", hint=hint
-        )
 
 
 class OpenedProject:
@@ -213,17 +114,17 @@ class OpenedProject:
         word = os.urandom(16).hex()
         self.catalog.mark(word)
         self._is_known = True
-        return self._registry.add(_index_place(self.place), word)
+        return self._registry.add(index_place(self.place), word)
 
     def _knows(self) -> bool:
-        return self.catalog.is_marked_with(self._registry.word(_index_place(self.place)))
+        return self.catalog.is_marked_with(self._registry.word(index_place(self.place)))
 
     def _claims(self) -> bool:
         """Take an empty index for one that is made here."""
         word = os.urandom(16).hex()
         if not self.catalog.claim(word):
             return False
-        self._registry.add(_index_place(self.place), word)
+        self._registry.add(index_place(self.place), word)
         return True
 
     @property
@@ -357,18 +258,18 @@ class OpenedProject:
 
         return embedder(self.place.settings, self._to_servers(), self.catalog.dimensions_of)
 
-    def _reranking(self) -> Reranking | None:
+    def _reranking(self) -> WeightedReranker | None:
         """Return the reranking model, None without one. One that cannot be used is told of by each search."""
         rerank = self.place.settings.rerank
         if not rerank.model:
             return None
-        from codefathom.search.ranking.rerank import Reranking, Unusable
+        from codefathom.search.ranking.rerank import Unusable, WeightedReranker
 
         try:
             model = self.reranker()
         except (SettingsError, ProviderError) as error:
             model = Unusable(shown_model(rerank.model), error)
-        return Reranking(model, rerank.depth, rerank.weight)
+        return WeightedReranker(model, rerank.depth, rerank.weight)
 
     def reranker(self) -> Reranker:
         """Return the reranking model of the settings. Raises SettingsError."""

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
 from codefathom.errors import ProviderError, SettingsError, without_login
-from codefathom.project.opening import Location, OpenedProject, index_model
+from codefathom.project.location import Location
+from codefathom.project.opening import OpenedProject, index_model
 from codefathom.providers.base import Ask, ChatModel, Message, whole
 from codefathom.types import Check
 

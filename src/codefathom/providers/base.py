@@ -138,7 +138,7 @@ class Reranker(Protocol):
         ...
 
 
-class Thoughts:
+class ThoughtFilter:
     """Separates the thoughts of a model, between tags at the very beginning of a reply, from the text of the reply."""
 
     def __init__(self) -> None:

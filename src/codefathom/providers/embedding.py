@@ -22,7 +22,7 @@ _WORD = re.compile(r"[^\W_]")
 _PROBE = "how long is a vector?"
 
 
-class Batching(NamedTuple):
+class BatchLimits(NamedTuple):
     """Limits for the texts of one call."""
 
     max_texts: int = 256
@@ -41,7 +41,7 @@ class Options(NamedTuple):
     """Options for the calls of an embedding model."""
 
     prefixes: Prefixes = Prefixes()
-    batching: Batching = Batching()
+    batching: BatchLimits = BatchLimits()
     dimensions: int = 0  # length to ask for; 0: the model's own
     known_dimensions: int = 0  # length in an earlier run, so that nothing is sent before the first text
 
@@ -125,7 +125,7 @@ class RemoteEmbedder:
         return len(vector)
 
 
-def _batches(texts: Sequence[str], batching: Batching) -> Iterator[list[str]]:
+def _batches(texts: Sequence[str], batching: BatchLimits) -> Iterator[list[str]]:
     """Yield runs of texts that one call takes; a text that is too long by itself goes alone."""
     batch: list[str] = []
     left = batching.max_tokens

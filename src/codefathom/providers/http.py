@@ -18,7 +18,16 @@ from urllib.parse import unquote, urlsplit
 import httpx
 
 from codefathom.errors import ProviderError, without_login
-from codefathom.providers.pace import LONGEST_S, Breaker, CallLimits, OnWait, Pace, Waits, backoff_s, requested_wait_s
+from codefathom.providers.pace import (
+    LONGEST_S,
+    Breaker,
+    CallLimits,
+    OnWait,
+    Pace,
+    WaitNotices,
+    backoff_s,
+    requested_wait_s,
+)
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _REFUSED = (400, 413, 422)
@@ -97,7 +106,7 @@ class Http:
         self._server = server
         self._address = without_login(server.base_url)
         self._secret = _secret(server)
-        self._waits = Waits(on_wait, sleep)
+        self._waits = WaitNotices(on_wait, sleep)
         self._pace = Pace(server.limits)
         self._breaker = Breaker(self._address)
         self._client = _client(server)

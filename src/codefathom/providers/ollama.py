@@ -13,7 +13,7 @@ from codefathom.providers.base import (
     Finish,
     Message,
     Reply,
-    Thoughts,
+    ThoughtFilter,
     ToolCall,
     Usage,
     bounded,
@@ -47,7 +47,7 @@ class OllamaChat:
     def _stream(self, ask: Ask) -> Generator[Delta | Reply, None, None]:
         texts: list[str] = []
         calls: list[ToolCall] = []
-        thoughts = Thoughts()
+        thoughts = ThoughtFilter()
         for line in self._http.lines("/api/chat", _body(self._model, ask)):
             if not line.strip():
                 continue

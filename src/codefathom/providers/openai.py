@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, NamedTuple, cast
 
 from codefathom.errors import ProviderError
-from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, Thoughts, ToolCall, Usage, bounded
+from codefathom.providers.base import Ask, Delta, Finish, Message, Reply, ThoughtFilter, ToolCall, Usage, bounded
 from codefathom.providers.events import WRONG_SHAPE, Events
 from codefathom.providers.http import Http, StatusError
 
@@ -194,7 +194,7 @@ class _Gathered:
         self._model = ""
         self._is_refusal = False
         self.is_begun = False
-        self._thoughts = Thoughts()
+        self._thoughts = ThoughtFilter()
 
     def take(self, event: Mapping[str, Any]) -> Iterator[Delta]:
         """Take one event and yield its new text."""

@@ -80,7 +80,7 @@ class Pace:
         return free
 
 
-class Waits:
+class WaitNotices:
     """Sleeps, and reports a long wait: once for several threads that wait at the same time."""
 
     def __init__(

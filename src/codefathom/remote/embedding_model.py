@@ -11,7 +11,7 @@ from codefathom.config.settings import EmbedSettings, Settings
 from codefathom.errors import ProviderError, without_login
 from codefathom.providers.base import Embedder
 from codefathom.providers.embedding import (
-    Batching,
+    BatchLimits,
     Calls,
     OllamaEmbeddings,
     OpenAIEmbeddings,
@@ -58,7 +58,7 @@ def _remote(settings: Settings, connections: Connections, dimensions_of: Callabl
     where = f"@{without_login(chosen.base_url)}" if is_own else ""
     name = f"{chosen.provider}:{chosen.model}{where}{f':{dimensions}' if dimensions else ''}{_mark(prefixes)}"
     masks = chosen.is_remote and settings.answer.mask_secrets
-    batching = Batching(embed.batch, embed.batch_tokens, embed.max_tokens)
+    batching = BatchLimits(embed.batch, embed.batch_tokens, embed.max_tokens)
     model = RemoteEmbedder(name, endpoint, calls, Options(prefixes, batching, dimensions, dimensions_of(name)))
     try:
         _ = model.dimensions

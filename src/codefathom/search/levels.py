@@ -9,7 +9,7 @@ from typing import NamedTuple
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import forms_of
 from codefathom.search.ranking.explain import best_line, best_name, matched_names, reason
-from codefathom.search.ranking.rank import Ranked
+from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.conditions import matches
 from codefathom.stores.lexical.terms import terms
@@ -24,7 +24,7 @@ class Cut(NamedTuple):
     where: Where | None = None
 
 
-def cut_to_level(query: RankingQuery, ranked: Sequence[Ranked], catalog: SearchCatalog, cut: Cut) -> list[Hit]:
+def cut_to_level(query: RankingQuery, ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> list[Hit]:
     """Return at most `limit` hits, best first, each place once."""
     if cut.level == "file":
         places = _files(ranked, catalog, cut.limit)
@@ -35,7 +35,7 @@ def cut_to_level(query: RankingQuery, ranked: Sequence[Ranked], catalog: SearchC
     return [_explained(query, chunk, item) for chunk, item in places]
 
 
-def _explained(query: RankingQuery, chunk: Chunk, item: Ranked) -> Hit:
+def _explained(query: RankingQuery, chunk: Chunk, item: RankedCandidate) -> Hit:
     """Return a place as a hit, with its reason, the line that answers and the symbol to show."""
     best = item.candidate.chunk if chunk.kind == "file" else chunk
     names = matched_names(query, best)
@@ -50,9 +50,9 @@ def _explained(query: RankingQuery, chunk: Chunk, item: Ranked) -> Hit:
     )
 
 
-def _joined(ranked: Sequence[Ranked], limit: int) -> list[tuple[Chunk, Ranked]]:
+def _joined(ranked: Sequence[RankedCandidate], limit: int) -> list[tuple[Chunk, RankedCandidate]]:
     """Join a hit with a better one of the same symbol when their lines touch; take more until `limit` are left."""
-    places: list[tuple[Chunk, Ranked]] = []
+    places: list[tuple[Chunk, RankedCandidate]] = []
     for item in ranked:
         chunk = item.candidate.chunk
         touching = [index for index, (other, _) in enumerate(places) if _neighbours(other, chunk)]
@@ -85,8 +85,10 @@ def _join(one: Chunk, other: Chunk) -> Chunk:
     )
 
 
-def _files(ranked: Sequence[Ranked], catalog: SearchCatalog, limit: int) -> list[tuple[Chunk, Ranked]]:
-    places: list[tuple[Chunk, Ranked]] = []
+def _files(
+    ranked: Sequence[RankedCandidate], catalog: SearchCatalog, limit: int
+) -> list[tuple[Chunk, RankedCandidate]]:
+    places: list[tuple[Chunk, RankedCandidate]] = []
     for item in _first_of_each(ranked, limit):
         pieces = [chunk for _, chunk in catalog.chunks_of(item.candidate.chunk.path)]
         if not pieces:  # damaged, which the result says
@@ -107,8 +109,8 @@ def _files(ranked: Sequence[Ranked], catalog: SearchCatalog, limit: int) -> list
     return places
 
 
-def _first_of_each(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
-    best: dict[str, Ranked] = {}
+def _first_of_each(ranked: Iterable[RankedCandidate], limit: int) -> list[RankedCandidate]:
+    best: dict[str, RankedCandidate] = {}
     for item in ranked:
         best.setdefault(item.candidate.chunk.path, item)
         if len(best) == limit:
@@ -117,10 +119,10 @@ def _first_of_each(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
 
 
 def _symbols(
-    query: RankingQuery, ranked: Sequence[Ranked], catalog: SearchCatalog, cut: Cut
-) -> list[tuple[Chunk, Ranked]]:
+    query: RankingQuery, ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut
+) -> list[tuple[Chunk, RankedCandidate]]:
     about_kind = list(_about_kind(cut.where))
-    places: dict[tuple[str, int, int], tuple[Chunk, Ranked]] = {}
+    places: dict[tuple[str, int, int], tuple[Chunk, RankedCandidate]] = {}
     for item in ranked:
         chunk = item.candidate.chunk
         inside = [

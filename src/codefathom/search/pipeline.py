@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from codefathom.search.graph.connected import is_known, is_module
 from codefathom.search.levels import Cut, cut_to_level
-from codefathom.search.question.planner import Planned, overruled, plan
+from codefathom.search.question.planner import PlannedSearch, overruled, plan
 from codefathom.search.question.ranking_query import RankingQuery, understand
 from codefathom.search.question.scope import scope
 from codefathom.search.ranking.confidence import WEAK, confidence
-from codefathom.search.ranking.rank import Pool, Ranked, rank
+from codefathom.search.ranking.rank import Pool, RankedCandidate, rank
 from codefathom.search.request import SearchRequest
 from codefathom.search.retrieve import Lookup, Sources, gather
 from codefathom.stores.catalog.readers import SearchCatalog
@@ -54,7 +54,7 @@ def search(request: SearchRequest, sources: Sources) -> SearchHits:
     return replace(result, degraded=degraded)
 
 
-def _plans(request: SearchRequest, catalog: SearchCatalog) -> Iterator[Planned]:
+def _plans(request: SearchRequest, catalog: SearchCatalog) -> Iterator[PlannedSearch]:
     """Yield the plan of the search, then the plan for a search without hits; a chosen mode has no second plan."""
     if request.mode != "auto":
         yield overruled(request.mode, request.query)
@@ -63,10 +63,10 @@ def _plans(request: SearchRequest, catalog: SearchCatalog) -> Iterator[Planned]:
     yield planned
     if planned.mode != "hybrid":
         why = f"{planned.plan.why}, but nothing was found that way"
-        yield Planned("hybrid", SearchPlan(planned.plan.route, why))
+        yield PlannedSearch("hybrid", SearchPlan(planned.plan.route, why))
 
 
-def _search(request: SearchRequest, planned: Planned, sources: Sources) -> SearchHits:
+def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) -> SearchHits:
     """Answer a request by one plan: scope, understand, gather, rank, cut to a level, explain."""
     query = planned.without_names(request.query)
     where = combine(request.where, query.where, scope(query, sources.catalog))
@@ -104,8 +104,8 @@ def _matching(where: Where | None, catalog: SearchCatalog) -> Collection[int] | 
 
 
 def _reranked(
-    query: RankingQuery, planned: Planned, ranked: Sequence[Ranked], sources: Sources
-) -> tuple[Sequence[Ranked], str]:
+    query: RankingQuery, planned: PlannedSearch, ranked: Sequence[RankedCandidate], sources: Sources
+) -> tuple[Sequence[RankedCandidate], str]:
     """Return the ranking after a reranking model, where one is set, and the reason why the model could not be used."""
     if sources.reranking is None or planned.mode != "hybrid":
         return ranked, ""
@@ -113,7 +113,9 @@ def _reranked(
         return sources.reranking.apply(query.meaning, ranked)
 
 
-def _confidence(query: RankingQuery, planned: Planned, ranked: Sequence[Ranked], pool: Pool, sources: Sources) -> float:
+def _confidence(
+    query: RankingQuery, planned: PlannedSearch, ranked: Sequence[RankedCandidate], pool: Pool, sources: Sources
+) -> float:
     if planned.mode in _EXACT:
         return 1.0
     model = sources.embedder.name if sources.embedder and not pool.problem else ""

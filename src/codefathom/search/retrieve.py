@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from codefathom.errors import ProviderError, SlowExpressionError
 from codefathom.providers.base import Embedder
 from codefathom.search.graph.connected import connected
-from codefathom.search.question.planner import Planned
+from codefathom.search.question.planner import PlannedSearch
 from codefathom.search.question.ranking_query import RankingQuery, last_of
 from codefathom.search.ranking.fuse import cut, fuse
 from codefathom.search.ranking.rank import Pool
@@ -27,7 +27,7 @@ from codefathom.text.expressions import SETTING, USUAL_LIMIT_S, Expression, chec
 from codefathom.types import Chunk
 
 if TYPE_CHECKING:
-    from codefathom.search.ranking.rerank import Reranking
+    from codefathom.search.ranking.rerank import WeightedReranker
 
 # Field weights of the lexical view.
 FIELD_WEIGHTS = {"path": 0.5, "name": 1.0, "signature": 0.5, "body": 1.0}
@@ -42,7 +42,7 @@ class Sources:
     lexical: LexicalStore
     vectors: VectorStore | None
     embedder: Embedder | None
-    reranking: Reranking | None = None
+    reranking: WeightedReranker | None = None
     note: str = ""  # for the result: the reason why vectors are missing
 
 
@@ -50,7 +50,7 @@ class Lookup(NamedTuple):
     """One question as retrieval sees it."""
 
     request: SearchRequest
-    planned: Planned
+    planned: PlannedSearch
     query: RankingQuery
     keys: Collection[int] | None = None  # of the chunks that pass the filter; None: all
 

@@ -11,15 +11,15 @@ from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from codefathom import __version__
-from codefathom.server.answers.answer_runs import Answers
+from codefathom.server.answers.answer_runs import AnswerTasks
 from codefathom.server.answers.conversations import Conversations
 from codefathom.server.guard import Guard, UnderApi
 from codefathom.server.http import error_responses, page
 from codefathom.server.http.problem_json import MEDIA_TYPE
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.live import Live
-from codefathom.server.metrics.counters import Measures
-from codefathom.server.metrics.metrics_middleware import Measuring
+from codefathom.server.metrics.counters import ServerCounters
+from codefathom.server.metrics.metrics_middleware import MetricsMiddleware
 from codefathom.server.metrics.tracing import connect
 from codefathom.server.projects.project_table import Projects
 from codefathom.server.routes import (
@@ -34,8 +34,8 @@ from codefathom.server.routes import (
     routes_service,
 )
 from codefathom.server.searches.search_cache import ResultCache
-from codefathom.server.searches.search_pool import Searchers
-from codefathom.server.searches.search_queue import Turns
+from codefathom.server.searches.search_pool import SearchPool
+from codefathom.server.searches.search_queue import SearchQueue
 from codefathom.server.server_config import ServerConfig
 from codefathom.server.state import ServerState
 
@@ -72,8 +72,8 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         state.jobs.resume()
         yield
         state.answers.close()
-        state.searchers.close()
-        state.turns.close()
+        state.search_pool.close()
+        state.search_queue.close()
         state.jobs.close()
         state.conversations.close()
         state.projects.close()
@@ -94,7 +94,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         app.include_router(router(state))
     app.include_router(page.router())
     app.add_middleware(Guard, state=state)
-    app.add_middleware(Measuring, measures=state.measures)
+    app.add_middleware(MetricsMiddleware, measures=state.measures)
     app.add_middleware(UnderApi)
     app.add_middleware(page.Navigation)
     if config.cors:
@@ -118,7 +118,7 @@ def _state(live: Live) -> ServerState:
         live=live,
         projects=projects,
         cache=cache,
-        measures=Measures(),
+        measures=ServerCounters(),
         jobs=Jobs(
             os.path.join(config.data_dir, "jobs.db"),
             n_at_once=config.jobs_at_once,
@@ -127,7 +127,7 @@ def _state(live: Live) -> ServerState:
             order_of=projects.order,
         ),
         conversations=conversations,
-        answers=Answers(conversations),
-        turns=Turns(config.search_processes, lambda: live.current.waiting_searches),
-        searchers=Searchers(),
+        answers=AnswerTasks(conversations),
+        search_queue=SearchQueue(config.search_processes, lambda: live.current.waiting_searches),
+        search_pool=SearchPool(),
     )

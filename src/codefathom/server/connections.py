@@ -48,7 +48,7 @@ class _Held(Protocol):
     def drop(self) -> None: ...
 
 
-class Places:
+class ConnectionTable:
     """The connections there are. Of one event loop."""
 
     def __init__(self, config: Callable[[], ServerConfig], most_descriptors: int) -> None:
@@ -96,14 +96,14 @@ def connection_class(config: Callable[[], ServerConfig], most_descriptors: int) 
     class _Connection(Connection):
         pass
 
-    _Connection.places = Places(config, most_descriptors)
+    _Connection.places = ConnectionTable(config, most_descriptors)
     return _Connection
 
 
 class Connection(H11Protocol):
     """One connection, and its requests one after the other."""
 
-    places: ClassVar[Places]
+    places: ClassVar[ConnectionTable]
 
     address = ""
     _n_unsent = 0

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from codefathom.config.configuration import load_settings
 from codefathom.config.model_names import is_on_disk
-from codefathom.config.settings import Served, Settings
+from codefathom.config.settings import ServedSettings, Settings
 from codefathom.errors import SettingsError, without_login
 from codefathom.remote.chat_models import HostAndPort, addresses, host_and_port, own_addresses
 
@@ -39,7 +39,7 @@ def served_settings(
             raise ClosedSettingError("answer.mask_secrets cannot be set for a project", hint=_ELSEWHERE)
         if settings.source.secrets != own.source.secrets:
             raise ClosedSettingError("source.secrets cannot be set for a project", hint=_ELSEWHERE)
-    return settings._replace(served=Served(own_places))
+    return settings._replace(served=ServedSettings(own_places))
 
 
 def open_hosts(own: Settings, environ: Mapping[str, str], hosts: Sequence[str]) -> list[str]:

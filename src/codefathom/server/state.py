@@ -7,17 +7,17 @@ from typing import Annotated, TypeAlias
 
 from fastapi import Depends, Request
 
-from codefathom.server.answers.answer_runs import Answers
+from codefathom.server.answers.answer_runs import AnswerTasks
 from codefathom.server.answers.conversations import Conversations
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.http.problem_json import ForbiddenError
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.live import Live
-from codefathom.server.metrics.counters import Measures
+from codefathom.server.metrics.counters import ServerCounters
 from codefathom.server.projects.project_table import Projects
 from codefathom.server.searches.search_cache import ResultCache
-from codefathom.server.searches.search_pool import Searchers
-from codefathom.server.searches.search_queue import Turns
+from codefathom.server.searches.search_pool import SearchPool
+from codefathom.server.searches.search_queue import SearchQueue
 from codefathom.server.server_config import ServerConfig
 
 
@@ -28,12 +28,12 @@ class ServerState:
     live: Live
     projects: Projects
     cache: ResultCache
-    measures: Measures
+    measures: ServerCounters
     jobs: Jobs
     conversations: Conversations
-    answers: Answers
-    turns: Turns
-    searchers: Searchers
+    answers: AnswerTasks
+    search_queue: SearchQueue
+    search_pool: SearchPool
 
     @property
     def config(self) -> ServerConfig:

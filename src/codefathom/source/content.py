@@ -48,19 +48,19 @@ def is_binary(data: bytes) -> bool:
     return 20 * (len(sample) - len(sample.translate(None, _CONTROLS))) > len(sample)
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """The text of a file."""
 
     text: str
     is_assumed: bool  # the file itself does not tell its encoding
 
 
-def decode(data: bytes, assumed: str = USUAL_ENCODING) -> Decoded:
+def decode(data: bytes, assumed: str = USUAL_ENCODING) -> DecodedText:
     """Decode any bytes: by byte order mark, which is dropped, else as `charset.decode` does."""
     for bom, encoding in _BOMS:
         if data.startswith(bom):
-            return Decoded(data[len(bom) :].decode(encoding, "replace"), False)
-    return Decoded(*charset.decode(data, assumed))
+            return DecodedText(data[len(bom) :].decode(encoding, "replace"), False)
+    return DecodedText(*charset.decode(data, assumed))
 
 
 _HEAD_LINES = 40  # below a licence and build tags

@@ -23,7 +23,7 @@ _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a named pipe would wait for a writer
 _FOLDER = getattr(os, "O_DIRECTORY", 0)
 
 
-class Indexed(Protocol):
+class IndexedDocument(Protocol):
     """A document as an index remembers it, such as `StoredDocument` and `Entry`."""
 
     @property
@@ -113,7 +113,7 @@ class Original:
     """One document at its origin. Nothing is read before it is needed, and that once."""
 
     def __init__(
-        self, document: Indexed, origin: Origin, indexed_at_ns: int = 0, assumed: str = USUAL_ENCODING
+        self, document: IndexedDocument, origin: Origin, indexed_at_ns: int = 0, assumed: str = USUAL_ENCODING
     ) -> None:
         """A file stamped later than `indexed_at_ns` is compared by its bytes (see `changes.compare`); 0: none is.
 
@@ -175,7 +175,7 @@ class Originals:
         self._indexed_at_ns = indexed_at_ns
         self._originals: dict[str, Original] = {}
 
-    def of(self, document: Indexed) -> Original:
+    def of(self, document: IndexedDocument) -> Original:
         """Return the original of a document."""
         original = self._originals.get(document.path)
         if original is None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from codefathom import Engine
-from codefathom.agent.loop import AgentLimits, Briefing, Event, Final, Observed, Thought, ToolUse, run
+from codefathom.agent.loop import AgentLimits, Briefing, Event, Final, Thought, ToolObservation, ToolUse, run
 from codefathom.agent.tools import ShownLines, Tool, ToolProject, tools
 from codefathom.answer.answer_types import Citation
 from codefathom.errors import ProviderError
@@ -115,8 +115,8 @@ def final_of(events: list[Event]) -> Final:
     return events[-1]
 
 
-def observed(events: list[Event]) -> list[Observed]:
-    return [event for event in events if isinstance(event, Observed)]
+def observed(events: list[Event]) -> list[ToolObservation]:
+    return [event for event in events if isinstance(event, ToolObservation)]
 
 
 # ---- a whole run
@@ -129,7 +129,7 @@ def test_a_run(kit: tuple[Tool, ...]) -> None:
     assert thought == thought_again == Thought("thinking aloud")
     assert said == Thought("I read the prices.")
     assert call == ToolUse("read_file", '{"file_path": "shop/pricing.py"}')
-    assert isinstance(seen, Observed) and seen.places == (ShownLines("shop/pricing.py", 1, 13),)
+    assert isinstance(seen, ToolObservation) and seen.places == (ShownLines("shop/pricing.py", 1, 13),)
     assert isinstance(final, Final)
     assert final.answer.sources == (Citation("shop/pricing.py", 6, 8),)
     assert (final.usage, final.rounds, final.stopped_by) == (Usage(200, 20), 2, "")

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from codefathom.answer.answer_types import TracedMessage
-from codefathom.answer.record import Record, Recorded
+from codefathom.answer.record import Record, RecordingModel
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Message, Reply, ToolCall, Usage, whole
 from codefathom.providers.parallel import in_parallel
@@ -18,7 +18,7 @@ ASK = Ask((Message("system", "Be brief."), Message("user", "What is it?")))
 
 
 def test_a_call_is_kept_with_what_came_back() -> None:
-    model = Recorded(ScriptedChat([Reply("It is two.", usage=Usage(9, 3))]))
+    model = RecordingModel(ScriptedChat([Reply("It is two.", usage=Usage(9, 3))]))
     assert whole(model, ASK).text == "It is two."
     (call,) = model.calls
     assert (call.model, call.reply, call.usage, call.problem) == ("scripted:model", "It is two.", Usage(9, 3), "")
@@ -28,7 +28,7 @@ def test_a_call_is_kept_with_what_came_back() -> None:
 
 def test_calls_of_tools_are_a_part_of_what_was_said() -> None:
     called = (ToolCall("1", "read_file", '{"file_path": "a.py"}'),)
-    model = Recorded(ScriptedChat([Reply("I look.", called)]))
+    model = RecordingModel(ScriptedChat([Reply("I look.", called)]))
     whole(model, Ask((Message("assistant", "", called), Message("tool", "text", tool_call_id="1"))))
     (call,) = model.calls
     assert call.prompt == (TracedMessage("assistant", 'read_file {"file_path": "a.py"}'), TracedMessage("tool", "text"))
@@ -36,7 +36,7 @@ def test_calls_of_tools_are_a_part_of_what_was_said() -> None:
 
 
 def test_a_failure_is_kept_with_its_remedy() -> None:
-    model = Recorded(ScriptedChat([ProviderError("no connection", hint="start it")]))
+    model = RecordingModel(ScriptedChat([ProviderError("no connection", hint="start it")]))
     with pytest.raises(ProviderError):
         whole(model, ASK)
     (call,) = model.calls
@@ -44,7 +44,7 @@ def test_a_failure_is_kept_with_its_remedy() -> None:
 
 
 def test_of_a_call_that_was_ended_there_is_what_had_come() -> None:
-    model = Recorded(ScriptedChat([Reply("one two three")]))
+    model = RecordingModel(ScriptedChat([Reply("one two three")]))
     with closing(model.stream(ASK)) as pieces:  # type: ignore[type-var]
         assert [next(pieces).text for _ in range(2)] == ["one", " "]
     (call,) = model.calls
@@ -60,14 +60,14 @@ def test_of_a_call_that_was_ended_there_is_what_had_come() -> None:
     ],
 )
 def test_long_texts_lose_their_middle(length: int, expected: str) -> None:
-    model = Recorded(ScriptedChat([Reply("x" * length)]))
+    model = RecordingModel(ScriptedChat([Reply("x" * length)]))
     whole(model, Ask([Message("user", "x" * length)]))
     assert (model.calls[0].prompt[0].text, model.calls[0].reply) == (expected, expected)
 
 
 def test_what_is_cut_is_masked_first() -> None:
     key = "KEY-0123456789"
-    model = Recorded(ScriptedChat([Reply(key)]), lambda text: text.replace(key, "«masked»"))
+    model = RecordingModel(ScriptedChat([Reply(key)]), lambda text: text.replace(key, "«masked»"))
     whole(model, Ask([Message("user", "x" * 5_995 + key + "y" * 9_000)]))  # the cut would go through it
     assert "KEY" not in repr(model.calls)
     assert model.calls[0].reply == "«masked»"
@@ -75,7 +75,7 @@ def test_what_is_cut_is_masked_first() -> None:
 
 @pytest.mark.parametrize(("n", "kept"), [(20, range(20)), (21, [0, *range(2, 21)]), (50, [0, *range(31, 50)])])
 def test_of_many_messages_the_first_and_the_latest_are_kept(n: int, kept: range | list[int]) -> None:
-    model = Recorded(ScriptedChat([Reply("")]))
+    model = RecordingModel(ScriptedChat([Reply("")]))
     whole(model, Ask([Message("user", str(number)) for number in range(n)]))
     assert [said.text for said in model.calls[0].prompt] == [str(number) for number in kept]
 

@@ -16,7 +16,7 @@ from codefathom.config.configuration import load_settings
 from codefathom.config.project_file import PERMISSIONS, permission_of
 from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
 from codefathom.errors import FathomError, SettingsError
-from codefathom.project.opening import locate
+from codefathom.project.location import locate
 
 KNOWN = {known.key: known for known in declared_settings()}
 NUMBERS = [known for known in KNOWN.values() if permission_of(known).direction in ("lower", "higher")]

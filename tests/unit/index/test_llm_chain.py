@@ -19,7 +19,8 @@ from codefathom.index.indexing import Stages, run, take_over
 from codefathom.index.plan import plan
 from codefathom.index.reparse import GIVE_UP_AFTER, model_parser
 from codefathom.parse import is_for_model
-from codefathom.project.opening import Location, OpenedProject
+from codefathom.project.location import Location
+from codefathom.project.opening import OpenedProject
 from codefathom.providers.base import Ask, Reply
 from codefathom.testing import ScriptedChat
 from codefathom.types import IndexReport

@@ -40,7 +40,8 @@ from codefathom.index.purposes import (
     without_purpose,
 )
 from codefathom.project import answer_setup
-from codefathom.project.opening import Location, OpenedProject
+from codefathom.project.location import Location
+from codefathom.project.opening import OpenedProject
 from codefathom.project.roles import leaving
 from codefathom.providers.base import Ask, Reply
 from codefathom.stores.cache import Cache

@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any
 
 import pytest
-from tests.protocols.server import Served, Turn, serving
+from tests.protocols.server import ServedSettings, Turn, serving
 
 from codefathom.errors import ProviderError
 from codefathom.providers.http import Hints, Http, Server, StatusError, Timeouts
@@ -18,7 +18,7 @@ GOOD = Turn([b'{"a": ', b"1}\n"])
 KEY = {"Authorization": "Bearer sk-very/secret"}
 
 
-def http(served: Served, waits: list[float] | None = None, **server: Any) -> Http:
+def http(served: ServedSettings, waits: list[float] | None = None, **server: Any) -> Http:
     server.setdefault("timeouts", Timeouts(2.0, 5.0))
     return Http(Server(served.base_url, **server), sleep=[].append if waits is None else waits.append)
 

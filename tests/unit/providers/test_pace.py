@@ -11,7 +11,7 @@ import pytest
 from tests.waiting import LONG_S
 
 from codefathom.errors import ProviderError
-from codefathom.providers.pace import Breaker, CallLimits, CallTurn, Pace, Waits, backoff_s, requested_wait_s
+from codefathom.providers.pace import Breaker, CallLimits, CallTurn, Pace, WaitNotices, backoff_s, requested_wait_s
 
 
 class Time:
@@ -75,7 +75,7 @@ def test_calls_that_come_together_get_one_turn_after_another() -> None:
 def told(*waits: tuple[float, float]) -> list[str]:
     """Return what is told of waits that begin at these times and last so long, as threads have them."""
     time, said = Time(), list[str]()
-    waiting = Waits(said.append, sleep=lambda _: None, clock=time.clock)
+    waiting = WaitNotices(said.append, sleep=lambda _: None, clock=time.clock)
     for at, seconds in waits:
         time.now = at
         waiting.sleep(seconds, "the server asks to")
@@ -102,7 +102,7 @@ def test_one_note_for_a_long_wait(waits: list[tuple[float, float]], seconds: lis
 
 def test_every_wait_is_slept() -> None:
     time = Time()
-    waiting = Waits(lambda _: None, time.sleep, time.clock)
+    waiting = WaitNotices(lambda _: None, time.sleep, time.clock)
     for seconds in (0.0, 0.25, 20.0, 20.0):
         waiting.sleep(seconds, "")
     assert time.slept == [0.25, 20.0, 20.0]

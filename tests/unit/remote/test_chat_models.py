@@ -180,7 +180,7 @@ def test_each_model_on_a_server_keeps_its_own_hints() -> None:
     assert ["`ollama pull a`" in hints[0], "`ollama pull b`" in hints[1]] == [True, True]
 
 
-class Told:
+class ServerEvent:
     """Takes the note of a wait and interrupts, so that no test has to wait."""
 
     def __init__(self) -> None:
@@ -192,7 +192,7 @@ class Told:
 
 
 def test_a_quota_holds_for_all_models_of_a_server_and_its_wait_is_told() -> None:
-    told = Told()
+    told = ServerEvent()
     with serving(DONE) as served:
         settings = at(served.base_url)._replace(limits=LimitsSettings(requests_per_minute=1))
         connections = Connections(settings, {}, told)
@@ -204,7 +204,7 @@ def test_a_quota_holds_for_all_models_of_a_server_and_its_wait_is_told() -> None
 
 
 def test_a_long_wait_is_told_with_the_server_and_without_its_login() -> None:
-    told = Told()
+    told = ServerEvent()
     with serving(Turn([b"slow down"], 429, {"retry-after": "20"})) as served:
         address = served.base_url.replace("//", "//me:word@")
         with pytest.raises(KeyboardInterrupt):

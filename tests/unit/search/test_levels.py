@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from codefathom.search.levels import Cut, cut_to_level
-from codefathom.search.ranking.rank import Candidate, Ranked, RankingQuery
+from codefathom.search.ranking.rank import Candidate, RankedCandidate, RankingQuery
 from codefathom.types import Chunk, Symbol
 
 QUERY = RankingQuery(("save",), symbols=("save",))
@@ -30,8 +30,8 @@ def piece(path: str, start: int, end: int, symbol: str = "", *names: str) -> Chu
     return Chunk(f"{path}{start}", path, "python", "function", symbol, names, start, end, text)
 
 
-def ranked(*chunks: Chunk) -> list[Ranked]:
-    return [Ranked(Candidate(n, chunk), 1.0 - n / 10, {}) for n, chunk in enumerate(chunks)]
+def ranked(*chunks: Chunk) -> list[RankedCandidate]:
+    return [RankedCandidate(Candidate(n, chunk), 1.0 - n / 10, {}) for n, chunk in enumerate(chunks)]
 
 
 def spans(items: list) -> list[tuple[str, int, int]]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from codefathom.answer.budget import CountTokens, Material, NameOf, Shares
 from codefathom.answer.record import PricesOf, Record
 from codefathom.answer.stages.judge import JudgeOptions
-from codefathom.answer.stages.select import Listed
+from codefathom.answer.stages.select import OutlineFile
 from codefathom.answer.tokens import estimate
 from codefathom.providers.base import ChatModel, Message
 from codefathom.types import NO_PRICES, RelatedResult, SearchResult
@@ -24,7 +24,7 @@ class AnswerProject:
     on_disk: Callable[[str], str | None]  # path → the text as it is now, None when the file is gone
     name_of: NameOf
     related: Callable[[str], RelatedResult]  # path → what it imports and what imports it
-    outline: Callable[[Sequence[str]], Sequence[Listed]]  # candidates → these, or all files of a small project
+    outline: Callable[[Sequence[str]], Sequence[OutlineFile]]  # candidates → these, or all files of a small project
 
 
 class Models(NamedTuple):

@@ -49,7 +49,7 @@ class JudgeOptions:
 _PROSE = frozenset({"markdown", "rst"})
 
 
-class Judged(NamedTuple):
+class Judgement(NamedTuple):
     """The candidates by outcome. The kept ones are sorted by grade; those of one grade keep their order."""
 
     kept: tuple[Material, ...]
@@ -61,7 +61,7 @@ class Judged(NamedTuple):
 
 def judge(
     question: str, history: Sequence[Message], candidates: Sequence[Material], model: ChatModel, options: JudgeOptions
-) -> Judged:
+) -> Judgement:
     """Let a model grade the candidates. What is pinned must not be among them. Never raises ProviderError."""
     call = _Call(question, history, options)
     documents, problems = _documents(candidates, call)
@@ -214,7 +214,7 @@ def _best(grades: Sequence[Grade], threshold: int) -> Grade:
     return Grade(best) if best is not None and (best >= threshold or is_complete) else UNJUDGED
 
 
-def _sorted(candidates: Sequence[Material], grades: Sequence[Grade], thresholds: Sequence[int]) -> Judged:
+def _sorted(candidates: Sequence[Material], grades: Sequence[Grade], thresholds: Sequence[int]) -> Judgement:
     """Divide the candidates. The score decides; what a model says beside it does not."""
     kept: list[tuple[int, Material]] = []
     dropped: list[Material] = []
@@ -228,7 +228,7 @@ def _sorted(candidates: Sequence[Material], grades: Sequence[Grade], thresholds:
         else:
             dropped.append(_graded_as(item, score))
     kept.sort(key=lambda pair: -pair[0])  # stable: those of one grade stay as they were found
-    return Judged(tuple(item for _, item in kept), tuple(dropped), tuple(unjudged))
+    return Judgement(tuple(item for _, item in kept), tuple(dropped), tuple(unjudged))
 
 
 def _graded_as(item: Material, score: int) -> Material:

@@ -60,7 +60,7 @@ _RANGES_SCHEMA = {
 }
 
 
-class Listed(NamedTuple):
+class OutlineFile(NamedTuple):
     """A file in the outline of a project."""
 
     path: str
@@ -68,7 +68,7 @@ class Listed(NamedTuple):
     purpose: str = ""
 
 
-class Selected(NamedTuple):
+class FileSelection(NamedTuple):
     """Files that a model chose."""
 
     paths: dict[str, str]  # path → reason, the most important first
@@ -76,7 +76,7 @@ class Selected(NamedTuple):
     problem: str = ""
 
 
-class Excerpted(NamedTuple):
+class LineSelection(NamedTuple):
     """Lines that a model chose, the most important first; each range both ends included."""
 
     spans: tuple[tuple[int, int], ...]
@@ -85,13 +85,13 @@ class Excerpted(NamedTuple):
 
 def select(
     question: str,
-    outline: Sequence[Listed],
+    outline: Sequence[OutlineFile],
     model: ChatModel,
     count: CountTokens,
     max_input_tokens: int,
     *,
     pinned: Sequence[str] = (),
-) -> Selected:
+) -> FileSelection:
     """Return the files of the outline that the model chooses. Never raises ProviderError."""
     language = language_of_question(question)
     system = prompt("select", language)
@@ -99,7 +99,7 @@ def select(
     room = max_input_tokens - sum(map(count, (system, request, fenced("", "the list of files")))) - _OVERHEAD_TOKENS
     offered = [file for file in outline if file.path not in set(pinned)]
     if room <= 0:
-        return Selected({}, problem="the question does not fit into a call of the selecting model")
+        return FileSelection({}, problem="the question does not fit into a call of the selecting model")
     chosen: dict[str, str] = {}
     unknown, problems = 0, []
     for batch in _batches(offered, room, count):
@@ -108,12 +108,12 @@ def select(
         chosen |= part.paths
         unknown += part.unknown
         problems += [part.problem] if part.problem else []
-    return Selected(chosen, unknown, "; ".join(dict.fromkeys(problems)))
+    return FileSelection(chosen, unknown, "; ".join(dict.fromkeys(problems)))
 
 
 def excerpts(
     question: str, material: Material, model: ChatModel, count: CountTokens, max_input_tokens: int
-) -> Excerpted:
+) -> LineSelection:
     """Return at most four ranges of lines that the model chooses. Never raises ProviderError.
 
     Of a file that is too long for one call only the excerpts around its hits are shown, and can be chosen.
@@ -124,16 +124,16 @@ def excerpts(
     room = max_input_tokens - sum(map(count, (system, request, fenced("", "one file")))) - _OVERHEAD_TOKENS
     sources = pack([material], Shares(0, max(room, 0)), count).sources
     if not sources:
-        return Excerpted((), problem=f"nothing of {material.path} fits into a call of the excerpting model")
+        return LineSelection((), problem=f"nothing of {material.path} fits into a call of the excerpting model")
     listing = fenced("\n".join(shown(source) for source in sources), "one file")
     try:
         reply = whole(model, _ask(system, f"{listing}\n\n{request}", _RANGES_SCHEMA))
     except ProviderError as error:
-        return Excerpted((), problem=model_failed("excerpting", error))
+        return LineSelection((), problem=model_failed("excerpting", error))
     spans = _spans(items(reply.text, "ranges", "start_line"), sources)
     if spans is None:
-        return Excerpted((), f"the excerpting model named no lines of {material.path} that are there")
-    return Excerpted(tuple(spans))
+        return LineSelection((), f"the excerpting model named no lines of {material.path} that are there")
+    return LineSelection(tuple(spans))
 
 
 def excerpts_of(
@@ -144,7 +144,7 @@ def excerpts_of(
     max_input_tokens: int,
     *,
     workers: int,
-) -> list[Excerpted]:
+) -> list[LineSelection]:
     """Return the lines that the model chooses of each file, several calls at once. Never raises ProviderError."""
     return in_parallel(
         lambda item, model: excerpts(question, item, model, count, max_input_tokens), files, model, workers
@@ -160,7 +160,7 @@ def _request(question: str, pinned: Sequence[str], language: Language) -> str:
     return "\n".join([*notes, _QUESTION[language].format(question=question)])
 
 
-def _batches(outline: Iterable[Listed], room: int, count: CountTokens) -> Iterator[dict[str, str]]:
+def _batches(outline: Iterable[OutlineFile], room: int, count: CountTokens) -> Iterator[dict[str, str]]:
     """Yield path → line of the outline, as many as one call takes."""
     batch: dict[str, str] = {}
     left = room
@@ -176,7 +176,7 @@ def _batches(outline: Iterable[Listed], room: int, count: CountTokens) -> Iterat
         yield batch
 
 
-def _line(file: Listed, room: int, count: CountTokens) -> str:
+def _line(file: OutlineFile, room: int, count: CountTokens) -> str:
     """Return a file as one line; it loses its purpose, then names, until it fits by itself."""
     n_names = min(len(file.symbols), _MAX_SYMBOLS)
     purpose = f" # {' '.join(file.purpose.split())}" if file.purpose.strip() else ""
@@ -190,15 +190,15 @@ def _line(file: Listed, room: int, count: CountTokens) -> str:
         purpose = ""
 
 
-def _select(model: ChatModel, ask: Ask, offered: Mapping[str, str], pinned: Sequence[str]) -> Selected:
+def _select(model: ChatModel, ask: Ask, offered: Mapping[str, str], pinned: Sequence[str]) -> FileSelection:
     """Return the files that the model chooses from one batch."""
     try:
         reply = whole(model, ask)
     except ProviderError as error:
-        return Selected({}, problem=model_failed("selecting", error))
+        return FileSelection({}, problem=model_failed("selecting", error))
     named = items(reply.text, "file_list", "file_path")
     if named is None:
-        return Selected({}, problem="the selecting model gave no list of files")
+        return FileSelection({}, problem="the selecting model gave no list of files")
     chosen: dict[str, str] = {}
     unknown = 0
     for written, reason in filter(None, map(_named, named)):
@@ -206,7 +206,7 @@ def _select(model: ChatModel, ask: Ask, offered: Mapping[str, str], pinned: Sequ
         unknown += not path
         if path in offered:
             chosen.setdefault(path, reason)
-    return Selected(chosen, unknown)
+    return FileSelection(chosen, unknown)
 
 
 def _named(item: Any) -> tuple[str, str] | None:

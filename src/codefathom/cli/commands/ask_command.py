@@ -7,7 +7,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, 
 from contextlib import closing
 from typing import NamedTuple, TypeAlias, cast
 
-from codefathom.agent.loop import Event, Observed, ToolUse
+from codefathom.agent.loop import Event, ToolObservation, ToolUse
 from codefathom.answer.answer_types import Answer, AnswerRequest
 from codefathom.answer.ask import NO_MODEL, NOT_FOUND, AnswerSources, Text
 from codefathom.answer.tokens import counter
@@ -129,7 +129,7 @@ def show(events: Events, face: Face) -> Answer:
             face.flush()
         elif isinstance(event, ToolUse):
             face.note(f"{event.name} {event.arguments}")
-        elif isinstance(event, Observed) and event.is_error:
+        elif isinstance(event, ToolObservation) and event.is_error:
             face.note(event.text)
         elif isinstance(event, Answer):
             if not (is_streamed or face.common.json):

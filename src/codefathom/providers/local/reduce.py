@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SEED = 42  # the same for every index, so that vectors of two machines can be compared
 
 
-class Reduced:
+class ReducedEmbedder:
     """Another `Embedder` with fewer dimensions.
 
     "truncate" keeps the first ones, as models with nested (Matryoshka) vectors are made for. "project" multiplies with
@@ -74,7 +74,7 @@ def shortened(whole: Embedder, dimensions: int, how: str) -> Embedder:
     if not dimensions:
         return whole
     if how != "ask":
-        return Reduced(whole, dimensions, cast(Literal["truncate", "project"], how))
+        return ReducedEmbedder(whole, dimensions, cast(Literal["truncate", "project"], how))
     if whole.dimensions != dimensions:
         raise SettingsError(
             f"embed.dimensions = {dimensions}, but {whole.name} gives {whole.dimensions}",

@@ -7,22 +7,12 @@ from collections.abc import Callable, Collection
 
 from codefathom.errors import UsageError
 from codefathom.source.languages import LANGUAGES, language_named
-from codefathom.types import SYMBOL_KINDS, Filter, FilterGroup, Where
+from codefathom.types import KIND_ALIASES, SYMBOL_KINDS, Filter, FilterGroup, Where
 
 MAX_PATH = 4_096  # characters; no system takes more
 
 # Of symbols, and of lines that belong to none.
 KINDS = (*SYMBOL_KINDS, "block")
-KIND_ALIASES = {
-    "func": "function",
-    "fn": "function",
-    "def": "function",
-    "cls": "class",
-    "var": "variable",
-    "const": "constant",
-    "mod": "module",
-    "iface": "interface",
-}
 
 
 def split_values(text: str) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ class Frame(NamedTuple):
     line: int
 
 
-class Framed(NamedTuple):
+class FrameChunk(NamedTuple):
     """A chunk that a trace names."""
 
     value: float  # 1 for the innermost place

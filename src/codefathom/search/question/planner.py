@@ -26,7 +26,7 @@ class ConnectionQuery(NamedTuple):
     target: str  # a name or a path, without marks
 
 
-class Planned(NamedTuple):
+class PlannedSearch(NamedTuple):
     """The plan of a search: its mode, the plan that the user sees, and the connection to follow."""
 
     mode: Mode
@@ -38,21 +38,23 @@ class Planned(NamedTuple):
         return replace(query, paths=(), symbols=(), members_of=None) if self.connection else query
 
 
-def plan(query: Query, is_known: Callable[[str], bool], is_module: Callable[[str], bool] = lambda _: False) -> Planned:
+def plan(
+    query: Query, is_known: Callable[[str], bool], is_module: Callable[[str], bool] = lambda _: False
+) -> PlannedSearch:
     """Return the plan for a question. `is_known` returns True if a name is defined here or a path is indexed;
     `is_module`, if a file is the module of a name."""
     if query.intent != "error":
         if is_expression(query):
-            return Planned("regex", SearchPlan("regex", "it reads as a regular expression"))
+            return PlannedSearch("regex", SearchPlan("regex", "it reads as a regular expression"))
         connection = connection_query(query)
         if connection and (is_known(connection.target) or is_module(connection.target)):
             why = f"it asks {_IN_WORDS[connection.relation].format(connection.target)}"
-            return Planned("graph", SearchPlan("graph", why), connection)
+            return PlannedSearch("graph", SearchPlan("graph", why), connection)
     if query.intent == "symbol" and query.text and is_known(query.text):
-        return Planned("hybrid", SearchPlan("symbol", f"{query.text} is defined here; definitions come first"))
+        return PlannedSearch("hybrid", SearchPlan("symbol", f"{query.text} is defined here; definitions come first"))
     if query.intent == "question":
-        return Planned("hybrid", SearchPlan("answer", "it is a question; `fathom ask` answers it in words"))
-    return Planned("hybrid", SearchPlan("semantic", _BY_INTENT[query.intent]))
+        return PlannedSearch("hybrid", SearchPlan("answer", "it is a question; `fathom ask` answers it in words"))
+    return PlannedSearch("hybrid", SearchPlan("semantic", _BY_INTENT[query.intent]))
 
 
 def route_of(text: str) -> Route:
@@ -60,13 +62,13 @@ def route_of(text: str) -> Route:
     return plan(parse_query(text), lambda _: True).plan.route
 
 
-def overruled(mode: Mode, query: Query) -> Planned:
+def overruled(mode: Mode, query: Query) -> PlannedSearch:
     """Return the plan for the mode that the user chose. With mode "graph" a name alone asks for its uses."""
     route = _ROUTE_OF.get(mode, "semantic")
     if mode != "graph":
-        return Planned(mode, SearchPlan(route))
+        return PlannedSearch(mode, SearchPlan(route))
     used_by = ConnectionQuery("used by", _name(query.as_written.strip()))
-    return Planned(mode, SearchPlan(route), connection_query(query) or used_by)
+    return PlannedSearch(mode, SearchPlan(route), connection_query(query) or used_by)
 
 
 _ROUTE_OF: dict[Mode, Route] = {"regex": "regex", "symbol": "symbol", "graph": "graph"}

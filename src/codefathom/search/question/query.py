@@ -73,7 +73,7 @@ class Query:
         return not (self.text or self.paths or self.symbols or self.members_of or self.where)
 
 
-class Unwrapped(NamedTuple):
+class UnwrappedQuery(NamedTuple):
     """The question inside a JSON query, or the text itself."""
 
     text: str
@@ -123,18 +123,18 @@ def parse_query(text: str) -> Query:
     )
 
 
-def unwrap(text: str) -> Unwrapped:
+def unwrap(text: str) -> UnwrappedQuery:
     """Return the question of {"query": …, "only_contexts": true}; any other text is the question itself."""
     if not text.lstrip().startswith("{"):
-        return Unwrapped(text)
+        return UnwrappedQuery(text)
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return Unwrapped(text)
+        return UnwrappedQuery(text)
     question = value.get("query")
     if not isinstance(question, str):
-        return Unwrapped(text)
-    return Unwrapped(question, value.get("only_contexts", value.get("onlyContexts", False)) is True)
+        return UnwrappedQuery(text)
+    return UnwrappedQuery(question, value.get("only_contexts", value.get("onlyContexts", False)) is True)
 
 
 # ---- marks

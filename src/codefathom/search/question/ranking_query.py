@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from codefathom.search.question.frames import Framed, frames, same_place
+from codefathom.search.question.frames import FrameChunk, frames, same_place
 from codefathom.search.question.issue import Issue, read_issue, weights_of
 from codefathom.search.question.query import Query
 from codefathom.search.question.translate import COMMON, to_chinese, to_english
@@ -52,7 +52,7 @@ class RankingQuery:
     minor_terms: Mapping[str, float] = field(default_factory=dict)  # of a long text: they only find candidates
     meaning: str = ""  # the text that is embedded
     runs: frozenset[str] = frozenset()  # words of it, and two and three in a row written as one, lower-case
-    frames: Mapping[int, Framed] = field(default_factory=dict)  # chunks that a stack trace names, by key
+    frames: Mapping[int, FrameChunk] = field(default_factory=dict)  # chunks that a stack trace names, by key
     foreign: tuple[str, ...] = ()  # symbols of the question without a definition in the project
     is_only_symbol: bool = False  # the question is only the name of a symbol
     is_translated: bool = False  # the question is in Chinese, and its words are searched in English, too
@@ -103,9 +103,9 @@ def understand(query: Query, catalog: Chunks, lexical: LexicalStore) -> RankingQ
     return focused(ranking_query)
 
 
-def _framed(text: str, catalog: Chunks) -> dict[int, Framed]:
+def _framed(text: str, catalog: Chunks) -> dict[int, FrameChunk]:
     """Return the chunks that hold the places of a stack trace; a place that many files could be is left out."""
-    framed: dict[int, Framed] = {}
+    framed: dict[int, FrameChunk] = {}
     value = 1.0
     for frame in frames(text):
         rows = catalog.chunks_at(frame.path.rpartition("/")[2], frame.line)
@@ -113,7 +113,7 @@ def _framed(text: str, catalog: Chunks) -> dict[int, Framed]:
         best = [key for (key, _), n in zip(rows, n_same, strict=True) if n == max(n_same)]
         if 0 < len(best) <= _MAX_MEANT:
             for key in best:
-                framed.setdefault(key, Framed(value, frame.line))
+                framed.setdefault(key, FrameChunk(value, frame.line))
             value *= _OUTER
     return framed
 

@@ -12,7 +12,7 @@ from math import exp
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import Cover, forms_of
 from codefathom.search.ranking.calibration import MODEL, WITH_MEANING, WITHOUT
-from codefathom.search.ranking.rank import Ranked
+from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.search.ranking.weights import WEIGHTS
 
 _EVIDENCE = frozenset(WEIGHTS) - {
@@ -31,7 +31,7 @@ _SURE = 0.8  # of the signal `definition`: the symbol of the question, as writte
 _N_BEST = 3
 
 
-def confidence(query: RankingQuery, ranked: Sequence[Ranked], model: str = "") -> float:
+def confidence(query: RankingQuery, ranked: Sequence[RankedCandidate], model: str = "") -> float:
     """Return 0 to 1; 1 when one of the best hits defines the symbol of the question. `model` made the vectors.
 
     Hits of one source alone have no score to learn from: it is the share of the question that the best of them cover.
@@ -46,7 +46,7 @@ def confidence(query: RankingQuery, ranked: Sequence[Ranked], model: str = "") -
     return round(1 / (1 + exp(-weighted(evidence(query, ranked), weights))), 3)
 
 
-def evidence(query: RankingQuery, ranked: Sequence[Ranked]) -> dict[str, float]:
+def evidence(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> dict[str, float]:
     """Return the numbers from which the confidence is calculated."""
     return {
         "score": max(map(_strength, ranked[:_N_BEST])),
@@ -56,13 +56,13 @@ def evidence(query: RankingQuery, ranked: Sequence[Ranked]) -> dict[str, float]:
     }
 
 
-def _strength(item: Ranked) -> float:
+def _strength(item: RankedCandidate) -> float:
     """Return the evidence for a hit, from 0 to 1, whatever kind of file it lies in."""
     total = sum(WEIGHTS[name] * value for name, value in item.signals.items() if name in _EVIDENCE)
     return total / _POSSIBLE
 
 
-def _covered(query: RankingQuery, ranked: Sequence[Ranked]) -> float:
+def _covered(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> float:
     """Return the share of the question that the best hits cover."""
     if not query.terms:
         return 0.5

@@ -24,7 +24,7 @@ _PLACE_OF = {name: place for place, name in enumerate(NAMES)}
 _IN_ORDER = tuple(WEIGHTS.get(name, 0.0) for name in NAMES)
 
 
-class Ranked(NamedTuple):
+class RankedCandidate(NamedTuple):
     """A candidate with its final score and the signals behind it."""
 
     candidate: Candidate
@@ -42,16 +42,19 @@ class Pool(NamedTuple):
     problem: str = ""  # of a source that failed and was left out
 
 
-def rank(query: RankingQuery, pool: Pool) -> list[Ranked]:
+def rank(query: RankingQuery, pool: Pool) -> list[RankedCandidate]:
     """Order the candidates, best first, scores from 0 to 1. Ties are broken by path and line, never by chance."""
     if pool.signals is None:
         return by_signals(replace(query, symbols=pool.symbols) if pool.symbols else query, pool.candidates, pool.scores)
     return sorted(
-        (Ranked(one, pool.scores[one.key], pool.signals[one.key]) for one in pool.candidates), key=_by_score_and_place
+        (RankedCandidate(one, pool.scores[one.key], pool.signals[one.key]) for one in pool.candidates),
+        key=_by_score_and_place,
     )
 
 
-def by_signals(query: RankingQuery, candidates: Sequence[Candidate], fused: Mapping[int, float]) -> list[Ranked]:
+def by_signals(
+    query: RankingQuery, candidates: Sequence[Candidate], fused: Mapping[int, float]
+) -> list[RankedCandidate]:
     """Order candidates by the weighted sum of their signals.
 
     `fused` is the lexical and vector evidence by key, scaled to 0..1.
@@ -71,7 +74,7 @@ def by_place(candidate: Candidate) -> tuple[str, int]:
     return candidate.chunk.path, candidate.chunk.start_line
 
 
-def _by_score_and_place(item: Ranked) -> tuple[float, str, int]:
+def _by_score_and_place(item: RankedCandidate) -> tuple[float, str, int]:
     """Return the sort key of a ranking: best first, then by path and line."""
     chunk = item.candidate.chunk
     return -item.score, chunk.path, chunk.start_line
@@ -98,7 +101,7 @@ class _Signals(Mapping[str, float]):
 
 def saturated(
     candidates: Sequence[Candidate], scores: Sequence[float], rows: Sequence[tuple[float, ...]]
-) -> list[Ranked]:
+) -> list[RankedCandidate]:
     """Order by score; each further chunk of a file counts less, so that one file does not fill the list.
 
     Candidates come in the order of their places, and equal scores keep it.
@@ -109,6 +112,6 @@ def saturated(
         candidate = candidates[place]
         factor = REPEAT ** seen[candidate.chunk.path]
         seen[candidate.chunk.path] += 1
-        result.append(Ranked(candidate, scores[place] * factor, _Signals(rows[place], factor)))
+        result.append(RankedCandidate(candidate, scores[place] * factor, _Signals(rows[place], factor)))
     result.sort(key=attrgetter("score"), reverse=True)
     return result

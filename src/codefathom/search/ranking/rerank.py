@@ -7,26 +7,26 @@ from typing import NamedTuple
 
 from codefathom.errors import FathomError, ProviderError
 from codefathom.providers.base import Reranker
-from codefathom.search.ranking.rank import Ranked
+from codefathom.search.ranking.rank import RankedCandidate
 
 SIGNAL = "rerank"
 
 
-class Reranked(NamedTuple):
+class RerankResult(NamedTuple):
     """A ranking, and the reason why the model could not be used."""
 
-    ranked: Sequence[Ranked]
+    ranked: Sequence[RankedCandidate]
     problem: str = ""
 
 
-class Reranking(NamedTuple):
+class WeightedReranker(NamedTuple):
     """A reranking model, and how much its grades count."""
 
     model: Reranker
     depth: int = 20  # best candidates that it reads
     weight: float = 0.5  # of its grades; the rest is that of the ranking
 
-    def apply(self, question: str, ranked: Sequence[Ranked]) -> Reranked:
+    def apply(self, question: str, ranked: Sequence[RankedCandidate]) -> RerankResult:
         """Order the best candidates anew; the others stay below. A model that fails leaves the ranking as it is.
 
         Both orders are scaled from 0 to 1 over the candidates that are read, so that it does not matter how a model
@@ -34,22 +34,22 @@ class Reranking(NamedTuple):
         """
         best, others = list(ranked[: self.depth]), ranked[self.depth :]
         if len(best) < 2 or not question.strip():
-            return Reranked(ranked)
+            return RerankResult(ranked)
         try:
             grades = self.model.scores(question, [_text_of(item) for item in best])
         except ProviderError as error:
-            return Reranked(ranked, f"not reranked: {error}")
+            return RerankResult(ranked, f"not reranked: {error}")
         low, high = best[-1].score, best[0].score
         sums = [
             (1 - self.weight) * old + self.weight * new
             for old, new in zip(_scaled([item.score for item in best]), _scaled(grades), strict=True)
         ]
         moved = [
-            Ranked(item.candidate, low + (high - low) * total, {**item.signals, SIGNAL: grade})
+            RankedCandidate(item.candidate, low + (high - low) * total, {**item.signals, SIGNAL: grade})
             for item, total, grade in zip(best, sums, grades, strict=True)
         ]
         moved.sort(key=lambda item: -item.score)  # stable: equals stay in their order
-        return Reranked([*moved, *others])
+        return RerankResult([*moved, *others])
 
 
 class Unusable:
@@ -64,7 +64,7 @@ class Unusable:
         raise ProviderError(str(self._error), hint=self._error.hint)
 
 
-def _text_of(item: Ranked) -> str:
+def _text_of(item: RankedCandidate) -> str:
     """Return the text that the model reads, with the path first: a path says as much as many lines."""
     chunk = item.candidate.chunk
     return f"{chunk.path}\n{chunk.text}"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from codefathom.agent.loop import Event, Final, Observed, Thought, ToolUse
+from codefathom.agent.loop import Event, Final, Thought, ToolObservation, ToolUse
 from codefathom.answer.answer_types import Answer, Source
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.server.http.problem_json import Problem
-from codefathom.server.jobs.job_events import Told
+from codefathom.server.jobs.job_events import ServerEvent
 from codefathom.shapes import details_shape, source_shape
 
-Happening: TypeAlias = AnswerSources | Text | Event | Answer
+EngineEvent: TypeAlias = AnswerSources | Text | Event | Answer
 
 _MOST_SHOWN = 4_000  # characters of what a tool has found
 _MOST_KEPT = 1_000  # of these in a conversation
@@ -23,55 +23,57 @@ class AnswerEventMaker:
 
     def __init__(self, projects: Sequence[str]) -> None:
         self._projects = projects
-        self.text = ""  # of the answer, as far as it was told
+        self.text = ""  # of the answer, as far as it was sent
         self.sources: list[dict[str, Any]] = []
         self.steps: list[dict[str, Any]] = []  # of an agent, with the beginning of what its tools have found
         self._has_sources = False
 
-    def of(self, event: Happening) -> Iterator[Told]:
+    def of(self, event: EngineEvent) -> Iterator[ServerEvent]:
         """Yield the events for readers that belong to an event of the engine."""
-        for told in self._of(event):
-            if told.type == "step":
-                text = told.data.get("text", "")
-                self.steps.append({**told.data, "text": text[:_MOST_KEPT]} if text else told.data)
-            yield told
+        for message in self._of(event):
+            if message.type == "step":
+                text = message.data.get("text", "")
+                self.steps.append({**message.data, "text": text[:_MOST_KEPT]} if text else message.data)
+            yield message
 
-    def _of(self, event: Happening) -> Iterator[Told]:
+    def _of(self, event: EngineEvent) -> Iterator[ServerEvent]:
         if isinstance(event, AnswerSources):
             yield from self._sources(event.sources)
-            yield Told("status", {"phase": "found", "left_out": list(event.left_out), "degraded": list(event.degraded)})
+            yield ServerEvent(
+                "status", {"phase": "found", "left_out": list(event.left_out), "degraded": list(event.degraded)}
+            )
         elif isinstance(event, Text):
             yield from self._content(event.text)
         elif isinstance(event, Thought):
-            yield Told("step", {"type": "thinking", "text": event.text})
+            yield ServerEvent("step", {"type": "thinking", "text": event.text})
         elif isinstance(event, ToolUse):
-            yield Told("step", {"type": "tool_call", "tool": event.name, "arguments": event.arguments})
-        elif isinstance(event, Observed):
-            yield Told("step", _observed(event))
+            yield ServerEvent("step", {"type": "tool_call", "tool": event.name, "arguments": event.arguments})
+        elif isinstance(event, ToolObservation):
+            yield ServerEvent("step", _observed(event))
         elif isinstance(event, Final):
-            yield Told("step", _final(event))
+            yield ServerEvent("step", _final(event))
         elif isinstance(event, Answer):
             yield from self._answer(event)
 
-    def _sources(self, sources: Iterable[Source]) -> Iterator[Told]:
+    def _sources(self, sources: Iterable[Source]) -> Iterator[ServerEvent]:
         if not self._has_sources:
             self._has_sources = True
             self.sources = [source_of(source, self._projects) for source in sources]
-            yield Told("sources", self.sources)
+            yield ServerEvent("sources", self.sources)
 
-    def _content(self, text: str) -> Iterator[Told]:
+    def _content(self, text: str) -> Iterator[ServerEvent]:
         if text:
             self.text += text
-            yield Told("content", text)
+            yield ServerEvent("content", text)
 
-    def _answer(self, answer: Answer) -> Iterator[Told]:
+    def _answer(self, answer: Answer) -> Iterator[ServerEvent]:
         """Yield the parts that were not sent yet: an agent's answer comes whole."""
         yield from self._sources(answer.sources)
         yield from self._content("" if self.text else answer.text)
-        yield Told("status", {"phase": "answered", **details_of(answer, self._projects)})
-        yield Told("usage", {**answer.usage._asdict(), "cost": answer.cost, "model": answer.model})
+        yield ServerEvent("status", {"phase": "answered", **details_of(answer, self._projects)})
+        yield ServerEvent("usage", {**answer.usage._asdict(), "cost": answer.cost, "model": answer.model})
         if answer.failure:
-            yield Told("error", {"code": "provider", "detail": answer.failure, "hint": answer.hint})
+            yield ServerEvent("error", {"code": "provider", "detail": answer.failure, "hint": answer.hint})
 
 
 def _final(event: Final) -> dict[str, Any]:
@@ -84,7 +86,7 @@ def _final(event: Final) -> dict[str, Any]:
     }
 
 
-def _observed(event: Observed) -> dict[str, Any]:
+def _observed(event: ToolObservation) -> dict[str, Any]:
     return {
         "type": "error" if event.is_error else "tool_result",
         "tool": event.name,
@@ -94,9 +96,9 @@ def _observed(event: Observed) -> dict[str, Any]:
     }
 
 
-def problem_event(problem: Problem) -> Told:
+def problem_event(problem: Problem) -> ServerEvent:
     """Return the event of a failed answer."""
-    return Told("error", {"code": problem.code, "detail": problem.detail, "hint": problem.hint})
+    return ServerEvent("error", {"code": problem.code, "detail": problem.detail, "hint": problem.hint})
 
 
 def source_of(source: Source, projects: Sequence[str]) -> dict[str, Any]:

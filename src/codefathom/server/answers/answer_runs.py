@@ -13,11 +13,11 @@ from threading import Lock, Thread
 from typing import Any, TypeAlias
 
 from codefathom.answer.answer_types import Answer
-from codefathom.server.answers.answer_events import AnswerEventMaker, Happening, details_of, problem_event
+from codefathom.server.answers.answer_events import AnswerEventMaker, EngineEvent, details_of, problem_event
 from codefathom.server.answers.conversations import Conversations, ConversationTurn
 from codefathom.server.http.problem_json import BusyError, NotFoundError, Problem, RequestError, problem_of
 from codefathom.server.http.sse import Channel
-from codefathom.server.jobs.job_events import Told
+from codefathom.server.jobs.job_events import ServerEvent
 from codefathom.server.projects.served_engine import StoppedError, stopping
 from codefathom.telemetry import bound
 
@@ -28,7 +28,7 @@ _SIZE = 10_000  # events of one answer
 
 _log = logging.getLogger(__name__)
 
-Open: TypeAlias = Callable[[], AbstractContextManager[Iterator[Happening]]]
+Open: TypeAlias = Callable[[], AbstractContextManager[Iterator[EngineEvent]]]
 
 
 class AnswerError(RequestError):
@@ -52,7 +52,7 @@ class Asker:
     asked_at: float = 0.0  # seconds since the epoch
 
 
-class Asking:
+class AnswerTask:
     """One answer, from the question on. `answer` and `problem` are there once the channel is closed."""
 
     def __init__(self, asker: Asker, clock: Callable[[], float] = time.monotonic) -> None:
@@ -107,7 +107,7 @@ class Asking:
         return self._is_stopped
 
 
-class Answers:
+class AnswerTasks:
     """The answers that are being written, and the latest that were. Safe to use from several threads."""
 
     def __init__(
@@ -117,50 +117,50 @@ class Answers:
         self._most_at_once = most_at_once
         self._clock = clock
         self._lock = Lock()
-        self._runs: OrderedDict[str, Asking] = OrderedDict()
+        self._runs: OrderedDict[str, AnswerTask] = OrderedDict()
         self._threads: dict[str, Thread] = {}
 
-    def begin(self, asker: Asker, open_events: Open) -> Asking:
+    def begin(self, asker: Asker, open_events: Open) -> AnswerTask:
         """Begin to answer; `open_events` is called by the thread of the answer. Raises BusyError."""
-        asking = Asking(replace(asker, asked_at=self._clock()))
-        started = {"phase": "searching", "answer_id": asking.id, "conversation_id": asker.conversation_id}
-        asking.channel.publish("status", started)
+        task = AnswerTask(replace(asker, asked_at=self._clock()))
+        started = {"phase": "searching", "answer_id": task.id, "conversation_id": asker.conversation_id}
+        task.channel.publish("status", started)
         with self._lock:
             if len(self._threads) >= self._most_at_once:
                 raise BusyError(
                     f"the server is writing {self._most_at_once} answers already", hint="try again in a moment"
                 )
-            self._runs[asking.id] = asking
+            self._runs[task.id] = task
             while len(self._runs) > MOST_KEPT + self._most_at_once:
                 self._runs.popitem(last=False)
-            thread = Thread(target=bound(self._carry_out), args=(asking, open_events), name="answer", daemon=True)
-            self._threads[asking.id] = thread
+            thread = Thread(target=bound(self._carry_out), args=(task, open_events), name="answer", daemon=True)
+            self._threads[task.id] = thread
         thread.start()
-        return asking
+        return task
 
-    def find(self, answer_id: str, owner: str = "") -> Asking:
+    def find(self, answer_id: str, owner: str = "") -> AnswerTask:
         """Return an answer that is being written, or was lately. Raises NotFoundError, also for that of another."""
         with self._lock:
-            asking = self._runs.get(answer_id)
-        if asking is None or asking.asker.owner != owner:
+            task = self._runs.get(answer_id)
+        if task is None or task.asker.owner != owner:
             raise NotFoundError(f"no such answer: {answer_id!r}", hint="ask the question again")
-        return asking
+        return task
 
-    def running(self, conversation_id: str, owner: str = "") -> list[Asking]:
+    def running(self, conversation_id: str, owner: str = "") -> list[AnswerTask]:
         """Return the answers that are being written in a conversation, the oldest first."""
         with self._lock:
             return [
-                asking
-                for asking in self._runs.values()
-                if asking.id in self._threads
-                and (asking.asker.conversation_id, asking.asker.owner) == (conversation_id, owner)
+                task
+                for task in self._runs.values()
+                if task.id in self._threads
+                and (task.asker.conversation_id, task.asker.owner) == (conversation_id, owner)
             ]
 
     def stop(self) -> None:
         """Stop all answers that are being written."""
         with self._lock:
-            for asking in self._runs.values():
-                asking.stop()
+            for task in self._runs.values():
+                task.stop()
 
     def close(self, wait_s: float = 5.0) -> None:
         """Stop all; an answer whose search is slow is left behind after some seconds."""
@@ -171,61 +171,59 @@ class Answers:
         for thread in threads:
             thread.join(max(until - time.monotonic(), 0.0))
 
-    def _carry_out(self, asking: Asking, open_events: Open) -> None:
+    def _carry_out(self, task: AnswerTask, open_events: Open) -> None:
         """Run in a thread of its own."""
-        telling = AnswerEventMaker(asking.asker.projects)
+        maker = AnswerEventMaker(task.asker.projects)
         try:
-            with stopping(lambda: asking.is_stopped), open_events() as events:
+            with stopping(lambda: task.is_stopped), open_events() as events:
                 for event in events:
-                    if asking.is_stopped:
+                    if task.is_stopped:
                         break
-                    for told in telling.of(event):
-                        _tell(asking, told)
+                    for message in maker.of(event):
+                        _publish(task, message)
                     if isinstance(event, Answer):
-                        asking.answer = event
+                        task.answer = event
         except StoppedError:
             pass
         except Exception as error:  # whoever asked must hear of it
-            asking.problem = problem_of(error)
-            if asking.problem.status == 500:
+            task.problem = problem_of(error)
+            if task.problem.status == 500:
                 _log.exception("an answer failed")
-            _tell(asking, problem_event(asking.problem))
-        self._conclude(asking, telling)
+            _publish(task, problem_event(task.problem))
+        self._conclude(task, maker)
 
-    def _conclude(self, asking: Asking, telling: AnswerEventMaker) -> None:
+    def _conclude(self, task: AnswerTask, maker: AnswerEventMaker) -> None:
         """Keep the turn, then tell the end: who reads the conversation after that finds it there."""
         try:
-            asker = asking.asker
+            asker = task.asker
             if asker.conversation_id:
-                turn = ConversationTurn(
-                    asker.question, telling.text, _state(asking), asker.asked_at, _details(asking, telling)
-                )
+                turn = ConversationTurn(asker.question, maker.text, _state(task), asker.asked_at, _details(task, maker))
                 self._conversations.add(asker.conversation_id, turn, asker.owner)
         except Exception as error:  # such as a conversation that was deleted meanwhile
-            _tell(asking, problem_event(problem_of(error)))
+            _publish(task, problem_event(problem_of(error)))
         with self._lock:
-            del self._threads[asking.id]
-        if asking.is_stopped and asking.answer is None:
-            _tell(asking, Told("status", {"phase": "stopped"}))
-        _tell(asking, Told("done"))
-        asking.channel.close()
+            del self._threads[task.id]
+        if task.is_stopped and task.answer is None:
+            _publish(task, ServerEvent("status", {"phase": "stopped"}))
+        _publish(task, ServerEvent("done"))
+        task.channel.close()
 
 
-def _tell(asking: Asking, told: Told) -> None:
-    asking.channel.publish(told.type, told.data)
+def _publish(task: AnswerTask, event: ServerEvent) -> None:
+    task.channel.publish(event.type, event.data)
 
 
-def _state(asking: Asking) -> str:
-    if asking.answer is not None:
-        return "failed" if asking.answer.failure else "done"
-    return "failed" if asking.problem else "stopped"
+def _state(task: AnswerTask) -> str:
+    if task.answer is not None:
+        return "failed" if task.answer.failure else "done"
+    return "failed" if task.problem else "stopped"
 
 
-def _details(asking: Asking, telling: AnswerEventMaker) -> dict[str, Any]:
+def _details(task: AnswerTask, maker: AnswerEventMaker) -> dict[str, Any]:
     """Return the details of an answer that a conversation stores beside its text."""
-    asker, problem = asking.asker, asking.problem
-    on_the_way = {"answer_id": asking.id, "is_agent": asker.is_agent, "steps": telling.steps}
-    if asking.answer is not None:
-        return {**on_the_way, **details_of(asking.answer, asker.projects), "hint": asking.answer.hint}
+    asker, problem = task.asker, task.problem
+    on_the_way = {"answer_id": task.id, "is_agent": asker.is_agent, "steps": maker.steps}
+    if task.answer is not None:
+        return {**on_the_way, **details_of(task.answer, asker.projects), "hint": task.answer.hint}
     failed = {"error": problem.detail, "hint": problem.hint} if problem else {"error": "", "hint": ""}
-    return {**on_the_way, "sources": telling.sources, **failed}
+    return {**on_the_way, "sources": maker.sources, **failed}

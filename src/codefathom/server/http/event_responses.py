@@ -36,7 +36,7 @@ class EventStream(StreamingResponse):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class StreamReading:
     """The way a client reads a stream."""
 
     form: Form
@@ -44,10 +44,10 @@ class Reading:
     takes_events: bool  # no stream when not
 
 
-def _reading(request: Request, form: _FormGiven = "document", last_event_id: _LastEventIdGiven = "") -> Reading:
+def _reading(request: Request, form: _FormGiven = "document", last_event_id: _LastEventIdGiven = "") -> StreamReading:
     """Return the way a request reads a stream; a client gets a stream unless it accepts JSON only."""
     accepted = request.headers.get("accept", "*/*").lower()
-    return Reading(form, last_event_id, MEDIA_TYPE in accepted or "application/json" not in accepted)
+    return StreamReading(form, last_event_id, MEDIA_TYPE in accepted or "application/json" not in accepted)
 
 
 _FormGiven: TypeAlias = Annotated[
@@ -63,7 +63,7 @@ _LastEventIdGiven: TypeAlias = Annotated[
     Header(alias="Last-Event-ID", description="Continue after the message with this id", max_length=200, examples=[""]),
 ]
 # As type of a parameter: `reading: ReadingHere` is how the client wants to read.
-ReadingHere: TypeAlias = Annotated[Reading, Depends(_reading)]
+ReadingHere: TypeAlias = Annotated[StreamReading, Depends(_reading)]
 
 
 def described(example: str) -> dict[int | str, dict[str, Any]]:

@@ -16,7 +16,7 @@ from threading import Thread
 from codefathom.config.configuration import user_file
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, LockedError
-from codefathom.project.opening import locate
+from codefathom.project.location import locate
 from codefathom.server.jobs.git import bring
 from codefathom.server.jobs.job_messages import (
     MOST_ERRORS,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _NAMES = {"scan": "scan_start", "index": "indexing", "write": "saving"}
 
 
-class Told(NamedTuple):
+class ServerEvent(NamedTuple):
     """An event: its name and its data."""
 
     type: str
@@ -59,28 +59,28 @@ def trouble_shape(trouble: Trouble) -> dict[str, Any]:
     return {"code": trouble.code, "detail": trouble.message, "hint": trouble.hint}
 
 
-def of_step(before: Step, step: Step) -> Iterator[Told]:
+def of_step(before: Step, step: Step) -> Iterator[ServerEvent]:
     """Yield the events of a step, with the names that clients know."""
     shape = step_shape(step)
     if before.phase == "scan" and step.phase != "scan":
-        yield Told("scan_complete", {"file_count": step.total})
-    yield Told(_NAMES.get(step.phase, step.phase), shape)
+        yield ServerEvent("scan_complete", {"file_count": step.total})
+    yield ServerEvent(_NAMES.get(step.phase, step.phase), shape)
 
 
-def of_file_error(error: FileError) -> Told:
+def of_file_error(error: FileError) -> ServerEvent:
     """Return the event of a file that could not be indexed."""
-    return Told("file_error", asdict(error))
+    return ServerEvent("file_error", asdict(error))
 
 
-def at_end(job: IndexJob) -> Iterator[Told]:
+def at_end(job: IndexJob) -> Iterator[ServerEvent]:
     """Yield the events at the end of a job, "done" last."""
     if job.state == "done" and job.report is not None:
-        yield Told("complete", _complete(job.report))
+        yield ServerEvent("complete", _complete(job.report))
     elif job.state == "cancelled":
-        yield Told("cancelled", {"job_id": job.id})
+        yield ServerEvent("cancelled", {"job_id": job.id})
     elif job.trouble is not None:
-        yield Told("error", trouble_shape(job.trouble))
-    yield Told("done", {"job_id": job.id, "state": job.state})
+        yield ServerEvent("error", trouble_shape(job.trouble))
+    yield ServerEvent("done", {"job_id": job.id, "state": job.state})
 
 
 def _complete(report: Report) -> dict[str, Any]:

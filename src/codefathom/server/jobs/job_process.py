@@ -18,7 +18,7 @@ from codefathom.system.children import start_python
 _MOST_SAID = 2_000  # bytes of what a process that crashed has said last
 
 
-class Running(Protocol):
+class RunningJob(Protocol):
     """A job that is being carried out."""
 
     def messages(self) -> Iterator[Message]:
@@ -30,7 +30,7 @@ class Running(Protocol):
         ...
 
 
-Start: TypeAlias = Callable[[Order], Running]
+Start: TypeAlias = Callable[[Order], RunningJob]
 
 
 class Process:

@@ -18,9 +18,9 @@ from threading import Condition, RLock, Thread
 from codefathom.config.settings import NOTHING
 from codefathom.errors import FathomError, LockedError, UsageError
 from codefathom.server.http.sse import Channel
-from codefathom.server.jobs.job_events import Told, at_end, of_file_error, of_step
+from codefathom.server.jobs.job_events import ServerEvent, at_end, of_file_error, of_step
 from codefathom.server.jobs.job_messages import MOST_ERRORS, FileError, Message, Order, Report, Step, Trouble
-from codefathom.server.jobs.job_process import Process, Running, Start
+from codefathom.server.jobs.job_process import Process, RunningJob, Start
 from codefathom.server.jobs.job_table import STATES, IndexJob, JobTable, State
 from codefathom.stores.lock import writer_lock
 from codefathom.telemetry import Value, span
@@ -35,7 +35,7 @@ class _Run:
     """A job that has a thread."""
 
     root: str
-    process: Running | None = None  # not started yet
+    process: RunningJob | None = None  # not started yet
     is_unwanted: bool = False
     end: Report | Trouble | None = None
 
@@ -196,11 +196,11 @@ class Jobs:
     def _enqueue(self, job: IndexJob) -> None:
         self._live[job.id] = job
         self._channels[job.id] = Channel()
-        self._tell(job.id, [Told("queued", {"job_id": job.id, "project_id": job.project_id})])
+        self._publish(job.id, [ServerEvent("queued", {"job_id": job.id, "project_id": job.project_id})])
 
-    def _tell(self, job_id: str, told: Iterable[Told]) -> None:
-        for item in told:
-            self._channels[job_id].publish(item.type, item.data)
+    def _publish(self, job_id: str, events: Iterable[ServerEvent]) -> None:
+        for event in events:
+            self._channels[job_id].publish(event.type, event.data)
 
     def _start_next(self) -> None:
         """Start what may run: as many as allowed at once, and of one project only one."""
@@ -215,7 +215,7 @@ class Jobs:
         job = replace(job, state="running", attempts=job.attempts + 1, started_at=self._clock(), step=step)
         self._live[job.id] = job
         self._table.update(job)
-        self._tell(job.id, of_step(Step(), step))
+        self._publish(job.id, of_step(Step(), step))
         run = self._runs[job.id] = _Run(job.root)
         thread = self._threads[job.id] = Thread(target=self._carry_out, args=(job, run), name="job", daemon=True)
         thread.start()
@@ -251,10 +251,10 @@ class Jobs:
                 return
             if isinstance(message, Step):
                 self._live[job_id] = replace(job, step=message)
-                self._tell(job_id, of_step(job.step, message))
+                self._publish(job_id, of_step(job.step, message))
             elif isinstance(message, FileError):
                 self._live[job_id] = replace(job, errors=(*job.errors, message)[:MOST_ERRORS])
-                self._tell(job_id, [of_file_error(message)])
+                self._publish(job_id, [of_file_error(message)])
             else:
                 run.end = message
 
@@ -285,7 +285,7 @@ class Jobs:
         job = replace(job, state=state, ended_at=self._clock(), step=step, report=report, trouble=trouble)
         self._live.pop(job.id, None)
         if job.id in self._channels:
-            self._tell(job.id, at_end(job))
+            self._publish(job.id, at_end(job))
             self._channels[job.id].close()
         self._changed.notify_all()
         self._table.update(job)

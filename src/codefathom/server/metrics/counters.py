@@ -30,7 +30,7 @@ class RequestRecord(NamedTuple):
     detail: str = ""  # what went wrong
 
 
-class Failed(NamedTuple):
+class FailedRequest(NamedTuple):
     """A request that failed for no fault of its own."""
 
     at: float  # seconds since the epoch
@@ -86,7 +86,7 @@ class _Minute:
         return Minute(self.at, self.n_requests, self.n_failed, _percentile(times, 50), _percentile(times, 95))
 
 
-class Measures:
+class ServerCounters:
     """Counts since the start of the server. Safe to use from several threads."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
@@ -95,7 +95,7 @@ class Measures:
         self._routes: dict[tuple[str, str], _Route] = {}
         self._minutes: deque[Minute] = deque(maxlen=_MINUTES)  # those that are over
         self._minute = _Minute(0)  # this one
-        self._failed: deque[Failed] = deque(maxlen=_MOST_FAILURES)
+        self._failed: deque[FailedRequest] = deque(maxlen=_MOST_FAILURES)
         self.started_at = clock()
         self.n_in_flight = 0
 
@@ -122,7 +122,7 @@ class Measures:
             if request.route != _PAGE and not request.route.startswith(_WATCHING):
                 self._add_to_minute(int(now) // 60 * 60, request.seconds, is_failed)
             if is_failed:
-                self._failed.append(Failed(now, request.method, request.route, request.status, request.detail))
+                self._failed.append(FailedRequest(now, request.method, request.route, request.status, request.detail))
 
     def _add_to_minute(self, at: int, seconds: float, is_failed: bool) -> None:
         if self._minute.at != at:
@@ -150,7 +150,7 @@ class Measures:
             this = [self._minute.told()] if self._minute.n_requests else []
             return [minute for minute in (*self._minutes, *this) if minute.at > oldest]
 
-    def failed(self) -> list[Failed]:
+    def failed(self) -> list[FailedRequest]:
         """Return the last requests that failed, the latest first."""
         with self._lock:
             return list(reversed(self._failed))

@@ -7,7 +7,7 @@ import time
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from codefathom.server.metrics.counters import Measures, RequestRecord
+from codefathom.server.metrics.counters import RequestRecord, ServerCounters
 from codefathom.server.metrics.tracing import REQUEST, following
 from codefathom.telemetry import span
 
@@ -16,10 +16,10 @@ _NO_ROUTE = "none"
 _METHODS = {"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"}
 
 
-class Measuring:
+class MetricsMiddleware:
     """Counts requests by the route that answered them."""
 
-    def __init__(self, app: ASGIApp, measures: Measures) -> None:
+    def __init__(self, app: ASGIApp, measures: ServerCounters) -> None:
         self._app = app
         self._measures = measures
 

@@ -16,7 +16,7 @@ from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, SettingsError
 from codefathom.project.browsing import IndexSummary, index_summary
-from codefathom.project.opening import Location, locate, word_of
+from codefathom.project.location import Location, locate, word_of
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.http.problem_json import (
     ClosedError,

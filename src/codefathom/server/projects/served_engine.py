@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias, cast
 
 from codefathom.engine import Engine, OnProgress, OnWait
 from codefathom.errors import FathomError
-from codefathom.project.opening import Location
+from codefathom.project.location import Location
 from codefathom.providers.base import Ask, ChatModel, Delta, Reply
 
 _LOOK_S = 0.1  # how often a silent call is looked after

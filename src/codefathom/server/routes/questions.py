@@ -15,8 +15,8 @@ from codefathom.errors import UsageError
 from codefathom.project.answer_setup import recent
 from codefathom.providers.base import NO_USAGE, Message
 from codefathom.search.question.query import check_length, unwrap
-from codefathom.server.answers.answer_events import Happening
-from codefathom.server.answers.answer_runs import Asker, Asking
+from codefathom.server.answers.answer_events import EngineEvent
+from codefathom.server.answers.answer_runs import AnswerTask, Asker
 from codefathom.server.answers.conversations import Conversation, history
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import BusyError, NotFoundError, NotIndexedError
@@ -42,7 +42,7 @@ class ClientQuestion:
     rounds: int | None = None  # of an agent, None: as many as the settings allow
 
 
-def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Asking:
+def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> AnswerTask:
     """Begin to answer. Raises FathomError for what can be said before: an unknown project, no index, no question."""
     check_length(question.text)
     text, only_contexts = unwrap(question.text)
@@ -66,7 +66,7 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Askin
     if conversation is None and question.keep:
         conversation = state.conversations.begin(projects, caller.name, text)
 
-    def ask(opened: Mapping[str, ServedEngine]) -> Iterator[Happening]:
+    def ask(opened: Mapping[str, ServedEngine]) -> Iterator[EngineEvent]:
         engines = {name: engine.with_settings(_settings(engine.settings, question)) for name, engine in opened.items()}
         request = AnswerRequest(text, where, question.pinned, history=tuple(turns))
         if len(engines) > 1:
@@ -74,7 +74,7 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Askin
         engine = engines[projects[0]]
         return engine.investigate(request) if question.agent else engine.ask_events(request)
 
-    def contexts(engines: Mapping[str, ServedEngine]) -> Iterator[Happening]:
+    def contexts(engines: Mapping[str, ServedEngine]) -> Iterator[EngineEvent]:
         return _contexts(text, ask(engines))
 
     asker = Asker(text, caller.name, conversation.id if conversation else "", projects, question.agent)
@@ -133,9 +133,9 @@ def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple
     return tuple(with_index)
 
 
-def _contexts(question: str, events: Iterator[Happening]) -> Iterator[Happening]:
+def _contexts(question: str, events: Iterator[EngineEvent]) -> Iterator[EngineEvent]:
     """Yield the sources of an answer as JSON instead of the answer; the answering model is not called."""
-    with closing(cast("Generator[Happening, None, None]", events)):
+    with closing(cast("Generator[EngineEvent, None, None]", events)):
         selection = next(events)
     assert isinstance(selection, AnswerSources)  # what events of an answer begin with
     yield selection
@@ -161,10 +161,10 @@ def _opened(
     state: ServerState,
     caller: Caller,
     projects: Sequence[str],
-    ask: Callable[[Mapping[str, ServedEngine]], Iterator[Happening]],
-) -> Iterator[Iterator[Happening]]:
+    ask: Callable[[Mapping[str, ServedEngine]], Iterator[EngineEvent]],
+) -> Iterator[Iterator[EngineEvent]]:
     """Give the events of an answer; at the end the model's call is ended, then the engines are given back."""
     with _engines(state, caller, projects) as engines:
-        events = cast("Generator[Happening, None, None]", ask(engines))
+        events = cast("Generator[EngineEvent, None, None]", ask(engines))
         with closing(events):
             yield events

@@ -13,9 +13,9 @@ from codefathom.answer.answer_types import Answer
 from codefathom.errors import SettingsError
 from codefathom.providers.base import Message
 from codefathom.server.answers.answer_events import details_of
-from codefathom.server.answers.answer_runs import AnswerError, Asking
+from codefathom.server.answers.answer_runs import AnswerError, AnswerTask
 from codefathom.server.http.auth import Caller
-from codefathom.server.http.event_responses import EventStream, Reading, ReadingHere, described
+from codefathom.server.http.event_responses import EventStream, ReadingHere, StreamReading, described
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import follow
 from codefathom.server.routes.questions import ClientQuestion, begin
@@ -50,8 +50,8 @@ def router(state: ServerState) -> APIRouter:
 def _add_answering(routes: APIRouter, state: ServerState) -> None:
     @routes.post("/ask", summary="Answer a question")
     async def ask(body: AskIn, caller: CallerHere, request: Request) -> AnswerOut:
-        asking = await run_in_threadpool(begin, state, caller, question_of(body))
-        return answer_out(asking, await whole(asking, request))
+        task = await run_in_threadpool(begin, state, caller, question_of(body))
+        return answer_out(task, await whole(task, request))
 
     @routes.post(
         "/ask/stream",
@@ -78,8 +78,8 @@ def _add_agent(routes: APIRouter, state: ServerState) -> None:
         projects = (body.project_id,) if body.project_id else ()
         await run_in_threadpool(_check_model, state, caller, projects, body.model)
         question = ClientQuestion(body.question, projects, agent=True, rounds=body.max_iterations)
-        asking = await run_in_threadpool(begin, state, caller, question)
-        return _final(await whole(asking, request))
+        task = await run_in_threadpool(begin, state, caller, question)
+        return _final(await whole(task, request))
 
 
 def _add_running(routes: APIRouter, state: ServerState) -> None:
@@ -113,22 +113,22 @@ def question_of(body: AskIn, *, agent: bool = False) -> ClientQuestion:
     )
 
 
-async def whole(asking: Asking, request: Request) -> Answer:
+async def whole(task: AnswerTask, request: Request) -> Answer:
     """Wait for an answer, without a thread; a client that leaves stops it. Raises RequestError for one that failed."""
-    asking.join()
-    written = asyncio.create_task(_drained(asking))
+    task.join()
+    written = asyncio.create_task(_drained(task))
     left = asyncio.create_task(_left(request))
     try:
         await asyncio.wait((written, left), return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in (written, left):
-            task.cancel()
-        asking.leave()
-    if asking.problem is not None:
-        raise AnswerError(asking.problem)
-    if asking.answer is None:
+        for waiting in (written, left):
+            waiting.cancel()
+        task.leave()
+    if task.problem is not None:
+        raise AnswerError(task.problem)
+    if task.answer is None:
         raise RequestError("the answer was stopped", hint="ask the question again")
-    return asking.answer
+    return task.answer
 
 
 async def _left(request: Request) -> None:
@@ -136,35 +136,35 @@ async def _left(request: Request) -> None:
     await request.receive()
 
 
-async def _drained(asking: Asking) -> None:
-    async for _ in follow(asking.channel):
+async def _drained(task: AnswerTask) -> None:
+    async for _ in follow(task.channel):
         pass
 
 
-def answer_out(asking: Asking, answer: Answer) -> AnswerOut:
+def answer_out(task: AnswerTask, answer: Answer) -> AnswerOut:
     """Return an answer as clients see it."""
-    asker = asking.asker
+    asker = task.asker
     shape: dict[str, Any] = {
         "question": asker.question,
         "answer": answer.text,
         **details_of(answer, asker.projects),
         "projects": asker.projects,
-        "answer_id": asking.id,
+        "answer_id": task.id,
         "conversation_id": asker.conversation_id,
     }
     return AnswerOut.model_validate(shape)
 
 
-def _begun(state: ServerState, caller: Caller, question: ClientQuestion, reading: Reading) -> Asking:
+def _begun(state: ServerState, caller: Caller, question: ClientQuestion, reading: StreamReading) -> AnswerTask:
     """Return the answer that the client was reading, or a new one."""
     answer_id = reading.last_event_id.strip().rpartition(".")[0]
     return state.answers.find(answer_id, caller.name) if answer_id else begin(state, caller, question)
 
 
-def _stream(asking: Asking, reading: Reading) -> EventStream:
-    asking.join()
-    after = asking.channel.place(reading.last_event_id) or 0
-    return EventStream(follow(asking.channel, after, form=reading.form), asking.leave)
+def _stream(task: AnswerTask, reading: StreamReading) -> EventStream:
+    task.join()
+    after = task.channel.place(reading.last_event_id) or 0
+    return EventStream(follow(task.channel, after, form=reading.form), task.leave)
 
 
 def _check_model(state: ServerState, caller: Caller, projects: tuple[str, ...], model: str) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 from fastapi import APIRouter, Path, Query, status
 from fastapi.responses import PlainTextResponse
 
-from codefathom.server.answers.answer_runs import Asking
+from codefathom.server.answers.answer_runs import AnswerTask
 from codefathom.server.answers.conversations import MOST_LISTED, Conversation, markdown
 from codefathom.server.routes.questions import conversation_of
 from codefathom.server.routes.search_requests import chosen_projects
@@ -89,14 +89,14 @@ def _add_one(routes: APIRouter, state: ServerState) -> None:
         return MarkdownResponse(text, headers=headers)
 
 
-def _conversation_out(conversation: Conversation, answering: Iterable[Asking]) -> ConversationOut:
+def _conversation_out(conversation: Conversation, answering: Iterable[AnswerTask]) -> ConversationOut:
     written = [
         AnsweringOut(
-            answer_id=asking.id,
-            question=asking.asker.question,
-            is_agent=asking.asker.is_agent,
-            asked_at=asking.asker.asked_at,
+            answer_id=task.id,
+            question=task.asker.question,
+            is_agent=task.asker.is_agent,
+            asked_at=task.asker.asked_at,
         )
-        for asking in answering
+        for task in answering
     ]
     return ConversationOut.model_validate(conversation).model_copy(update={"answering": written})

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from codefathom.errors import IndexingError
 from codefathom.server.http.auth import Caller
-from codefathom.server.http.event_responses import EventStream, Reading, ReadingHere, described
+from codefathom.server.http.event_responses import EventStream, ReadingHere, StreamReading, described
 from codefathom.server.http.problem_json import ConflictError, NotFoundError
 from codefathom.server.http.sse import Channel, Event, encoded, follow
 from codefathom.server.jobs.job_events import job_shape
@@ -170,7 +170,7 @@ def _out(job: IndexJob) -> JobOut:
     return JobOut.model_validate(job_shape(job))
 
 
-def _shown(job: IndexJob, state: ServerState, reading: Reading, *, is_new: bool = False) -> Response:
+def _shown(job: IndexJob, state: ServerState, reading: StreamReading, *, is_new: bool = False) -> Response:
     if reading.takes_events:
         return _stream(job, state, reading, is_new=is_new)
     location = {"location": f"/jobs/{job.id}"}
@@ -184,7 +184,7 @@ def _channel(job: IndexJob, state: ServerState) -> Channel:
     return channel
 
 
-def _stream(job: IndexJob, state: ServerState, reading: Reading, *, is_new: bool = False) -> EventStream:
+def _stream(job: IndexJob, state: ServerState, reading: StreamReading, *, is_new: bool = False) -> EventStream:
     """Go on after an id; else tell the job as it is now, and then what comes; all of a job that is new."""
     channel, form = _channel(job, state), reading.form
     after = channel.place(reading.last_event_id)

@@ -18,7 +18,7 @@ from codefathom.answer.answer_types import Answer
 from codefathom.errors import UsageError
 from codefathom.providers.base import Message
 from codefathom.server.answers.answer_events import details_of
-from codefathom.server.answers.answer_runs import Asking
+from codefathom.server.answers.answer_runs import AnswerTask
 from codefathom.server.http.event_responses import MEDIA_TYPE, EventStream
 from codefathom.server.http.sse import HEARTBEAT, events_after
 from codefathom.server.routes.questions import ClientQuestion, begin
@@ -60,12 +60,12 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.post("/chat/completions", summary="Answer the last message", response_model=None, responses=_RESPONSES)
     async def completions(body: CompletionIn, caller: CallerHere, request: Request) -> CompletionOut | Response:
-        asking = await run_in_threadpool(begin, state, caller, question_of(body))
+        task = await run_in_threadpool(begin, state, caller, question_of(body))
         if body.stream:
-            asking.join()
+            task.join()
             has_usage = body.stream_options is not None and body.stream_options.include_usage
-            return EventStream(_chunks(asking, body.model, has_usage=has_usage), asking.leave)
-        return _completion(asking, await whole(asking, request), body)
+            return EventStream(_chunks(task, body.model, has_usage=has_usage), task.leave)
+        return _completion(task, await whole(task, request), body)
 
     return routes
 
@@ -90,11 +90,11 @@ def question_of(body: CompletionIn) -> ClientQuestion:
     )
 
 
-def _completion(asking: Asking, answer: Answer, body: CompletionIn) -> CompletionOut:
-    details = details_of(answer, asking.asker.projects)
+def _completion(task: AnswerTask, answer: Answer, body: CompletionIn) -> CompletionOut:
+    details = details_of(answer, task.asker.projects)
     return CompletionOut.model_validate(
         {
-            "id": _id(asking),
+            "id": _id(task),
             "created": int(time.time()),
             "model": body.model,
             "choices": [{"message": {"content": answer.text}}],
@@ -116,15 +116,15 @@ def _usage(counted: dict[str, int]) -> dict[str, int]:
     return {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received}
 
 
-def _id(asking: Asking) -> str:
-    return f"chatcmpl-{asking.id}"
+def _id(task: AnswerTask) -> str:
+    return f"chatcmpl-{task.id}"
 
 
-async def _chunks(asking: Asking, model: str, *, has_usage: bool) -> AsyncIterator[bytes]:
-    head = (_id(asking), int(time.time()), model)
+async def _chunks(task: AnswerTask, model: str, *, has_usage: bool) -> AsyncIterator[bytes]:
+    head = (_id(task), int(time.time()), model)
     yield _line(chunk(*head, {"role": "assistant", "content": ""}))
     usage, failed = {"prompt_tokens": 0, "completion_tokens": 0}, False
-    async for event in events_after(asking.channel):
+    async for event in events_after(task.channel):
         if event is None:
             yield HEARTBEAT
         elif event.type == "content":
@@ -138,7 +138,7 @@ async def _chunks(asking: Asking, model: str, *, has_usage: bool) -> AsyncIterat
             problem = json.loads(event.data)
             error = {"message": problem["detail"], "code": problem["code"], "type": "server_error"}
             yield _line({"error": error, "hint": problem["hint"]})
-    if not failed or asking.answer is not None:
+    if not failed or task.answer is not None:
         yield _line(chunk(*head, {}, finish_reason="stop"))
     if has_usage:
         yield _line({**chunk(*head, {}), "choices": [], "usage": _usage(usage)})

@@ -11,8 +11,8 @@ from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import problem_of
 from codefathom.server.routes.search_requests import (
-    Answered,
-    Federated,
+    FederatedResult,
+    ProjectResult,
     SearchKey,
     SearchLimits,
     chosen_projects,
@@ -96,7 +96,7 @@ def hit_out(project_hit: ProjectHit) -> HitOut:
     return HitOut(project_id=project_hit.project_id, **hit_shape(project_hit.hit))
 
 
-def _search_out(query: str, federated: Federated) -> SearchOut:
+def _search_out(query: str, federated: FederatedResult) -> SearchOut:
     results = federated.results
     failed = [item for item in federated.answered if item.error]
     surest = max(results, key=lambda result: result.confidence)
@@ -120,7 +120,7 @@ def _search_out(query: str, federated: Federated) -> SearchOut:
     )
 
 
-def _searched_out(item: Answered) -> SearchedOut:
+def _searched_out(item: ProjectResult) -> SearchedOut:
     if item.result is None:
         problem = ProblemOut.model_validate(problem_of(item.error)) if item.error else None
         return SearchedOut(project_id=item.project_id, problem=problem)

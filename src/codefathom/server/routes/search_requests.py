@@ -60,7 +60,7 @@ class SearchKey:
     limits: SearchLimits = SearchLimits()
 
 
-class Answered(NamedTuple):
+class ProjectResult(NamedTuple):
     """The result of a search in one project, or its error."""
 
     project_id: str
@@ -68,11 +68,11 @@ class Answered(NamedTuple):
     error: FathomError | None = None
 
 
-class Federated(NamedTuple):
+class FederatedResult(NamedTuple):
     """The merged results of several projects."""
 
     hits: tuple[ProjectHit, ...]
-    answered: tuple[Answered, ...]
+    answered: tuple[ProjectResult, ...]
 
     @property
     def results(self) -> tuple[SearchResult, ...]:
@@ -116,7 +116,7 @@ async def in_turn(state: ServerState, caller: Caller, request: Request, work: Ca
     limit_s = state.config.search_timeout_s
     until = monotonic() + limit_s
     client = caller.name or (request.client.host if request.client else "")
-    turn = asyncio.ensure_future(state.turns.run(client, lambda: work(until), limit_s))
+    turn = asyncio.ensure_future(state.search_queue.run(client, lambda: work(until), limit_s))
     # The body is read: what comes now is that the client leaves.
     departure = asyncio.ensure_future(request.receive())
     try:
@@ -138,7 +138,7 @@ def search(state: ServerState, caller: Caller, project_id: str, request: SearchK
 
         def look() -> SearchResult:
             with span("search", project=project_id) as under_way:
-                result = state.searchers.search(_search_task(state, engine, request, where, until))
+                result = state.search_pool.search(_search_task(state, engine, request, where, until))
                 under_way.note(mode=result.mode, n_hits=len(result.hits))
                 return result
 
@@ -176,7 +176,7 @@ def _search_task(
 
 def search_several(
     state: ServerState, caller: Caller, project_ids: Sequence[str], request: SearchKey, until: float
-) -> Federated:
+) -> FederatedResult:
     """Return the results of a search in projects, merged by rank; an error in one project does not stop the others.
 
     Raises the FathomError of the first when none can answer.
@@ -185,14 +185,14 @@ def search_several(
     results = {item.project_id: item.result for item in answered if item.result}
     if not results:
         raise next(item.error for item in answered if item.error)
-    return Federated(merge(results, request.limit or USUAL_LIMIT), tuple(answered))
+    return FederatedResult(merge(results, request.limit or USUAL_LIMIT), tuple(answered))
 
 
-def _answer(state: ServerState, caller: Caller, project_id: str, request: SearchKey, until: float) -> Answered:
+def _answer(state: ServerState, caller: Caller, project_id: str, request: SearchKey, until: float) -> ProjectResult:
     try:
-        return Answered(project_id, search(state, caller, project_id, request, until))
+        return ProjectResult(project_id, search(state, caller, project_id, request, until))
     except FathomError as error:  # a path or symbol that a question names may be in one project only
-        return Answered(project_id, None, error)
+        return ProjectResult(project_id, None, error)
 
 
 def context(

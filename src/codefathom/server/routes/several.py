@@ -9,7 +9,7 @@ from codefathom.answer.answer_types import Answer, AnswerRequest
 from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import Material
 from codefathom.answer.stages.answer_run import AnswerProject
-from codefathom.answer.stages.select import Listed
+from codefathom.answer.stages.select import OutlineFile
 from codefathom.errors import SourceError, UsageError
 from codefathom.project.answer_setup import AnswerSetup, prepare
 from codefathom.project.texts import with_symbols
@@ -88,7 +88,7 @@ def _project(parts: Mapping[str, AnswerSetup]) -> AnswerProject:
         result = project.related(rest)
         return replace(result, edges=tuple(replace(edge, path=f"{name}/{edge.path}") for edge in result.edges))
 
-    def outline(candidates: Sequence[str]) -> Sequence[Listed]:
+    def outline(candidates: Sequence[str]) -> Sequence[OutlineFile]:
         return [
             item._replace(path=f"{name}/{item.path}")
             for name, part in parts.items()

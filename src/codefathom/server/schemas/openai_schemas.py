@@ -7,10 +7,10 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from codefathom.server.schemas.ask_schemas import CitationOut, SourceOut
-from codefathom.server.schemas.search_schemas import Counted, Out, Sound
+from codefathom.server.schemas.search_schemas import BoundedBody, Out, Sound
 
 
-class _Lenient(Counted):
+class _Lenient(BoundedBody):
     """A body of which other clients send more than is needed here."""
 
     model_config = ConfigDict(extra="ignore", str_max_length=100_000)

@@ -43,7 +43,7 @@ def _counted(body: object) -> object:
     return body
 
 
-class Counted(BaseModel):
+class BoundedBody(BaseModel):
     """A body of bounded size. Its values are looked at while nobody else is answered."""
 
     @model_validator(mode="before")
@@ -52,7 +52,7 @@ class Counted(BaseModel):
         return _counted(body)
 
 
-class In(Counted):
+class In(BoundedBody):
     """The body of a request: names in snake_case or camelCase, and no unknown name."""
 
     model_config = ConfigDict(

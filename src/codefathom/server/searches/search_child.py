@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
-from codefathom.project.opening import locate
+from codefathom.project.location import locate
 from codefathom.telemetry import Past, recording
 from codefathom.types import SearchResult
 

@@ -16,7 +16,7 @@ from codefathom.telemetry import is_collected, take_over
 from codefathom.types import SearchResult
 
 
-class Searchers:
+class SearchPool:
     """As many processes as searches are carried out at a time. Safe to use from several threads."""
 
     def __init__(self) -> None:

@@ -27,7 +27,7 @@ class _Turn:
     is_given_up: bool = False
 
 
-class Turns:
+class SearchQueue:
     """Threads that carry out what waits, one piece of each client after the other."""
 
     def __init__(self, n_threads: int, most_waiting: Callable[[], int]) -> None:

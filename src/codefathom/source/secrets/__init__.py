@@ -15,7 +15,7 @@ from codefathom.source.secrets.files import files
 from codefathom.source.secrets.formats import formats
 from codefathom.source.secrets.keys import PRIVATE_KEY, private_keys
 from codefathom.source.secrets.names import PASSWORD, SECRET, assignments
-from codefathom.source.secrets.scanned import Scanned, SecretSpan
+from codefathom.source.secrets.scanned import ScannedText, SecretSpan
 from codefathom.source.secrets.usages import AUTHORIZATION, COOKIE, places
 from codefathom.source.secrets.values import is_mixed
 
@@ -25,7 +25,7 @@ __all__ = ["MASK", "Masked", "SecretSpan", "blank", "find", "mask", "mask_chunk"
 _MAX_ROUNDS = 6
 
 
-class Masked(NamedTuple):
+class MaskedText(NamedTuple):
     """A text without its secrets, line by line as long as the original."""
 
     text: str
@@ -40,7 +40,7 @@ def find(text: str, path: str = "", *, is_piece: bool = False) -> list[SecretSpa
     secrets: list[SecretSpan] = []
     hidden = text
     for _ in range(_MAX_ROUNDS):
-        spans = [span for span in _spans(Scanned(hidden, path, is_piece=is_piece)) if not _is_hidden(hidden, span)]
+        spans = [span for span in _spans(ScannedText(hidden, path, is_piece=is_piece)) if not _is_hidden(hidden, span)]
         if not spans:
             break
         spans = _merged([*spans, *_repeated(spans, hidden)])
@@ -64,7 +64,7 @@ def _repeated(spans: list[SecretSpan], text: str) -> Iterator[SecretSpan]:
             place = text.find(value, place + len(value))
 
 
-def mask(text: str, path: str = "") -> Masked:
+def mask(text: str, path: str = "") -> MaskedText:
     """Replace every secret by its kind, such as "«masked: GitHub token»"; all else and the number of lines stay.
 
     A text without a path may be a piece of a document.
@@ -72,13 +72,13 @@ def mask(text: str, path: str = "") -> Masked:
     return _masked(text, find(text, path, is_piece=not path))
 
 
-def mask_chunk(text: str) -> Masked:
+def mask_chunk(text: str) -> MaskedText:
     """Mask a piece of a document whose first line is the path, as models that embed or grade are given it."""
     return _masked(text, find(text, text.partition("\n")[0], is_piece=True))
 
 
-def _masked(text: str, spans: list[SecretSpan]) -> Masked:
-    return Masked(_marked(text, spans), tuple(sorted({span.kind for span in spans})))
+def _masked(text: str, spans: list[SecretSpan]) -> MaskedText:
+    return MaskedText(_marked(text, spans), tuple(sorted({span.kind for span in spans})))
 
 
 def blank(text: str, path: str = "") -> str:
@@ -92,7 +92,7 @@ def blank(text: str, path: str = "") -> str:
 _GUESSED = frozenset({SECRET, PASSWORD, AUTHORIZATION, COOKIE, "token"})
 
 
-def _spans(scanned: Scanned) -> list[SecretSpan]:
+def _spans(scanned: ScannedText) -> list[SecretSpan]:
     sources = (private_keys, formats, places, assignments, files)
     return _merged([span for source in sources for span in source(scanned) if span.end > span.start])
 

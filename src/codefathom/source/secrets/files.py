@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from codefathom.source.secrets.names import PASSWORD, SECRET
-from codefathom.source.secrets.scanned import Scanned, SecretSpan, compiled
+from codefathom.source.secrets.scanned import ScannedText, SecretSpan, compiled
 from codefathom.source.secrets.values import is_mixed, is_placeholder, is_reference
 
 ENVIRONMENT = "value of an environment file"
@@ -73,7 +73,7 @@ _KUBECONFIG = r"\b(?:client-key-data|token|id-token|refresh-token):[ \t]*[\"']?(
 _SERVICE = r"\"private_key_id\"\s*:\s*\"([0-9a-f]{32,})\""
 
 
-def files(scanned: Scanned) -> Iterator[SecretSpan]:
+def files(scanned: ScannedText) -> Iterator[SecretSpan]:
     """Yield the values of a file that its name, or what stands in it, calls secret."""
     text, path = scanned.text, scanned.path
     lowered = path.lower()

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
-from codefathom.source.secrets.scanned import BEGINNING, Scanned, SecretSpan, compiled, words_of
+from codefathom.source.secrets.scanned import BEGINNING, ScannedText, SecretSpan, compiled, words_of
 from codefathom.source.secrets.values import entropy, is_cased, is_dense, is_irregular, is_mixed, is_placeholder
 
 
@@ -301,7 +301,7 @@ for _rule in _LED:
 _WHOLE_WORDS, _BEGINNINGS = frozenset(_WHOLE), frozenset(_BEGUN)
 
 
-def formats(scanned: Scanned) -> Iterator[SecretSpan]:
+def formats(scanned: ScannedText) -> Iterator[SecretSpan]:
     """Yield the secrets of a known form, then values that are built like one."""
     for literal, rule in _looked_for(scanned):
         yield from _behind(literal, rule, scanned.text)
@@ -312,13 +312,13 @@ def formats(scanned: Scanned) -> Iterator[SecretSpan]:
         yield from _of_no_known_provider(scanned.text)
 
 
-def _may_hold(scanned: Scanned, rule: _Free) -> bool:
+def _may_hold(scanned: ScannedText, rule: _Free) -> bool:
     if rule.lengths and scanned.lengths.isdisjoint(rule.lengths):
         return False
     return rule.inside in scanned.text and (not rule.piece or rule.piece in scanned.joined)
 
 
-def _looked_for(scanned: Scanned) -> Iterator[tuple[str, _Led]]:
+def _looked_for(scanned: ScannedText) -> Iterator[tuple[str, _Led]]:
     """Yield the literals whose first word is there."""
     for word in scanned.words & _WHOLE_WORDS:
         yield from _WHOLE[word]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codefathom.source.secrets.scanned import Scanned, SecretSpan
+from codefathom.source.secrets.scanned import ScannedText, SecretSpan
 from codefathom.source.secrets.values import entropy, is_mixed
 
 PRIVATE_KEY = "private key"
@@ -41,7 +41,7 @@ _PUTTY = re.compile(r"(?m)^[ \t]*Private-Lines: \d+[ \t]*\r?\n((?:[ \t]*[A-Za-z0
 _VAULT = re.compile(r"\$ANSIBLE_VAULT;[\w.;-]{1,60}[ \t]*\r?\n((?:[ \t]*[0-9a-f]{16,}[ \t]*(?:\r?\n|\Z))+)")
 
 
-def private_keys(scanned: Scanned) -> Iterator[SecretSpan]:
+def private_keys(scanned: ScannedText) -> Iterator[SecretSpan]:
     """Yield the places of private keys, with the lines that name them."""
     text = scanned.text
     if scanned.has(b"private", b"key") and "PRIVATE KEY" in text:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from codefathom.source.secrets.scanned import Scanned, SecretSpan
+from codefathom.source.secrets.scanned import ScannedText, SecretSpan
 from codefathom.source.secrets.values import (
     is_dense,
     is_irregular,
@@ -106,7 +106,7 @@ _REST_OF_NAME = re.compile(r"[\w\-]*")
 _ENCODED = [(piece, piece.encode()) for piece in _PIECES]
 
 
-def assignments(scanned: Scanned) -> Iterator[SecretSpan]:
+def assignments(scanned: ScannedText) -> Iterator[SecretSpan]:
     """Yield values that stand behind a telling name and look like secrets."""
     lowered = scanned.lowered
     for piece in _pieces_in(scanned):
@@ -119,7 +119,7 @@ def assignments(scanned: Scanned) -> Iterator[SecretSpan]:
             place = lowered.find(piece, end)
 
 
-def _pieces_in(scanned: Scanned) -> Iterator[str]:
+def _pieces_in(scanned: ScannedText) -> Iterator[str]:
     """Yield the pieces of names that are in a text."""
     joined = scanned.joined
     yield from [piece for piece, data in _ENCODED if data in joined]

@@ -27,7 +27,7 @@ _LONG = 20  # signs of a word that may be random
 BEGINNING = 4
 
 
-class Scanned:
+class ScannedText:
     """A text with its words: runs of ASCII letters and digits, in lower case."""
 
     def __init__(self, text: str, path: str = "", *, is_piece: bool = False) -> None:
@@ -67,5 +67,5 @@ class Scanned:
 
 
 def words_of(text: str) -> list[bytes]:
-    """Return the words of a text as `Scanned` has them, in order."""
+    """Return the words of a text as `ScannedText` has them, in order."""
     return text.encode().translate(_TABLE).split()

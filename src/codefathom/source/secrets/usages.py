@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from codefathom.source.secrets.names import PASSWORD, SECRET
-from codefathom.source.secrets.scanned import Scanned, SecretSpan, compiled, words_of
+from codefathom.source.secrets.scanned import ScannedText, SecretSpan, compiled, words_of
 from codefathom.source.secrets.values import (
     is_mixed,
     is_placeholder,
@@ -181,7 +181,7 @@ _COOKIE = re.compile(
 _TCP = re.compile(r"(?<![\w/])[\w.-]{1,60}:([^\s:@/\"'`«»]{4,100})@(?:tcp|unix)\(")
 
 
-def places(scanned: Scanned) -> Iterator[SecretSpan]:
+def places(scanned: ScannedText) -> Iterator[SecretSpan]:
     """Yield the values at places where a secret belongs."""
     for word in (b"", *(scanned.words & _WORDS)):
         for rule in _BY_WORD[word]:
@@ -192,7 +192,7 @@ def places(scanned: Scanned) -> Iterator[SecretSpan]:
         yield from _matches(_TCP, scanned.text, PASSWORD, _is_own)
 
 
-def _from_sign(rule: _Place, scanned: Scanned) -> Iterator[SecretSpan]:
+def _from_sign(rule: _Place, scanned: ScannedText) -> Iterator[SecretSpan]:
     lowered = scanned.lowered
     place = lowered.find(rule.sign)
     while place >= 0:

@@ -16,7 +16,7 @@ from codefathom.stores.catalog.records import (
     Counts,
     DocumentRecord,
     Entry,
-    Rejected,
+    RejectedFile,
     StoredDocument,
     Written,
 )
@@ -417,9 +417,11 @@ class Catalog:
         """Return the files that the last scan saw and left out."""
         return [Skipped(*row) for row in self._read("SELECT path, reason FROM skipped ORDER BY path, rowid")]
 
-    def rejected(self) -> list[Rejected]:
+    def rejected(self) -> list[RejectedFile]:
         """Return the files that were opened and left out because of their content."""
-        return [Rejected(*row) for row in self._read("SELECT path, reason, size, mtime_ns FROM rejected ORDER BY path")]
+        return [
+            RejectedFile(*row) for row in self._read("SELECT path, reason, size, mtime_ns FROM rejected ORDER BY path")
+        ]
 
     def counts(self) -> Counts:
         """Count the documents, chunks and symbols."""

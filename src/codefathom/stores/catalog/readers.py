@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         Counts,
         DocumentRecord,
         Entry,
-        Rejected,
+        RejectedFile,
         StoredDocument,
         Written,
     )
@@ -195,7 +195,7 @@ class IndexState(Protocol):
         """Return the stored facts about every document, by path."""
         ...
 
-    def rejected(self) -> list[Rejected]:
+    def rejected(self) -> list[RejectedFile]:
         """Return the files that were opened and left out because of their content."""
         ...
 

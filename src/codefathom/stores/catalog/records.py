@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     chunker: str
 
 
-class Rejected(NamedTuple):
+class RejectedFile(NamedTuple):
     """A file that was opened and left out because of its content; not opened again until its stamp changes."""
 
     path: str
@@ -43,7 +43,7 @@ class DocumentRecord(NamedTuple):
     model: str
 
 
-class Touched(NamedTuple):
+class TouchedFile(NamedTuple):
     """A file with a new time stamp and the bytes the catalogue knows."""
 
     path: str
@@ -59,7 +59,7 @@ class Batch(NamedTuple):
     touched: tuple[tuple[str, int, int], ...] = ()  # path, size, mtime_ns
     failures: tuple[Failure, ...] | None = None
     skipped: tuple[Skipped, ...] | None = None
-    rejected: tuple[Rejected, ...] | None = None
+    rejected: tuple[RejectedFile, ...] | None = None
     meta: Mapping[str, str] = MappingProxyType({})
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from codefathom.answer.budget import Material
 from codefathom.answer.loose_json import items
-from codefathom.answer.stages.select import Listed, excerpts, select
+from codefathom.answer.stages.select import OutlineFile, excerpts, select
 from codefathom.answer.tokens import estimate
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, Delta, Message, Reply
@@ -45,10 +45,10 @@ class Chat:
 
 
 OUTLINE = (
-    Listed("shop/price.py", ("price_of", "Discount.apply"), "prices an order"),
-    Listed("shop/order.py", ("Order", "Order.add")),
-    Listed("tests/order.py"),
-    Listed("README.md"),
+    OutlineFile("shop/price.py", ("price_of", "Discount.apply"), "prices an order"),
+    OutlineFile("shop/order.py", ("Order", "Order.add")),
+    OutlineFile("tests/order.py"),
+    OutlineFile("README.md"),
 )
 
 
@@ -147,7 +147,7 @@ def tokens_of(messages: tuple[Message, ...] | list[Message]) -> int:
 
 
 def test_a_long_outline_is_asked_about_in_parts() -> None:
-    outline = [Listed(f"src/module_{number}.py", ("first", "second")) for number in range(200)]
+    outline = [OutlineFile(f"src/module_{number}.py", ("first", "second")) for number in range(200)]
     wanted = ["src/module_3.py", "src/module_150.py", "src/module_199.py"]
     chat = Chat(file_list(*wanted))
     selected = select(QUESTION, outline, chat, estimate, 2_000)
@@ -161,7 +161,7 @@ def test_a_long_outline_is_asked_about_in_parts() -> None:
 
 
 def test_one_part_that_fails_does_not_spoil_the_others() -> None:
-    outline = [Listed(f"src/module_{number}.py", ("first", "second")) for number in range(200)]
+    outline = [OutlineFile(f"src/module_{number}.py", ("first", "second")) for number in range(200)]
     chat = Chat(ProviderError("overloaded"), "nothing", file_list("src/module_199.py"))
     selected = select(QUESTION, outline, chat, estimate, 1_000)
     assert list(selected.paths) == ["src/module_199.py"]
@@ -171,14 +171,14 @@ def test_one_part_that_fails_does_not_spoil_the_others() -> None:
 def test_a_file_with_many_symbols_fits_all_the_same() -> None:
     names = tuple(f"generated_function_number_{number}" for number in range(5_000))
     chat = Chat(file_list("src/generated.py"))
-    selected = select(QUESTION, [Listed("src/generated.py", names, "generated " * 900)], chat, estimate, 1_200)
+    selected = select(QUESTION, [OutlineFile("src/generated.py", names, "generated " * 900)], chat, estimate, 1_200)
     assert list(selected.paths) == ["src/generated.py"]
     assert tokens_of(list(chat.asked[0].messages)) <= 1_200
     assert re.search(r"^src/generated\.py: generated_function_number_0, .*, and \d+ more$", chat.text, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("outline", "window", "problem"), [((), 8_000, ""), (OUTLINE, 100, "does not fit")])
-def test_nothing_is_asked_when_nothing_can_be(outline: tuple[Listed, ...], window: int, problem: str) -> None:
+def test_nothing_is_asked_when_nothing_can_be(outline: tuple[OutlineFile, ...], window: int, problem: str) -> None:
     chat = Chat(file_list())
     selected = select(QUESTION, outline, chat, estimate, window)
     assert (selected.paths, chat.asked) == ({}, [])

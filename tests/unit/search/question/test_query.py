@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.search.question.query import Query, Unwrapped, parse_query, unwrap
+from codefathom.search.question.query import Query, UnwrappedQuery, parse_query, unwrap
 from codefathom.stores.conditions import matches
 from codefathom.types import Filter, FilterGroup
 
@@ -229,19 +229,19 @@ def test_a_mark_alone_is_not_empty(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "unwrapped"),
     [
-        ('{"query": "a b", "only_contexts": true}', Unwrapped("a b", True)),
-        (' {"query": "a b", "onlyContexts": true} ', Unwrapped("a b", True)),
-        ('{"query": "a b"}', Unwrapped("a b")),
-        ('{"query": "a", "only_contexts": "yes"}', Unwrapped("a")),
+        ('{"query": "a b", "only_contexts": true}', UnwrappedQuery("a b", True)),
+        (' {"query": "a b", "onlyContexts": true} ', UnwrappedQuery("a b", True)),
+        ('{"query": "a b"}', UnwrappedQuery("a b")),
+        ('{"query": "a", "only_contexts": "yes"}', UnwrappedQuery("a")),
         *(
-            (text, Unwrapped(text))
+            (text, UnwrappedQuery(text))
             for text in ("123", "[1, 2]", '"x"', "null", "{", "{}", '{"query": 3}', "{x: y}", "")
         ),
-        ("{" * 10_000, Unwrapped("{" * 10_000)),
-        ('{"a":' * 9_000 + "1" + "}" * 9_000, Unwrapped('{"a":' * 9_000 + "1" + "}" * 9_000)),
+        ("{" * 10_000, UnwrappedQuery("{" * 10_000)),
+        ('{"a":' * 9_000 + "1" + "}" * 9_000, UnwrappedQuery('{"a":' * 9_000 + "1" + "}" * 9_000)),
     ],
 )
-def test_unwrap(text: str, unwrapped: Unwrapped) -> None:
+def test_unwrap(text: str, unwrapped: UnwrappedQuery) -> None:
     assert unwrap(text) == unwrapped
 
 

@@ -7,7 +7,7 @@ import pytest
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.ranking.calibration import MODEL, WITH_MEANING, WITHOUT
 from codefathom.search.ranking.confidence import WEAK, confidence, evidence
-from codefathom.search.ranking.rank import Ranked
+from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.search.ranking.signals import Candidate
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.types import Chunk
@@ -15,10 +15,10 @@ from codefathom.types import Chunk
 QUERY = RankingQuery(("token", "parser"), rarity={"token": 3.0, "parser": 1.0})
 
 
-def ranked(strength: float, text: str, vector: float = 0.0, definition: float = 0.0) -> Ranked:
+def ranked(strength: float, text: str, vector: float = 0.0, definition: float = 0.0) -> RankedCandidate:
     chunk = Chunk("id", "a.py", "python", "function", "", (), 1, 5, text)
     signals = dict.fromkeys(WEIGHTS, strength) | {"definition": definition, "test": 1.0}
-    return Ranked(Candidate(1, chunk, vector=vector), 0.5, signals)
+    return RankedCandidate(Candidate(1, chunk, vector=vector), 0.5, signals)
 
 
 def test_nothing_found_is_no_confidence() -> None:
@@ -51,7 +51,7 @@ def test_cosines_count_only_for_the_model_they_were_learned_with() -> None:
 
 
 def test_hits_of_one_source_alone_are_judged_by_what_they_cover() -> None:
-    alone = Ranked(ranked(1.0, "token").candidate, 1.0, {"lexical": 3.0})
+    alone = RankedCandidate(ranked(1.0, "token").candidate, 1.0, {"lexical": 3.0})
     assert confidence(QUERY, [alone]) == 0.75
     assert confidence(RankingQuery(()), [alone]) == 0.5
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 from codefathom.search.question.ranking_query import RankingQuery
-from codefathom.search.ranking.rank import REPEAT, Ranked, by_signals
+from codefathom.search.ranking.rank import REPEAT, RankedCandidate, by_signals
 from codefathom.search.ranking.signals import NAMES, Candidate
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.types import Chunk
@@ -16,12 +16,12 @@ def candidate(key: int, path: str, *names: str, line: int = 1) -> Candidate:
 
 def ranked(
     terms: tuple[str, ...], candidates: list[Candidate], fused: dict[int, float], **more: object
-) -> list[Ranked]:
+) -> list[RankedCandidate]:
     query = RankingQuery(terms, rarity=dict.fromkeys(terms, 1.0), **more)  # type: ignore[arg-type]
     return by_signals(query, candidates, fused)
 
 
-def keys(result: list[Ranked]) -> list[int]:
+def keys(result: list[RankedCandidate]) -> list[int]:
     return [item.candidate.key for item in result]
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from codefathom.errors import ProviderError, SettingsError
 from codefathom.providers.base import Reranker
-from codefathom.search.ranking.rank import Ranked
-from codefathom.search.ranking.rerank import Reranking, Unusable
+from codefathom.search.ranking.rank import RankedCandidate
+from codefathom.search.ranking.rerank import Unusable, WeightedReranker
 from codefathom.search.ranking.signals import Candidate
 from codefathom.types import Chunk
 
@@ -37,9 +37,9 @@ class Broken:
         raise ProviderError("the server is away")
 
 
-def ranked(*scores: float) -> list[Ranked]:
+def ranked(*scores: float) -> list[RankedCandidate]:
     return [
-        Ranked(
+        RankedCandidate(
             Candidate(key, Chunk(f"c{key}", f"f{key}.py", "python", "block", "", (), 1, 1, f"text {key}")),
             score,
             {"lexical": score},
@@ -48,12 +48,12 @@ def ranked(*scores: float) -> list[Ranked]:
     ]
 
 
-def keys(items: Sequence[Ranked]) -> list[int]:
+def keys(items: Sequence[RankedCandidate]) -> list[int]:
     return [item.candidate.key for item in items]
 
 
-def apply(model: Reranker, scores: Sequence[float], *, depth: int = 20, weight: float = 0.5) -> list[Ranked]:
-    reranked = Reranking(model, depth, weight).apply("a question", ranked(*scores))
+def apply(model: Reranker, scores: Sequence[float], *, depth: int = 20, weight: float = 0.5) -> list[RankedCandidate]:
+    reranked = WeightedReranker(model, depth, weight).apply("a question", ranked(*scores))
     assert reranked.problem == ""
     return list(reranked.ranked)
 
@@ -99,14 +99,14 @@ def test_equal_grades_leave_the_order() -> None:
 @pytest.mark.parametrize("model", [Broken(), Unusable("onnx:x", SettingsError("the server is away"))])
 def test_a_model_that_fails_leaves_the_ranking(model: Reranker) -> None:
     before = ranked(0.9, 0.8)
-    reranked = Reranking(model).apply("a question", before)
+    reranked = WeightedReranker(model).apply("a question", before)
     assert (reranked.ranked, reranked.problem) == (before, "not reranked: the server is away")
 
 
 @pytest.mark.parametrize(("scores", "question"), [([], "q"), ([0.9], "q"), ([0.9, 0.8], " ")])
 def test_nothing_to_order_is_not_asked_for(scores: list[float], question: str) -> None:
     model = Grades(1.0, 1.0)
-    assert keys(Reranking(model).apply(question, ranked(*scores)).ranked) == list(range(len(scores)))
+    assert keys(WeightedReranker(model).apply(question, ranked(*scores)).ranked) == list(range(len(scores)))
     assert model.shown == []
 
 
@@ -117,7 +117,9 @@ NUMBERS = st.floats(0.0, 1.0)
 @given(st.lists(st.tuples(NUMBERS, st.floats(-50, 50)), max_size=8), st.integers(1, 8), NUMBERS)
 def test_it_is_always_an_order_of_the_same(pairs: list[tuple[float, float]], depth: int, weight: float) -> None:
     scores = sorted((score for score, _ in pairs), reverse=True)
-    reranked = Reranking(Grades(*(grade for _, grade in pairs)), depth, weight).apply("q", ranked(*scores)).ranked
+    reranked = (
+        WeightedReranker(Grades(*(grade for _, grade in pairs)), depth, weight).apply("q", ranked(*scores)).ranked
+    )
     assert sorted(keys(reranked)) == list(range(len(pairs)))
     new = [item.score for item in reranked]
     assert (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.source.secrets import Masked, mask
+from codefathom.source.secrets import MaskedText, mask
 
 _SIGNS = "aB3dE5gH7jK9mN2pQ4sT6vW8xY1zC0fR"
 _HEX = "3fa94c07be15d268"
@@ -102,7 +102,7 @@ def test_a_secret_is_masked_and_nothing_else(kind: str, around: str, secret: str
     text = f"first\n{around.format(secret)}\nlast\n"
 
     expected = f"first\n{around.format(f'«masked: {kind}»')}\nlast\n"
-    assert mask(text) == Masked(expected, (kind,))
+    assert mask(text) == MaskedText(expected, (kind,))
 
 
 @pytest.mark.parametrize("name", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "])
@@ -111,7 +111,7 @@ def test_each_line_of_a_private_key_is_masked(name: str, line_end: str) -> None:
     text = line_end.join(("before", key_block(name, line_end), "after", ""))
 
     expected = line_end.join(("before", *["«masked: private key»"] * 6, "after", ""))
-    assert mask(text) == Masked(expected, ("private key",))
+    assert mask(text) == MaskedText(expected, ("private key",))
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ ORDINARY = [
 
 @pytest.mark.parametrize("text", ORDINARY)
 def test_ordinary_text_stays(text: str) -> None:
-    assert mask(text) == Masked(text, ())
+    assert mask(text) == MaskedText(text, ())
 
 
 def test_kinds_are_sorted_and_every_secret_is_counted() -> None:
@@ -230,7 +230,7 @@ def test_lines_stay_lines_and_a_masked_text_stays(text: str) -> None:
     assert len(masked.text.splitlines()) == len(text.splitlines())
     assert masked.text.count("\n") == text.count("\n")
     assert (masked.text == text) == (not masked.kinds)
-    assert mask(masked.text) == Masked(masked.text, ())
+    assert mask(masked.text) == MaskedText(masked.text, ())
 
 
 @settings(max_examples=50)

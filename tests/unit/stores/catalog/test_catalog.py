@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from codefathom.errors import UsageError
 from codefathom.stores.base import Row
 from codefathom.stores.catalog.catalog import Catalog
-from codefathom.stores.catalog.records import Batch, DocumentRecord, Rejected, Touched
+from codefathom.stores.catalog.records import Batch, DocumentRecord, RejectedFile, TouchedFile
 from codefathom.types import (
     Chunk,
     Document,
@@ -175,7 +175,7 @@ def test_keys_are_never_used_twice(catalog: Catalog) -> None:
 
 def test_what_changes_nothing_is_no_generation(catalog: Catalog) -> None:
     catalog.write(Batch(records=(record("a.py", ["a\n"]),)))
-    batch = Batch(removed=("unknown.py",), touched=(Touched("a.py", 99, 5),), failures=(), meta={"k": "v"})
+    batch = Batch(removed=("unknown.py",), touched=(TouchedFile("a.py", 99, 5),), failures=(), meta={"k": "v"})
     assert catalog.write(batch) == (1, [], [])
     assert (catalog.entries()["a.py"].size, catalog.entries()["a.py"].mtime_ns, catalog.generation) == (99, 5, 1)
 
@@ -207,7 +207,7 @@ def test_lines_are_those_of_the_document(catalog: Catalog) -> None:
 
 def test_lists_are_replaced_or_left(catalog: Catalog) -> None:
     failure, skip = Failure("b.py", "broken"), Skipped("z\udcff.bin", "binary")
-    rejected = Rejected("c.min.js", "minified", 9, 4)
+    rejected = RejectedFile("c.min.js", "minified", 9, 4)
     catalog.write(Batch(failures=(failure, Failure("a.py", "x")), skipped=(skip,), rejected=(rejected, rejected)))
     catalog.write(Batch(meta={"k": "v"}))
     assert catalog.failures() == [Failure("a.py", "x"), failure]

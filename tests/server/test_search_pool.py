@@ -20,7 +20,7 @@ from codefathom.config.settings import Settings
 from codefathom.errors import IndexingError, UsageError
 from codefathom.server.http.problem_json import SlowError
 from codefathom.server.searches.search_child import SearchTask
-from codefathom.server.searches.search_pool import Searchers
+from codefathom.server.searches.search_pool import SearchPool
 from codefathom.server.server_config import ServerConfig
 
 QUESTION = "where are orders priced"
@@ -30,8 +30,8 @@ VICTIM = f"text = '{'a' * 60}!'\n"
 
 
 @pytest.fixture
-def searchers() -> Iterator[Searchers]:
-    made = Searchers()
+def search_pool() -> Iterator[SearchPool]:
+    made = SearchPool()
     yield made
     made.close()
 
@@ -40,71 +40,73 @@ def wanted(shop: Path, query: str = QUESTION, **options: object) -> SearchTask:
     return SearchTask(str(shop), 1, Settings(), query, options, LONG_S)
 
 
-def test_a_process_finds_what_the_engine_finds(shop: Path, searchers: Searchers) -> None:
+def test_a_process_finds_what_the_engine_finds(shop: Path, search_pool: SearchPool) -> None:
     index(shop)
     with Engine.open(str(shop)) as engine:
         here = engine.search(QUESTION, limit=3)
-    there = searchers.search(wanted(shop, limit=3))
+    there = search_pool.search(wanted(shop, limit=3))
     assert replace(there, milliseconds=0.0) == replace(here, milliseconds=0.0)
-    assert searchers.search(wanted(shop, limit=1)).hits == here.hits[:1]
-    assert len(searchers._all) == 1
+    assert search_pool.search(wanted(shop, limit=1)).hits == here.hits[:1]
+    assert len(search_pool._all) == 1
 
 
-def test_its_errors_are_those_of_the_engine(shop: Path, searchers: Searchers) -> None:
+def test_its_errors_are_those_of_the_engine(shop: Path, search_pool: SearchPool) -> None:
     index(shop)
     with pytest.raises(UsageError, match="is not a regular expression") as caught:
-        searchers.search(wanted(shop, "(", mode="regex"))
+        search_pool.search(wanted(shop, "(", mode="regex"))
     assert "backslash" in caught.value.hint
-    assert searchers.search(wanted(shop)).hits, "the process goes on"
-    assert len(searchers._all) == 1
+    assert search_pool.search(wanted(shop)).hits, "the process goes on"
+    assert len(search_pool._all) == 1
 
 
-def test_it_follows_the_index_and_takes_over_other_settings(shop: Path, searchers: Searchers) -> None:
+def test_it_follows_the_index_and_takes_over_other_settings(shop: Path, search_pool: SearchPool) -> None:
     index(shop)
-    before = searchers.search(wanted(shop))
+    before = search_pool.search(wanted(shop))
     (shop / "late.py").write_text("def latecomer() -> None:\n    '''Comes late.'''\n")
-    assert not [hit for hit in searchers.search(wanted(shop, "latecomer")).hits if hit.chunk.path == "late.py"]
+    assert not [hit for hit in search_pool.search(wanted(shop, "latecomer")).hits if hit.chunk.path == "late.py"]
     index(shop)
-    after = searchers.search(wanted(shop, "latecomer"))
+    after = search_pool.search(wanted(shop, "latecomer"))
     assert after.hits[0].chunk.path == "late.py"
     assert after.generation > before.generation
     few = Settings()._replace(search=Settings().search._replace(limit=1))
-    assert len(searchers.search(replace(wanted(shop), settings=few)).hits) > 1, "the version says that nothing changed"
-    assert len(searchers.search(replace(wanted(shop), settings=few, version=2)).hits) == 1
+    assert len(search_pool.search(replace(wanted(shop), settings=few)).hits) > 1, (
+        "the version says that nothing changed"
+    )
+    assert len(search_pool.search(replace(wanted(shop), settings=few, version=2)).hits) == 1
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that ends a process")
-def test_what_takes_too_long_is_ended_with_its_process(shop: Path, searchers: Searchers) -> None:
+def test_what_takes_too_long_is_ended_with_its_process(shop: Path, search_pool: SearchPool) -> None:
     (shop / "victim.py").write_text(VICTIM)
     index(shop)
     endless = replace(wanted(shop, ENDLESS, mode="regex"), limit_s=0.5)
     with pytest.raises(SlowError, match=r"0\.5 s"):
-        searchers.search(endless)
-    assert len(searchers._all) == 0
-    assert searchers.search(wanted(shop)).hits
+        search_pool.search(endless)
+    assert len(search_pool._all) == 0
+    assert search_pool.search(wanted(shop)).hits
 
 
-def test_a_process_that_has_died_is_replaced(shop: Path, searchers: Searchers) -> None:
+def test_a_process_that_has_died_is_replaced(shop: Path, search_pool: SearchPool) -> None:
     index(shop)
-    searchers.search(wanted(shop))
-    (process,) = searchers._all
+    search_pool.search(wanted(shop))
+    (process,) = search_pool._all
     os.kill(process._process.pid, signal.SIGKILL)
     process._process.wait(LONG_S)
-    assert searchers.search(wanted(shop)).hits
-    assert len(searchers._all) == 1
+    assert search_pool.search(wanted(shop)).hits
+    assert len(search_pool._all) == 1
 
 
-def test_as_many_processes_as_searches_at_once_and_none_after_the_end(shop: Path, searchers: Searchers) -> None:
+def test_as_many_processes_as_searches_at_once_and_none_after_the_end(shop: Path, search_pool: SearchPool) -> None:
     index(shop)
     with ThreadPoolExecutor(2) as threads:
-        found = list(threads.map(lambda n: searchers.search(wanted(shop, limit=n)), [1, 2, 3, 4] * 3))
+        found = list(threads.map(lambda n: search_pool.search(wanted(shop, limit=n)), [1, 2, 3, 4] * 3))
     assert [len(result.hits) for result in found] == [1, 2, 3, 4] * 3
-    processes = list(searchers._all)
+    processes = list(search_pool._all)
     assert 1 <= len(processes) <= 2
-    searchers.close()
+    search_pool.close()
     assert all(not process.is_running for process in processes)
     with pytest.raises(IndexingError, match="shutting down"):
-        searchers.search(wanted(shop))
+        search_pool.search(wanted(shop))
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer that ends a process")

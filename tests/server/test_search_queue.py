@@ -18,7 +18,7 @@ from tests.waiting import LONG_S, comes, join
 
 from codefathom.server.app import create_app
 from codefathom.server.http.problem_json import BusyError, SlowError
-from codefathom.server.searches.search_queue import Turns
+from codefathom.server.searches.search_queue import SearchQueue
 from codefathom.server.server_config import ServerConfig
 
 from .conftest import serving
@@ -26,8 +26,8 @@ from .test_projects import add, index
 
 
 @contextmanager
-def turns(n_threads: int = 1, most_waiting: int = 100) -> Iterator[Turns]:
-    made = Turns(n_threads, lambda: most_waiting)
+def queue(n_threads: int = 1, most_waiting: int = 100) -> Iterator[SearchQueue]:
+    made = SearchQueue(n_threads, lambda: most_waiting)
     try:
         yield made
     finally:
@@ -51,7 +51,7 @@ class Gate:
         return "gate"
 
 
-async def held(made: Turns, gate: Gate) -> asyncio.Task[str]:
+async def held(made: SearchQueue, gate: Gate) -> asyncio.Task[str]:
     task = asyncio.create_task(made.run("first", gate, LONG_S))
     await asyncio.to_thread(gate.has_begun.wait, LONG_S)
     return task
@@ -62,7 +62,7 @@ def test_the_result_comes_back_and_so_does_the_error() -> None:
         raise TimeoutError("of the work itself")
 
     async def ask() -> None:
-        with turns() as made:
+        with queue() as made:
             assert await made.run("a", lambda: 42, LONG_S) == 42
             with pytest.raises(TimeoutError, match="of the work itself"):
                 await made.run("a", fail, LONG_S)
@@ -78,7 +78,7 @@ def test_a_client_that_asks_much_does_not_keep_the_others_waiting() -> None:
         return lambda: order.append(name)
 
     async def ask() -> None:
-        with turns() as made:
+        with queue() as made:
             gate = Gate()
             first = await held(made, gate)
             names = ["much 1", "much 2", "much 3", "little 1", "other 1", "little 2"]
@@ -96,7 +96,7 @@ def test_a_client_that_asks_much_does_not_keep_the_others_waiting() -> None:
 
 def test_several_threads_work_at_once() -> None:
     async def ask() -> None:
-        with turns(n_threads=3) as made:
+        with queue(n_threads=3) as made:
             gates = [Gate() for _ in range(3)]
             tasks = [await held(made, gate) for gate in gates]  # none of them waits for another one
             for gate in gates:
@@ -108,7 +108,7 @@ def test_several_threads_work_at_once() -> None:
 
 def test_too_many_are_refused_at_once() -> None:
     async def ask() -> None:
-        with turns(most_waiting=2) as made:
+        with queue(most_waiting=2) as made:
             gate = Gate()
             first = await held(made, gate)
             waiting = [asyncio.create_task(made.run("a", lambda: 1, LONG_S)) for _ in range(2)]
@@ -126,7 +126,7 @@ def test_what_waits_too_long_or_is_given_up_is_left_undone() -> None:
     done: list[str] = []
 
     async def ask() -> None:
-        with turns() as made:
+        with queue() as made:
             gate = Gate()
             first = await held(made, gate)
             with pytest.raises(SlowError, match=r"not finished after 0\.01 s"):
@@ -145,7 +145,7 @@ def test_what_waits_too_long_or_is_given_up_is_left_undone() -> None:
 
 def test_a_closed_one_takes_nothing() -> None:
     async def ask() -> None:
-        with turns() as made:
+        with queue() as made:
             assert await made.run("a", lambda: 1, LONG_S) == 1
             made.close()
             with pytest.raises(BusyError):
@@ -160,12 +160,12 @@ def test_nobody_searches_for_a_client_that_has_left(config: ServerConfig, shop: 
     with serving(app) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
         add(client, shop)
         index(shop)
-        holding = Thread(target=lambda: asyncio.run(state.turns.run("gate", gate, LONG_S)))
+        holding = Thread(target=lambda: asyncio.run(state.search_queue.run("gate", gate, LONG_S)))
         holding.start()
         assert gate.has_begun.wait(LONG_S)
         with socket.create_connection(("127.0.0.1", client.base_url.port)) as connection:
             connection.sendall(request_of("localhost", "/search", {"query": "left"}))
-            assert comes(lambda: state.turns._n_waiting == 1)
+            assert comes(lambda: state.search_queue._n_waiting == 1)
         assert comes(lambda: any(route.route == "/search" for route in state.measures.routes())), "it is noticed"
         gate.may_end.set()
         join(holding)
