@@ -24,11 +24,12 @@ HEAD = """\
 
 <!-- Written by `make bench-scale`. -->
 
-Trees copied together from Python's standard library, installed packages and the repositories of the development
-benchmark, on {machine}. Every build starts from nothing, without any
-cache. "Edit → found" is one changed file, taken in and found. "Process" is a whole `search` command, the median of
-{n_runs}. Memory is that of all processes together. Where there are fewer distinct files than files, the same files were
-copied again into other folders, with empty lines in front.
+Each tree is made of copies of files from Python's standard library, from installed packages and from the repositories
+of the development benchmark. Machine: {machine}. Every build starts without
+an index and without a cache. "Changed file → found" is the time from a change of one file until a search finds it.
+"Command" is the time of a whole `search` command, the median of {n_runs} runs. "Peak memory" adds up all processes. If
+there are not enough distinct files, the same files are copied again into other folders, with empty lines at their
+beginning.
 """
 COLUMNS = (
     "tool",
@@ -36,10 +37,10 @@ COLUMNS = (
     "distinct files",
     "chunks",
     "build (s)",
-    "edit → found (ms)",
+    "changed file → found (ms)",
     "query p50 (ms)",
     "query p95 (ms)",
-    "process (ms)",
+    "command (ms)",
     "peak memory (MB)",
     "index (MB)",
 )

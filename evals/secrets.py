@@ -129,18 +129,18 @@ def outcomes(
 # What is printed ------------------------------------------------------------------------------------------------------
 
 _CLASSES = {
-    "format": "a form of its own",
-    "place": "known by its place",
-    "name": "known by its name only",
+    "format": "has a form of its own",
+    "place": "recognised by its place",
+    "name": "recognised by its name only",
 }
 _OF_FORM = tuple(kind for kind in (*KINDS, *LATE) if kind.form)
 PARTS: tuple[tuple[str, Sequence[Kind], Sequence[Surrounding]], ...] = (
-    ("what the rules were made with", KINDS, SURROUNDINGS),
+    ("used to write the rules", KINDS, SURROUNDINGS),
     ("held out first: kinds", LATE, SURROUNDINGS),
     ("held out first: surroundings", tuple(kind for kind in KINDS if kind.form), LATE_SURROUNDINGS),
     ("held out second: kinds", SECOND, SURROUNDINGS),
     ("held out second: surroundings", _OF_FORM, SECOND_SURROUNDINGS),
-    ("held out to the end: kinds", THIRD, SURROUNDINGS),
+    ("held out until the end: kinds", THIRD, SURROUNDINGS),
 )
 
 
@@ -218,39 +218,40 @@ def trees() -> Iterator[Tree]:
 
 # Measured on the held-out parts before anything was changed for them.
 FIRST = (
-    ("first: kinds", "a form of its own", "33", "30.0 %"),
-    ("first: kinds", "known by its place", "26", "63.5 %"),
-    ("first: kinds", "known by its name only", "14", "88.4 %"),
-    ("first: surroundings", "a form of its own", "135", "99.8 %"),
-    ("first: surroundings", "known by its name only", "58", "76.3 %"),
-    ("second: kinds", "a form of its own", "12", "55.6 %"),
-    ("second: kinds", "known by its name only", "6", "100.0 %"),
-    ("second: surroundings", "a form of its own", "168", "98.1 %"),
-    ("second: surroundings", "known by its name only", "72", "90.2 %"),
+    ("first: kinds", "has a form of its own", "33", "30.0 %"),
+    ("first: kinds", "recognised by its place", "26", "63.5 %"),
+    ("first: kinds", "recognised by its name only", "14", "88.4 %"),
+    ("first: surroundings", "has a form of its own", "135", "99.8 %"),
+    ("first: surroundings", "recognised by its name only", "58", "76.3 %"),
+    ("second: kinds", "has a form of its own", "12", "55.6 %"),
+    ("second: kinds", "recognised by its name only", "6", "100.0 %"),
+    ("second: surroundings", "has a form of its own", "168", "98.1 %"),
+    ("second: surroundings", "recognised by its name only", "72", "90.2 %"),
 )
 HEAD = """\
 # Which secrets are found
 
 <!-- Written by `python -m evals.secrets --page docs/benchmarks-secrets.md`. -->
 
-Values of secrets are masked before a text is indexed, and before it is sent to a remote model. Here is how many are
-found, and what is masked that is none. The set is made from seeds by `evals/secret_kinds.py`, `secret_places.py` and
-`secret_surroundings.py`, from what the providers say of their keys; `secret_late.py` was written after the rules. A
-secret counts as found when no six of its signs in a row can be read afterwards. Measured on {machine}.
+Codefathom masks the values of secrets before it indexes a text, and before it sends a text to a remote model. This page
+shows how many secrets it finds, and which values it masks that are not secrets. The test set contains no real secret:
+`evals/secret_kinds.py`, `secret_places.py` and `secret_surroundings.py` generate it from fixed random seeds, as the
+providers describe their keys. `secret_late.py` was written after the rules; its texts are called "held out". A secret
+counts as found if the masked text shows no six consecutive characters of it. Machine: {machine}.
 """
 CANNOT = """\
 ## What cannot be found
 
-- A password made of words (`correct horse battery staple`), a recovery phrase of twelve words, a PIN: in prose, in
-  code, or behind a name that says nothing, they look like any text.
-- A random value without a form of its own behind a name that says nothing (`x = "…"`, an argument, a cell of a table):
-  it may be a hash, an identifier or a check sum, and most are.
-- A value that is not written in one piece: joined at run time, turned around, encrypted, or packed once more in base64.
-  Strings that go on in the next line are put together.
-- Values in images, archives and other files that are no text; such files are not indexed either.
-- The key of a provider that is not known here, when it has neither the common build (a short prefix, then letters of
-  both cases with digits) nor a telling name.
-- A value in one file that only another file gives away.
+- A password made of words (`correct horse battery staple`), a recovery phrase of twelve words, or a PIN. In prose, in
+  code, or after a name such as `x`, they look like any other text.
+- A random value that has no form of its own, after a name that does not say what it is (`x = "…"`, an argument, a cell
+  of a table). Most such values are hashes, identifiers or checksums.
+- A value that is not written in one piece: it is joined at run time, reversed, encrypted, or encoded a second time in
+  base64. Strings that continue on the next line are joined before the search, so these are found.
+- Values in images, archives and other files that are not text. Codefathom does not index such files.
+- The key of a provider that Codefathom has no rule for, if the key does not have the common form (a short prefix, then
+  upper-case and lower-case letters with digits) and no name beside it says that it is a key.
+- A value that only another file identifies as a secret.
 """
 
 
@@ -261,12 +262,15 @@ def page() -> str:
         HEAD.format(machine=machine()),
         "## Recall",
         table(("part", "class", "kinds", "texts", "found", "kinds with 95 % or more"), recall_rows()),
-        "What was held out was found like this when it was measured for the first time, before rules were added:",
-        table(("held out", "class", "kinds", "found at first"), map(list, FIRST)),
+        "Each held-out part was measured before rules were added for what it had shown. That first measurement gave:",
+        table(("held out", "class", "kinds", "found in the first measurement"), map(list, FIRST)),
         "### Kinds of which less than 95 % are found now",
         table(("kind", "class", "held out", "found"), weak_rows()),
-        "## What is masked in ordinary code",
-        table(("files", "number", "lines", "masked lines", "in 10,000 lines", "time for 1 MB"), map(_share, looked_at)),
+        "## What is masked in ordinary code, although it is no secret",
+        table(
+            ("files", "number", "lines", "masked lines", "masked of 10,000 lines", "time for 1 MB"),
+            map(_share, looked_at),
+        ),
         *(_listed(tree) for tree in looked_at[:2]),
         CANNOT,
     ]

@@ -28,17 +28,18 @@ HEAD = """\
 
 <!-- Written by `make bench-serving`. -->
 
-One `fathom serve` with its usual settings on loopback, and the clients beside it on the same machine:
+One `fathom serve` with its default settings on loopback. The clients run on the same machine:
 {machine}.
 {busy}Projects: {projects}.
 
-Every search is another one, the first sentence of the documentation of some definition, so that no result comes from a
-cache. "While indexing": a third project, the standard library once more, is indexed from nothing again and again
-meanwhile. CPU is that of one search: in the server (HTTP, JSON, looking for changed files) and in the processes that
-search.
+No search is asked twice, so no result comes from a cache: each search asks for the first sentence of the documentation
+of another definition. "While indexing" means: at the same time, the server indexes a third project again and again,
+each time from the beginning. That project is a second copy of the standard library. The last two columns are the
+processor time of one search: in the server (HTTP, JSON, the check for changed files) and in the processes that search.
 """
 BUSY = """\
-Others used the machine when this began (load {load:.1f}): times are longer than they would be, and so are their ratios.
+Other programs used the machine when the measurement began (load {load:.1f}). So all times, and the ratios of times, are
+larger than on a free machine.
 """
 
 
@@ -129,15 +130,17 @@ def _load(server: Server, asked: Iterator[object], amounts: Amounts, measured: M
         waves.append(_wave("one at a time, while indexing", server, islice(asked, amounts.n_idle), Clients(1)))
         waves.append(
             _wave(
-                f"each every {amounts.every_s:g} s, while indexing",
+                f"each client every {amounts.every_s:g} s, while indexing",
                 server,
                 islice(asked, amounts.rounds * MANY),
                 now_and_then,
             )
         )
-        waves.append(_wave("all the time, while indexing", server, islice(asked, amounts.n_loaded), Clients(MANY)))
+        waves.append(
+            _wave("each client without a pause, while indexing", server, islice(asked, amounts.n_loaded), Clients(MANY))
+        )
     measured.n_jobs = jobs.n_done
-    waves.append(_wave("all the time", server, islice(asked, amounts.n_loaded), Clients(MANY)))
+    waves.append(_wave("each client without a pause", server, islice(asked, amounts.n_loaded), Clients(MANY)))
 
 
 def _wave(name: str, server: Server, asked: Iterable[object], clients: Clients) -> Wave:
@@ -163,7 +166,7 @@ def _memory(server: Server, asked: Iterator[object], amounts: Amounts, measured:
     before, started = server.cpu(), time.perf_counter()
     replies = ask_all(server.address, "/search", islice(asked, amounts.n_long), Clients(32), sample)
     took_s = time.perf_counter() - started
-    measured.waves.append(Wave("for the memory", Clients(32), replies, took_s, server.cpu() - before))
+    measured.waves.append(Wave("the searches of the memory test", Clients(32), replies, took_s, server.cpu() - before))
 
 
 def growth(held: Sequence[Held]) -> float:
@@ -195,9 +198,9 @@ def page(measured: Measured) -> str:
 
 def _table(waves: Sequence[Wave]) -> str:
     idle_ms = waves[0].ms(95)
-    columns = ("", "clients", "searches", "errors", "per second", "p50 (ms)", "p95 (ms)", "of the first p95")
+    columns = ("", "clients", "searches", "errors", "per second", "p50 (ms)", "p95 (ms)", "p95, times the first row's")
     return table(
-        (*columns, "CPU, server (ms)", "CPU, searching (ms)"),
+        (*columns, "processor, server (ms)", "processor, searching (ms)"),
         [
             (
                 wave.name,
@@ -220,21 +223,22 @@ def _judged(waves: Sequence[Wave], cores: int) -> Iterator[str]:
     """Say how far the goal was reached, and what the processors allow."""
     idle_ms = waves[0].ms(95)
     n_errors = sum(wave.n_errors for wave in waves)
-    yield f"Errors: {n_errors} (goal 0)."
+    yield f"Errors: {n_errors} (goal: 0)."
     for wave in waves:
         if wave.clients.number == MANY and "indexing" in wave.name:
             ratio = wave.ms(95) / idle_ms
             verdict = "reached" if ratio <= GOAL_RATIO else "missed"
-            yield f"{MANY} clients, {wave.name}: {ratio:.1f} times the p95 of one (goal {GOAL_RATIO:g}: {verdict})."
+            goal = f"goal: at most {GOAL_RATIO:g}; {verdict}"
+            yield f"{MANY} clients, {wave.name}: the p95 is {ratio:.1f} times that of one client ({goal})."
     alone = waves[0]
     each_s = (alone.cpu.server_s + alone.cpu.searching_s) / len(alone.replies)
     if each_s:
         bound_s = 0.95 * MANY * each_s / cores
         yield (
-            f"Where {MANY} searches are under way at any time, and each takes {each_s * 1000:.1f} ms of a processor, "
-            f"{cores} processors that do nothing else need {bound_s:.2f} s for 95 in 100 of them,\n"
-            f"{bound_s * 1000 / idle_ms:.0f} times the p95 of one. No order of the queue changes that, only less work "
-            "or more processors."
+            f"One search takes {each_s * 1000:.1f} ms of a processor. If {MANY} searches arrive at the same time, "
+            f"{cores} processors that do nothing else\nneed {bound_s:.2f} s for 95 % of them: "
+            f"{bound_s * 1000 / idle_ms:.0f} times the p95 of one client. Another order of the queue does not change\n"
+            "this. Only less work for each search or more processors change it."
         )
 
 
@@ -244,9 +248,11 @@ def _about_memory(held: Sequence[Held]) -> Iterator[str]:
     if len(late) > 1:
         verdict = "flat" if slope < FLAT_BYTES else "growing"
         yield (
-            f"The server and its processes together, over {held[-1].n_requests} searches by 32 clients. After the first"
-            f"\n{WARMED_UP}, the line through the samples (one every {EVERY} searches) rises by {slope:.0f} bytes\n"
-            f"with each search: {verdict} (flat is less than {FLAT_BYTES})."
+            "The table shows the memory of the server and its processes together, "
+            f"during {held[-1].n_requests} searches by 32 clients.\n"
+            f"A sample is taken every {EVERY} searches. After the first {WARMED_UP} searches, the line "
+            f"through the samples rises by {slope:.0f} bytes with each search:\nmemory is {verdict} "
+            f"(it is called flat if it rises by less than {FLAT_BYTES} bytes)."
         )
     shown = [one for one in held if one.n_requests % max(held[-1].n_requests // 10, 1) == 0]
     yield table(("searches", "memory (MB)"), [(str(one.n_requests), f"{one.n_bytes / 1e6:.1f}") for one in shown])

@@ -153,13 +153,17 @@ def as_page(found: Sequence[Asked]) -> str:
     """Return the page on how well the confidence tells."""
     head = (
         "# Confidence\n\n<!-- Written by `python -m training.confidence`. -->\n\n"
-        "How sure is a search that what it found answers the question at all? Each of the 21 development\n"
-        "repositories is asked its own questions, those about others in its language (only Python has several),\n"
-        f"and {N_OTHERS} about any other. The confidence is a logistic function of the strength of the best hit, the\n"
-        "share of the question that the best hits cover, the nearest meaning, and the share of the question that\n"
-        "stands nowhere. All figures are cross-validated: a repository is judged by weights learned from the others\n"
-        "(the strength is that of the learned ranking, which has seen all). Some questions about other repositories\n"
-        "do have an answer, so that 1.0 cannot be reached.\n\n"
+        "The confidence of a search says how likely it is that the hits answer the question. It is a logistic\n"
+        "function of four numbers: the score of the best hit, the share of the question's words that the best hits\n"
+        "contain, the closest meaning, and the share of the question's words that occur nowhere in the project.\n\n"
+        "To measure it, each of the 21 development repositories is asked three groups of questions: its own,\n"
+        "all questions about other repositories in the same language (only Python has several repositories), and\n"
+        f"{N_OTHERS} questions about any other repository. Only the first group should get a high confidence. The\n"
+        "table shows how well the confidence separates the first group from each of the others: AUROC is the chance\n"
+        "that a question of the first group gets the higher confidence. All figures are cross-validated: the weights\n"
+        "for a repository are learned from the others. One part is not: the weights of the ranking, from which the\n"
+        "score of the best hit comes, were learned from all repositories. 1.0 cannot be reached, because some\n"
+        "questions about other repositories do have an answer.\n\n"
     )
     table = ["| | AUROC, any other | AUROC, same language |", "| --- | --: | --: |"]
     for title, names in (("with meaning", WITH), ("words only", WITHOUT)):
@@ -173,7 +177,10 @@ def as_page(found: Sequence[Asked]) -> str:
             for own in (True, False)
         ]
         shares.append(f"| {limit} | {below[0]:.0%} | {below[1]:.0%} |")
-    limits = f"Below {WEAK} a search calls its hits weak. Below `answer.least_confidence` no model is asked."
+    limits = (
+        f"With a confidence below {WEAK}, a search calls its hits weak. With one below `answer.least_confidence`,\n"
+        "`ask` does not ask a model. The next table shows which share of the questions lies below a limit."
+    )
     return (
         f"{head}{chr(10).join(table)}\n\n{limits}\n\n{chr(10).join(shares)}\n\n"
         "    python -m training.confidence --bench BENCH --corpora CORPORA\n"

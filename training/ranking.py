@@ -220,13 +220,15 @@ def as_page(weights: Mapping[str, float], whole: dict[str, float], ablation: dic
     """Return the page on what each signal is worth."""
     head = (
         "# Ranking\n\n<!-- Written by `python -m training.ranking`. -->\n\n"
-        "A search collects about a hundred candidates by words, meaning and names. Each gets the signals below; the\n"
-        "score is their weighted sum through a logistic function, and each further chunk of a file counts half.\n"
-        "`fathom search --explain` shows what each signal added.\n\n"
-        "The weights are learned from the annotated questions of 21 repositories (`training/ranking.py`). All figures\n"
-        "here are cross-validated: the questions of a repository are ranked by weights learned from the other 20. The\n"
-        "last columns say what is left when one signal is left out; differences below 0.005 are noise on 420\n"
-        "questions.\n\n"
+        "A search collects about a hundred candidates by words, meaning and names. Each candidate gets a number for\n"
+        "each signal below. The weighted sum of these numbers goes through a logistic function; the result is the\n"
+        "score. If a file has several chunks among the candidates, each further chunk counts half as much as the one\n"
+        "before. `fathom search --explain` shows what each signal added.\n\n"
+        "The weights are learned from the annotated questions of 21 repositories (`training/ranking.py`). Three are\n"
+        "set by hand. All figures here are cross-validated: the questions of a repository are ranked by weights\n"
+        "learned from the other 20. The column `first` is the share of questions whose first hit is right. In the row\n"
+        "of a signal, the last two columns show the result without this signal. Differences below 0.005 are noise\n"
+        "with 420 questions.\n\n"
     )
     names = list(whole)
     table = ["| signal | meaning | weight | " + " | ".join(names[:2]) + " |", "| --- | --- | --: | --: | --: |"]

@@ -101,21 +101,21 @@ def wave(name: str, number: int, seconds: float, status: int = 200) -> Wave:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "verdict"), [(0.19, "9.5 times the p95 of one (goal 10: reached)"), (0.3, "missed")]
+    ("seconds", "verdict"), [(0.19, "9.5 times that of one client (goal: at most 10; reached)"), (0.3, "missed")]
 )
 def test_the_page_says_whether_the_goals_are_reached(seconds: float, verdict: str) -> None:
     held = [Held(number * 100, 200_000_000 + number) for number in range(41)]
     waves = [wave("one at a time", 1, 0.02), wave("all the time, while indexing", 200, seconds, 503)]
     text = page(Measured(0.1, {"a": 3}, waves, 1, held))
     assert verdict in text
-    assert "Errors: 100 (goal 0)" in text
-    assert "each takes 10.0 ms of a processor" in text
-    assert "rises by 0 bytes\nwith each search: flat" in text
+    assert "Errors: 100 (goal: 0)" in text
+    assert "One search takes 10.0 ms of a processor" in text
+    assert "rises by 0 bytes with each search:\nmemory is flat" in text
     assert "| 400 | 200.0 |" in text
-    assert "Others used the machine" not in text
-    assert "Others used the machine" in page(Measured(3.0))
+    assert "Other programs used the machine" not in text
+    assert "Other programs used the machine" in page(Measured(3.0))
     growing = [Held(number * 100, number * 1_000_000) for number in range(41)]
-    assert "10000 bytes\nwith each search: growing" in page(Measured(0.1, held=growing))
+    assert "10000 bytes with each search:\nmemory is growing" in page(Measured(0.1, held=growing))
 
 
 def test_the_command_says_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
