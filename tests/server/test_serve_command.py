@@ -9,6 +9,8 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -27,21 +29,73 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return kept | {"FATHOM_SERVER__DATA_DIR": str(tmp_path / "data"), "HOME": str(tmp_path)}
 
 
-def test_it_says_where_it_listens_answers_and_stops(shop: Path, environment: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "codefathom", "serve", str(shop), "--port", "0", "--set", "server.log=json"]
-    with Started(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+@contextmanager
+def serving(environment: dict[str, str], cwd: Path, *words: str) -> Iterator[tuple[Started, httpx.Client, str]]:
+    """Run `fathom serve` in a folder; the last value is what it says up to its address."""
+    command = [sys.executable, "-m", "codefathom", "serve", "--port", "0", *words]
+    environment = environment | {"PYTHONSAFEPATH": "1"}
+    with Started(
+        command, cwd=cwd, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
         try:
             assert server.stderr is not None
-            address = re.search(r"http://127\.0\.0\.1:\d+", server.stderr.readline())
-            assert address is not None
-            projects = httpx.get(f"{address[0]}/projects", timeout=LONG_S).json()["projects"]
-            assert [project["root"] for project in projects] == [str(shop.resolve())]
-            server.send_signal(signal.SIGTERM)
-            _, said = server.communicate()
+            said = ""
+            while (address := re.search(r"http://127\.0\.0\.1:\d+", said)) is None:
+                line = server.stderr.readline()
+                assert line, said
+                said += line
+            with httpx.Client(base_url=address[0], timeout=LONG_S) as client:
+                yield server, client, said
         finally:
             server.kill()
+
+
+def roots_of(client: httpx.Client) -> list[str]:
+    return [project["root"] for project in client.get("/projects").json()["projects"]]
+
+
+def test_it_says_where_it_listens_answers_and_stops(shop: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    with serving(environment, tmp_path, str(shop), "--set", "server.log=json") as (server, client, _):
+        assert roots_of(client) == [str(shop.resolve())]
+        server.send_signal(signal.SIGTERM)
+        _, said = server.communicate()
     lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     assert any("GET /projects" in line["message"] and line["level"] == "info" for line in lines)
+
+
+def test_without_a_folder_it_serves_the_project_of_the_current_one(
+    shop: Path, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    environment["HOME"] = str(tmp_path_factory.mktemp("home"))  # so that the project lies outside of what is allowed
+    (shop / ".fathom").mkdir(exist_ok=True)
+    below = next(path for path in sorted(shop.rglob("*")) if path.is_dir() and path.name != ".fathom")
+    for folder in (shop, below):
+        with serving(environment, folder) as (_, client, _):
+            assert roots_of(client) == [str(shop.resolve())]
+            project = client.get("/projects").json()["projects"][0]["id"]
+            answer = client.post(f"/projects/{project}/index", headers={"accept": "application/json"})
+            assert answer.status_code == 202, answer.text
+            allowed = [client.post("/validate-path", json={"path": str(path)}).json()["ok"] for path in (shop, shop.parent)]
+            assert allowed == [True, False]
+
+
+def test_a_folder_in_a_project_means_the_project(
+    shop: Path, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    environment["HOME"] = str(tmp_path_factory.mktemp("home"))
+    (shop / ".fathom").mkdir(exist_ok=True)
+    below = next(path for path in sorted(shop.rglob("*")) if path.is_dir() and path.name != ".fathom")
+    with serving(environment, shop.parent, str(below)) as (_, client, _):
+        assert roots_of(client) == [str(shop.resolve())]
+
+
+def test_a_home_folder_is_not_served_unless_it_is_named(environment: dict[str, str], tmp_path: Path) -> None:
+    with serving(environment, tmp_path) as (_, client, said):
+        assert roots_of(client) == []
+        assert "is a home folder or the root of the disk, so no project is added" in said
+        assert "name the folder of a project" in said
+    with serving(environment, tmp_path, str(tmp_path)) as (_, client, _):
+        assert roots_of(client) == [str(tmp_path.resolve())]
 
 
 def test_a_new_token_is_printed_with_what_the_settings_need(capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,11 +62,20 @@ class Face:
     def settings(self) -> Settings:
         """The settings of the project that the command is about."""
         return load_settings(
-            find_root(self._folder()),
+            self.project_root(),
             overrides=self.common.overrides,
             environ=self._environ,
             user_file=user_file(self._environ),
         )
+
+    def project_root(self) -> str:
+        """Return the root of the project that the command is about."""
+        return find_root(self._folder())
+
+    def is_home(self, root: str) -> bool:
+        """Return True for a home folder and the root of the disk, unless --source-dir names it."""
+        homes = {os.path.realpath(os.path.expanduser("~")), os.path.abspath(os.sep)}
+        return not self.common.source_dir and root in homes
 
     def open(self) -> Engine:
         """Open the project that the command is about; a run of the indexer shows its progress."""
@@ -83,8 +92,8 @@ class Face:
 
     def _refuse_home(self) -> None:
         """Raise UsageError for a home folder: a question in the wrong folder must not index all files of a person."""
-        root = find_root(self._folder())
-        if not self.common.source_dir and root in {os.path.realpath(os.path.expanduser("~")), os.path.abspath(os.sep)}:
+        root = self.project_root()
+        if self.is_home(root):
             raise UsageError(
                 f"{root} is a home folder or the root of the disk, not a project",
                 hint=f"change to the folder of a project, or use --source-dir {root} if this is intended",

@@ -449,7 +449,7 @@ COMMANDS = (
     Command(
         "serve",
         "run the HTTP server and the web page",
-        (Option(("folder",), "folder of a project to add", "DIR"),),
+        (Option(("folder",), "folder of a project to add; by default the project of the current folder", "DIR"),),
         (
             Option(("--host",), "address to listen on", "ADDRESS", setting="server.host"),
             Option(("--port",), "port to listen on; 0: any free port", "N", setting="server.port"),

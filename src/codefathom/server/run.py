@@ -34,8 +34,7 @@ def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callab
     config = load()
     start_log(config.log)
     app = create_app(config, load)
-    for folder in folders:
-        app.state.server.projects.find_or_add(folder)
+    projects = [app.state.server.projects.find_or_add(folder) for folder in folders]
     with _listening(config) as listener:
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
@@ -43,6 +42,8 @@ def serve(load: Callable[[], ServerConfig], folders: Sequence[str], tell: Callab
             f"serving http://{shown}:{port}"
             + ("" if is_loopback(host) else "; other machines can reach it, and need a token")
         )
+        for project in projects:
+            tell(f"project {project.id}: {project.root}")
         _Server(options_of(app), app.state.server).run(sockets=[listener])
 
 

@@ -7,6 +7,7 @@ import re
 
 from codefathom.cli.face import Face
 from codefathom.cli.options import ServeOptions
+from codefathom.config.configuration import find_root
 from codefathom.errors import UsageError
 from codefathom.system.extras import install_line
 
@@ -30,6 +31,21 @@ def run(options: ServeOptions, face: Face) -> int:
         face.write(f"{token}\n")
         face.note(f"store this token, it is not shown again; add {options.new_token}:{hash_of(token)} to server.tokens")
         return 0
-    folders = (options.folder,) if options.folder else ()
-    serve(lambda: config_of(face.settings().server, os.environ).with_roots(folders), folders, face.note)
+    folders = _folders(options, face)
+    roots = tuple(map(find_root, folders))
+    serve(lambda: config_of(face.settings().server, os.environ).with_roots(roots), folders, face.note)
     return 0
+
+
+def _folders(options: ServeOptions, face: Face) -> tuple[str, ...]:
+    """Return the folder to add: the one that the command names, else the project of the current folder."""
+    if options.folder:
+        return (options.folder,)
+    root = face.project_root()
+    if face.is_home(root):
+        face.note(
+            f"{root} is a home folder or the root of the disk, so no project is added; "
+            "name the folder of a project: fathom serve FOLDER"
+        )
+        return ()
+    return (root,)
