@@ -164,7 +164,7 @@ def test_the_server_runs_nothing_of_the_folder_in_which_it_was_started(tmp_path:
     root = tmp_path / "repository"
     marker = plant(root, names)
     with served(root) as client:
-        project = client.post("/projects", json={"path": str(root)}).json()["id"]
+        (project,) = (listed["id"] for listed in client.get("/projects").json()["projects"])
         told = client.post(f"/projects/{project}/index").text
         assert '"complete"' in told, told
         found = client.post("/search", json={"query": "price of an order with tax", "project_id": project}).json()

@@ -75,8 +75,8 @@ def test_without_a_folder_it_serves_the_project_of_the_current_one(
             project = client.get("/projects").json()["projects"][0]["id"]
             answer = client.post(f"/projects/{project}/index", headers={"accept": "application/json"})
             assert answer.status_code == 202, answer.text
-            allowed = [client.post("/validate-path", json={"path": str(path)}).json()["ok"] for path in (shop, shop.parent)]
-            assert allowed == [True, False]
+            looks = [client.post("/validate-path", json={"path": str(path)}) for path in (shop, shop.parent)]
+            assert [look.json()["ok"] for look in looks] == [True, False]
 
 
 def test_a_folder_in_a_project_means_the_project(
