@@ -82,6 +82,27 @@ def test_filters_keep_the_hits(ready: httpx.Client) -> None:
     assert {hit["kind"] for hit in found(ready, level="file")["hits"]} == {"file"}
 
 
+@pytest.mark.parametrize("route", ["/search", "/context", "/ask"])
+def test_a_missing_folder_is_an_error_that_names_what_there_is(ready: httpx.Client, route: str) -> None:
+    answer = ready.post(route, json={"query": "price", "project_id": "shop", "directory_filter": "shop/nowhere"})
+    assert (answer.status_code, answer.json()["detail"]) == (400, "no folder in the index is called 'shop/nowhere'")
+    assert "shop" in answer.json()["hint"]
+    for folder in ("SHOP", "./shop/", "s*", "nowhere*", "."):
+        body = {"query": "price", "project_id": "shop", "directory_filter": folder}
+        assert ready.post(route, json=body).status_code == 200
+
+
+def test_all_that_the_project_lists_is_found_by_its_name(ready: httpx.Client) -> None:
+    status = ready.get("/projects/shop").json()
+    listed_files = ready.post("/search", json={"query": "e", "mode": "regex", "level": "file", "limit": 100}).json()
+    folders = {hit["path"].rpartition("/")[0] for hit in listed_files["hits"]} - {""}
+    assert len(status["languages"]) > 3 and len(status["kinds"]) > 3 and len(folders) > 2
+    listed = {"language_filter": status["languages"], "kind_filter": status["kinds"], "directory_filter": folders}
+    for name, values in listed.items():
+        for value in values:
+            assert found(ready, query="e", mode="regex", **{name: value})["hits"], (name, value)
+
+
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
@@ -92,6 +113,10 @@ def test_filters_keep_the_hits(ready: httpx.Client) -> None:
         ({"query": "x", "unknown": 1}, 422, "invalid"),
         ({"query": "x", "filter": "language ="}, 400, "usage"),
         ({"query": "@nowhere.py x"}, 400, "usage"),
+        ({"query": "x", "directory_filter": "nowhere"}, 400, "usage"),
+        ({"query": "x", "directory_filter": ["shop", "nowhere"]}, 400, "usage"),
+        ({"query": "x", "language_filter": "klingon"}, 400, "usage"),
+        ({"query": "x", "kind_filter": "nonsense"}, 400, "usage"),
         ({"query": "x", "project_id": "nobody"}, 404, "not_found"),
     ],
 )

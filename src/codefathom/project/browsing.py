@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import NamedTuple
 
 from codefathom.errors import DamagedError, IndexingError, SourceError, UsageError
+from codefathom.search.filter.filter_options import is_glob
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.stores.folder import Folder
@@ -30,6 +31,9 @@ class FileLines(NamedTuple):
     start_line: int
     end_line: int
     text: str
+
+
+_MAX_NAMED = 10  # folders in a message
 
 
 class TreeEntry(NamedTuple):
@@ -73,6 +77,18 @@ class Files:
                 files.append(TreeEntry(name, file.path, file, 1))
         return (*(TreeEntry(name, below + name, None, count) for name, count in sorted(folders.items())), *files)
 
+    def check_folders(self, folders: Iterable[str]) -> None:
+        """Raise UsageError for a folder below which nothing is indexed. A pattern may match nothing."""
+        names = [folder.replace("\\", "/").strip("/").removeprefix("./") for folder in folders]
+        names = [name for name in names if name not in {"", "."} and not is_glob(name)]
+        if not names:
+            return
+        here = {folder for document in self._catalog.documents() for folder in _folders_above(document.path)}
+        lowered = {folder.lower() for folder in here}
+        for name in names:
+            if name.lower() not in lowered:
+                raise UsageError(f"no folder in the index is called {name!r}", hint=_top_folders(here))
+
     def lines(self, path: str, start_line: int = 1, end_line: int = 0) -> FileLines:
         """Return lines of a file; without `end_line`, up to the last; lines behind the last are left out.
 
@@ -107,6 +123,20 @@ class Files:
                 hint="give a path relative to the project; `fathom status --skipped` lists what is left out",
             )
         return _file(document)
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    folder = path.rpartition("/")[0]
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+
+
+def _top_folders(folders: Collection[str]) -> str:
+    top = sorted(folder for folder in folders if "/" not in folder)
+    if not top:
+        return "this project has no folders"
+    return f"the folders here are {', '.join(top[:_MAX_NAMED])}" + (", …" if len(top) > _MAX_NAMED else "")
 
 
 def _below(folder: str) -> str:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from itertools import islice
+from typing import NamedTuple, TypeAlias
 
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import forms_of
 from codefathom.search.ranking.explain import best_line, best_name, matched_names, reason
 from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.stores.catalog.readers import SearchCatalog
-from codefathom.stores.conditions import matches
+from codefathom.stores.conditions import matches, mentions, record_of
 from codefathom.stores.lexical.terms import terms
-from codefathom.types import Chunk, FilterGroup, Hit, Level, Symbol, Where
+from codefathom.types import Chunk, Hit, Level, Symbol, Where
+
+# Neighbours are joined with these first places only: how far a hit reaches does not depend on the number of hits.
+MAX_JOINED = 10
+
+_Places: TypeAlias = list[tuple[Chunk, RankedCandidate]]
 
 
 class Cut(NamedTuple):
-    """The level of the hits, their largest number, and the condition that their lines have passed."""
+    """The level of the hits, their largest number, and the condition that all of them fulfil."""
 
     level: Level
     limit: int
@@ -27,11 +33,11 @@ class Cut(NamedTuple):
 def cut_to_level(query: RankingQuery, ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> list[Hit]:
     """Return at most `limit` hits, best first, each place once."""
     if cut.level == "file":
-        places = _files(ranked, catalog, cut.limit)
+        places = _files(ranked, catalog, cut)
     elif cut.level == "symbol":
         places = _symbols(query, ranked, catalog, cut)
     else:
-        places = _joined(ranked, cut.limit)
+        places = _joined(ranked, catalog, cut)
     return [_explained(query, chunk, item) for chunk, item in places]
 
 
@@ -50,23 +56,46 @@ def _explained(query: RankingQuery, chunk: Chunk, item: RankedCandidate) -> Hit:
     )
 
 
-def _joined(ranked: Sequence[RankedCandidate], limit: int) -> list[tuple[Chunk, RankedCandidate]]:
-    """Join a hit with a better one of the same symbol when their lines touch; take more until `limit` are left."""
-    places: list[tuple[Chunk, RankedCandidate]] = []
-    for item in ranked:
-        chunk = item.candidate.chunk
-        touching = [index for index, (other, _) in enumerate(places) if _neighbours(other, chunk)]
-        if touching:
-            whole, best = places[touching[0]]
-            whole = _join(whole, chunk)
-            for index in touching[1:]:  # a chunk that closes a gap joins the places on both sides
-                whole = _join(whole, places.pop(index)[0])
-            places[touching[0]] = (whole, best)
-        elif len(places) == limit:
+def _joined(ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> _Places:
+    """Join a chunk with a better one of the same symbol when their lines touch, among the first places."""
+    places: _Places = []
+    rest = iter(ranked)
+    for item in rest:
+        joined = _with(places, item.candidate.chunk, catalog, cut.where)
+        if joined is not None:
+            places = joined
+        elif len(places) == MAX_JOINED:
+            places.append((item.candidate.chunk, item))
             break
         else:
-            places.append((chunk, item))
-    return places
+            places.append((item.candidate.chunk, item))
+    places += ((item.candidate.chunk, item) for item in islice(rest, max(cut.limit - len(places), 0)))
+    return places[: cut.limit]
+
+
+def _with(places: _Places, chunk: Chunk, catalog: SearchCatalog, where: Where | None) -> _Places | None:
+    """Return the places with a chunk joined to the best one that it touches; None where it touches none.
+
+    A chunk that closes a gap joins the places on both sides. What is joined fulfils the condition as well.
+    """
+    touching = [index for index, (other, _) in enumerate(places) if _neighbours(other, chunk)]
+    if not touching:
+        return None
+    whole, best = places[touching[0]]
+    whole = _join(whole, chunk)
+    for index in touching[1:]:
+        whole = _join(whole, places[index][0])
+    if not _passes(where, whole, catalog):
+        return None
+    first, *closed = touching
+    return [(whole, best) if index == first else place for index, place in enumerate(places) if index not in closed]
+
+
+def _passes(where: Where | None, place: Chunk, catalog: SearchCatalog) -> bool:
+    """Return True if a place as it is shown fulfils a condition."""
+    if where is None:
+        return True
+    return any(matches(where, record_of(place, document.size)) for document in catalog.documents_at([place.path]))
 
 
 def _neighbours(one: Chunk, other: Chunk) -> bool:
@@ -85,52 +114,51 @@ def _join(one: Chunk, other: Chunk) -> Chunk:
     )
 
 
-def _files(
-    ranked: Sequence[RankedCandidate], catalog: SearchCatalog, limit: int
-) -> list[tuple[Chunk, RankedCandidate]]:
-    places: list[tuple[Chunk, RankedCandidate]] = []
-    for item in _first_of_each(ranked, limit):
-        pieces = [chunk for _, chunk in catalog.chunks_of(item.candidate.chunk.path)]
-        if not pieces:  # damaged, which the result says
+def _files(ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> _Places:
+    tests_text = cut.where is not None and mentions(cut.where, "text")
+    places: _Places = []
+    for item in _first_of_each(ranked):
+        whole = _file_chunk(item.candidate.chunk, catalog)
+        if whole is None or (tests_text and not _passes(cut.where, _with_symbol(whole, item), catalog)):
             continue
-        text = "".join(piece.text for piece in pieces)
-        whole = replace(
-            item.candidate.chunk,
-            kind="file",
-            symbol="",
-            names=(),
-            signature="",
-            doc="",
-            start_line=1,
-            end_line=pieces[-1].end_line,
-            text=text,
-        )
         places.append((whole, item))
+        if len(places) == cut.limit:
+            break
     return places
 
 
-def _first_of_each(ranked: Iterable[RankedCandidate], limit: int) -> list[RankedCandidate]:
-    best: dict[str, RankedCandidate] = {}
+def _with_symbol(whole: Chunk, item: RankedCandidate) -> Chunk:
+    """Return a file with the symbol of its best lines: a condition on symbols asks for a file that holds one."""
+    chunk = item.candidate.chunk
+    return replace(whole, kind=chunk.kind, symbol=chunk.symbol, names=chunk.names)
+
+
+def _file_chunk(chunk: Chunk, catalog: SearchCatalog) -> Chunk | None:
+    """Return the whole file of a chunk; None where it is damaged, which the result says."""
+    pieces = [piece for _, piece in catalog.chunks_of(chunk.path)]
+    if not pieces:
+        return None
+    text = "".join(piece.text for piece in pieces)
+    end_line = pieces[-1].end_line
+    return replace(
+        chunk, kind="file", symbol="", names=(), signature="", doc="", start_line=1, end_line=end_line, text=text
+    )
+
+
+def _first_of_each(ranked: Iterable[RankedCandidate]) -> Iterator[RankedCandidate]:
+    """Yield the best candidate of each file."""
+    seen: set[str] = set()
     for item in ranked:
-        best.setdefault(item.candidate.chunk.path, item)
-        if len(best) == limit:
-            break
-    return list(best.values())
+        if item.candidate.chunk.path not in seen:
+            seen.add(item.candidate.chunk.path)
+            yield item
 
 
-def _symbols(
-    query: RankingQuery, ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut
-) -> list[tuple[Chunk, RankedCandidate]]:
-    about_kind = list(_about_kind(cut.where))
+def _symbols(query: RankingQuery, ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> _Places:
     places: dict[tuple[str, int, int], tuple[Chunk, RankedCandidate]] = {}
     for item in ranked:
         chunk = item.candidate.chunk
-        inside = [
-            symbol
-            for symbol in catalog.symbols_of(chunk.path)
-            if _touches(symbol, chunk) and all(matches(part, {"kind": symbol.kind}) for part in about_kind)
-        ]
-        for symbol in _best_symbols(query, chunk, inside):
+        for symbol in _best_symbols(query, chunk, _symbols_inside(chunk, catalog, cut.where)):
             place = (chunk.path, symbol.start_line, symbol.end_line)
             whole = None if place in places else _symbol_chunk(symbol, chunk, catalog)
             if whole is not None and whole.text:  # without text it is damaged, which the result says
@@ -140,16 +168,12 @@ def _symbols(
     return list(places.values())[: cut.limit]
 
 
-def _about_kind(where: Where | None) -> Iterator[Where]:
-    """Yield the parts of a condition that must hold and test only the kind: a chunk has several symbols."""
-    if isinstance(where, FilterGroup):
-        if where.operator == "AND":
-            for part in where.filters:
-                yield from _about_kind(part)
-        elif all(any(True for _ in _about_kind(part)) for part in where.filters):
-            yield where
-    elif where is not None and where.field == "kind":
-        yield where
+def _symbols_inside(chunk: Chunk, catalog: SearchCatalog, where: Where | None) -> list[Symbol]:
+    """Return the symbols that share lines with a chunk and fulfil a condition."""
+    inside = [symbol for symbol in catalog.symbols_of(chunk.path) if _touches(symbol, chunk)]
+    if where is None:
+        return inside
+    return [symbol for symbol in inside if _passes(where, _symbol_chunk(symbol, chunk, catalog), catalog)]
 
 
 def _best_symbols(query: RankingQuery, chunk: Chunk, inside: Sequence[Symbol]) -> list[Symbol]:

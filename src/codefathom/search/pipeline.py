@@ -11,14 +11,14 @@ from codefathom.search.question.planner import PlannedSearch, overruled, plan
 from codefathom.search.question.ranking_query import RankingQuery, understand
 from codefathom.search.question.scope import scope
 from codefathom.search.ranking.confidence import WEAK, confidence
-from codefathom.search.ranking.rank import Pool, RankedCandidate, rank
+from codefathom.search.ranking.rank import Pool, RankedCandidate, followed_by, rank
 from codefathom.search.request import SearchRequest
 from codefathom.search.retrieve import Lookup, Sources, gather
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
 from codefathom.text.expressions import deadline
-from codefathom.types import Hit, Mode, SearchPlan, Where
+from codefathom.types import Hit, Level, Mode, SearchPlan, Where
 
 _BY_MEANING = SearchPlan()
 _EXACT: tuple[Mode, ...] = ("regex", "graph")  # their hits are exactly the answer
@@ -70,7 +70,7 @@ def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) ->
     """Answer a request by one plan: scope, understand, gather, rank, cut to a level, explain."""
     query = planned.without_names(request.query)
     where = combine(request.where, query.where, scope(query, sources.catalog))
-    keys = _matching(where, sources.catalog)
+    keys = _matching(where, request.level, sources.catalog)
     if keys is not None and not keys:
         hint = "no indexed lines pass the filter; widen it or leave it out"
         return SearchHits((), 0.0, hint, mode=planned.mode, plan=planned.plan)
@@ -82,6 +82,7 @@ def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) ->
         ranking.note(n_candidates=len(ranked))
     ordered, not_reranked = _reranked(ranking_query, planned, ranked, sources)
     with span("hits"):
+        ordered = followed_by(ordered, pool.further)
         hits = cut_to_level(ranking_query, ordered, sources.catalog, Cut(request.level, request.limit, where))
     hits_above_limit = tuple(hit for hit in hits if hit.score >= request.min_score)
     lacking_vectors = sources.note if planned.mode in {"hybrid", "vector"} else ""
@@ -95,12 +96,12 @@ def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) ->
     )
 
 
-def _matching(where: Where | None, catalog: SearchCatalog) -> Collection[int] | None:
-    """Return the keys of the chunks that pass a condition; None without one: all chunks."""
+def _matching(where: Where | None, level: Level, catalog: SearchCatalog) -> Collection[int] | None:
+    """Return the keys of the chunks in places that pass a condition; None without one: all chunks."""
     if where is None:
         return None
     with span("filter"):
-        return catalog.matching(where)
+        return catalog.matching(where, level)
 
 
 def _reranked(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.errors import ProviderError, SlowExpressionError
@@ -24,7 +25,7 @@ from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.vectors.flat_vectors import quantise_query
 from codefathom.telemetry import span
 from codefathom.text.expressions import SETTING, USUAL_LIMIT_S, Expression, check, compiled, deadline, shown
-from codefathom.types import Chunk
+from codefathom.types import Chunk, Level
 
 if TYPE_CHECKING:
     from codefathom.search.ranking.rerank import WeightedReranker
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
 # Field weights of the lexical view.
 FIELD_WEIGHTS = {"path": 0.5, "name": 1.0, "signature": 0.5, "body": 1.0}
 MAX_DEFINITIONS = 40
+_CHUNKS_OF_A_HIT: Mapping[Level, int] = {
+    "chunk": 2,
+    "symbol": 2,
+    "file": 10,
+}  # listed for each hit, as joining leaves fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +62,18 @@ class Lookup(NamedTuple):
 
     @property
     def n_candidates(self) -> int:
-        """Largest number of candidates of one source."""
-        return self.query.depth * max(self.request.fusion.n_candidates, 2 * self.request.limit)
+        """Largest number of candidates of one source: it depends on the question only."""
+        return self.query.depth * self.request.fusion.n_candidates
 
     @property
     def n_ranked(self) -> int:
         """Largest number of candidates of words and meaning together."""
-        return self.query.depth * max(self.request.fusion.n_ranked, 2 * self.request.limit)
+        return self.query.depth * self.request.fusion.n_ranked
+
+    @property
+    def n_listed(self) -> int:
+        """Number of chunks that one source lists: where many hits are wanted, others follow the candidates."""
+        return max(self.n_candidates, self.query.depth * _CHUNKS_OF_A_HIT[self.request.level] * self.request.limit)
 
 
 def gather(lookup: Lookup, sources: Sources) -> Pool:
@@ -88,7 +99,8 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
             near = _by_meaning(lookup, sources)
     except ProviderError as error:
         problem = f"ranked by words and names only: {error}"
-    lexical, vector = dict(_by_words(lookup, sources)), dict(near)
+    words = _by_words(lookup, sources)
+    lexical, vector = dict(cut(words, lookup.n_candidates)), dict(cut(near, lookup.n_candidates))
     defined = _definitions(query.symbols, sources.catalog, keys)
     framed = {key for key in query.frames if keys is None or key in keys}
     scores = fuse(lexical, vector, lookup.request.fusion)
@@ -100,18 +112,44 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
         Candidate(key, chunk, lexical.get(key, 0.0), vector.get(key, 0.0), lines.get(key, 0), n_lines)
         for key, (chunk, n_lines) in placed.items()
     ]
-    return Pool(candidates, scores, problem=problem)
+    return Pool(candidates, scores, problem=problem, further=_further(lookup, words, near, placed, sources.catalog))
+
+
+def _further(
+    lookup: Lookup,
+    words: Sequence[tuple[int, float]],
+    near: Sequence[tuple[int, float]],
+    candidates: Collection[int],
+    catalog: SearchCatalog,
+) -> list[Candidate]:
+    """Return the chunks behind the candidates, as many as may be shown: in turn from both lists.
+
+    Place and evidence of each are those in the list where it stands first, and so do not depend on the lists' lengths.
+    """
+    n_more = lookup.n_listed - lookup.n_ranked
+    if n_more <= 0:
+        return []
+    by_words = ((key, (score, 0.0)) for key, score in words)
+    by_meaning = ((key, (0.0, score)) for key, score in near)
+    in_turn = (item for pair in zip_longest(by_words, by_meaning) for item in pair if item is not None)
+    evidence: dict[int, tuple[float, float]] = {}
+    for key, scores in in_turn:
+        if key not in candidates:
+            evidence.setdefault(key, scores)
+    keys = list(evidence)[:n_more]
+    chunks = catalog.chunks(keys)
+    return [Candidate(key, chunks[key], *evidence[key]) for key in keys if key in chunks]
 
 
 def _by_words(lookup: Lookup, sources: Sources) -> Sequence[tuple[int, float]]:
     """Return (key, BM25 over weighted fields), best first."""
-    words, k = {**lookup.query.minor_terms, **lookup.query.weighted}, lookup.n_candidates
+    words, k = {**lookup.query.minor_terms, **lookup.query.weighted}, lookup.n_listed
     return cut(sources.lexical.search(words, k + 1, FIELD_WEIGHTS, lookup.keys), k) if words else ()
 
 
 def _by_meaning(lookup: Lookup, sources: Sources) -> Sequence[tuple[int, float]]:
     """Return (key, cosine similarity), best first; nothing when there is no embedder. Raises ProviderError."""
-    text, k = lookup.query.meaning, lookup.n_candidates
+    text, k = lookup.query.meaning, lookup.n_listed
     if sources.embedder is None or sources.vectors is None or not text.strip():
         return ()
     row = quantise_query(sources.embedder.embed([text], "query"))
@@ -142,7 +180,7 @@ def _meaning_alone(lookup: Lookup, sources: Sources) -> Pool:
 
 def _whole_scope(lookup: Lookup, sources: Sources) -> Pool:
     """Return the lines of the scope in order: the question has no other words."""
-    return _by_one("scope", [(key, 1.0) for key in sorted(lookup.keys or ())[: lookup.n_candidates]], sources.catalog)
+    return _by_one("scope", [(key, 1.0) for key in sorted(lookup.keys or ())[: lookup.n_listed]], sources.catalog)
 
 
 def _by_one(signal: str, ranking: Sequence[tuple[int, float]], catalog: SearchCatalog) -> Pool:

@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from codefathom.errors import UsageError
 from codefathom.text.expressions import check, is_match
 from codefathom.text.printable import is_text
-from codefathom.types import Filter, FilterGroup, Where
+from codefathom.types import Chunk, Filter, FilterGroup, Where
 
 Scalar: TypeAlias = str | int | float
 
@@ -92,6 +92,8 @@ FIELDS: Mapping[str, Field] = {
     )
 }
 
+_OF_CHUNKS = ("path", "language", "kind", "symbol", "names", "start_line", "end_line", "text")
+
 _OTHER_NAMES = {
     "lang": "language",
     "content": "text",
@@ -110,6 +112,31 @@ _OTHER_NAMES = {
 def matches(where: Where, record: Mapping[str, object]) -> bool:
     """Return True if a record of field names and values fulfils the condition."""
     return _holds(normalise(where), record)
+
+
+def record_of(chunk: Chunk, size: int) -> dict[str, object]:
+    """Return the values of all fields for a place in a document of `size` bytes."""
+    return {
+        **{name: getattr(chunk, name) for name in _OF_CHUNKS},
+        **path_fields(chunk.path),
+        "size": size,
+    }
+
+
+def path_fields(path: str) -> dict[str, str]:
+    """Return the fields that a path alone decides."""
+    folder, _, name = path.rpartition("/")
+    dot = name.rfind(".")
+    module, sub_module, *_ = [*folder.split("/"), "", ""]
+    ext = name[dot:].lower() if dot > 0 else ""
+    return {"dir": folder, "name": name, "ext": ext, "module": module, "sub_module": sub_module}
+
+
+def mentions(where: Where, field: str) -> bool:
+    """Return True if a condition asks about a field, under any of its names."""
+    if isinstance(where, Filter):
+        return field_named(where.field).name == field
+    return any(mentions(item, field) for item in where.filters)
 
 
 def combine(*wheres: Where | None) -> Where | None:

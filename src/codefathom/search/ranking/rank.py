@@ -40,6 +40,7 @@ class Pool(NamedTuple):
     signals: Mapping[int, Mapping[str, float]] | None = None  # by key, for --explain, where the scores alone decide
     symbols: tuple[str, ...] = ()  # names in the question, where each of its words counts as a name
     problem: str = ""  # of a source that failed and was left out
+    further: Sequence[Candidate] = ()  # behind the candidates, best first: shown where many hits are wanted
 
 
 def rank(query: RankingQuery, pool: Pool) -> list[RankedCandidate]:
@@ -50,6 +51,22 @@ def rank(query: RankingQuery, pool: Pool) -> list[RankedCandidate]:
         (RankedCandidate(one, pool.scores[one.key], pool.signals[one.key]) for one in pool.candidates),
         key=_by_score_and_place,
     )
+
+
+def followed_by(ranked: Sequence[RankedCandidate], further: Sequence[Candidate]) -> list[RankedCandidate]:
+    """Return a ranking with chunks that were not ranked behind it, in their order, none with a higher score."""
+    if not ranked:
+        return []
+    least = ranked[-1].score
+    lexical = max(item.candidate.lexical for item in ranked) or 1.0
+    vector = max(item.candidate.vector for item in ranked) or 1.0
+    return [
+        *ranked,
+        *(
+            RankedCandidate(one, least / (1 + place), {"lexical": one.lexical / lexical, "vector": one.vector / vector})
+            for place, one in enumerate(further, start=1)
+        ),
+    ]
 
 
 def by_signals(

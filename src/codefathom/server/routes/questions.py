@@ -60,6 +60,7 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
     where = question.limits.where()
     turns = (*(history(conversation) if conversation else ()), *question.history)
     with _engines(state, caller, projects) as engines:
+        question.limits.check(engines.values())
         first = engines[projects[0]].settings
     _check_rounds(question, first)
     turns = recent(turns, first)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from fastapi import Request
 
 from codefathom.engine import Engine
-from codefathom.errors import DamagedError, FathomError
+from codefathom.errors import DamagedError, FathomError, UsageError
 from codefathom.search.federation import ProjectHit, merge
 from codefathom.search.filter.filter_options import one_of, split_values
 from codefathom.search.filter.filter_parser import parse_filter
@@ -46,6 +46,19 @@ class SearchLimits:
         }
         conditions = [one_of(name, texts) for name, texts in values.items() if texts]
         return combine(*conditions, *([parse_filter(self.expression)] if self.expression.strip() else []))
+
+    def check(self, engines: Iterable[Engine]) -> None:
+        """Raise UsageError for a folder that none of these projects has in its index."""
+        folders = [value for text in self.folders for value in split_values(text)]
+        problems: list[UsageError] = []
+        for engine in engines if folders else ():
+            try:
+                engine.files.check_folders(folders)
+                return
+            except UsageError as error:
+                problems.append(error)
+        if problems:
+            raise problems[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +146,7 @@ def search(state: ServerState, caller: Caller, project_id: str, request: SearchK
     """Return the result of a search in a project, from the cache if the index has not changed since."""
     where = request.limits.where()
     with indexed(state, project_id, caller) as engine:
+        request.limits.check([engine])
         stale = engine.refresh()
         key = (project_id, engine.root, engine.generation, request)
 
@@ -200,4 +214,5 @@ def context(
 ) -> Context:
     """Return the files that a prompt needs; `budget` is the most files and the most tokens, None as in the settings."""
     with indexed(state, project_id, caller) as engine:
+        request.limits.check([engine])
         return engine.context(request.query, max_files=budget[0], max_tokens=budget[1], where=request.limits.where())

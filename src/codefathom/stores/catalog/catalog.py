@@ -36,7 +36,7 @@ from codefathom.stores.database import Database, is_marked, set_aside
 from codefathom.stores.folder import File, file_at
 from codefathom.stores.lock import writer_lock
 from codefathom.text.expressions import USUAL_LIMIT_S, deadline
-from codefathom.types import Chunk, Failure, FoundSymbol, Reference, Skipped, Symbol, Where
+from codefathom.types import Chunk, Failure, FoundSymbol, Level, Reference, Skipped, Symbol, Where
 
 CATALOGUE = "catalog.db"  # in the folder of the index
 _DOCUMENT = "d.id, d.path, d.language, d.fingerprint, d.size, d.mtime_ns, d.n_lines, d.problems"
@@ -275,9 +275,12 @@ class Catalog:
         text = "\n".join(lines[max(start_line - first, 0) : end_line - first + 1])
         return text + "\n" if end_line - first + 1 < len(lines) else text
 
-    def matching(self, where: Where) -> set[int]:
-        """Return the keys of the chunks for which a condition holds. Raises UsageError, SlowExpressionError."""
-        sql = to_sql(where)
+    def matching(self, where: Where, level: Level = "chunk") -> set[int]:
+        """Return the keys of the chunks for which a condition holds, or for a place of a level in which they lie.
+
+        A condition on the text of a symbol or file is left to the reader. Raises UsageError, SlowExpressionError.
+        """
+        sql = to_sql(where, level)
         with deadline(USUAL_LIMIT_S):
             return {row[0] for row in self._read(f"SELECT c.key {FROM_CHUNKS} WHERE {sql.condition}", sql.parameters)}
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 from codefathom.stores.conditions import TEST_PATH, Predicate, Scalar, expression_of, normalise, predicate_of
-from codefathom.types import Filter, Where
+from codefathom.types import Filter, Level, Where
 
 
 class SqlCondition(NamedTuple):
@@ -16,8 +17,9 @@ class SqlCondition(NamedTuple):
     parameters: tuple[Scalar, ...]
 
 
-# The column of each field; d is an alias of the table documents, c of chunks.
-_COLUMNS = {
+# The column of each field; d is an alias of the table documents, c of chunks, s of symbols. Where a level has no column
+# for a field, the field decides nothing: whoever shows the places tests them again.
+_OF_CHUNKS = {
     "path": "d.path",
     "dir": "d.dir",
     "name": "d.name",
@@ -35,40 +37,74 @@ _COLUMNS = {
     "lines": "(c.end_line - c.start_line + 1)",
     "text": "c.text",
 }
+_OF_SYMBOLS = _OF_CHUNKS | {
+    "kind": "s.kind",
+    "symbol": "s.qualified_name",
+    "names": "s.qualified_name",
+    "start_line": "s.start_line",
+    "end_line": "s.end_line",
+    "lines": "(s.end_line - s.start_line + 1)",
+    "text": "",
+}
+_OF_FILES = _OF_CHUNKS | {"start_line": "1", "end_line": "d.n_lines", "lines": "d.n_lines", "text": ""}
+_COLUMNS: Mapping[Level, Mapping[str, str]] = {"chunk": _OF_CHUNKS, "symbol": _OF_SYMBOLS, "file": _OF_FILES}
+_SYMBOLS_OF_CHUNK = (
+    "SELECT 1 FROM symbols s WHERE s.document_id = c.document_id AND s.start_line <= c.end_line "
+    "AND s.end_line >= c.start_line"
+)
 _NUMBER_SIGNS = {"eq": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 
 
-def to_sql(where: Where) -> SqlCondition:
-    """Return the condition as SQL. Raises UsageError for a field, an operator or a value that does not exist."""
-    return _sql(normalise(where))
+def to_sql(where: Where, level: Level = "chunk") -> SqlCondition:
+    """Return the condition on chunks as SQL: on those that lie in a place of this level which fulfils it.
+
+    A condition on the text of a symbol or file lets every chunk pass. Raises UsageError for a field, an operator or a
+    value that does not exist.
+    """
+    sql = _sql(normalise(where), _Meaning(_COLUMNS[level]))
+    if level == "symbol":
+        return SqlCondition(f"EXISTS ({_SYMBOLS_OF_CHUNK} AND {sql.condition})", sql.parameters)
+    return sql
 
 
-def _sql(where: Where) -> SqlCondition:
+class _Meaning(NamedTuple):
+    """The columns of the fields, and the result of a condition on a field that has none."""
+
+    columns: Mapping[str, str]
+    undecided: Literal["0", "1"] = "1"
+
+    def opposite(self) -> _Meaning:
+        """Return the meaning under a NOT: what may be true outside it may be false inside."""
+        return self._replace(undecided="0" if self.undecided == "1" else "1")
+
+
+def _sql(where: Where, meaning: _Meaning) -> SqlCondition:
     if isinstance(where, Filter):
-        return _sql_filter(where)
+        return _sql_filter(where, meaning)
     if not where.filters:
         return SqlCondition("1", ())
-    parts = [_sql(item) for item in where.filters]
+    parts = [_sql(item, meaning.opposite() if where.operator == "NOT" else meaning) for item in where.filters]
     joint = " OR " if where.operator == "OR" else " AND "
     inner = joint.join(part.condition for part in parts)
     prefix = "NOT " if where.operator == "NOT" else ""
     return SqlCondition(f"{prefix}({inner})", tuple(value for part in parts for value in part.parameters))
 
 
-def _sql_filter(item: Filter) -> SqlCondition:
+def _sql_filter(item: Filter, meaning: _Meaning) -> SqlCondition:
     predicate = predicate_of(item)
-    positive = {"text": _sql_text, "list": _sql_list, "number": _sql_number, "flag": _sql_flag}[predicate.field.kind](
-        predicate
-    )
+    column = meaning.columns[predicate.field.name]
+    if not column:
+        return SqlCondition(meaning.undecided, ())
+    build = {"text": _sql_text, "list": _sql_list, "number": _sql_number, "flag": _sql_flag}[predicate.field.kind]
+    positive = build(predicate, column)
     prefix = "NOT " if predicate.negated else ""
-    condition = f"{prefix}(coalesce({_COLUMNS[predicate.field.name]}, '') <> '' AND {positive.condition})"
-    if _COLUMNS[predicate.field.name].startswith("d."):  # ask once for each document, not for each of its chunks
+    condition = f"{prefix}(coalesce({column}, '') <> '' AND {positive.condition})"
+    if column.startswith("d."):  # ask once for each document, not for each of its chunks
         condition = f"d.id IN (SELECT d.id FROM documents d WHERE {condition})"
     return SqlCondition(condition, positive.parameters)
 
 
-def _sql_text(predicate: Predicate) -> SqlCondition:
-    column = _COLUMNS[predicate.field.name]
+def _sql_text(predicate: Predicate, column: str) -> SqlCondition:
     folded = column if predicate.cased else f"lower({column})"
     if isinstance(predicate.value, tuple):
         # One JSON array, because the number of parameters is limited and a list of paths can be long.
@@ -83,9 +119,8 @@ def _sql_text(predicate: Predicate) -> SqlCondition:
     return SqlCondition(f"instr({folded}, ?) {'= 1' if predicate.operator == 'starts_with' else '> 0'}", (value,))
 
 
-def _sql_list(predicate: Predicate) -> SqlCondition:
+def _sql_list(predicate: Predicate, column: str) -> SqlCondition:
     """Find the value in the lines of the list, between line ends where a name must begin or end."""
-    column = _COLUMNS[predicate.field.name]
     folded = column if predicate.cased else f"lower({column})"
     if isinstance(predicate.value, tuple):
         inside = f"instr(char(10) || {folded} || char(10), char(10) || value || char(10)) > 0"
@@ -97,13 +132,11 @@ def _sql_list(predicate: Predicate) -> SqlCondition:
     return SqlCondition(f"instr(char(10) || {folded} || char(10), ?) > 0", (f"{begin}{predicate.value}{end}",))
 
 
-def _sql_number(predicate: Predicate) -> SqlCondition:
+def _sql_number(predicate: Predicate, column: str) -> SqlCondition:
     if isinstance(predicate.value, tuple):
-        return SqlCondition(
-            f"{_COLUMNS[predicate.field.name]} IN (SELECT value FROM json_each(?))", (json.dumps(predicate.value),)
-        )
-    return SqlCondition(f"{_COLUMNS[predicate.field.name]} {_NUMBER_SIGNS[predicate.operator]} ?", (predicate.value,))
+        return SqlCondition(f"{column} IN (SELECT value FROM json_each(?))", (json.dumps(predicate.value),))
+    return SqlCondition(f"{column} {_NUMBER_SIGNS[predicate.operator]} ?", (predicate.value,))
 
 
-def _sql_flag(predicate: Predicate) -> SqlCondition:
-    return SqlCondition(f"OWN_REGEXP(?, {_COLUMNS[predicate.field.name]}) = ?", (TEST_PATH, int(bool(predicate.value))))
+def _sql_flag(predicate: Predicate, column: str) -> SqlCondition:
+    return SqlCondition(f"OWN_REGEXP(?, {column}) = ?", (TEST_PATH, int(bool(predicate.value))))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from codefathom.stores.catalog.soundness import Soundness
     from codefathom.stores.catalog.writing import DocumentWriting
-    from codefathom.types import Chunk, Failure, FoundSymbol, Reference, Symbol, Where
+    from codefathom.types import Chunk, Failure, FoundSymbol, Level, Reference, Symbol, Where
 
 
 class Documents(Protocol):
@@ -80,8 +80,11 @@ class Chunks(Protocol):
         """Return (key, path) of the chunks that hold this line of a file of this name, in the order of paths."""
         ...
 
-    def matching(self, where: Where) -> set[int]:
-        """Return the keys of the chunks for which a condition holds. Raises UsageError, SlowExpressionError."""
+    def matching(self, where: Where, level: Level = "chunk") -> set[int]:
+        """Return the keys of the chunks for which a condition holds, or for a place of a level in which they lie.
+
+        A condition on the text of a symbol or file is left to the reader. Raises UsageError, SlowExpressionError.
+        """
         ...
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from codefathom.stores.catalog import checksums
 from codefathom.stores.catalog.records import Batch, DocumentRecord, Written
+from codefathom.stores.conditions import path_fields
 from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
 
 _PUT_DOCUMENT = (
@@ -152,15 +153,13 @@ def _sum_of(chunk: Chunk) -> int:
 
 def _put_document(db: sqlite3.Connection, record: DocumentRecord, generation: int) -> int:
     document = record.parsed.document
-    folder, _, name = document.path.rpartition("/")
-    dot = name.rfind(".")
-    module, sub_module, *_ = [*folder.split("/"), "", ""]
+    fields = path_fields(document.path)
     n_lines = record.chunks[-1].end_line if record.chunks else 0
     (document_id,) = db.execute(
         _PUT_DOCUMENT,
         (
-            *(document.path, folder, name, name[dot:].lower() if dot > 0 else "", document.language),
-            *(document.fingerprint, document.size, record.mtime_ns, module, sub_module, n_lines),
+            *(document.path, fields["dir"], fields["name"], fields["ext"], document.language, document.fingerprint),
+            *(document.size, record.mtime_ns, fields["module"], fields["sub_module"], n_lines),
             *(record.parser, record.chunker, "\n".join(record.parsed.problems), generation),
         ),
     ).fetchone()
