@@ -66,6 +66,10 @@ class ProviderError(FathomError):
     """An embedding, chat or rerank endpoint failed."""
 
 
+class RefusedError(ProviderError):
+    """An embedding model does not take these texts; it may take others."""
+
+
 def without_login(address: str) -> str:
     """Return an address as it may be said: without the user and password in it."""
     return re.sub("^([^/@]*//)?[^/]*@", r"\1", address)

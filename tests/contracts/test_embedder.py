@@ -11,10 +11,10 @@ import pytest
 from tests.protocols.server import ServedSettings, Turn, serving
 from tests.waiting import LONG_S
 
-from codefathom.errors import ProviderError
+from codefathom.errors import ProviderError, RefusedError
 from codefathom.providers.base import Embedder
+from codefathom.providers.batching import BatchLimits
 from codefathom.providers.embedding import (
-    BatchLimits,
     Calls,
     OllamaEmbeddings,
     OpenAIEmbeddings,
@@ -180,6 +180,45 @@ def test_a_text_is_cut_to_what_the_model_takes(protocol: Protocol) -> None:
         made = embedder(protocol, served, Options(batching=BatchLimits(max_text_tokens=2)))
         made.embed(["abcdefgh", "世界你好"], "document")
     assert served.asked[0].body["input"] == ["abcdef", "世界"]
+
+
+LONGEST = 1_000  # bytes that a server of these tests takes
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "This model's maximum context length is 512 tokens"),
+        (400, "the input length exceeds the context length"),
+        (422, "batch size is too large"),
+        (413, "no"),
+    ],
+)
+def test_a_text_that_is_refused_for_its_length_is_shortened(protocol: Protocol, status: int, words: str) -> None:
+    texts = ["read", "long " * 900, "write", "close"]
+    short = Turn(good(protocol).pieces, when=lambda body: max(map(len, body["input"])) < LONGEST)
+    short.reply = good(protocol).reply
+    with serving(short) as served:
+        served.refused_with, served.refusal = status, json.dumps({"error": words}).encode()
+        vectors = rows_of(embedder(protocol, served).embed(texts, "document"))
+        rest = rows_of(embedder(protocol, served).embed(["read", "write", "close"], "document"))
+    assert [vectors[0], *vectors[2:]] == rest
+    assert any(vectors[1])
+    sent = {text for asked in served.asked for text in asked.body["input"]}
+    assert max(map(len, sent)) == len(texts[1])  # whole at first
+    assert any(LONGEST / 2 < len(text) < LONGEST for text in sent)  # and then as long as the server takes
+
+
+def test_a_text_that_is_refused_for_another_reason_is_sent_once(protocol: Protocol) -> None:
+    with serving(Turn([b'{"error": "the model cannot embed"}'], 400)) as served, pytest.raises(RefusedError):
+        embedder(protocol, served).embed(["read " * 500, "write"], "document")
+    assert len(served.asked) == 1
+
+
+def test_a_text_that_is_refused_at_any_length_ends_after_few_calls(protocol: Protocol) -> None:
+    with serving(Turn([b'{"error": "too long"}'], 400)) as served, pytest.raises(RefusedError, match="too long"):
+        embedder(protocol, served).embed([f"read {n} " * 500 for n in range(64)], "document")
+    assert len(served.asked) < 20
 
 
 def test_a_length_is_asked_for(protocol: Protocol) -> None:

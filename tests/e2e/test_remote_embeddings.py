@@ -12,6 +12,7 @@ import pytest
 from tests.protocols.server import ServedSettings, Turn, serving
 
 from codefathom import Engine
+from codefathom.cli import main
 from codefathom.config.configuration import load_settings
 from codefathom.errors import ProviderError, SettingsError
 from codefathom.testing import FakeEmbedder, rows_of
@@ -90,7 +91,8 @@ def test_a_model_of_ollama_is_the_same_at_any_address(project: Path, served: Ser
 def test_a_server_that_is_away_costs_meaning_and_nothing_else(project: Path, served: ServedSettings) -> None:
     with opened(project, "http://127.0.0.1:9") as engine:
         report = engine.index()
-        assert report.paused == ""
+        assert "chunks have no vector of ollama:m" in report.paused
+        assert "cannot be reached" in report.paused
         assert {failure.reason[:12] for failure in report.failures} == {"not embedded"}
         found = engine.search("order price")
         assert found.hits
@@ -131,6 +133,50 @@ def test_questions_and_documents_keep_to_one_quota(project: Path, served: Served
             engine.search("order price")
     assert "limits.requests_per_minute allows no more calls" in told[0]
     assert len(served.asked) == 2
+
+
+def test_a_wrong_key_is_a_failure_wherever_it_is_told(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving(Turn([b'{"error": "invalid api key"}'], 401)) as wrong:
+        monkeypatch.setenv("FATHOM_EMBED__MODEL", f"openai:m@{wrong.base_url}/v1")
+        assert main(["-C", str(project), "index", "--quiet"]) == 2
+        assert "paused: " in capsys.readouterr().err
+        assert main(["-C", str(project), "index"]) == 2
+        told = capsys.readouterr().out
+        assert "paused: " in told
+        assert "answered 401: " in told
+        assert "set OPENAI_API_KEY in the environment" in told
+        assert main(["-C", str(project), "status"]) == 0
+        status = capsys.readouterr().out
+        assert ", 0 failed" not in status
+        assert "answered 401: " in status
+        assert "paused" in status
+        assert main(["-C", str(project), "doctor"]) == 1
+        assert "not embedded: " in capsys.readouterr().out
+        assert main(["-C", str(project), "search", "order price"]) == 0
+        assert "answered 401: " in capsys.readouterr().err
+        wrong.turns[:] = [Turn(reply=said)]  # as with the right key
+        assert main(["-C", str(project), "index"]) == 0
+        assert "failed" not in capsys.readouterr().out
+        assert main(["-C", str(project), "status"]) == 0
+        status = capsys.readouterr().out
+        assert ", 0 failed" in status
+        assert "paused" not in status
+
+
+def test_few_refused_texts_are_failures_and_the_others_are_embedded(project: Path) -> None:
+    for place in range(60):
+        (project / f"part{place}.py").write_text(f"def step{place}(value):\n    return value + {place}\n")
+    with serving(Turn(reply=said, when=lambda body: not any("step7" in text for text in body["input"]))) as running:
+        running.refusal = b'{"error": "this text is not allowed"}'
+        with opened(project, running.base_url, **{"embed.batch": 1}) as engine:
+            report = engine.index()
+            assert [failure.path for failure in report.failures] == ["part7.py"]
+            assert "this text is not allowed" in report.failures[0].reason
+            assert report.paused == ""
+            assert engine.status().failures == report.failures
+            assert engine.status().n_without_vector == 1
 
 
 def test_a_server_that_goes_away_later(project: Path) -> None:

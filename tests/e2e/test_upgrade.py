@@ -157,6 +157,8 @@ def test_what_was_made_before_a_failure_is_kept(project: Path, served: ServedSet
         report = engine.index()
         assert len(report.failures) == engine.status().n_without_vector == N_FILES - 40
         assert {failure.reason.partition(":")[0] for failure in report.failures} == {"not embedded"}
+        assert report.paused
+        assert engine.status().failures == report.failures
         assert engine.search("step7").hits
         served.turns[:] = [Turn(reply=said)]
         n_before = len(documents(served))

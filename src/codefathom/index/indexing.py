@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from codefathom.errors import ProviderError, SourceError
 from codefathom.index.damage_check import Checks
 from codefathom.index.doubt import Doubt
+from codefathom.index.error_limit import ErrorLimit
 from codefathom.index.forecast import parsed_by_model
 from codefathom.index.plan import FileJob, IndexPlan, Recipe, is_assumed, plan, with_found_encoding
 from codefathom.index.prepare import (
@@ -48,14 +49,6 @@ from codefathom.types import Document, Failure, IndexReport, Progress, Skipped
 
 _FILES_FOR_ENCODING = 300  # files of which some lines are read to tell the encoding of all
 _MUCH = 1_000_000  # bytes of text after which memory is worth giving back; takes some milliseconds
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorLimit:
-    """The limit at which a run stops early: more than `error_share` of at least `error_minimum` files failed."""
-
-    error_share: float = 0.30
-    error_minimum: int = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,7 +399,7 @@ def _count(tally: _Tally, outcomes: list[Outcome], entries: Mapping[str, Entry])
 
 def _reason_to_pause(tally: _Tally, error_limit: ErrorLimit) -> str:
     failed = len({failure.path for failure in tally.failures})
-    if tally.n_done < error_limit.error_minimum or failed <= error_limit.error_share * tally.n_done:
+    if not error_limit.is_exceeded(failed, tally.n_done):
         return ""
     reasons = sorted({failure.reason for failure in tally.failures})
     return f"{failed} of {tally.n_done} files failed ({'; '.join(reasons[:3])})"

@@ -44,8 +44,8 @@ def status(opened: OpenedProject) -> Status:
         pending=changes.n_pending,
         views_current=opened.views.current,
         skipped=tuple(sorted({*changes.scan.skipped, *rejected}, key=lambda item: (item.path, item.reason))),
-        failures=tuple(catalog.failures()),
-        paused=catalog.get_meta("paused", ""),
+        failures=opened.failures(),
+        paused=opened.paused,
         damage=opened.damage(),
     )
 
@@ -183,7 +183,7 @@ def _grammars(opened: OpenedProject) -> Check:
 
 
 def _failures(opened: OpenedProject) -> Check:
-    failures = opened.catalog.failures()
+    failures = opened.failures()
     if not failures:
         return Check("failed files", True, "none")
     first = failures[0]

@@ -40,6 +40,7 @@ from codefathom.system.adapters import VECTOR_STORES, load
 
 if TYPE_CHECKING:
     from codefathom.index.doubt import Doubt
+    from codefathom.index.error_limit import ErrorLimit
     from codefathom.index.indexing import Stages
     from codefathom.index.purposes import PurposeModel
     from codefathom.index.reparse import ModelParser
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from codefathom.search.ranking.rerank import WeightedReranker
     from codefathom.stores.cache import Cache
     from codefathom.stores.catalog.records import StoredDocument
-    from codefathom.types import Hit, IndexReport, Progress
+    from codefathom.types import Failure, Hit, IndexReport, Progress
 
 _BATCH_HERE = 32  # texts for a model on this machine, some seconds' work; a server is asked for `embed.batch` at once
 
@@ -137,12 +138,14 @@ class OpenedProject:
         return Views(self.catalog, lexical, store, embedder.name)
 
     def _to_upgrade(self, lexical: LexicalView) -> Upgrade:
-        from codefathom.project.upgrading import Upgrade
+        from codefathom.project.upgrading import Upgrade, UpgradedIndex, UpgradeLimits
+        from codefathom.providers.batching import BatchLimits
 
         place, embed = self.place, self.place.settings.embed
-        batch = min(embed.batch, _BATCH_HERE) if is_on_disk(embed.model) else embed.batch
-        views = self._views(lexical, self.embedder)
-        return Upgrade(self.embedder, views, self.views, self.catalog, place.index_folder, batch=batch)
+        n_texts = min(embed.batch, _BATCH_HERE) if is_on_disk(embed.model) else embed.batch
+        limits = UpgradeLimits(BatchLimits(n_texts, embed.batch_tokens, embed.max_tokens), _error_limit(place.settings))
+        index = UpgradedIndex(self.catalog, self.views, place.index_folder)
+        return Upgrade(self.embedder, self._views(lexical, self.embedder), index, limits)
 
     @contextmanager
     def writing(self, lock: WriterLock | None = None) -> Iterator[Stages]:
@@ -150,7 +153,7 @@ class OpenedProject:
 
         Raises LockedError when another process holds it, UnwritableError.
         """
-        from codefathom.index.indexing import ErrorLimit, Stages
+        from codefathom.index.indexing import Stages
 
         settings = self.place.settings
         with held_lock(lock or self.lock()), self._written(), closing(self._cache()) as cache:
@@ -163,7 +166,7 @@ class OpenedProject:
                 recipe=self.recipe,
                 n_workers=_n_workers(settings.index.workers),
                 embed_batch=settings.embed.batch,
-                error_limit=ErrorLimit(settings.index.error_share, settings.index.error_minimum),
+                error_limit=_error_limit(settings),
                 model_parser=self._model_parser(),
                 doubt=self._doubt(cache),
             )
@@ -333,6 +336,16 @@ class OpenedProject:
             sentences += [f"the {name} is missing or damaged" for name in self.views.lacking()]
         return tuple(f"{sentence}; `fathom index` repairs it" for sentence in sentences)
 
+    def failures(self) -> tuple[Failure, ...]:
+        """Return the files that could not be indexed, or not embedded, the last time that this was tried."""
+        not_embedded = self._upgrade.failures() if self._upgrade is not None else ()
+        return (*self.catalog.failures(), *not_embedded)
+
+    @property
+    def paused(self) -> str:
+        """The reason why the last run stopped early, "" when it did not."""
+        return self.catalog.get_meta("paused") or (self._upgrade.paused if self._upgrade is not None else "")
+
     def damage_of_files(self) -> dict[str, str]:
         """Compare all files with what was written, and return what is wrong by the part of the index."""
         problem = self.catalog.soundness.damage()
@@ -347,6 +360,12 @@ class OpenedProject:
             self._upgrade.close()
         self.views.close()
         self.catalog.close()
+
+
+def _error_limit(settings: Settings) -> ErrorLimit:
+    from codefathom.index.error_limit import ErrorLimit  # a search needs none
+
+    return ErrorLimit(settings.index.error_share, settings.index.error_minimum)
 
 
 def _n_workers(setting: int) -> int:

@@ -1,8 +1,10 @@
 """Vectors of a slow model, made while those of the bundled one answer.
 
 An index run embeds everything with the bundled model, in seconds, and all can be found. Then `fathom index` makes the
-vectors of the chosen model, a batch after the other: each is kept, so that a run that is killed costs one batch, and
+vectors of the chosen model, a call after the other: each is kept, so that a run that is killed costs one call, and
 other processes search and write in between. Once nearly all are there, questions are embedded with the chosen model.
+A model that does not answer ends this, and so does one that refuses too many texts; the reason is kept until all
+vectors are there.
 """
 
 from __future__ import annotations
@@ -10,15 +12,19 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from codefathom.errors import LockedError, ProviderError
+from codefathom.errors import LockedError, ProviderError, RefusedError
+from codefathom.index.error_limit import ErrorLimit
 from codefathom.index.prepare import embedded_text
 from codefathom.index.purposes import passed_on
 from codefathom.providers.base import Embedder
+from codefathom.providers.batching import BatchLimits, batches
 from codefathom.search.retrieve import Sources
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog.readers import VectorCatalog
+from codefathom.stores.catalog.records import Batch
 from codefathom.stores.folder import Folder
 from codefathom.stores.lock import writer_lock
 from codefathom.stores.vectors.flat_vectors import are_alike, quantise
@@ -32,7 +38,33 @@ _SAVE_EVERY_S = 20.0  # a save writes the whole view, and ends what other proces
 _WAIT_S = 60.0  # for another writer
 _SHORT_WAIT_S = 1.0  # when somebody wants the run to end
 
+# Keys in the catalogue, each followed by the name of a model.
+_REASON, _PAUSED = "not embedded ", "embedding paused "
+
 Missing = Sequence[tuple[int, str, Chunk]]  # key, text hash, chunk
+
+
+@dataclass(slots=True)
+class _Run:
+    """The texts that the model refused in one run."""
+
+    n_refused: int = 0
+    refused: RefusedError | None = None
+
+
+class UpgradedIndex(NamedTuple):
+    """The index that the chosen model is added to."""
+
+    catalog: VectorCatalog
+    bundled: Views
+    folder: Folder
+
+
+class UpgradeLimits(NamedTuple):
+    """Limits for one call of the chosen model, and for the texts that it refuses."""
+
+    batch: BatchLimits
+    error: ErrorLimit
 
 
 class Upgrade:
@@ -42,18 +74,13 @@ class Upgrade:
         self,
         embedder: Embedder,
         views: Views,
-        bundled: Views,
-        catalog: VectorCatalog,
-        index_folder: Folder,
-        *,
-        batch: int,
+        index: UpgradedIndex,
+        limits: UpgradeLimits,
     ) -> None:
         self.embedder = embedder
-        self._catalog = catalog
         self._views = views
-        self._bundled = bundled
-        self._index_folder = index_folder
-        self._batch = batch
+        self._catalog, self._bundled, self._index_folder = index
+        self._limits = limits
         self._counted = (-1, 0)  # generation, chunks without vector then
 
     def sources(self, bundled: Sources) -> Sources:
@@ -66,7 +93,9 @@ class Upgrade:
             note = ""
         elif n_missing > (1 - _ENOUGH) * n_chunks:
             made = f"{max(n_chunks - n_missing, 0)} of {n_chunks} chunks have a vector of {self.embedder.name}"
-            return replace(bundled, note=f"{made}; the bundled model answers until `fathom index` has made the others")
+            failed = f"; the last run failed: {self._reason}" if self._reason else ""
+            note = f"{made}; the bundled model answers until `fathom index` has made the others{failed}"
+            return replace(bundled, note=note)
         else:
             note = f"{n_missing} of {n_chunks} chunks have no vector of {self.embedder.name} yet; run `fathom index`"
         return replace(bundled, vectors=self._views.vectors, embedder=self.embedder, note=note)
@@ -105,15 +134,23 @@ class Upgrade:
             return
         failures: tuple[Failure, ...] = ()
         if not report.paused:
-            missing = self._missing()
-            try:
-                for n_done in self._steps(missing, cache):
-                    yield Progress("embed", 0, 0, message=f"{n_done} of {len(missing)} chunks")
-            except (ProviderError, LockedError) as error:
-                paths = dict.fromkeys(chunk.path for _, _, chunk in self._missing())
-                failures = tuple(Failure(path, f"not embedded: {error}") for path in paths)
-        generation = self._catalog.generation
-        yield replace(report, failures=(*report.failures, *failures), generation=generation)
+            yield from self._embed_missing(cache)
+            failures = self.failures()
+            report = replace(report, paused=self.paused)
+        yield replace(report, failures=(*report.failures, *failures), generation=self._catalog.generation)
+
+    def failures(self) -> tuple[Failure, ...]:
+        """Return the files with chunks that the last run could not embed."""
+        reason = self._reason
+        if not reason:
+            return ()
+        paths = self._catalog.paths_without_vector(self.embedder.name)
+        return tuple(Failure(path, f"not embedded: {reason}") for path in paths)
+
+    @property
+    def paused(self) -> str:
+        """The reason why the last run stopped before all chunks had a vector, "" when it did not."""
+        return self._catalog.get_meta(f"{_PAUSED}{self.embedder.name}") if self._n_missing() else ""
 
     def damage(self) -> dict[str, str]:
         """Return the damage of the view of the chosen model, by its name, or nothing."""
@@ -126,18 +163,53 @@ class Upgrade:
 
     # ---- inside
 
-    def _steps(self, missing: Missing, cache: Cache) -> Iterator[int]:
+    @property
+    def _reason(self) -> str:
+        """The error of the last run, "" when there was none."""
+        return self._catalog.get_meta(f"{_REASON}{self.embedder.name}")
+
+    def _embed_missing(self, cache: Cache) -> Iterator[Progress]:
+        """Embed all that is missing, and keep the reason why something could not be."""
+        missing = self._missing()
+        run = _Run()
+        stopped: ProviderError | LockedError | None = None
+        try:
+            for n_done in self._steps(missing, cache, run):
+                yield Progress("embed", 0, 0, message=f"{n_done} of {len(missing)} chunks")
+        except (ProviderError, LockedError) as error:
+            stopped = error
+        if stopped is None and run.n_refused > self._limits.error.error_share * len(missing):
+            stopped = run.refused
+        self._keep_reason(stopped or run.refused, is_stopped=stopped is not None)
+
+    def _keep_reason(self, error: ProviderError | LockedError | None, *, is_stopped: bool) -> None:
+        name, n_missing = self.embedder.name, self._n_missing()
+        remedy = f"; {error.hint}" if error is not None and error.hint else ""
+        paused = f"{n_missing} of {self._bundled.lexical.n_chunks} chunks have no vector of {name}: {error}{remedy}"
+        meta = {f"{_REASON}{name}": str(error or ""), f"{_PAUSED}{name}": paused if is_stopped else ""}
+        if any(self._catalog.get_meta(key) != value for key, value in meta.items()):
+            with suppress(LockedError), writer_lock(self._index_folder, wait_s=_WAIT_S):
+                self._catalog.write(Batch(meta=meta))
+                self._catalog.soundness.settle()
+
+    def _steps(self, missing: Missing, cache: Cache, run: _Run) -> Iterator[int]:
         """Embed all, keeping what is made now and then, and whatever happens; yield how many are done."""
         vectors: dict[str, bytes] = {}
-        saved_s = time.monotonic()
+        saved_s, n_done = time.monotonic(), 0
         try:
-            for start in range(0, len(missing), self._batch):
-                batch = missing[start : start + self._batch]
-                vectors.update(self._vectors(batch, cache))
+            for texts in batches((embedded_text(chunk) for _, _, chunk in missing), self._limits.batch):
+                batch = missing[n_done : n_done + len(texts)]
+                n_done += len(batch)
+                try:
+                    vectors.update(self._vectors(batch, cache))
+                except RefusedError as error:
+                    run.refused, run.n_refused = error, run.n_refused + len(batch)
+                    if self._limits.error.is_exceeded(run.n_refused, n_done):
+                        raise
                 if time.monotonic() - saved_s > _SAVE_EVERY_S:
                     self._save(vectors, _WAIT_S)
                     vectors, saved_s = {}, time.monotonic()
-                yield start + len(batch)
+                yield n_done
         except BaseException:
             with suppress(LockedError):  # the user's cache has them too
                 self._save(vectors, _SHORT_WAIT_S)

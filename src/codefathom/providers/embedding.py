@@ -1,6 +1,7 @@
 """Embeddings by the protocols of OpenAI and of Ollama: batches, checked replies, unit rows.
 
-A text without a letter or digit is not sent and gives a zero row; a text that is too long for a model is cut.
+A text without a letter or digit is not sent and gives a zero row; a text that is too long for a model is cut. Where a
+server still refuses texts for their length, it gets smaller batches, and of a single text its beginning.
 """
 
 from __future__ import annotations
@@ -9,25 +10,22 @@ import json
 import math
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
-from codefathom.errors import ProviderError
+from codefathom.errors import ProviderError, RefusedError
 from codefathom.providers.base import BYTES_PER_TOKEN
+from codefathom.providers.batching import BatchLimits, batches
 from codefathom.providers.http import Http, StatusError
 from codefathom.providers.prefixes import Prefixes
 from codefathom.types import Matrix
 
 _WORD = re.compile(r"[^\W_]")
 _PROBE = "how long is a vector?"
-
-
-class BatchLimits(NamedTuple):
-    """Limits for the texts of one call."""
-
-    max_texts: int = 256
-    max_tokens: int = 32_000  # of all texts together, by estimate
-    max_text_tokens: int = 8_000  # of one text; a longer text is cut
+_TOO_LARGE = 413
+_REFUSED = (400, _TOO_LARGE, 422)
+_LENGTH = re.compile("too (long|large|big|many)|length|longer|larger|tokens|context|maximum|exceed|limit|size", re.I)
+_SHORT_BYTES = 256  # a text of this length is not refused for its length
 
 
 class Calls(NamedTuple):
@@ -87,11 +85,23 @@ class RemoteEmbedder:
         # Equal texts are sent once; a text without any word is near to nothing and is not sent.
         places = {text: place for place, text in enumerate(dict.fromkeys(filter(_WORD.search, texts)))}
         rows: list[bytes] = []
-        for batch in _batches([self._cut(prefix + text) for text in places], self._batching):
-            rows += map(self._row, self._endpoint.vectors(http, batch, self._requested_dimensions))
+        for batch in batches([self._cut(prefix + text) for text in places], self._batching):
+            rows += map(self._row, self._vectors(http, batch))
         nothing = bytes(4 * self.dimensions)
         data = b"".join(rows[places[text]] if text in places else nothing for text in texts)
         return cast(Matrix, memoryview(data).cast("f", (len(texts), self.dimensions)))
+
+    def _vectors(self, http: Http, texts: Sequence[str]) -> list[list[float]]:
+        """Return a vector for each text. Raises RefusedError for texts that the server does not take at any length."""
+        try:
+            return self._endpoint.vectors(http, texts, self._requested_dimensions)
+        except StatusError as error:
+            parts = _smaller(texts) if _is_about_length(error) else []
+            if not parts and error.status in _REFUSED:
+                raise RefusedError(str(error), hint=error.hint) from error
+            if not parts:
+                raise
+        return [vector for part in parts for vector in self._vectors(http, part)]
 
     def _cut(self, text: str) -> str:
         most = self._batching.max_text_tokens * BYTES_PER_TOKEN
@@ -125,19 +135,17 @@ class RemoteEmbedder:
         return len(vector)
 
 
-def _batches(texts: Sequence[str], batching: BatchLimits) -> Iterator[list[str]]:
-    """Yield runs of texts that one call takes; a text that is too long by itself goes alone."""
-    batch: list[str] = []
-    left = batching.max_tokens
-    for text in texts:
-        n_tokens = len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN + 1
-        if batch and (n_tokens > left or len(batch) == batching.max_texts):
-            yield batch
-            batch, left = [], batching.max_tokens
-        batch.append(text)
-        left -= n_tokens
-    if batch:
-        yield batch
+def _is_about_length(error: StatusError) -> bool:
+    return error.status == _TOO_LARGE or (error.status in _REFUSED and bool(_LENGTH.search(error.said)))
+
+
+def _smaller(texts: Sequence[str]) -> list[Sequence[str]]:
+    """Return the halves of a batch, or the first half of a single text; nothing where a text is short already."""
+    middle = len(texts) // 2
+    if middle:
+        return [texts[:middle], texts[middle:]]
+    data = texts[0].encode("utf-8", "replace")
+    return [[data[: len(data) // 2].decode("utf-8", "ignore")]] if len(data) > _SHORT_BYTES else []
 
 
 class OpenAIEmbeddings:

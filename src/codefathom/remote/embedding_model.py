@@ -10,8 +10,8 @@ from codefathom.config.model_names import BUNDLED
 from codefathom.config.settings import EmbedSettings, Settings
 from codefathom.errors import ProviderError, without_login
 from codefathom.providers.base import Embedder
+from codefathom.providers.batching import BatchLimits
 from codefathom.providers.embedding import (
-    BatchLimits,
     Calls,
     OllamaEmbeddings,
     OpenAIEmbeddings,

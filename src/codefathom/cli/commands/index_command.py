@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from codefathom.cli.display.output import complain
 from codefathom.cli.display.render import report_text
 from codefathom.cli.face import Face
 from codefathom.cli.options import IndexOptions
@@ -16,7 +17,7 @@ _IGNORE_FILE = ".fathomignore"
 
 
 def run(options: IndexOptions, face: Face) -> int:
-    """Index, and print a report. Return 2 if the run paused because too many files failed."""
+    """Index, and print a report. Return 2 if the run paused because too much failed."""
     with face.open() as engine:
         if options.dry_run:
             return _say(engine.plan(), face)
@@ -39,6 +40,8 @@ def _say(report: IndexReport, face: Face) -> int:
         face.write(to_json(plain_shape(report)))
     elif not face.common.quiet or report.dry_run:
         face.write(report_text(report, whole=face.common.verbose))
+    elif report.paused:
+        complain(f"paused: {report.paused}")
     face.flush()
     return 2 if report.paused else 0
 

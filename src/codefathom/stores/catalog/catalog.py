@@ -326,6 +326,11 @@ class Catalog:
         """Count the chunks that have no vector of this model."""
         return int(self._read(f"SELECT count(*) FROM chunks c WHERE {_NO_VECTOR}", (model,))[0][0])
 
+    def paths_without_vector(self, model: str) -> list[str]:
+        """Return the paths of documents with a chunk that has no vector of this model, in order."""
+        rows = self._read(f"SELECT DISTINCT d.path {FROM_CHUNKS} WHERE {_NO_VECTOR} ORDER BY d.path", (model,))
+        return [row[0] for row in rows]
+
     # ---- documents, symbols, references
 
     def documents(self) -> list[StoredDocument]:

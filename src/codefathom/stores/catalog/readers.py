@@ -181,6 +181,18 @@ class VectorCatalog(ViewSource, Protocol):
         """Count the chunks that have no vector of this model."""
         ...
 
+    def paths_without_vector(self, model: str) -> list[str]:
+        """Return the paths of documents with a chunk that has no vector of this model, in order."""
+        ...
+
+    def get_meta(self, key: str, default: str = "") -> str:
+        """Return a stored value."""
+        ...
+
+    def write(self, batch: Batch) -> Written:
+        """Apply a batch in one transaction."""
+        ...
+
 
 class IndexState(Protocol):
     """The state of the index, which is compared with the tree."""
