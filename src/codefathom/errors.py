@@ -66,7 +66,7 @@ class ProviderError(FathomError):
     """An embedding, chat or rerank endpoint failed."""
 
 
-class RefusedError(ProviderError):
+class TextRefusedError(ProviderError):
     """An embedding model does not take these texts; it may take others."""
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.protocols.server import ServedSettings, Turn, serving
 from tests.waiting import LONG_S
 
-from codefathom.errors import ProviderError, RefusedError
+from codefathom.errors import ProviderError, TextRefusedError
 from codefathom.providers.base import Embedder
 from codefathom.providers.batching import BatchLimits
 from codefathom.providers.embedding import (
@@ -210,13 +210,13 @@ def test_a_text_that_is_refused_for_its_length_is_shortened(protocol: Protocol, 
 
 
 def test_a_text_that_is_refused_for_another_reason_is_sent_once(protocol: Protocol) -> None:
-    with serving(Turn([b'{"error": "the model cannot embed"}'], 400)) as served, pytest.raises(RefusedError):
+    with serving(Turn([b'{"error": "the model cannot embed"}'], 400)) as served, pytest.raises(TextRefusedError):
         embedder(protocol, served).embed(["read " * 500, "write"], "document")
     assert len(served.asked) == 1
 
 
 def test_a_text_that_is_refused_at_any_length_ends_after_few_calls(protocol: Protocol) -> None:
-    with serving(Turn([b'{"error": "too long"}'], 400)) as served, pytest.raises(RefusedError, match="too long"):
+    with serving(Turn([b'{"error": "too long"}'], 400)) as served, pytest.raises(TextRefusedError, match="too long"):
         embedder(protocol, served).embed([f"read {n} " * 500 for n in range(64)], "document")
     assert len(served.asked) < 20
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from codefathom.errors import LockedError, ProviderError, RefusedError
+from codefathom.errors import LockedError, ProviderError, TextRefusedError
 from codefathom.index.error_limit import ErrorLimit
 from codefathom.index.prepare import embedded_text
 from codefathom.index.purposes import passed_on
@@ -49,7 +49,7 @@ class _Run:
     """The texts that the model refused in one run."""
 
     n_refused: int = 0
-    refused: RefusedError | None = None
+    refused: TextRefusedError | None = None
 
 
 class UpgradedIndex(NamedTuple):
@@ -202,7 +202,7 @@ class Upgrade:
                 n_done += len(batch)
                 try:
                     vectors.update(self._vectors(batch, cache))
-                except RefusedError as error:
+                except TextRefusedError as error:
                     run.refused, run.n_refused = error, run.n_refused + len(batch)
                     if self._limits.error.is_exceeded(run.n_refused, n_done):
                         raise

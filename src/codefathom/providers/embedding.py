@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
-from codefathom.errors import ProviderError, RefusedError
+from codefathom.errors import ProviderError, TextRefusedError
 from codefathom.providers.base import BYTES_PER_TOKEN
 from codefathom.providers.batching import BatchLimits, batches
 from codefathom.providers.http import Http, StatusError
@@ -92,13 +92,13 @@ class RemoteEmbedder:
         return cast(Matrix, memoryview(data).cast("f", (len(texts), self.dimensions)))
 
     def _vectors(self, http: Http, texts: Sequence[str]) -> list[list[float]]:
-        """Return a vector for each text. Raises RefusedError for texts that the server does not take at any length."""
+        """Return a vector for each text. Raises TextRefusedError for texts that the server does not take at any length."""
         try:
             return self._endpoint.vectors(http, texts, self._requested_dimensions)
         except StatusError as error:
             parts = _smaller(texts) if _is_about_length(error) else []
             if not parts and error.status in _REFUSED:
-                raise RefusedError(str(error), hint=error.hint) from error
+                raise TextRefusedError(str(error), hint=error.hint) from error
             if not parts:
                 raise
         return [vector for part in parts for vector in self._vectors(http, part)]
