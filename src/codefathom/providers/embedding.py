@@ -92,7 +92,7 @@ class RemoteEmbedder:
         return cast(Matrix, memoryview(data).cast("f", (len(texts), self.dimensions)))
 
     def _vectors(self, http: Http, texts: Sequence[str]) -> list[list[float]]:
-        """Return a vector for each text. Raises TextRefusedError for texts that the server does not take at any length."""
+        """Return a vector for each text. Raises TextRefusedError for a text that is refused at any length."""
         try:
             return self._endpoint.vectors(http, texts, self._requested_dimensions)
         except StatusError as error:
