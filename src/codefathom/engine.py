@@ -292,9 +292,18 @@ class Engine:
             return related(opened.catalog, target, depth=depth)
 
     def context(
-        self, query: str, *, max_files: int | None = None, max_tokens: int | None = None, where: Where | None = None
+        self,
+        query: str,
+        *,
+        max_files: int | None = None,
+        max_tokens: int | None = None,
+        where: Where | None = None,
+        format_name: str = "files",
     ) -> Context:
-        """Return the files a prompt about `query` needs, most relevant first, within a budget of tokens."""
+        """Return the files a prompt about `query` needs, most relevant first, within a budget of tokens.
+
+        What counts are the tokens of the files as `fathom context` prints them in this format.
+        """
         from codefathom.project import answer_setup
 
         context = self.settings.context
@@ -303,7 +312,8 @@ class Engine:
         n_files = max_files or context.max_files
         result = self.search(query, limit=answer_setup.HITS_PER_FILE * n_files, level="chunk", where=where)
         with reading(self._believed(), whole=True) as opened:
-            return answer_setup.context(opened, result, n_files, max_tokens or context.window)
+            size = answer_setup.ContextSize(n_files, max_tokens or context.window, format_name)
+            return answer_setup.context(opened, result, size)
 
     def ask(self, request: str | AnswerRequest) -> Answer:
         """Return the answer to a question, every citation checked. See `ask_events`."""
@@ -376,11 +386,13 @@ class Engine:
 
     def export(self, kind: str) -> Iterator[str]:
         """Yield all documents as lines of text; see `exchange` for the kinds."""
+        from codefathom.answer.tokens import counter
         from codefathom.project.exchange import export
 
         self.refresh()
         opened = self._believed()
-        return lines_of(opened, export(opened.catalog, opened.recipe.root, kind))
+        count = counter(self.settings.context.tokenizer_path)
+        return lines_of(opened, export(opened.catalog, opened.recipe.root, kind, count))
 
     def import_index(self, lines: Iterator[str], kind: str) -> int:
         """Take over those documents of an export that stand in the tree as they are, and return their number.

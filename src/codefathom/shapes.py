@@ -29,13 +29,17 @@ def to_json(value: object) -> str:
     return escape_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
 
 
-def search_shape(result: SearchResult) -> dict[str, Any]:
-    """Return the JSON of `fathom search --json`."""
+# Of a hit that is a whole file, around its best line.
+_LINES_BEFORE_BEST, _MAX_FILE_LINES = 8, 24
+
+
+def search_shape(result: SearchResult, *, whole: bool = True) -> dict[str, Any]:
+    """Return the JSON of `fathom search --json`; unless `whole`, a file has its best lines only."""
     return {
         "query": result.query,
         "mode": result.mode,
         "plan": asdict(result.plan),
-        "hits": [hit_shape(hit) for hit in result.hits],
+        "hits": [hit_shape(hit, whole=whole) for hit in result.hits],
         "confidence": round(result.confidence, 4),
         "weak": result.weak,
         "degraded": list(result.degraded),
@@ -45,9 +49,11 @@ def search_shape(result: SearchResult) -> dict[str, Any]:
     }
 
 
-def hit_shape(hit: Hit) -> dict[str, Any]:
-    """Return one place of a search."""
+def hit_shape(hit: Hit, *, whole: bool = True) -> dict[str, Any]:
+    """Return one place of a search; unless `whole`, the content of a file is its best lines only."""
     chunk = hit.chunk
+    lines = chunk.text.split("\n") if chunk.kind == "file" and not whole else []
+    first = max(min(hit.line - chunk.start_line - _LINES_BEFORE_BEST, len(lines) - _MAX_FILE_LINES), 0)
     folders = chunk.path.split("/")[:-1]
     return {
         "path": chunk.path,
@@ -59,7 +65,8 @@ def hit_shape(hit: Hit) -> dict[str, Any]:
         "language": chunk.language,
         "score": round(hit.score, 4),
         "signals": {name: round(value, 4) for name, value in hit.signals.items()},
-        "content": chunk.text,
+        "content": "\n".join(lines[first : first + _MAX_FILE_LINES]) or chunk.text,
+        "content_line": chunk.start_line + first,
         "module": folders[0] if folders else "",
         "sub_module": folders[1] if len(folders) > 1 else "",
         "reason": hit.reason,

@@ -289,7 +289,8 @@ class Context:
     query: str
     files: tuple[ContextFile, ...]
     n_tokens: int
-    truncated: tuple[str, ...] = ()  # paths that did not fit whole
+    truncated: tuple[str, ...] = ()  # paths of files of which only a part fitted
+    absent: tuple[str, ...] = ()  # paths of files of which nothing fitted
     degraded: tuple[str, ...] = ()  # what the search had to do without, one sentence each
 
 

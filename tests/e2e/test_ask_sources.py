@@ -14,7 +14,7 @@ from tests.protocols.server import ServedSettings, Turn, serving
 from tests.unit.source.test_web import PAGES, Page, Site, leading, site
 
 __all__ = ["shop", "site"]  # fixtures
-KEYS = ["query", "files", "n_tokens", "truncated", "degraded"]
+KEYS = ["query", "files", "n_tokens", "truncated", "absent", "degraded"]
 FILE_KEYS = ["path", "text", "score", "reason", "spans", "symbols"]
 
 
@@ -90,7 +90,7 @@ def test_what_does_not_fit_whole_is_shown_in_parts_and_named(shop: Path) -> None
     assert story["spans"][0][0] == 1
     assert "wombats and their burrows" in story["text"]
     assert "story.md" in context["truncated"]
-    assert "not complete, because the limit of tokens was too low: story.md" in ran.stderr
+    assert "only parts of these files fit, because the limit of tokens is too low: story.md" in ran.stderr
     assert 0 < context["n_tokens"] <= 900
 
 
@@ -101,6 +101,18 @@ def test_selecting_and_judging_come_before(shop: Path) -> None:
         ran = fathom(shop, served, "ask", "--contexts-only", *level, "money cents")
     assert paths(shown(ran)) == ["shop/accounts.py"]
     assert len(served.asked) == 2
+
+
+@pytest.mark.parametrize(("is_disabled", "calls"), [(True, "4 calls, one for each file"), (False, "1 calls")])
+def test_without_the_automatic_window_each_file_is_judged_by_itself(shop: Path, is_disabled: bool, calls: str) -> None:
+    def reply(body: dict[str, Any]) -> bytes:
+        is_list = "the list of files" in body["messages"][-1]["content"]
+        return sse(json.dumps({"file_list": []}) if is_list else "1: yes/9\n2: yes/9\n3: yes/9\n4: yes/9")
+
+    own = ("--set", f"context.disable_auto_window={str(is_disabled).lower()}")
+    with serving(Turn(reply=reply)) as served:
+        ran = fathom(shop, served, "ask", "--filter-level", "1", "--explain", "-n", "1", *own, "money cents")
+    assert calls in ran.stderr
 
 
 def test_that_nothing_is_judged_without_a_model_is_said(shop: Path) -> None:

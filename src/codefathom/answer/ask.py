@@ -182,7 +182,8 @@ def _judge(run: AnswerRun, files: list[Material]) -> list[Material]:
             if judged.kept:
                 run.support = max(run.support, max(n or 0 for n in judged.scores) / 10)
             stage.n_out = len(files)
-            stage.detail = f"{len(judged.dropped)} dropped, {len(judged.unjudged)} not judged"
+            calls = f"{len(stage.calls)} calls" + (", one for each file" if question.judging.is_one_by_one else "")
+            stage.detail = f"{len(judged.dropped)} dropped, {len(judged.unjudged)} not judged, {calls}"
         run.add_degraded(*judged.problems[:_MAX_PROBLEMS])
     files = [*question.pinned, *files]
     with run.record.stage("limit", _paths(files)) as stage:

@@ -1,8 +1,8 @@
 """Files with hits → numbered sources that fit a window of tokens. Pure; the sources never exceed the window.
 
-Whole files come first, in order of relevance, as long as they fit their share of the window. A file that does not fit
-whole gives excerpts around its hits, in line order, each line once, within the other share. The rest of the window is
-kept for the question and the answer.
+The packing follows the rank. Each file in turn is taken whole if that fits the share of whole files; else it gives
+excerpts around its hits, each line once, and takes at most half of what is left. What is left then goes to the best
+file that is not whole: it becomes whole, or its excerpts grow. The rest of the window is kept for the question.
 """
 
 from __future__ import annotations
@@ -16,9 +16,15 @@ from codefathom.answer.answer_types import Source
 
 CountTokens = Callable[[str], int]
 NameOf = Callable[[str, int, int], str]  # path, first and last line → the definition they lie in, "" when in none
+Parts = tuple[Source, ...]  # the sources of one file
+CostOf = Callable[[Parts], int]  # the tokens of one file as it will be printed
 # Lines shown before and after a hit, and the gap between two excerpts that is not worth a heading of its own.
 _LINES_AROUND = 8
 _MAX_GAP = 4
+# An excerpt takes no more than half of what is left, but a share of fewer tokens would be a sliver.
+_LEAST_SHARE = 300
+# Fewer lines of a hit say nothing; of the best file they are shown nevertheless.
+_LEAST_LINES = 3
 # Kept free in the share for whole files, for what stands around each.
 _MARGIN = 100
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -111,31 +117,28 @@ def pack(
     name_of: NameOf = lambda *_: "",
     *,
     in_line_order: bool = True,
+    cost_of: CostOf | None = None,
 ) -> PackedSources:
     """Pack files, best first. Sources are numbered in the order in which they are shown.
 
-    A whole file has no symbol: all of its definitions are there.
+    Without `cost_of` a source costs what `shown` makes of it. A whole file has no symbol: all of its definitions are
+    there.
     """
-    room = _Room(budget, count)
-    chosen = {index: [source] for index, source in _wholes(files, room).items()}
-    for index, item in enumerate(files):
-        if index not in chosen:
-            parts = [source for source in _excerpts(item, name_of) if room.take_segment(source)]
-            parts = parts or [source for source in _beginning(item, room, name_of) if room.take_segment(source)]
-            chosen[index] = sorted(parts, key=lambda source: source.start_line) if in_line_order else parts
-    ordered = [source for index in range(len(files)) for source in chosen[index]]
+    packing = _Packing(files, budget, cost_of or _as_shown(count), name_of, in_line_order=in_line_order)
+    chosen = packing.filled()
+    ordered = [source for parts in chosen for source in parts]
     return PackedSources(
         tuple(replace(source, number=number) for number, source in enumerate(ordered, start=1)),
-        sum(room.cost(source) for source in ordered),
-        tuple(item.path for index, item in enumerate(files) if not chosen[index]),
-        tuple(item.path for index, item in enumerate(files) if chosen[index] and not chosen[index][0].is_whole),
+        sum(map(packing.cost, chosen)),
+        tuple(item.path for item, parts in zip(files, chosen, strict=True) if not parts),
+        tuple(item.path for item, parts in zip(files, chosen, strict=True) if parts and not parts[0].is_whole),
     )
 
 
 def too_large(files: Sequence[Material], budget: Shares, count: CountTokens) -> list[int]:
     """Return the indexes of the files that `pack` does not show whole."""
-    wholes = _wholes(files, _Room(budget, count))
-    return [index for index in range(len(files)) if index not in wholes]
+    chosen = _Packing(files, budget, _as_shown(count), lambda *_: "").filled()
+    return [index for index, parts in enumerate(chosen) if not parts or not parts[0].is_whole]
 
 
 def shown(source: Source) -> str:
@@ -190,44 +193,135 @@ def _fitting(piece: Piece, most: int, count: CountTokens) -> Iterator[Piece]:
         yield from _fitting(half, most, count)
 
 
-class _Room:
-    """The tokens that are left of both shares."""
-
-    def __init__(self, budget: Shares, count: CountTokens) -> None:
-        self.full = budget.full
-        self.segment = budget.segment
-        self._count = count
-        self._costs: dict[Source, int] = {}
-
-    def cost(self, source: Source) -> int:
-        # With the widest number that is likely, so that numbering later cannot make it longer.
-        if source not in self._costs:
-            self._costs[source] = self._count(shown(replace(source, number=9_999)))
-        return self._costs[source]
-
-    def take_full(self, source: Source) -> bool:
-        fits = self.cost(source) <= self.full
-        self.full -= self.cost(source) if fits else 0
-        return fits
-
-    def take_segment(self, source: Source) -> bool:
-        fits = self.cost(source) <= self.segment
-        self.segment -= self.cost(source) if fits else 0
-        return fits
+def _as_shown(count: CountTokens) -> CostOf:
+    # With the widest number that is likely, so that numbering later cannot make it longer.
+    return lambda parts: sum(count(shown(replace(source, number=9_999))) for source in parts)
 
 
-def _wholes(files: Sequence[Material], room: _Room) -> dict[int, Source]:
-    """Return the files that are shown whole, by index; the shares are one when everything fits."""
-    wholes = {index: _whole(item) for index, item in enumerate(files)}
-    if sum(map(room.cost, wholes.values())) <= room.full + room.segment:
-        room.full += room.segment
-        room.segment = 0
-    return {index: source for index, source in wholes.items() if room.take_full(source)}
+class _Packing:
+    """The parts of each file so far, and the tokens that are left of both shares."""
+
+    def __init__(
+        self,
+        files: Sequence[Material],
+        budget: Shares,
+        cost_of: CostOf,
+        name_of: NameOf,
+        *,
+        in_line_order: bool = True,
+    ) -> None:
+        self._files = files
+        self._full = budget.full
+        self._segment = budget.segment
+        self._has_excerpts = budget.segment > 0  # without a share of their own there are none
+        self._cost_of = cost_of
+        self._name_of = name_of
+        self._in_line_order = in_line_order
+        self._costs: dict[Parts, int] = {(): 0}
+        self._chosen: list[Parts] = [()] * len(files)
+
+    def cost(self, parts: Parts) -> int:
+        """Return the tokens of the parts of one file."""
+        if parts not in self._costs:
+            self._costs[parts] = self._cost_of(parts)
+        return self._costs[parts]
+
+    def filled(self) -> list[Parts]:
+        """Return the parts of each file; the shares are one when everything fits whole."""
+        wholes = [_whole(item) for item in self._files]
+        if sum(map(self.cost, wholes)) <= self._left:
+            return wholes
+        for index, (item, whole) in enumerate(zip(self._files, wholes, strict=True)):
+            if not item.is_exact and self.cost(whole) <= self._full:
+                self._full -= self.cost(whole)
+                self._chosen[index] = whole
+            elif self._has_excerpts:
+                share = max(self._left // 2, min(self._left, _LEAST_SHARE))
+                self._spend(index, self._around_hits(item, share, is_best=not any(self._chosen)))
+                if not self._chosen[index] and self._left < _LEAST_SHARE:
+                    break  # what is left belongs to better files before a worse one
+        for index, (item, whole) in enumerate(zip(self._files, wholes, strict=True)):
+            if self._chosen[index] != whole:
+                self._grow(index, item, whole)
+        return self._chosen
+
+    @property
+    def _left(self) -> int:
+        return self._full + self._segment
+
+    def _spend(self, index: int, parts: Parts) -> None:
+        """Put parts in place of those of a file. What excerpts take beyond their share comes from the other one."""
+        self._segment -= self.cost(parts) - self.cost(self._chosen[index])
+        self._full += min(self._segment, 0)
+        self._segment = max(self._segment, 0)
+        self._chosen[index] = parts
+
+    def _grow(self, index: int, item: Material, whole: Parts) -> None:
+        """Let a file have what is left, as much of it as it can use."""
+        most = self.cost(self._chosen[index]) + self._left
+        if not item.is_exact and self.cost(whole) <= most:
+            parts = whole
+        elif not self._has_excerpts:
+            return
+        else:
+            parts = self._around_hits(item, most, is_best=not any(self._chosen), is_grown=not item.is_exact)
+        if self.cost(parts) > self.cost(self._chosen[index]):
+            self._spend(index, parts)
+
+    def _around_hits(self, item: Material, most: int, *, is_best: bool, is_grown: bool = False) -> Parts:
+        """Return the excerpts around the hits that fit, the best first; where they may grow, as long as they fit."""
+        if not item.spans:
+            return self._beginning(item, (1, _n_lines(item)), most, is_best=is_best)
+        around = 0 if item.is_exact else _LINES_AROUND
+        spans = [span for span in item.spans if 1 <= span[0] <= min(span[1], _n_lines(item))]
+        kept: list[tuple[int, int]] = []
+        for span in spans:
+            if self.cost(self._parts(item, [*kept, span], around)) <= most:
+                kept.append(span)
+            elif not kept:  # no worse hit takes the place of the best one
+                break
+        if kept and not is_grown:
+            return self._parts(item, kept, around)
+        kept = kept or spans[:1]
+        grown = self._longest(lambda n: self._widened(item, kept, n), 2 * _n_lines(item), most)
+        return grown or (self._beginning(item, kept[0], most, is_best=is_best) if kept else ())
+
+    def _beginning(self, item: Material, span: tuple[int, int], most: int, *, is_best: bool) -> Parts:
+        """Return the longest beginning of some lines that fits, none when it would say nothing."""
+        start, end = span
+        end = min(end, _n_lines(item))
+        least = 0 if is_best else min(_LEAST_LINES, end - start + 1) - 1
+        lines = self._longest(lambda n: (_part(item, start, start + n, self._name_of),), end - start, most)
+        return lines if lines and lines[0].end_line - start >= least else ()
+
+    def _longest(self, version: Callable[[int], Parts], most_lines: int, most: int) -> Parts:
+        """Return the version with the most lines that fits, () if none does."""
+        low, high = -1, min(most_lines, most)  # a line has at least one token
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self.cost(version(middle)) <= most:
+                low = middle
+            else:
+                high = middle - 1
+        return version(low) if low >= 0 else ()
+
+    def _widened(self, item: Material, spans: Sequence[tuple[int, int]], n_lines: int) -> Parts:
+        """Return excerpts with so many lines around each hit, one more after it than before it if they are odd."""
+        return self._parts(item, [(start, end + n_lines % 2) for start, end in spans], n_lines // 2)
+
+    def _parts(self, item: Material, spans: Sequence[tuple[int, int]], around: int) -> Parts:
+        places = merged(spans, _n_lines(item), around=around, gap=_MAX_GAP)
+        ordered = places if self._in_line_order else _by_rank(places, spans)
+        return tuple(_part(item, start, end, self._name_of) for start, end in ordered)
 
 
-def _whole(item: Material) -> Source:
+def _n_lines(item: Material) -> int:
+    return item.text.removesuffix("\n").count("\n") + 1
+
+
+def _whole(item: Material) -> Parts:
     text = item.text.removesuffix("\n")
-    return Source(0, item.path, 1, text.count("\n") + 1, text, "", item.score, item.reason, is_whole=True)
+    return (Source(0, item.path, 1, _n_lines(item), text, "", item.score, item.reason, is_whole=True),)
 
 
 def _part(item: Material, start_line: int, end_line: int, name_of: NameOf) -> Source:
@@ -235,25 +329,10 @@ def _part(item: Material, start_line: int, end_line: int, name_of: NameOf) -> So
     return Source(0, item.path, start_line, end_line, text, symbol, item.score, item.reason)
 
 
-def _excerpts(item: Material, name_of: NameOf) -> Iterator[Source]:
-    """Yield the excerpts around the hits, that of the best hit first."""
-    n_lines = item.text.removesuffix("\n").count("\n") + 1
-    parts = merged(item.spans, n_lines, around=0 if item.is_exact else _LINES_AROUND, gap=_MAX_GAP)
-    starts = [start for start, _ in item.spans]
+def _by_rank(places: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return places in the order of their best hit."""
 
-    def rank(part: tuple[int, int]) -> int:
-        return next((place for place, start in enumerate(starts) if part[0] <= start <= part[1]), len(starts))
+    def rank(place: tuple[int, int]) -> int:
+        return next((n for n, (start, _) in enumerate(spans) if place[0] <= start <= place[1]), len(spans))
 
-    yield from (_part(item, *part, name_of) for part in sorted(parts, key=rank))
-
-
-def _beginning(item: Material, room: _Room, name_of: NameOf) -> Iterator[Source]:
-    """Yield the longest beginning of the best excerpt, or of the file, that fits; halving finds it."""
-    best = next(_excerpts(item, name_of), None) or _whole(item)
-    start, end = best.start_line, best.end_line
-    while end >= start:
-        part = _part(item, start, end, name_of)
-        if room.cost(part) <= room.segment:
-            yield part
-            return
-        end = start + (end - start) // 2 if end > start else start - 1
+    return sorted(places, key=rank)

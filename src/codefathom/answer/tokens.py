@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from codefathom.answer.budget import CountTokens
+from codefathom.answer.han import split_han
 from codefathom.errors import SettingsError
 from codefathom.system.extras import install_line
 
@@ -31,13 +32,13 @@ def counter(tokenizer_path: str = "", encoding: str = "") -> CountTokens:
 def estimate(text: str) -> int:
     """Return about as many tokens as cl100k_base gives, rather too many than too few.
 
-    Of 5,300 texts of 2,000 characters (source in 50 languages, prose, Chinese, emoji, data) 95 % lie between 9 % too
-    few and 22 % too many, half between +1 % and +11 %; one in a hundred is more than 14 % too low, none more than 42 %
-    (lists of foreign names, Latin). Only a text that repeats one sign falls outside: up to 30 times too high.
+    Of source, prose and Chinese 95 of 100 texts lie within 15 %, half between 0 and +8 %. What errs more are lists of
+    foreign names and names in capitals (up to 50 %), and a text that repeats one sign (up to 30 times too high).
     """
-    data = f"\n{text}".encode("utf-8", "replace")  # begins with what is no part of a word
+    rest, total = split_han(text)
+    data = f"\n{rest}".encode("utf-8", "replace")  # begins with what is no part of a word
     kinds = data.translate(_KIND)
-    total = sum(weight * kinds.count(pattern) for pattern, weight in _WEIGHTS)
+    total += sum(weight * kinds.count(pattern) for pattern, weight in _WEIGHTS)
     for table, patterns in _MORE_WEIGHTS:
         marked = data.translate(table)
         total += sum(weight * marked.count(pattern) for pattern, weight in patterns)

@@ -62,7 +62,9 @@ LEGACY_OPTIONS = (
     Option(("--rag-context-window-limit",), "maximum number of tokens in a context", "N", setting="context.window"),
     Option(("--full-text-ratio",), "share of the context for whole files", "X", setting="context.full_text_ratio"),
     Option(("--segment-ratio",), "share of the context for excerpts", "X", setting="context.segment_ratio"),
-    Option(("--disable-auto-window",), "do not adapt the context window to the model"),
+    Option(
+        ("--disable-auto-window",), "judge each file whole and by itself: do not merge small files or split large ones"
+    ),
     Option(("--disable-segment-reorder",), "keep excerpts in the order of the search"),
     Option(
         ("--anti-quota-limit-ms",),

@@ -28,10 +28,10 @@ class Face:
         self._reported: set[str] = set()
         self._progress = ProgressLine(self._err)
 
-    def write(self, text: str) -> None:
-        """Write data."""
+    def write(self, text: str, *, keeps_ends: bool = False) -> None:
+        """Write data; a program, but no terminal, may get the line ends of another system in it."""
         self._err.clear()
-        self._out.write(text)
+        self._out.write(text, keeps_ends=keeps_ends)
 
     def flush(self) -> None:
         """Let a reader see now what was written; for commands that go on for long."""

@@ -365,7 +365,11 @@ class ContextSettings(NamedTuple):
         float, SettingRule("Share of context.window that excerpts may take.", low=0.0, high=1.0)
     ] = 0.35
     disable_auto_window: Annotated[
-        bool, SettingRule("Use context.window as it is, instead of lowering it to what the model takes.")
+        bool,
+        SettingRule(
+            "Judge each file whole, in a call of its own: small files share no call, and large ones are not divided; "
+            "and use context.window as it is, instead of lowering it to what the model takes."
+        ),
     ] = False
     disable_segment_reorder: Annotated[
         bool, SettingRule("Keep excerpts in the order of the search, instead of ordering them by line.")

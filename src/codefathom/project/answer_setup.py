@@ -12,7 +12,7 @@ from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import Shares, shares, sizes
 from codefathom.answer.prompting import latest
 from codefathom.answer.stages.answer_run import AnswerProject, AnswerQuestion, Models
-from codefathom.answer.stages.gather import gather, materials
+from codefathom.answer.stages.gather import PrintedForm, gather, materials
 from codefathom.answer.stages.judge import JudgeOptions
 from codefathom.answer.stages.select import OutlineFile
 from codefathom.answer.tokens import counter
@@ -72,15 +72,22 @@ def with_damage(opened: OpenedProject, events: Iterator[_Step | Answer]) -> Iter
                 yield event
 
 
-def context(opened: OpenedProject, result: SearchResult, max_files: int, max_tokens: int) -> Context:
+class ContextSize(NamedTuple):
+    """The most files and tokens of a context, and the format whose tokens count."""
+
+    max_files: int
+    max_tokens: int
+    format_name: str
+
+
+def context(opened: OpenedProject, result: SearchResult, size: ContextSize) -> Context:
     """Return the files of a prompt within a window of tokens."""
     settings = opened.place.settings.context
-    files = materials(result, Lines(opened).text)[:max_files]
+    files = materials(result, Lines(opened).text)[: size.max_files]
     # Nothing is kept back: the window is all that this context may take.
-    full = shares(max_tokens, settings.full_text_ratio, 0.0).full
-    gathered = gather(
-        result.query, files, Shares(full, max_tokens - full), counter(settings.tokenizer_path), naming(opened)
-    )
+    full = shares(size.max_tokens, settings.full_text_ratio, 0.0).full
+    form = PrintedForm(size.format_name, counter(settings.tokenizer_path))
+    gathered = gather(result.query, files, Shares(full, size.max_tokens - full), form, naming(opened))
     return replace(gathered, degraded=result.degraded)
 
 
@@ -119,6 +126,7 @@ def _question(request: AnswerRequest, texts: Texts) -> AnswerQuestion:
             max_input_tokens=max_input_tokens,
             count=count,
             sizes=sizes(budget.full),
+            is_one_by_one=settings.context.disable_auto_window,
         ),
         history=request.history,
         pinned=texts.pinned(request.pinned),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from codefathom.errors import UsageError
@@ -25,12 +25,12 @@ from codefathom.text.printable import escape_json, is_text
 KINDS = ("index-json", "jsonl")
 
 
-def export(catalog: SearchCatalog, root: str, kind: str) -> Iterator[str]:
-    """Yield the index line by line. Raises UsageError for an unknown kind."""
+def export(catalog: SearchCatalog, root: str, kind: str, count: Callable[[str], int]) -> Iterator[str]:
+    """Yield the index line by line, the tokens of each chunk counted by `count`. Raises UsageError for another kind."""
     if kind == "index-json":
         return _index_json(catalog, root)
     if kind == "jsonl":
-        return _json_lines(catalog, root)
+        return _json_lines(catalog, root, count)
     raise UsageError(f"no export is called {kind!r}", hint=f"choose one of {', '.join(KINDS)}")
 
 
@@ -101,14 +101,14 @@ def _index_json(catalog: SearchCatalog, root: str) -> Iterator[str]:
     yield "}"
 
 
-def _json_lines(catalog: SearchCatalog, root: str) -> Iterator[str]:
+def _json_lines(catalog: SearchCatalog, root: str, count: Callable[[str], int]) -> Iterator[str]:
     for document in catalog.documents():
         content = [
             {
                 "module_name": document.path,
                 "source_code": piece.text,
                 "tag": "",
-                "tokens": len(piece.text) // 4,
+                "tokens": count(piece.text),
                 "metadata": {"start_line": piece.start_line, "end_line": piece.end_line, "kind": piece.kind},
             }
             for _, piece in catalog.chunks_of(document.path)

@@ -100,19 +100,20 @@ def test_a_large_file_does_not_keep_small_ones_out() -> None:
     found = [file("large", 500, (100, 102)), file("small", 5)]
     packed = pack(found, Shares(60, 100), words)
     assert [(source.path, source.start_line, source.end_line, source.is_whole) for source in packed.sources] == [
-        ("large", 92, 110, False),
+        ("large", 65, 137, False),  # it grew until the window was full
         ("small", 1, 5, True),
     ]
     assert packed.cut == ("large",)
-    assert packed.sources[0].text == lines_of(found[0].text, 92, 110)
+    assert packed.sources[0].text == lines_of(found[0].text, 65, 137)
+    assert packed.n_tokens == 160
 
 
 def test_excerpts_stand_in_line_order_unless_they_are_wanted_as_found() -> None:
     found = [file("a", 300, (200, 200), (50, 50), (210, 210))]
-    in_order = pack(found, Shares(0, 500), words)
-    as_found = pack(found, Shares(0, 500), words, in_line_order=False)
-    assert [source.start_line for source in in_order.sources] == [42, 192]
-    assert [source.start_line for source in as_found.sources] == [192, 42]
+    in_order = pack(found, Shares(0, 110), words)
+    as_found = pack(found, Shares(0, 110), words, in_line_order=False)
+    assert [source.start_line for source in in_order.sources] == [40, 190]
+    assert [source.start_line for source in as_found.sources] == [190, 40]
     assert [source.number for source in as_found.sources] == [1, 2]
 
 
@@ -120,8 +121,29 @@ def test_the_best_excerpt_is_taken_first_and_cut_when_even_that_is_too_long() ->
     found = [file("a", 300, (200, 200), (50, 50))]
     assert [s.start_line for s in pack(found, Shares(0, cost(17)), words).sources] == [192]
     short = pack(found, Shares(0, cost(17) - 1), words)
-    assert [(s.start_line, s.end_line) for s in short.sources] == [(192, 200)]
+    assert [(s.start_line, s.end_line) for s in short.sources] == [(193, 208)]  # the hit stays in the middle
+    assert [(s.start_line, s.end_line) for s in pack(found, Shares(0, cost(1)), words).sources] == [(200, 200)]
     assert pack(found, Shares(0, 1), words).left_out == ("a",)
+
+
+def test_a_hit_that_is_too_long_gives_its_beginning_and_a_worse_one_does_not_take_its_place() -> None:
+    found = [file("a", 300, (200, 260), (50, 50))]
+    assert [(s.start_line, s.end_line) for s in pack(found, Shares(0, cost(30)), words).sources] == [(200, 229)]
+
+
+def test_no_file_takes_all_from_those_behind_it() -> None:
+    found = [file("a", 900, (100, 400)), file("b", 900, (5, 300)), file("c", 900, (5, 300))]
+    packed = pack(found, Shares(0, 1_600), words)
+    n_lines = {source.path: source.end_line - source.start_line + 1 for source in packed.sources}
+    assert n_lines["a"] > n_lines["b"] >= n_lines["c"] > 100
+    assert packed.n_tokens > 1_590
+
+
+def test_a_better_file_is_not_cut_for_a_worse_one_that_is_whole() -> None:
+    found = [file("a", 400, (10, 40)), file("b", 400, (10, 40)), *(file(name, 20) for name in "cdefgh")]
+    packed = pack(found, Shares(100, 60), words)
+    assert [source.path for source in packed.sources][:2] == ["a", "b"][: len(packed.sources)]
+    assert not any(source.is_whole for source in packed.sources)
 
 
 def test_a_long_line_that_does_not_fit_is_left_out() -> None:
@@ -142,7 +164,8 @@ def test_chosen_spans_are_shown_as_they_are(
     spans: tuple[tuple[int, int], ...], is_exact: bool, expected: list[tuple[int, int]]
 ) -> None:
     found = [file("a", 300, *spans)._replace(is_exact=is_exact)]
-    packed = pack(found, Shares(0, 500), words)
+    room = sum(cost(end - start + 1) for start, end in expected)
+    packed = pack(found, Shares(0, room), words)
     assert [(source.start_line, source.end_line) for source in packed.sources] == expected
 
 

@@ -1305,10 +1305,16 @@ export interface components {
             n_tokens: number;
             /**
              * Truncated
-             * @description paths of files that did not fit completely
+             * @description paths of files of which only a part fitted
              * @example []
              */
             truncated: string[];
+            /**
+             * Absent
+             * @description paths of files of which nothing fitted
+             * @example []
+             */
+            absent: string[];
             /**
              * Degraded
              * @description problems of the search
@@ -1740,6 +1746,12 @@ export interface components {
              * @example def price_of(order): ...
              */
             content: string;
+            /**
+             * Content Line
+             * @description number of the first line of the content
+             * @example 12
+             */
+            content_line: number;
             /**
              * Module
              * @description the first folder of the path

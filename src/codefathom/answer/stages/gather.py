@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from codefathom.answer.answer_types import Source
-from codefathom.answer.budget import CountTokens, Material, NameOf, Shares, pack
+from codefathom.answer.budget import CountTokens, Material, NameOf, Parts, Shares, pack
+from codefathom.answer.context_formats import context_file, context_text
 from codefathom.types import Context, ContextFile, SearchResult
+
+
+class PrintedForm(NamedTuple):
+    """The format in which a context is printed, and the counter of its tokens."""
+
+    format_name: str
+    count: CountTokens
+
+    def cost(self, query: str, files: Sequence[ContextFile]) -> int:
+        """Return the tokens of these files as they are printed."""
+        return self.count(context_text(Context(query, tuple(files), 0), self.format_name))
 
 
 def materials(result: SearchResult, text_of: Callable[[str], str]) -> list[Material]:
@@ -22,25 +35,19 @@ def materials(result: SearchResult, text_of: Callable[[str], str]) -> list[Mater
 
 
 def gather(
-    query: str, candidates: Sequence[Material], budget: Shares, count: CountTokens, name_of: NameOf = lambda *_: ""
+    query: str, candidates: Sequence[Material], budget: Shares, form: PrintedForm, name_of: NameOf = lambda *_: ""
 ) -> Context:
-    """Return the files that fit, most relevant first; of those that do not fit whole, excerpts in line order."""
-    packed = pack(candidates, budget, count, name_of)
+    """Return the files that fit as they are printed, most relevant first; of those that do not fit whole, excerpts."""
+    texts = {item.path: item.text for item in candidates}
+    around = form.cost(query, ())
+
+    def cost_of(parts: Parts) -> int:
+        return form.cost(query, [context_file(parts, texts[parts[0].path])]) - around
+
+    budget = Shares(budget.full, budget.segment - around)
+    packed = pack(candidates, budget, form.count, name_of, cost_of=cost_of)
     by_path: dict[str, list[Source]] = {}
     for source in packed.sources:
         by_path.setdefault(source.path, []).append(source)
-    files = tuple(_file(item, by_path[item.path]) for item in candidates if item.path in by_path)
-    lost = {*packed.left_out, *packed.cut}
-    return Context(query, files, packed.n_tokens, tuple(item.path for item in candidates if item.path in lost))
-
-
-def _file(item: Material, parts: Sequence[Source]) -> ContextFile:
-    if parts[0].is_whole:
-        return ContextFile(item.path, item.text, item.score, item.reason, (), _symbols(parts))
-    text = "\n…\n".join(part.text for part in parts) + "\n"
-    spans = tuple((part.start_line, part.end_line) for part in parts)
-    return ContextFile(item.path, text, item.score, item.reason, spans, _symbols(parts))
-
-
-def _symbols(parts: Sequence[Source]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(part.symbol for part in parts if part.symbol))
+    files = [context_file(parts, texts[path]) for path, parts in by_path.items()]
+    return Context(query, tuple(files), form.cost(query, files), packed.cut, packed.left_out)

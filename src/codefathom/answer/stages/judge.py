@@ -44,6 +44,7 @@ class JudgeOptions:
     max_input_tokens: int = 16_000  # of one call
     count: CountTokens = estimate
     sizes: Sizes | None = None  # None: what a call takes
+    is_one_by_one: bool = False  # each file whole and in a call of its own, whatever its size
 
 
 _PROSE = frozenset({"markdown", "rst"})
@@ -150,6 +151,10 @@ def _parts(item: Material, call: _Call) -> Iterator[Piece]:
     # A fence is as long as what is inside demands.
     fences = max(re.findall(r"`+", item.text), key=len, default="")
     around = count(_shown(call.options.per_call, f"{item.path}, lines 99999 to 99999", fences))
+    if call.options.is_one_by_one:
+        if 0 < count(item.text) <= call.room - around:
+            yield Piece(1, item.text.removesuffix("\n").count("\n") + 1, item.text)
+        return
     most = min(call.single, call.room - around)
     if item.text and count(item.text) <= most:
         yield Piece(1, item.text.removesuffix("\n").count("\n") + 1, item.text)
@@ -182,7 +187,7 @@ def _batches(documents: Sequence[_Document], call: _Call) -> Iterator[list[_Docu
     batch: list[_Document] = []
     room = call.merge
     for document in documents:
-        if not document.is_small:
+        if not document.is_small or call.options.is_one_by_one:
             yield [document]
             continue
         if batch and (document.n_tokens > room or len(batch) >= call.options.per_call):

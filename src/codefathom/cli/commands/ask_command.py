@@ -8,12 +8,13 @@ from contextlib import closing
 from typing import NamedTuple, TypeAlias, cast
 
 from codefathom.agent.loop import Event, ToolObservation, ToolUse
-from codefathom.answer.answer_types import Answer, AnswerRequest
+from codefathom.answer.answer_types import Answer, AnswerRequest, Source
 from codefathom.answer.ask import NO_MODEL, NOT_FOUND, AnswerSources, Text
+from codefathom.answer.budget import CountTokens, shown
+from codefathom.answer.context_formats import context_file
 from codefathom.answer.tokens import counter
 from codefathom.cli.aliases import NO_MODEL as NOT_JUDGED
 from codefathom.cli.display.answer_notes import sources_text, stages_text, trust_text
-from codefathom.cli.display.context_formats import context_of
 from codefathom.cli.display.output import complain
 from codefathom.cli.extra_documents import documents
 from codefathom.cli.face import Face
@@ -80,7 +81,18 @@ def contexts(options: AskOptions, face: Face) -> Context:
     llm = settings.llm
     if settings.select.filter_level >= 1 and not (llm.of("select") or llm.of("judge")):
         face.note(NOT_JUDGED)
-    return context_of(options.query, sources, counter(settings.context.tokenizer_path))
+    return _context_of(options.query, sources, counter(settings.context.tokenizer_path))
+
+
+def _context_of(query: str, selection: AnswerSources, count: CountTokens) -> Context:
+    """Return the sources of an answer as a context, file by file, in the order in which a model is shown them."""
+    by_path: dict[str, list[Source]] = {}
+    for source in selection.sources:
+        by_path.setdefault(source.path, []).append(source)
+    files = tuple(map(context_file, by_path.values()))
+    n_tokens = sum(count(shown(source)) for source in selection.sources)
+    cut = tuple(file.path for file in files if file.spans)
+    return Context(query, files, n_tokens, cut, selection.left_out, selection.degraded)
 
 
 def run(options: AskOptions, face: Face) -> int:

@@ -40,7 +40,7 @@ def search(options: SearchOptions, face: Face) -> int:
     if face.common.json:
         from codefathom.shapes import search_shape, to_json
 
-        face.write(to_json(search_shape(result)))
+        face.write(to_json(search_shape(result, whole=face.common.verbose)))
     else:
         face.notes([*_plan(result, always=options.explain or face.common.verbose), *_doubts(result)])
         face.write(search_text(result, face.style, whole=face.common.verbose, explain=_explainer(options.explain)))
@@ -123,8 +123,10 @@ def context(options: ContextOptions, face: Face) -> int:
     """Print whole files for a prompt."""
     face.note(options.notice)
     with face.open() as engine:
-        result = engine.context(options.query, where=where(options, engine.root))
-    return _show_context(result, "json" if face.common.json else options.format, face)
+        format_name = "json" if face.common.json else options.format
+        counted = "files" if format_name == "json" else format_name
+        result = engine.context(options.query, where=where(options, engine.root), format_name=counted)
+    return _show_context(result, format_name, face)
 
 
 def ask(options: AskOptions, face: Face) -> int:
@@ -149,16 +151,19 @@ def chat(options: AskOptions, face: Face) -> int:
 def _show_context(result: Context, format_name: str, face: Face) -> int:
     face.note_indexing()
     face.notes(result.degraded)
-    face.write(_context_text(result, format_name))
-    if result.truncated:
-        face.note(
-            f"not complete, because the limit of tokens was too low: {', '.join(map(show_name, result.truncated))}"
-        )
+    face.write(_context_text(result, format_name), keeps_ends=format_name == "autocoder")
+    _note_lost("only parts of these files fit", result.truncated, face)
+    _note_lost("these files are absent", result.absent, face)
     if not result.files:
         face.note(f"nothing found for {result.query!r}")
     elif face.common.verbose:
-        face.note(f"{len(result.files)} files, about {result.n_tokens} tokens")
+        face.note(f"{len(result.files)} files, {result.n_tokens} tokens")
     return SUCCESS if result.files else NO_RESULT
+
+
+def _note_lost(problem: str, paths: Iterable[str], face: Face) -> None:
+    names = ", ".join(map(show_name, paths))
+    face.note(f"{problem}, because the limit of tokens is too low: {names}" if names else "")
 
 
 def _context_text(result: Context, format_name: str) -> str:
@@ -166,7 +171,7 @@ def _context_text(result: Context, format_name: str) -> str:
         from codefathom.shapes import plain_shape, to_json
 
         return to_json(plain_shape(result))
-    from codefathom.cli.display.context_formats import context_text
+    from codefathom.answer.context_formats import context_text
 
     return context_text(result, format_name)
 

@@ -43,10 +43,16 @@ class Output:
         self._stream = stream
         self._has_passing = False
 
-    def write(self, text: str) -> None:
-        """Write lines of text, after taking away a line that was only for the moment. Raises SourceError."""
+    def write(self, text: str, *, keeps_ends: bool = False) -> None:
+        """Write lines of text, after taking away a line that was only for the moment. Raises SourceError.
+
+        Carriage returns before line ends are kept on demand, but never on a terminal.
+        """
         self.clear()
-        self._send(self._shown(text))
+        if keeps_ends and not self.is_terminal:
+            self._send("\r\n".join(map(self._shown, text.split("\r\n"))))
+        else:
+            self._send(self._shown(text))
 
     def flush(self) -> None:
         """Let a reader see now what was written."""

@@ -80,6 +80,7 @@ def router(state: ServerState) -> APIRouter:
             files=[ContextFileOut.model_validate(file) for file in result.files],
             n_tokens=result.n_tokens,
             truncated=list(result.truncated),
+            absent=list(result.absent),
             degraded=list(result.degraded),
         )
 

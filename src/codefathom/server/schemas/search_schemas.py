@@ -150,6 +150,7 @@ class HitOut(Out):
     score: float = Field(examples=[1.0])
     signals: dict[str, float] = Field(examples=[{"lexical": 0.8}], description="value of each signal")
     content: Sound = Field(examples=["def price_of(order): ..."])
+    content_line: int = Field(examples=[12], description="number of the first line of the content")
     module: Sound = Field(examples=["shop"], description="the first folder of the path")
     sub_module: Sound = Field(examples=[""], description="the second folder of the path")
     reason: Sound = Field(examples=["the name matches"])
@@ -222,7 +223,8 @@ class ContextOut(Out):
     project_id: str = Field(examples=["shop"])
     files: list[ContextFileOut]
     n_tokens: int = Field(examples=[850])
-    truncated: list[Sound] = Field(examples=[[]], description="paths of files that did not fit completely")
+    truncated: list[Sound] = Field(examples=[[]], description="paths of files of which only a part fitted")
+    absent: list[Sound] = Field(examples=[[]], description="paths of files of which nothing fitted")
     degraded: list[str] = Field(default=[], examples=[[]], description="problems of the search")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codefathom.answer.budget import Material, Shares
-from codefathom.answer.stages.gather import gather, materials
+from codefathom.answer.stages.gather import PrintedForm, gather, materials
 from codefathom.types import Chunk, Hit, SearchResult
 
 
@@ -16,6 +16,9 @@ def words(text: str) -> int:
     return len(text.split())
 
 
+PRINTED = PrintedForm("files", words)
+# Two words before each file, one between excerpts; 35 lines and 2.
+ROOM = Shares(4, 38)
 LONG = "".join(f"line{n}\n" for n in range(1, 101))
 
 
@@ -30,7 +33,7 @@ def test_hits_of_one_file_become_one_material_in_the_order_of_the_best() -> None
 
 def test_what_fits_is_whole_and_the_rest_is_excerpts() -> None:
     found = [Material("long", LONG, ((50, 51), (90, 90))), Material("short", "one\ntwo\n")]
-    context = gather("q", found, Shares(20, 120), words, lambda path, start, end: f"{path} {start} {end}")
+    context = gather("q", found, ROOM, PRINTED, lambda path, start, end: f"{path} {start} {end}")
     long, short = context.files
     assert (short.text, short.spans) == ("one\ntwo\n", ())
     assert long.spans == ((42, 59), (82, 98))
@@ -39,11 +42,11 @@ def test_what_fits_is_whole_and_the_rest_is_excerpts() -> None:
     assert long.text.endswith("line98\n")
     assert long.symbols == ("long 42 59", "long 82 98")
     assert short.symbols == ()  # all of its definitions are there
-    assert context.truncated == ("long",)
-    assert context.n_tokens <= 140
+    assert (context.truncated, context.absent) == (("long",), ())
+    assert context.n_tokens == 42
 
 
 def test_what_does_not_fit_at_all_is_named() -> None:
-    context = gather("q", [Material("a", "word " * 500), Material("b", "b")], Shares(10, 10), words)
+    context = gather("q", [Material("a", "word " * 500), Material("b", "b")], Shares(10, 10), PRINTED)
     assert [file.path for file in context.files] == ["b"]
-    assert context.truncated == ("a",)
+    assert (context.truncated, context.absent) == ((), ("a",))

@@ -206,3 +206,15 @@ def test_no_call_passes_its_tokens_whatever_the_text_is_made_of(sign: str) -> No
     judge(QUESTION, (), [Material("a.py", text)], model, JudgeOptions(max_input_tokens=3_000))
     assert len(model.asks) > 1
     assert all(estimate("\n".join(message.content for message in ask.messages)) <= 3_000 for ask in model.asks)
+
+
+def test_one_by_one_no_file_shares_a_call_and_none_is_divided() -> None:
+    found = [file("a", 30), file("b", 3), file("c", 300), file("d", 3)]
+    model = ScriptedChat([graded] * 4)
+    options = JudgeOptions(workers=1, count=words, sizes=Sizes(50, 25, 50), max_input_tokens=900, is_one_by_one=True)
+    judged = judge(QUESTION, (), found, model, options)
+    assert [documents_of(ask) for ask in model.asks] == [["a"], ["b"], ["c"], ["d"]]
+    too_long = judge(QUESTION, (), [file("e", 5_000)], ScriptedChat([]), options)
+    assert too_long.problems == ("nothing of e fits into a call of the judging model",)
+    assert [item.path for item in too_long.unjudged] == ["e"]
+    assert judged.problems == ()

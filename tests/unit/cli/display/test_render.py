@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codefathom.cli.display.context_formats import context_text
+from codefathom.answer.context_formats import context_text
 from codefathom.cli.display.output import Output, Style, complain
 from codefathom.cli.display.progress import ProgressLine, describe
 from codefathom.cli.display.render import (
@@ -335,6 +335,7 @@ def test_search_json_has_the_promised_keys() -> None:
             "score": 0.914,
             "signals": {"lexical": 0.7123},
             "content": TEXT,
+            "content_line": 8,
             "module": "net",
             "sub_module": "http",
             "reason": "named retry",
@@ -373,9 +374,18 @@ FILES = (
 CONTEXT = Context("x", FILES, 20)
 
 
-@pytest.mark.parametrize("name", ["files", "autocoder"])
-def test_files_format(name: str) -> None:
-    assert context_text(CONTEXT, name) == ("##File: src/a.py\nx = '<&>'\n\n##File: README.md\n# A\n```\ncode\n```\n\n")
+def test_files_format() -> None:
+    assert context_text(CONTEXT, "files") == "##File: src/a.py\nx = '<&>'\n\n##File: README.md\n# A\n```\ncode\n```\n\n"
+
+
+def test_autocoder_format_is_the_text_and_two_line_ends() -> None:
+    files = "".join(f"##File: {file.path}\n{file.text}\n\n" for file in CONTEXT.files)
+    assert context_text(CONTEXT, "autocoder") == files
+
+
+def test_autocoder_adds_no_line_end_to_a_text() -> None:
+    bare = Context("q", (ContextFile("a.py", "x\r\ny", 1.0, ""),), 0)
+    assert context_text(bare, "autocoder") == "##File: a.py\nx\r\ny\n\n"
 
 
 def test_markdown_format_fences_what_holds_a_fence() -> None:
