@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from codefathom.config.settings import Settings
 from codefathom.errors import IndexingError, LockedError, UsageError
-from codefathom.index.plan import plan
+from codefathom.index.plan import incompleteness, plan
 from codefathom.project.damage import again_when_damaged, lines_of, reading
 from codefathom.project.location import Location, locate
 from codefathom.project.opening import OpenedProject, fusion
@@ -71,7 +71,7 @@ _MENDED = (
 _NOT_REMEMBERED = "cannot write into {dir!r} that the index was checked; the next command will check it again"
 
 
-_NOT_WHOLE = "the first `fathom index` has not finished: until then only names are found"
+_NOT_WHOLE = "the first `fathom index` has not finished: {how_far}; until then {what}"
 _NOT_TAKEN = "{n} documents of the export were left out: no file of this project has exactly their text"
 
 
@@ -244,8 +244,9 @@ class Engine:
         with reading(self._believed()) as opened:
             result = search(request, opened.sources)
             notes, self._notes = self._notes, ()
-            if not opened.views.are_made:
-                notes = (*notes, _NOT_WHOLE)
+            if how_far := _how_far(opened):
+                what = "the others are not found" if opened.views.are_made else "only names are found"
+                notes = (*notes, _NOT_WHOLE.format(how_far=how_far, what=what))
             return SearchResult(
                 query=query,
                 hits=opened.marked(_as_in_files(result.hits, opened)),
@@ -407,7 +408,7 @@ class Engine:
             self._report(self._run(full=False, retry=False, wait_s=self.settings.index.wait_s))
         with self._lock:
             lock = self.opened.lock()
-            for event in _waits(lock, self.settings.index.wait_s):
+            for event in _waits(lock, self.settings.index.wait_s, self.opened):
                 self._on_progress(event)
             with held_lock(lock), self.opened.writing(lock) as stages:
                 n_taken = take_over(stages, texts)
@@ -454,7 +455,7 @@ class Engine:
             if self.opened.unwritable is not None:
                 self._opened = None  # there may be room again; another thread may be reading the one that was open
             lock = self.opened.lock()
-            yield from _waits(lock, wait_s)
+            yield from _waits(lock, wait_s, self.opened)
             with held_lock(lock), self.opened.writing(lock) as stages:
                 from codefathom.index.indexing import run
 
@@ -541,10 +542,23 @@ class Engine:
                 self._notes = (*self._notes, f"the index cannot be brought up to date: {error}")
 
 
-def _waits(lock: WriterLock, wait_s: float) -> Iterator[Progress]:
-    """Take the lock, and say for whom it is waited. Raises LockedError."""
+def _waits(lock: WriterLock, wait_s: float, opened: OpenedProject) -> Iterator[Progress]:
+    """Take the lock; say for whom it is waited, and how far a first run has come. Raises LockedError."""
+    n_files = -1
     for holder in lock.wait(wait_s):
-        yield Progress("wait", 0, 0, message=f"{holder} is writing the index")
+        is_first = opened.is_known and not int(opened.catalog.get_meta("indexed_at_ns", "0"))
+        if is_first and n_files < 0:
+            n_files = len(plan(opened.catalog, opened.recipe).scan.files)
+        n_done = min(opened.catalog.counts().documents, n_files) if is_first else 0
+        yield Progress("wait", n_done, max(n_files, 0), message=f"{holder} is writing the index")
+
+
+def _how_far(opened: OpenedProject) -> str:
+    """Return how far the first run has come, "" when it was completed."""
+    catalog = opened.catalog
+    if int(catalog.get_meta("indexed_at_ns", "0")):
+        return ""
+    return incompleteness(catalog, plan(catalog, opened.recipe))
 
 
 _MOST_HITS = 100_000

@@ -346,6 +346,7 @@ class Status:
     failures: tuple[Failure, ...]
     paused: str = ""  # why the last run stopped early
     damage: tuple[str, ...] = ()  # what is known to be damaged, one sentence each
+    incomplete: str = ""  # how far the first run has come, when it was not completed
     doubt: str = ""  # why the index that lies there is not believed; then nothing of it is told
 
 

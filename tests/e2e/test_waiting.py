@@ -192,6 +192,30 @@ def test_a_question_waits_for_the_first_index(project: Path, phase: str, words: 
         assert first.wait(LONG_S) == 0
 
 
+def test_a_question_tells_how_far_the_first_index_is(project: Path) -> None:
+    with started("-c", FIRST, str(project), "write") as first:
+        assert line_of(first) == "write"
+        with started("-m", "codefathom", "search", "-C", str(project), "feed the kangaroo") as question:
+            assert question.stderr is not None
+            assert "2/2 files" in question.stderr.readline()
+            go_on(first)
+            assert "indexed" not in question.communicate(timeout=LONG_S)[1]  # by the other process
+
+
+def test_a_first_index_that_was_ended_is_not_up_to_date(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Engine.open(str(project)) as engine:
+        events = engine.index_events()
+        assert any(isinstance(event, Progress) and event.phase == "write" for event in events)
+        events.close()  # type: ignore[attr-defined]
+        assert engine.status().indexed_at == 0.0
+    (project / "late.py").write_text("x = 1\n")
+    assert main(["status", "-C", str(project)]) == 0
+    assert "no: the first run is not complete, 2 of 3 files are indexed" in capsys.readouterr().out
+    assert main(["index", "-q", "-C", str(project)]) == 0
+    assert main(["status", "-C", str(project)]) == 0
+    assert "up to date  yes" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("refresh", ["never", "auto"])
 def test_who_will_not_wait_gets_what_is_there_and_hears_so(project: Path, refresh: str) -> None:
     with started("-c", FIRST, str(project), "write") as first:
@@ -206,7 +230,7 @@ def test_who_will_not_wait_gets_what_is_there_and_hears_so(project: Path, refres
             check=False,
         )
         assert run.returncode == 0, run.stderr
-        assert "has not finished" in run.stdout
+        assert "has not finished: 2 of 2 files are indexed" in run.stdout
         assert "feed_kangaroo" in run.stdout
 
 

@@ -56,6 +56,25 @@ def test_indexing_is_told_from_its_beginning_to_its_end(server: httpx.Client, pr
     assert {"current_file", "current", "total", "percent", "estimated_remaining_seconds"} <= step.keys()
 
 
+def test_a_first_run_that_was_ended_is_not_indexed(server: httpx.Client, project: str, shop: Path) -> None:
+    with Engine.open(str(shop)) as engine:
+        events = engine.index_events()
+        assert any(getattr(event, "phase", "") == "write" for event in events)
+        events.close()  # type: ignore[attr-defined]
+    shown = server.get(f"/projects/{project}").json()
+    assert (shown["status"], shown["indexed_at"]) == ("incomplete", 0.0)
+    assert "not completed" in shown["problem"]
+    assert server.get("/projects/indexed").json()["projects"] == []
+    assert server.patch(f"/projects/{project}", json={"settings": {"search.refresh": "never"}}).status_code == 200
+    result = server.post("/search", json={"query": "cart", "project_id": project}).json()
+    assert any("files are indexed; until then" in note for note in result["degraded"])
+    assert "files are indexed" in server.get(f"/projects/{project}/status").json()["incomplete"]
+    indexed(server, project)
+    shown = server.get(f"/projects/{project}").json()
+    assert (shown["status"], shown["problem"]) == ("indexed", "")
+    assert [item["id"] for item in server.get("/projects/indexed").json()["projects"]] == [project]
+
+
 def test_what_was_indexed_is_found(server: httpx.Client, project: str) -> None:
     assert server.post("/search", json={"query": "cart", "project_id": project}).status_code == 409
     indexed(server, project)

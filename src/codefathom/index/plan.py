@@ -134,6 +134,14 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
     return IndexPlan(tree, jobs, removed, len(tree.files) - len(jobs) - len(unfinished), entries, unfinished)
 
 
+def incompleteness(catalog: IndexState, todo: IndexPlan) -> str:
+    """Return how far the first run has come, "" when a run has completed the index, or none has begun it."""
+    if not catalog.generation or int(catalog.get_meta("indexed_at_ns", "0")):
+        return ""
+    n_files = len(todo.scan.files)
+    return f"{n_files - len(todo.jobs)} of {n_files} files are indexed"
+
+
 def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
     """Return True if a file has other bytes than the index has stored; False if it was left out and still is."""
     from codefathom.source.documents import read

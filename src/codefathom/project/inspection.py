@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from codefathom import __version__
 from codefathom.errors import FathomError
-from codefathom.index.plan import plan
+from codefathom.index.plan import incompleteness, plan
 from codefathom.parse import available_languages
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
@@ -47,6 +47,7 @@ def status(opened: OpenedProject) -> Status:
         failures=opened.failures(),
         paused=opened.paused,
         damage=opened.damage(),
+        incomplete=incompleteness(catalog, changes),
     )
 
 

@@ -63,7 +63,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List projects that have an index */
+        /** List projects that have a complete index */
         get: operations["indexed_projects_projects_indexed_get"];
         put?: never;
         post?: never;
@@ -2188,14 +2188,14 @@ export interface components {
             };
             /**
              * Status
-             * @description state of the project; the next job repairs a damaged index
+             * @description state of the project; the next job repairs a damaged index and completes an incomplete one
              * @example indexed
              * @enum {string}
              */
-            status: "not_indexed" | "queued" | "indexing" | "indexed" | "damaged" | "failed";
+            status: "not_indexed" | "queued" | "indexing" | "incomplete" | "indexed" | "damaged" | "failed";
             /**
              * Problem
-             * @description reason why it is failed or damaged
+             * @description reason why it is failed, damaged or incomplete
              * @default
              * @example
              */
@@ -2233,6 +2233,7 @@ export interface components {
             n_symbols: number;
             /**
              * Indexed At
+             * @description seconds since 1970; 0 until a run has completed the index
              * @default 0
              * @example 1790000100
              */
@@ -2388,6 +2389,13 @@ export interface components {
              * @example 3
              */
             n_skipped: number;
+            /**
+             * Incomplete
+             * @description how far the first run has come, until a run is completed
+             * @default
+             * @example
+             */
+            incomplete: string;
             /**
              * Problem
              * @default
@@ -3130,6 +3138,13 @@ export interface components {
              * @example 3
              */
             n_skipped: number;
+            /**
+             * Incomplete
+             * @description how far the first run has come, until a run is completed
+             * @default
+             * @example
+             */
+            incomplete: string;
             /**
              * Problem
              * @default

@@ -88,7 +88,11 @@ function ProjectTable({ projects, stores }: IndexesProps) {
                 <td className="number">{number(project.n_chunks)}</td>
                 <td className="number">{number(project.n_symbols)}</td>
                 <td className="number">{store ? bytes(store.n_bytes) : "…"}</td>
-                <td title={date(project.indexed_at)}>{ago(project.indexed_at)}</td>
+                {project.indexed_at ? (
+                  <td title={date(project.indexed_at)}>{ago(project.indexed_at)}</td>
+                ) : (
+                  <td>{t("monitoring.incomplete")}</td>
+                )}
                 <td>
                   <State store={store} />
                 </td>

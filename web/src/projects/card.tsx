@@ -136,6 +136,7 @@ function When({ project }: { readonly project: Project }) {
   const format = useFormat();
   if (project.status === "damaged") return <span className="card-when">{t("projects.damaged")}</span>;
   if (!project.generation) return <span className="card-when">{t("projects.never")}</span>;
+  if (!project.indexed_at) return <span className="card-when">{t("projects.incomplete")}</span>;
   return (
     <time
       className="card-when"

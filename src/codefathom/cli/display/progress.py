@@ -44,7 +44,8 @@ class ProgressLine:
         now = self._clock()
         if event.phase == "scan":
             self._started = now
-        self._n_done, self._n_chunks = event.n_done, event.n_chunks
+        if event.phase != "wait":
+            self._n_done, self._n_chunks = event.n_done, event.n_chunks
         every = _TERMINAL_EVERY_S if self._output.is_terminal else _PLAIN_EVERY_S
         if event.phase == "wait" and not self._is_waiting:
             every = 0.0  # the reason for waiting is shown at once
@@ -79,7 +80,7 @@ def describe(event: Progress, seconds: float) -> str:
         parts.append(f"[{'#' * n_filled}{'-' * (_WIDTH - n_filled)}] {event.n_done}/{event.n_total} files")
     if event.n_chunks:
         parts.append(f"{event.n_chunks} chunks")
-    if event.n_done and event.n_total and seconds > 0:
+    if event.phase != "wait" and event.n_done and event.n_total and seconds > 0:
         rate = event.n_done / seconds
         parts.append(f"{rate:.0f}/s")
         parts.append(f"{duration((event.n_total - event.n_done) / rate)} left")

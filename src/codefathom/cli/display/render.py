@@ -192,6 +192,8 @@ def _freshness(status: Status) -> str:
         return f"not known: {show_line(status.doubt)}; `fathom index` does that, and so does the first search"
     if not status.generation:
         return "no index yet; the first search makes it"
+    if status.incomplete:
+        return f"no: the first run is not complete, {status.incomplete}; `fathom index` completes it"
     problems = [f"{status.pending} files changed since"] if status.pending else []
     if not status.views_current:
         problems.append("the search views are older than the catalogue and will be rebuilt")

@@ -169,6 +169,7 @@ def _kept(status: Status) -> dict[str, Any]:
         "n_without_vector": status.n_without_vector,
         "views_current": status.views_current,
         "pending": status.pending,
+        "incomplete": status.incomplete,
         "n_failures": len(status.failures),
         "n_skipped": len(status.skipped),
     }

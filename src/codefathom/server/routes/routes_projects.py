@@ -36,10 +36,10 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
     def projects(caller: CallerHere) -> ProjectsOut:
         return ProjectsOut(projects=[project_out(state, project) for project in state.projects.listed(caller)])
 
-    @routes.get("/projects/indexed", summary="List projects that have an index")
+    @routes.get("/projects/indexed", summary="List projects that have a complete index")
     def indexed_projects(caller: CallerHere) -> ProjectsOut:
         listed = [project_out(state, project) for project in state.projects.listed(caller)]
-        return ProjectsOut(projects=[project for project in listed if project.generation])
+        return ProjectsOut(projects=[project for project in listed if project.indexed_at])
 
     @routes.post("/validate-path", summary="Check a path: the project that it would become")
     @routes.post("/projects/validate-path", summary="Check a path: the project that it would become")
@@ -86,13 +86,15 @@ def project_out(state: ServerState, project: ServedProject) -> ProjectOut:
     summary = state.projects.summary(project)
     job = state.jobs.latest(project.id)
     problem = summary.problem or (job.trouble.message if job and job.trouble and job.state == "failed" else "")
-    status = "indexed" if summary.held else "not_indexed"
+    status = "not_indexed" if not summary.held else "indexed" if summary.held.indexed_at else "incomplete"
     if job and job.is_active:
         status = "indexing" if job.state == "running" else "queued"
     elif summary.damage:
         status, problem = "damaged", summary.damage
     elif problem:
         status = "failed"
+    elif status == "incomplete":
+        problem = "the first indexing run was not completed: files are missing in the index"
     held = summary.held._asdict() if summary.held else {}
     return ProjectOut.model_validate(
         {

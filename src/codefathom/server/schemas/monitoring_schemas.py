@@ -106,6 +106,9 @@ class StoreOut(Out):
     )
     n_failures: int = Field(default=0, examples=[0])
     n_skipped: int = Field(default=0, examples=[3])
+    incomplete: Sound = Field(
+        default="", examples=[""], description="how far the first run has come, until a run is completed"
+    )
     problem: Sound = Field(default="", examples=[""])
 
 

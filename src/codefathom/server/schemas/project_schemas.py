@@ -66,16 +66,19 @@ class ProjectOut(Out):
     branch: str = Field(default="", examples=[""])
     added_at: float = Field(examples=[1_790_000_000.0])
     settings: dict[str, Any] = Field(examples=[{}])
-    status: Literal["not_indexed", "queued", "indexing", "indexed", "damaged", "failed"] = Field(
-        examples=["indexed"], description="state of the project; the next job repairs a damaged index"
+    status: Literal["not_indexed", "queued", "indexing", "incomplete", "indexed", "damaged", "failed"] = Field(
+        examples=["indexed"],
+        description="state of the project; the next job repairs a damaged index and completes an incomplete one",
     )
-    problem: Sound = Field(default="", examples=[""], description="reason why it is failed or damaged")
+    problem: Sound = Field(default="", examples=[""], description="reason why it is failed, damaged or incomplete")
     job_id: str = Field(default="", examples=[""], description="id of the job that waits or runs")
     generation: int = Field(default=0, examples=[12])
     n_documents: int = Field(default=0, examples=[120])
     n_chunks: int = Field(default=0, examples=[900])
     n_symbols: int = Field(default=0, examples=[700])
-    indexed_at: float = Field(default=0.0, examples=[1_790_000_100.0])
+    indexed_at: float = Field(
+        default=0.0, examples=[1_790_000_100.0], description="seconds since 1970; 0 until a run has completed the index"
+    )
     languages: dict[str, int] = Field(default={}, examples=[{"python": 100, "markdown": 20}])
     kinds: dict[str, int] = Field(default={}, examples=[{"function": 500}], description="number of chunks by kind")
 
