@@ -554,7 +554,7 @@ def _waits(lock: WriterLock, wait_s: float, opened: OpenedProject) -> Iterator[P
 
 
 def _how_far(opened: OpenedProject) -> str:
-    """Return how far the first run has come, "" when it was completed."""
+    """Return the progress of the first run, "" when it was completed."""
     catalog = opened.catalog
     if int(catalog.get_meta("indexed_at_ns", "0")):
         return ""

@@ -135,7 +135,7 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
 
 
 def incompleteness(catalog: IndexState, todo: IndexPlan) -> str:
-    """Return how far the first run has come, "" when a run has completed the index, or none has begun it."""
+    """Return the progress of the first run, "" when a run has completed the index, or none has begun it."""
     if not catalog.generation or int(catalog.get_meta("indexed_at_ns", "0")):
         return ""
     n_files = len(todo.scan.files)
