@@ -208,7 +208,7 @@ def test_the_settings_say_where_indexed_text_goes(described: Path) -> None:
 def test_without_a_model_it_is_said_what_to_set(books: Path) -> None:
     ran = fathom(books, None, "index")
     assert ran.returncode == 2
-    assert "parse.chain holds llm" in ran.stderr
+    assert "parse.chain contains llm" in ran.stderr
     assert "FATHOM_LLM__MODEL" in ran.stderr
 
 

@@ -357,6 +357,24 @@ def test_a_setting_with_choices_offers_only_these(page: Page, served: ServedPage
     expect(page.get_by_role("option")).to_have_text(["flat"])
 
 
+def test_a_setting_that_would_stop_the_project_is_not_saved(page: Page, served: ServedPage) -> None:
+    served.add()
+    page.goto(f"{served.url}/projects?about=shop&tab=settings")
+    drawer = page.get_by_role("dialog")
+    field, save = drawer.get_by_role("textbox", name="Embedding model"), drawer.get_by_role("button", name="Save")
+    field.fill("qdrant")
+    save.click()
+    refusal = drawer.get_by_role("alert")
+    expect(refusal).to_contain_text("embed.model = 'qdrant' does not name a provider and a model")
+    expect(refusal).to_contain_text("write one of")
+    expect(drawer.get_by_text("Saved", exact=True)).to_have_count(0)
+    assert served.client.get("/projects/shop").json()["settings"] == {}
+    field.fill("ollama:e@http://127.0.0.1:1")
+    save.click()
+    expect(drawer.get_by_text("Saved", exact=True)).to_be_visible()
+    expect(refusal).to_have_count(0)
+
+
 def test_a_key_is_not_taken(page: Page, served: ServedPage) -> None:
     served.add()
     page.goto(f"{served.url}/projects?about=shop&tab=settings")

@@ -299,7 +299,7 @@ class OpenedProject:
         from codefathom.index.reparse import model_parser
         from codefathom.source.secrets import mask
 
-        model = self.chat_model(_parsing_model(settings))
+        model = self.chat_model(parsing_model(settings))
         return model_parser(model, settings.judge.workers, mask=lambda text: mask(text).text)
 
     def _purpose_model(self) -> PurposeModel | None:
@@ -448,12 +448,13 @@ def index_model(settings: Settings) -> str:
     return settings.llm.of("index") if reads else ""
 
 
-def _parsing_model(settings: Settings) -> str:
+def parsing_model(settings: Settings) -> str:
+    """Return the name of the model that parses. Raises SettingsError when there is none."""
     name = settings.llm.of("index")
     if not name:
         raise SettingsError(
-            "parse.chain holds llm, and no language model is set",
-            hint="set FATHOM_LLM__MODEL, such as ollama:qwen2.5-coder:14b, or take llm out of parse.chain",
+            "parse.chain contains llm, but no language model is set",
+            hint="set llm.model, for example to ollama:qwen2.5-coder:14b, or take llm out of parse.chain",
         )
     return name
 
@@ -466,7 +467,7 @@ def _chain(settings: Settings) -> tuple[str, ...]:
     from codefathom.parse import llm
 
     told = blake2b(f"{llm.VERSION}\n{llm.PROMPT}\n{llm.SCHEMA}".encode(), digest_size=4).hexdigest()
-    own = f"llm:{shown_model(_parsing_model(settings))}:{told}"
+    own = f"llm:{shown_model(parsing_model(settings))}:{told}"
     return tuple(own if name == "llm" else name for name in chain)
 
 

@@ -76,8 +76,8 @@ def named(name: str, settings: Settings, environ: Mapping[str, str], *, section:
     if provider not in PROVIDERS or not model:
         forms = ", ".join(f"{name}:…" for name in PROVIDERS)
         raise SettingsError(
-            f"{section}.model = {without_login(name) if '://' in whole else shown_model(name)!r} does not name "
-            "a provider and a model",
+            f"{_key_of(name, settings, section)} = "
+            f"{without_login(name) if '://' in whole else shown_model(name)!r} does not name a provider and a model",
             hint=f"write one of {forms}; openai:NAME@http://host:port/v1 is any server that speaks its protocol",
         )
     usual = PROVIDERS[provider]
@@ -178,13 +178,22 @@ def host_and_port(address: str) -> HostAndPort | None:
     return HostAndPort(match[1], host, port)
 
 
+_LLM_KEYS = ("model", "index", "select", "judge", "excerpt", "answer", "agent")
+
+
+def _key_of(name: str, settings: Settings, section: str) -> str:
+    """Return the setting that names a model."""
+    keys = _LLM_KEYS if section == "llm" else ("model",)
+    key = next((key for key in keys if getattr(getattr(settings, section), key) == name), "model")
+    return f"{section}.{key}"
+
+
 def addresses(settings: Settings, environ: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the addresses of all models in some settings, each with the setting that names it.
 
     A name that cannot be read is left out: no call is made with it.
     """
-    llm, models = settings.llm, ("model", "index", "select", "judge", "excerpt", "answer", "agent")
-    names = [("llm", name, getattr(llm, name)) for name in models]
+    names = [("llm", key, getattr(settings.llm, key)) for key in _LLM_KEYS]
     names += [("embed", "model", settings.embed.model), ("rerank", "model", settings.rerank.model)]
     pairs = []
     for section, name, model in names:

@@ -21,7 +21,7 @@ _LIBRARIES = {"onnx": ("onnxruntime", "tokenizers"), "model2vec": ("tokenizers",
 def embedder(settings: Settings) -> Embedder:
     """Return the embedding model of the settings. Raises SettingsError when it cannot be used."""
     embed = settings.embed
-    kind, path = _kind_and_path(embed.model, "embed.model")
+    kind, path = kind_and_path(embed.model, "embed.model")
     try:
         whole: Embedder = StaticEmbedder(path) if kind == "model2vec" else _transformer(path, embed)
         return shortened(whole, embed.dimensions, embed.reduce)
@@ -32,7 +32,7 @@ def embedder(settings: Settings) -> Embedder:
 def reranker(settings: Settings) -> Reranker:
     """Return the reranking model of the settings. Raises SettingsError when it cannot be used."""
     rerank = settings.rerank
-    kind, path = _kind_and_path(rerank.model, "rerank.model")
+    kind, path = kind_and_path(rerank.model, "rerank.model")
     if kind != "onnx":
         raise SettingsError(
             f"rerank.model = {rerank.model!r} cannot grade texts", hint="a reranker is read from onnx:FOLDER"
@@ -55,7 +55,8 @@ def _transformer(path: str, embed: EmbedSettings) -> OnnxEmbedder:
     )
 
 
-def _kind_and_path(name: str, setting: str) -> tuple[str, str]:
+def kind_and_path(name: str, setting: str) -> tuple[str, str]:
+    """Return kind and folder of a model that `setting` names. Raises SettingsError."""
     kind, _, folder = name.partition(":")
     path = os.path.expanduser(folder.strip())
     if not os.path.isabs(path):

@@ -1,11 +1,11 @@
 import { Alert, Button, Form, Input, Select } from "antd";
 import { useState } from "react";
-import { get, patch, type Problem, type Schemas, useLoad } from "../api/client";
+import { asProblem, get, patch, type Problem, type Schemas, useLoad } from "../api/client";
 import { type Key, useText } from "../i18n";
 import { Loading, Trouble } from "../parts";
 import { Checks } from "./checks";
 import { changedBy, type Draft, needsIndex, type Setting, shownOf, triedOf, type Value } from "./chosen";
-import { useFailure } from "./failure";
+import { useFailureText } from "./failure";
 import type { Project } from "./listed";
 
 type Config = Schemas["ConfigOut"];
@@ -56,7 +56,7 @@ async function configOf(projectId: string, signal: AbortSignal): Promise<Loaded>
 
 function Fields({ project, config, broken, onChange }: SettingsProps & Loaded) {
   const t = useText();
-  const fail = useFailure();
+  const [refused, setRefused] = useState<Problem>();
   const [draft, setDraft] = useState<Draft>({});
   const [isSaving, setSaving] = useState(false);
   const [saved, setSaved] = useState<Draft>();
@@ -68,9 +68,10 @@ function Fields({ project, config, broken, onChange }: SettingsProps & Loaded) {
       await patch(`/projects/${encodeURIComponent(project.id)}`, { settings: changedBy(project.settings, draft) });
       setSaved(draft);
       setDraft({});
+      setRefused(undefined);
       onChange();
     } catch (error) {
-      fail(error);
+      setRefused(asProblem(error));
     } finally {
       setSaving(false);
     }
@@ -101,6 +102,7 @@ function Fields({ project, config, broken, onChange }: SettingsProps & Loaded) {
         </Button>
         <span role="status">{saved && !isChanged ? t("projects.settings.saved") : ""}</span>
       </div>
+      {refused && <Refusal problem={refused} />}
       {saved && needsIndex(saved) && <Alert type="info" showIcon title={t("projects.settings.again")} />}
       {trial && <Checks key={trial.round} projectId={project.id} settings={trial.settings} />}
       {config.leaving && (
@@ -111,6 +113,12 @@ function Fields({ project, config, broken, onChange }: SettingsProps & Loaded) {
       )}
     </Form>
   );
+}
+
+/** Why the server does not store the settings: it stays until they are stored. */
+function Refusal({ problem }: { readonly problem: Problem }) {
+  const [title, description] = useFailureText()(problem);
+  return <Alert type="error" showIcon role="alert" title={title} description={description} />;
 }
 
 interface FieldProps {

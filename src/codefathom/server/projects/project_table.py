@@ -17,6 +17,7 @@ from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, SettingsError
 from codefathom.project.browsing import IndexSummary, index_summary
 from codefathom.project.location import Location, locate, word_of
+from codefathom.project.usable import faults
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.http.problem_json import (
     ClosedError,
@@ -173,7 +174,10 @@ class Projects:
         if not project.is_here:
             return Summary("", None)
         try:
-            place = locate(project.root, self._settings(project.root, project.overrides))
+            settings = self._settings(project.root, project.overrides)
+            if unusable := faults(settings, self._config().variables, keys=False):
+                raise unusable[0]
+            place = locate(project.root, settings)
         except FathomError as error:
             return Summary("", None, str(error))
         return _summary(place)
@@ -300,11 +304,20 @@ class Projects:
         """Return settings that can be used. Raises RequestError."""
         check_changes(settings)
         try:
-            self._settings(root, settings)
+            self._refuse_faults(root, settings)
         except SettingsError as error:
             kind = ClosedError if isinstance(error, ClosedSettingError) else RequestError
             raise kind(str(error), hint=error.hint) from error
         return dict(settings)
+
+    def _refuse_faults(self, root: str, settings: Mapping[str, object]) -> None:
+        """Raise SettingsError where settings would keep a project from being asked."""
+        variables = self._config().variables
+        # What is wrong without these settings too cannot be corrected here.
+        own = {str(error) for error in faults(self._settings(root, {}), variables, keys=True)}
+        for error in faults(self._settings(root, settings), variables, keys=True):
+            if str(error) not in own:
+                raise error
 
 
 def _summary(place: Location) -> Summary:
