@@ -259,6 +259,7 @@ class Engine:
                 suggestion=result.suggestion,
                 milliseconds=(time.perf_counter() - started) * 1000,
                 weak=result.is_weak,
+                unanswerable=result.is_unanswerable,
                 plan=result.plan,
             )
 
@@ -300,10 +301,12 @@ class Engine:
         max_tokens: int | None = None,
         where: Where | None = None,
         format_name: str = "files",
+        anyway: bool = False,
     ) -> Context:
         """Return the files a prompt about `query` needs, most relevant first, within a budget of tokens.
 
-        What counts are the tokens of the files as `fathom context` prints them in this format.
+        What counts are the tokens of the files as `fathom context` prints them in this format. There are at most three
+        files where most likely nothing answers, and none where that is as good as certain, unless `anyway` is set.
         """
         from codefathom.project import answer_setup
 
@@ -313,6 +316,7 @@ class Engine:
         n_files = max_files or context.max_files
         result = self.search(query, limit=answer_setup.HITS_PER_FILE * n_files, level="chunk", where=where)
         with reading(self._believed(), whole=True) as opened:
+            result = result if anyway else answer_setup.kept_short(result)
             size = answer_setup.ContextSize(n_files, max_tokens or context.window, format_name)
             return answer_setup.context(opened, result, size)
 

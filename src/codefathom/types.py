@@ -195,6 +195,7 @@ class SearchResult:
     suggestion: str = ""  # what to try, when there are no hits
     milliseconds: float = 0.0
     weak: bool = False  # so little confidence that most likely nothing here answers
+    unanswerable: bool = False  # it is weak, and no word of the question is here or the confidence is next to nothing
     plan: SearchPlan = SearchPlan()
 
 
@@ -292,6 +293,7 @@ class Context:
     truncated: tuple[str, ...] = ()  # paths of files of which only a part fitted
     absent: tuple[str, ...] = ()  # paths of files of which nothing fitted
     degraded: tuple[str, ...] = ()  # what the search had to do without, one sentence each
+    weak: bool = False  # most likely none of the files answers
 
 
 @dataclass(frozen=True, slots=True)

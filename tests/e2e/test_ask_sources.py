@@ -14,7 +14,7 @@ from tests.protocols.server import ServedSettings, Turn, serving
 from tests.unit.source.test_web import PAGES, Page, Site, leading, site
 
 __all__ = ["shop", "site"]  # fixtures
-KEYS = ["query", "files", "n_tokens", "truncated", "absent", "degraded"]
+KEYS = ["query", "files", "n_tokens", "truncated", "absent", "degraded", "weak"]
 FILE_KEYS = ["path", "text", "score", "reason", "spans", "symbols"]
 
 

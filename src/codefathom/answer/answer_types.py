@@ -25,6 +25,7 @@ class AnswerRequest(NamedTuple):
     pinned: tuple[str, ...] = ()  # paths that are among the sources in any case
     documents: Mapping[str, str] = {}  # further texts by name, such as a file outside the project
     history: tuple[Message, ...] = ()  # the turns before
+    anyway: bool = False  # answer also where most likely nothing here does
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,9 +61,11 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
             hint="raise context.window and llm.window, lower answer.max_tokens, or ask a shorter question",
         )
     yield AnswerSources(packed.sources, packed.left_out, merge_failures(run.degraded))
-    if models.answer is None:
+    if not is_likely:
+        yield from not_found(run, result)
+    elif models.answer is None:
         yield from from_excerpts(run, result)
-    elif not packed.sources or not is_likely:
+    elif not packed.sources:
         yield from not_found(run, result)
     else:
         yield from write(run, packed.sources, result, models.answer)
@@ -76,12 +78,14 @@ def _is_likely(run: AnswerRun, result: SearchResult) -> bool:
     one that names a path or a symbol.
     """
     question = run.question
-    if question.pinned or result.confidence >= question.least_confidence:
-        return True
-    if question.filter_level >= 1 and run.models.judge is not None:
+    if question.pinned or question.anyway or (question.filter_level >= 1 and run.models.judge is not None):
         return True
     named = parse_query(run.by_itself)
-    return bool(named.paths or named.symbols) or language_of_question(run.by_itself) != "en"
+    if named.paths or named.symbols:
+        return True
+    if result.unanswerable:
+        return False
+    return result.confidence >= question.least_confidence or language_of_question(run.by_itself) != "en"
 
 
 def _rewrite(run: AnswerRun) -> tuple[str, ...]:
@@ -114,7 +118,16 @@ def _search(run: AnswerRun, queries: Sequence[str]) -> SearchResult:
     run.degraded += best.degraded
     most = max(result.confidence for result in results)
     return SearchResult(
-        question.text, tuple(ordered), best.level, best.mode, most, best.generation, best.degraded, best.stale
+        question.text,
+        tuple(ordered),
+        best.level,
+        best.mode,
+        most,
+        best.generation,
+        best.degraded,
+        best.stale,
+        weak=all(result.weak for result in results),
+        unanswerable=all(result.unanswerable for result in results),
     )
 
 

@@ -59,6 +59,7 @@ class SearchOptions(NamedTuple):
     kind: tuple[str, ...] = ()
     filter: tuple[str, ...] = ()
     min_score: float = 0.0
+    anyway: bool = False
     explain: bool = False
 
 
@@ -90,6 +91,7 @@ class ContextOptions(NamedTuple):
     lang: tuple[str, ...] = ()
     kind: tuple[str, ...] = ()
     filter: tuple[str, ...] = ()
+    anyway: bool = False
     notice: str = ""  # printed on stderr before the context
 
 
@@ -102,6 +104,7 @@ class AskOptions(NamedTuple):
     lang: tuple[str, ...] = ()
     kind: tuple[str, ...] = ()
     filter: tuple[str, ...] = ()
+    anyway: bool = False
     pin: tuple[str, ...] = ()
     doc: tuple[str, ...] = ()
     url: tuple[str, ...] = ()
@@ -187,6 +190,7 @@ _FILTERS = (
     Option(("--kind",), "use only symbols of this kind, such as function or class", "NAME", repeat=True),
     Option(("--filter",), "use only what this filter matches, such as 'lines > 20'", "EXPR", repeat=True),
 )
+_ANYWAY = Option(("--anyway",), "show what is nearest, also where most likely nothing here answers the question")
 _REFRESH = Option(
     ("--refresh",),
     "update the index before the search; auto: unless many files changed",
@@ -284,6 +288,7 @@ COMMANDS = (
                 choices=MODES,
             ),
             *_FILTERS,
+            _ANYWAY,
             Option(
                 ("--min-score",), "leave out hits with a lower score than this, 0 to 1", "X", kind=float, low=0, high=1
             ),
@@ -342,6 +347,7 @@ COMMANDS = (
             Option(("--max-files",), "maximum number of files", "N", setting="context.max_files"),
             Option(("--max-tokens",), "maximum number of tokens", "N", setting="context.window"),
             *_FILTERS,
+            _ANYWAY,
             _REFRESH,
         ),
         ContextOptions,
@@ -359,6 +365,7 @@ COMMANDS = (
             _URL,
             _MAX_SOURCES,
             *_FILTERS,
+            _ANYWAY,
             Option(
                 ("--contexts-only",),
                 "print the sources as JSON, as `context --format json` does, without writing an answer",
@@ -386,6 +393,7 @@ COMMANDS = (
             _URL,
             _MAX_SOURCES,
             *_FILTERS,
+            _ANYWAY,
             *_HOW_TO_ANSWER,
             Option(("--trace",), "append the stages of each answer to this file, one JSON line each", "FILE"),
             _REFRESH,

@@ -26,6 +26,7 @@ from codefathom.project.texts import Texts, naming, window, with_symbols
 from codefathom.providers.base import Message
 from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length
+from codefathom.search.ranking.confidence import MAX_WEAK, UNANSWERABLE, weak_note
 from codefathom.types import Context, SearchResult
 
 _Step = TypeVar("_Step")
@@ -80,6 +81,17 @@ class ContextSize(NamedTuple):
     format_name: str
 
 
+def kept_short(result: SearchResult) -> SearchResult:
+    """Return a result without the hits that most likely do not answer: all, or those behind the first files."""
+    if result.unanswerable:
+        return replace(result, hits=(), degraded=(*result.degraded, UNANSWERABLE))
+    if not result.weak:
+        return result
+    paths = list(dict.fromkeys(hit.chunk.path for hit in result.hits))[:MAX_WEAK]
+    hits = tuple(hit for hit in result.hits if hit.chunk.path in paths)
+    return replace(result, hits=hits, degraded=(*result.degraded, weak_note(result.confidence)))
+
+
 def context(opened: OpenedProject, result: SearchResult, size: ContextSize) -> Context:
     """Return the files of a prompt within a window of tokens."""
     settings = opened.place.settings.context
@@ -88,7 +100,7 @@ def context(opened: OpenedProject, result: SearchResult, size: ContextSize) -> C
     full = shares(size.max_tokens, settings.full_text_ratio, 0.0).full
     form = PrintedForm(size.format_name, counter(settings.tokenizer_path))
     gathered = gather(result.query, files, Shares(full, size.max_tokens - full), form, naming(opened))
-    return replace(gathered, degraded=result.degraded)
+    return replace(gathered, degraded=result.degraded, weak=result.weak)
 
 
 def models(opened: OpenedProject) -> Models:
@@ -134,6 +146,7 @@ def _question(request: AnswerRequest, texts: Texts) -> AnswerQuestion:
         n_sources=settings.rerank.top_n,
         max_tokens=settings.answer.max_tokens,
         least_confidence=settings.answer.least_confidence,
+        anyway=request.anyway,
         in_line_order=not settings.context.disable_segment_reorder,
         count=count,
         max_input_tokens=max_input_tokens,

@@ -10,7 +10,7 @@ from codefathom.search.levels import Cut, cut_to_level
 from codefathom.search.question.planner import PlannedSearch, overruled, plan
 from codefathom.search.question.ranking_query import RankingQuery, understand
 from codefathom.search.question.scope import scope
-from codefathom.search.ranking.confidence import WEAK, confidence
+from codefathom.search.ranking.confidence import NOTHING, WEAK, confidence
 from codefathom.search.ranking.rank import Pool, RankedCandidate, followed_by, rank
 from codefathom.search.request import SearchRequest
 from codefathom.search.retrieve import Lookup, Sources, gather
@@ -34,11 +34,17 @@ class SearchHits:
     degraded: tuple[str, ...] = ()
     mode: Mode = "hybrid"
     plan: SearchPlan = _BY_MEANING
+    is_strange: bool = False  # no word of the question is anywhere in the index
 
     @property
     def is_weak(self) -> bool:
         """True if most likely none of the hits answers the question."""
         return bool(self.hits) and self.confidence < WEAK
+
+    @property
+    def is_unanswerable(self) -> bool:
+        """True if it is as good as certain that none of the hits answers the question."""
+        return self.is_weak and (self.is_strange or self.confidence < NOTHING)
 
 
 def search(request: SearchRequest, sources: Sources) -> SearchHits:
@@ -93,6 +99,7 @@ def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) ->
         degraded=tuple(filter(None, (pool.problem, not_reranked, lacking_vectors))),
         mode=planned.mode,
         plan=planned.plan,
+        is_strange=ranking_query.is_strange and not ranking_query.frames,
     )
 
 

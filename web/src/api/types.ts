@@ -900,6 +900,13 @@ export interface components {
              * @example true
              */
             keep: boolean;
+            /**
+             * Anyway
+             * @description give what is nearest, also where most likely nothing answers
+             * @default false
+             * @example false
+             */
+            anyway: boolean;
         };
         /**
          * CacheOut
@@ -1280,6 +1287,13 @@ export interface components {
              * @example 20000
              */
             max_tokens?: number | null;
+            /**
+             * Anyway
+             * @description give what is nearest, also where most likely nothing answers
+             * @default false
+             * @example false
+             */
+            anyway: boolean;
         };
         /**
          * ContextOut
@@ -1322,6 +1336,13 @@ export interface components {
              * @example []
              */
             degraded: string[];
+            /**
+             * Weak
+             * @description True if most likely none of the files answers
+             * @default false
+             * @example false
+             */
+            weak: boolean;
         };
         /**
          * ConversationIn

@@ -49,6 +49,7 @@ class AnswerQuestion:
     n_sources: int = 8
     max_tokens: int = 2_048
     least_confidence: float = 0.02
+    anyway: bool = False  # answer also where most likely nothing here does
     in_line_order: bool = True
     count: CountTokens = estimate
     max_input_tokens: int = 32_000  # of one call of the selecting or excerpting model

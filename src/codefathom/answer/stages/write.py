@@ -20,15 +20,14 @@ from codefathom.answer.stages.answer_run import AnswerProject, AnswerQuestion, A
 from codefathom.answer.stream import CheckedStream, ending
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Message
+from codefathom.search.ranking.confidence import ANYWAY, MAX_WEAK, weak_note
 from codefathom.types import SearchResult
 
-NOT_FOUND = "not found: nothing in the index seems to answer this, so no model was called"
+NOT_FOUND = f"not found: nothing in the index seems to answer this, so no model was called; {ANYWAY}"
 NO_MODEL = "no language model is configured: the answer consists of excerpts"
 PINNED_UNUSED = "only a language model reads texts that are given with the question: this answer does not use them"
-_NOT_FOUND = {
-    "en": "This was not found here. The nearest places:\n\n{places}",
-    "zh": "这里没有找到答案。最接近的位置：\n\n{places}",
-}
+_NOT_FOUND = {"en": "This was not found here.", "zh": "这里没有找到答案。"}
+_NEAREST = {"en": " The nearest places:\n\n", "zh": "最接近的位置：\n\n"}
 _ROLE = "answering"
 _MOST_UNFINISHED = 0.3  # confidence of an answer that is not whole: low, whatever its sources are
 
@@ -55,8 +54,10 @@ def write(
 
 def from_excerpts(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answer]:
     """Answer with the best excerpts."""
-    sources = extract.excerpts(result.hits)[: run.question.n_sources]
-    run.add_degraded(NO_MODEL, PINNED_UNUSED if run.question.pinned else "")
+    is_short = result.weak and not run.question.anyway
+    sources = extract.excerpts(result.hits)[: MAX_WEAK if is_short else run.question.n_sources]
+    weak = weak_note(result.confidence) if is_short else ""
+    run.add_degraded(weak, NO_MODEL, PINNED_UNUSED if run.question.pinned else "")
     with run.record.stage("answer", places(sources)) as stage:
         checked = _checked(extract.answer_of(sources), sources, run.project)
         stage.n_out, stage.output = len(checked.citations), (checked.text,)
@@ -66,9 +67,10 @@ def from_excerpts(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answe
 
 def not_found(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answer]:
     """Answer that nothing was found, instead of letting a model guess."""
-    sources = extract.excerpts(result.hits)
+    sources = () if result.unanswerable else extract.excerpts(result.hits)
     run.add_degraded(NOT_FOUND)
-    text = _NOT_FOUND[language_of_question(run.question.text)].format(places=extract.nearest(sources))
+    language = language_of_question(run.question.text)
+    text = _NOT_FOUND[language] + (f"{_NEAREST[language]}{extract.nearest(sources)}" if sources else "")
     checked = _checked(text, sources, run.project)
     yield Text(checked.text)
     yield _answer(run, checked, sources, result)

@@ -45,6 +45,7 @@ class QuestionInputs(NamedTuple):
     pinned: tuple[str, ...]
     documents: Mapping[str, str]
     agent: bool
+    anyway: bool = False
 
 
 def unwrapped(options: AskOptions) -> AskOptions:
@@ -118,6 +119,7 @@ def question_inputs(options: AskOptions, engine: Engine, face: Face) -> Question
         tuple(inside_project(path, engine.root) for path in options.pin),
         dict(documents(options.doc, options.url, face)),
         options.agent,
+        options.anyway,
     )
 
 
@@ -125,7 +127,7 @@ def ask_events(
     question: str, inputs: QuestionInputs, engine: Engine, history: Sequence[Message] = ()
 ) -> Generator[AnswerSources | Text | Event | Answer, None, None]:
     """Yield the events of an answer, the answer last; closing it ends the call of the model."""
-    request = AnswerRequest(question, inputs.where, inputs.pinned, inputs.documents, tuple(history))
+    request = AnswerRequest(question, inputs.where, inputs.pinned, inputs.documents, tuple(history), inputs.anyway)
     events: Events = engine.investigate(request) if inputs.agent else engine.ask_events(request)
     return cast("Generator[AnswerSources | Text | Event | Answer, None, None]", events)
 

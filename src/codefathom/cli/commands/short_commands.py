@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import IO, Any
 
 from codefathom import __version__
@@ -26,6 +27,7 @@ from codefathom.cli.options import (
     SymbolsOptions,
 )
 from codefathom.errors import SourceError, UsageError
+from codefathom.search.ranking.confidence import MAX_WEAK, weak_note
 from codefathom.text.printable import show_name
 from codefathom.types import Context, SearchResult
 
@@ -43,7 +45,8 @@ def search(options: SearchOptions, face: Face) -> int:
         face.write(to_json(search_shape(result, whole=face.common.verbose)))
     else:
         face.notes([*_plan(result, always=options.explain or face.common.verbose), *_doubts(result)])
-        face.write(search_text(result, face.style, whole=face.common.verbose, explain=_explainer(options.explain)))
+        shown = replace(result, hits=result.hits[:MAX_WEAK]) if result.weak and not options.anyway else result
+        face.write(search_text(shown, face.style, whole=face.common.verbose, explain=_explainer(options.explain)))
     if not result.hits:
         face.note(f"nothing found for {options.query!r}" + (f"; {result.suggestion}" if result.suggestion else ""))
     elif face.common.verbose:
@@ -61,8 +64,8 @@ def _plan(result: SearchResult, *, always: bool) -> list[str]:
 
 def _doubts(result: SearchResult) -> list[str]:
     stale = ["files have changed since the index was made; run `fathom index` to update it"]
-    weak = [f"weak: probably nothing here answers this (confidence {result.confidence:.2f}); these are the best hits"]
-    return [*result.degraded, *(stale if result.stale else []), *(weak if result.weak else [])]
+    weak = [weak_note(result.confidence)] if result.weak else []
+    return [*result.degraded, *(stale if result.stale else []), *weak]
 
 
 def _explainer(explain: bool) -> Callable[[Mapping[str, float]], Iterable[str]]:
@@ -125,7 +128,9 @@ def context(options: ContextOptions, face: Face) -> int:
     with face.open() as engine:
         format_name = "json" if face.common.json else options.format
         counted = "files" if format_name == "json" else format_name
-        result = engine.context(options.query, where=where(options, engine.root), format_name=counted)
+        result = engine.context(
+            options.query, where=where(options, engine.root), format_name=counted, anyway=options.anyway
+        )
     return _show_context(result, format_name, face)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from codefathom.search.question.frames import FrameChunk, frames, same_place
@@ -49,6 +49,7 @@ class RankingQuery:
     weights: Mapping[str, float] = field(default_factory=dict)  # of terms that count less than 1: translations, asides
     rarity: Mapping[str, float] = field(default_factory=dict)  # of terms, over all that is indexed
     unknown: float = 0.0  # share of the question, by rarity, that is nowhere in the index
+    is_strange: bool = False  # none of its words, nor of their translations, is anywhere in the index
     minor_terms: Mapping[str, float] = field(default_factory=dict)  # of a long text: they only find candidates
     meaning: str = ""  # the text that is embedded
     runs: frozenset[str] = frozenset()  # words of it, and two and three in a row written as one, lower-case
@@ -88,11 +89,13 @@ def understand(query: Query, catalog: Chunks, lexical: LexicalStore) -> RankingQ
     """Return the question as the ranking sees it, with the rarity of each of its words in the index."""
     text = query.text
     analysed = analyse(query, in_chinese=any(lexical.document_frequencies(COMMON).values()))
-    rarity, unknown = _rarity(lexical, analysed.terms)
+    counts = lexical.document_frequencies(analysed.terms)
+    rarity, unknown = _rarity(counts, lexical.n_chunks)
     ranking_query = replace(
         analysed,
         rarity=rarity,
         unknown=unknown,
+        is_strange=bool(counts) and not any(counts.values()),
         frames=_framed(text, catalog) if ":" in text or "line " in text else {},
         foreign=tuple(
             symbol
@@ -118,13 +121,11 @@ def _framed(text: str, catalog: Chunks) -> dict[int, FrameChunk]:
     return framed
 
 
-def _rarity(lexical: LexicalStore, words: Sequence[str]) -> tuple[dict[str, float], float]:
+def _rarity(counts: Mapping[str, int], total: int) -> tuple[dict[str, float], float]:
     """Return each word's inverse document frequency over all chunks, as BM25 defines it, and the share of the unknown.
 
     A word that stands nowhere and is not Latin counts nothing: code in English says nothing in Chinese.
     """
-    total = lexical.n_chunks
-    counts = lexical.document_frequencies(words)
     rare = {word: math.log(1 + (total - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
     rare = {word: value if counts[word] or word.isascii() else 0.0 for word, value in rare.items()}
     unknown = sum(value for word, value in rare.items() if not counts[word])

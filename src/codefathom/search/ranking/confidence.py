@@ -27,8 +27,17 @@ _EVIDENCE = frozenset(WEIGHTS) - {
 }
 _POSSIBLE = sum(WEIGHTS[name] for name in _EVIDENCE)
 WEAK = 0.2  # below, hits are called weak; docs/confidence.md has the share of weak hits for questions of either kind
+NOTHING = 0.02  # below, it is as good as certain: no question of a project itself, 28 % of the others
+MAX_WEAK = 3  # hits or files that are shown where all are weak
+ANYWAY = "--anyway shows what is nearest"
+UNANSWERABLE = f"nothing here seems to answer this; {ANYWAY}"
 _SURE = 0.8  # of the signal `definition`: the symbol of the question, as written
 _N_BEST = 3
+
+
+def weak_note(confidence: float) -> str:
+    """Return the sentence that goes with a short list of weak hits."""
+    return f"weak: most likely nothing here answers this (confidence {confidence:.2f}); {ANYWAY}"
 
 
 def confidence(query: RankingQuery, ranked: Sequence[RankedCandidate], model: str = "") -> float:

@@ -39,6 +39,7 @@ class ClientQuestion:
     conversation_id: str = ""
     keep: bool = False  # begin a conversation where none is named
     top_k: int | None = None  # candidates that are ranked, None: as the settings say
+    anyway: bool = False  # answer also where most likely nothing here does
     rounds: int | None = None  # of an agent, None: as many as the settings allow
 
 
@@ -69,7 +70,7 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
 
     def ask(opened: Mapping[str, ServedEngine]) -> Iterator[EngineEvent]:
         engines = {name: engine.with_settings(_settings(engine.settings, question)) for name, engine in opened.items()}
-        request = AnswerRequest(text, where, question.pinned, history=tuple(turns))
+        request = AnswerRequest(text, where, question.pinned, history=tuple(turns), anyway=question.anyway)
         if len(engines) > 1:
             return ask_several(engines, request)
         engine = engines[projects[0]]

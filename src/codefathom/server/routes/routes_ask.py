@@ -110,6 +110,7 @@ def question_of(body: AskIn, *, agent: bool = False) -> ClientQuestion:
         conversation_id=body.conversation_id,
         keep=body.keep,
         top_k=body.top_k,
+        anyway=body.anyway,
     )
 
 

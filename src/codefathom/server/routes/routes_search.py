@@ -11,6 +11,7 @@ from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import problem_of
 from codefathom.server.routes.search_requests import (
+    ContextBudget,
     FederatedResult,
     ProjectResult,
     SearchKey,
@@ -72,8 +73,8 @@ def router(state: ServerState) -> APIRouter:
             raise UsageError(
                 "a context is made from one project only", hint=f"give project_id, one of {', '.join(projects)}"
             )
-        key = SearchKey(body.query, limits=limits_of(body))
-        result = context(state, caller, projects[0], key, (body.max_files, body.max_tokens))
+        budget = ContextBudget(body.max_files, body.max_tokens, body.anyway)
+        result = context(state, caller, projects[0], SearchKey(body.query, limits=limits_of(body)), budget)
         return ContextOut(
             query=result.query,
             project_id=projects[0],
@@ -82,6 +83,7 @@ def router(state: ServerState) -> APIRouter:
             truncated=list(result.truncated),
             absent=list(result.absent),
             degraded=list(result.degraded),
+            weak=result.weak,
         )
 
     return routes

@@ -209,10 +209,23 @@ def _answer(state: ServerState, caller: Caller, project_id: str, request: Search
         return ProjectResult(project_id, None, error)
 
 
-def context(
-    state: ServerState, caller: Caller, project_id: str, request: SearchKey, budget: tuple[int | None, int | None]
-) -> Context:
-    """Return the files that a prompt needs; `budget` is the most files and the most tokens, None as in the settings."""
+class ContextBudget(NamedTuple):
+    """The limits of a context; None: as in the settings."""
+
+    max_files: int | None = None
+    max_tokens: int | None = None
+    anyway: bool = False  # as many files where most likely none of them answers
+
+
+def context(state: ServerState, caller: Caller, project_id: str, request: SearchKey, budget: ContextBudget) -> Context:
+    """Return the files that a prompt needs."""
     with indexed(state, project_id, caller) as engine:
         request.limits.check([engine])
-        return engine.context(request.query, max_files=budget[0], max_tokens=budget[1], where=request.limits.where())
+        where = request.limits.where()
+        return engine.context(
+            request.query,
+            max_files=budget.max_files,
+            max_tokens=budget.max_tokens,
+            where=where,
+            anyway=budget.anyway,
+        )

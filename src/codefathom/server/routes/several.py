@@ -117,6 +117,8 @@ def _search(query: str, limit: int, parts: Mapping[str, AnswerSetup]) -> SearchR
         hits=tuple(_hit(item.project_id, item.hit) for item in merge(results, limit)),
         degraded=tuple(dict.fromkeys(text for result in results.values() for text in result.degraded)),
         stale=any(result.stale for result in results.values()),
+        weak=all(result.weak for result in results.values()),
+        unanswerable=all(result.unanswerable for result in results.values()),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import AliasChoices, Field
 
 from codefathom.search.question.query import MAX_QUESTION
-from codefathom.server.schemas.search_schemas import In, Out, QuestionIn, Sound
+from codefathom.server.schemas.search_schemas import Anyway, In, Out, QuestionIn, Sound
 
 
 class TurnIn(In):
@@ -37,6 +37,7 @@ class AskIn(QuestionIn):
         default="", max_length=64, examples=[""], description="the conversation that this question continues"
     )
     keep: bool = Field(default=False, examples=[True], description="begin a conversation that the server stores")
+    anyway: Anyway = False
 
 
 class QueryIn(In):

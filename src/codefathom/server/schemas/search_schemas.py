@@ -113,6 +113,12 @@ class QuestionIn(In):
     filter: str = Field(default="", max_length=5_000, examples=["lines > 20 and not is_test"])
 
 
+Anyway: TypeAlias = Annotated[
+    bool,
+    Field(examples=[False], description="give what is nearest, also where most likely nothing answers"),
+]
+
+
 class SearchIn(QuestionIn):
     """A search; without a project, in all projects."""
 
@@ -134,6 +140,7 @@ class ContextIn(QuestionIn):
 
     max_files: int | None = Field(default=None, ge=1, le=1_000, examples=[10])
     max_tokens: int | None = Field(default=None, ge=1, le=10_000_000, examples=[20_000])
+    anyway: Anyway = False
 
 
 class HitOut(Out):
@@ -226,6 +233,7 @@ class ContextOut(Out):
     truncated: list[Sound] = Field(examples=[[]], description="paths of files of which only a part fitted")
     absent: list[Sound] = Field(examples=[[]], description="paths of files of which nothing fitted")
     degraded: list[str] = Field(default=[], examples=[[]], description="problems of the search")
+    weak: bool = Field(default=False, examples=[False], description="True if most likely none of the files answers")
 
 
 # ---- files
