@@ -204,12 +204,22 @@ class Progress:
     """One step of a long run; only faces print it."""
 
     phase: str  # wait scan index write purposes embed paused
-    n_done: int
+    n_done: int  # files; in the phase embed, chunks
     n_total: int
     path: str = ""
     n_chunks: int = 0
     message: str = ""
     failures: tuple[Failure, ...] = ()  # files that failed since the step before; the report has all
+    extent: Extent | None = None  # told once, before the work begins
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The files of an index run, before its work begins."""
+
+    n_files: int  # of the project
+    n_to_index: int  # new, changed or not finished
+    n_to_remove: int  # gone from the project, still in the index
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ def documents(served: ServedSettings) -> list[str]:
 
 def steps(engine: Engine, n: int) -> None:
     """Begin a run of `fathom index` and end it after n batches of the slow model."""
+    n += 1  # the phase is told before its first batch
     events = engine.index_events()
     for event in events:
         n -= isinstance(event, Progress) and event.phase == "embed"
@@ -115,9 +116,22 @@ def test_progress_is_told_in_chunks(project: Path, served: ServedSettings) -> No
     with opened(project, served) as engine:
         *events, report = engine.index_events()
     told = [event.message for event in events if isinstance(event, Progress) and event.phase == "embed"]
-    assert told == [f"{n} of {N_FILES} chunks" for n in (*range(10, N_FILES, 10), N_FILES)]
+    assert told == [f"{n} of {N_FILES} chunks" for n in (*range(0, N_FILES, 10), N_FILES)]
     assert isinstance(report, IndexReport)
     assert (len(report.added), report.failures) == (N_FILES, ())
+
+
+def test_progress_moves_with_each_call(project: Path, served: ServedSettings) -> None:
+    with opened(project, served, **{"embed.batch": 1_000, "embed.batch_tokens": 200}) as engine:
+        n_asked = []
+        for event in engine.index_events():
+            if isinstance(event, Progress) and event.phase == "embed":
+                n_asked.append((event.n_done, len(documents(served))))
+                assert event.n_total == N_FILES
+    assert n_asked[0] == (0, 0)
+    assert n_asked[-1] == (N_FILES, N_FILES)
+    assert len(n_asked) - 1 == len([asked for asked in served.asked if "part" in asked.body["input"][0]]) > 10
+    assert all(n_done == n_sent for n_done, n_sent in n_asked)
 
 
 def test_others_search_and_write_meanwhile(project: Path, served: ServedSettings) -> None:
@@ -172,17 +186,19 @@ def test_a_killed_run_sends_little_twice(project: Path, served: ServedSettings) 
     environment = os.environ | {
         "FATHOM_EMBED__MODEL": "ollama:m",
         "FATHOM_EMBED__BASE_URL": served.base_url,
-        "FATHOM_EMBED__BATCH": "10",
+        "FATHOM_EMBED__BATCH": "1000",
+        "FATHOM_EMBED__BATCH_TOKENS": "200",
     }
     with Started([sys.executable, "-c", program], cwd=project, env=environment) as running:
         assert comes(lambda: len(served.asked) >= 6 or running.poll() is not None)
         running.kill()
-    assert 50 <= len(documents(served)) < N_FILES
+    one_call = max(len(asked.body["input"]) for asked in served.asked)
+    assert 4 * one_call <= len(documents(served)) < N_FILES
     with opened(project, served) as engine:
         assert engine.index().failures == ()
         assert engine.status().n_without_vector == 0
         assert engine.search("step7").degraded == ()
-    assert len(documents(served)) <= N_FILES + 10
+    assert len(documents(served)) <= N_FILES + one_call
     assert len(set(documents(served))) == N_FILES
 
 

@@ -335,7 +335,7 @@ def test_a_process_indexes_and_its_index_can_be_searched(tmp_path: Path, project
         assert (ended.report.n_files, ended.report.n_added) == (3, 3)
         told = types_of(jobs.channel(job.id))
         assert [name for name in told if name in {"scan_start", "indexing", "saving", "complete", "done"}] == [
-            *("scan_start", "indexing", "saving", "complete", "done")
+            *("scan_start", "indexing", "indexing", "saving", "complete", "done")
         ]
     with Engine.open(str(project)) as engine:
         assert engine.search("area_1").hits[0].chunk.path == "part1.py"

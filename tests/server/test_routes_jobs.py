@@ -49,6 +49,9 @@ def test_indexing_is_told_from_its_beginning_to_its_end(server: httpx.Client, pr
     assert types[0] == "queued"
     assert types[-2:] == ["complete", "done"]
     assert {"scan_start", "scan_complete", "indexing", "saving"} <= set(types)
+    extent = next(message["data"] for message in told if message["type"] == "scan_complete")
+    assert extent["n_to_index"] == extent["n_files"] == extent["file_count"] > 0
+    assert extent["n_to_remove"] == 0
     complete = told[-2]["data"]
     assert complete["file_count"] == complete["report"]["n_added"] > 0
     assert complete["chunk_count"] > 0

@@ -77,8 +77,12 @@ class Face:
         homes = {os.path.realpath(os.path.expanduser("~")), os.path.abspath(os.sep)}
         return not self.common.source_dir and root in homes
 
-    def open(self) -> Engine:
-        """Open the project that the command is about; a run of the indexer shows its progress."""
+    def open(self, *, tells_extent: bool = False) -> Engine:
+        """Open the project that the command is about; a run of the indexer shows its progress.
+
+        With `tells_extent`, its number of files is told before the work.
+        """
+        self._progress.tells_extent = tells_extent
         show = None if self.common.quiet else self._progress
         self._refuse_home()
         settings = self.settings()

@@ -45,7 +45,7 @@ from codefathom.stores.catalog.records import Batch, DocumentRecord, Entry, Reje
 from codefathom.stores.vectors.flat_vectors import quantise
 from codefathom.stores.views import Views
 from codefathom.system.memory import give_back
-from codefathom.types import Document, Failure, IndexReport, Progress, Skipped
+from codefathom.types import Document, Extent, Failure, IndexReport, Progress, Skipped
 
 _FILES_FOR_ENCODING = 300  # files of which some lines are read to tell the encoding of all
 _MUCH = 1_000_000  # bytes of text after which memory is worth giving back; takes some milliseconds
@@ -125,6 +125,7 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
         doubt.begin()
     todo = plan(stages.catalog, stages.recipe, full=full or doubt is not None)
     jobs = (*todo.jobs, *todo.unfinished) if retry else todo.jobs
+    yield Progress("index", 0, len(jobs), extent=Extent(len(todo.scan.files), len(jobs), len(todo.removed)))
     damage = checks.of_views()
     tally.repaired += ["catalogue"] if stages.catalog.get_meta("set_aside") else [*damage]
     if doubt is None:

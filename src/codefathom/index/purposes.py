@@ -132,7 +132,7 @@ def add_purposes(
     if report is not None and not report.paused:
         purpose_run = _PurposeRun(model, catalog, cache)
         for n_done, n_total in purpose_run.steps():
-            yield Progress("purposes", 0, 0, message=f"{n_done} of {n_total} files")
+            yield Progress("purposes", n_done, n_total, message=f"{n_done} of {n_total} files")
         report = purpose_run.completed(report)
     if report is not None:
         yield report
@@ -152,6 +152,8 @@ class _PurposeRun:
     def steps(self) -> Iterator[tuple[int, int]]:
         """Ask about all files without a purpose; yield the number of files that are done, and of all."""
         documents = without_purpose(self._catalog, self._cache, self._model.key)
+        if documents:
+            yield 0, len(documents)
         n_at_once = _MAX_FILES * _CALLS_PER_WORKER * self._model.workers
         for start in range(0, len(documents), n_at_once):
             part = documents[start : start + n_at_once]

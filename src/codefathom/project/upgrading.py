@@ -13,6 +13,7 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple
 
 from codefathom.errors import LockedError, ProviderError, TextRefusedError
@@ -174,8 +175,8 @@ class Upgrade:
         run = _Run()
         stopped: ProviderError | LockedError | None = None
         try:
-            for n_done in self._steps(missing, cache, run):
-                yield Progress("embed", 0, 0, message=f"{n_done} of {len(missing)} chunks")
+            for n_done in chain([0] if missing else [], self._steps(missing, cache, run)):
+                yield Progress("embed", n_done, len(missing), message=f"{n_done} of {len(missing)} chunks")
         except (ProviderError, LockedError) as error:
             stopped = error
         if stopped is None and run.n_refused > self._limits.error.error_share * len(missing):

@@ -387,7 +387,7 @@ def test_progress_is_told_and_the_report_comes_last(project: Project) -> None:
     project.write(**{f"f{n:02}": f"x = {n}\n" for n in range(20)})
     events = list(project.events(ScriptedChat([describes] * 3)))
     told = [event.message for event in events if isinstance(event, Progress) and event.phase == "purposes"]
-    assert told == ["16 of 22 files", "22 of 22 files"]
+    assert told == ["0 of 22 files", "16 of 22 files", "22 of 22 files"]
     assert [isinstance(event, IndexReport) for event in events] == [False] * (len(events) - 1) + [True]
 
 

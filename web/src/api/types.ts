@@ -3051,14 +3051,14 @@ export interface components {
             current_file: string;
             /**
              * Current
-             * @description Number of files that are done
+             * @description Number of files that are done; in the phase embed, of chunks
              * @default 0
              * @example 120
              */
             current: number;
             /**
              * Total
-             * @description Number of files to index; 0 while it is unknown
+             * @description Number of files to index, or of chunks to embed; 0 while it is unknown
              * @default 0
              * @example 480
              */

@@ -18,7 +18,7 @@ _IGNORE_FILE = ".fathomignore"
 
 def run(options: IndexOptions, face: Face) -> int:
     """Index, and print a report. Return 2 if the run paused because too much failed."""
-    with face.open() as engine:
+    with face.open(tells_extent=True) as engine:
         if options.dry_run:
             return _say(engine.plan(), face)
         if options.interactive and not _agreed(engine, face):

@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 from codefathom.cli.display.output import Output
 from codefathom.text.printable import duration, show_line
-from codefathom.types import Progress
+from codefathom.types import Extent, Progress
 
 _WIDTH = 20
 _TERMINAL_EVERY_S = 0.1
 _PLAIN_EVERY_S = 5.0
+_OF_MODELS = ("embed", "purposes")  # phases of which one step may take long
 _PHASES = {
     "wait": "waiting",
     "scan": "scanning",
@@ -31,13 +32,14 @@ class ProgressLine:
     """Takes the events of a run and shows them."""
 
     def __init__(self, output: Output, clock: Callable[[], float] = time.monotonic) -> None:
+        self.tells_extent = False
         self._output = output
         self._clock = clock
-        self._started = clock()
+        self._began = self._started = clock()
         self._shown_at = self._started
         self._n_done = 0
         self._n_chunks = 0
-        self._is_waiting = False
+        self._phase = ""
 
     def __call__(self, event: Progress) -> None:
         """Show an event, unless the last one was shown a moment ago."""
@@ -47,13 +49,19 @@ class ProgressLine:
         if event.phase != "wait":
             self._n_done, self._n_chunks = event.n_done, event.n_chunks
         every = _TERMINAL_EVERY_S if self._output.is_terminal else _PLAIN_EVERY_S
-        if event.phase == "wait" and not self._is_waiting:
-            every = 0.0  # the reason for waiting is shown at once
-        self._is_waiting = event.phase == "wait"
+        is_new = event.phase != self._phase
+        if is_new and (self._output.is_terminal or event.phase in ("wait", *_OF_MODELS)):
+            every = 0.0  # the phase that is shown is the one that runs
+        if is_new:
+            self._began = now
+        self._phase = event.phase
+        if event.extent is not None and self.tells_extent:
+            self._output.write(f"{extent_text(event.extent)}\n")
+            self._output.flush()
         if now - self._shown_at < every:
             return
         self._shown_at = now
-        text = describe(event, now - self._started)
+        text = describe(event, now - self._began)
         if self._output.is_terminal:
             self._output.pass_by(text)
         else:
@@ -72,18 +80,25 @@ class ProgressLine:
         self._n_done = 0
 
 
+def extent_text(extent: Extent) -> str:
+    """Return the files of a run in one line."""
+    numbers = f"{extent.n_to_index} to index, {extent.n_to_remove} to remove from the index"
+    return f"{extent.n_files} files in the project: {numbers}"
+
+
 def describe(event: Progress, seconds: float) -> str:
-    """Return one line: phase, bar, files, chunks, files a second, time left."""
+    """Return one line: phase, bar, files or chunks, their number a second, time left; `seconds` are of this phase."""
+    unit = "chunks" if event.phase == "embed" else "files"
     parts = [f"{_PHASES.get(event.phase, event.phase):<8}"]
     if event.n_total:
         n_filled = _WIDTH * event.n_done // event.n_total
-        parts.append(f"[{'#' * n_filled}{'-' * (_WIDTH - n_filled)}] {event.n_done}/{event.n_total} files")
+        parts.append(f"[{'#' * n_filled}{'-' * (_WIDTH - n_filled)}] {event.n_done}/{event.n_total} {unit}")
     if event.n_chunks:
         parts.append(f"{event.n_chunks} chunks")
     if event.phase != "wait" and event.n_done and event.n_total and seconds > 0:
         rate = event.n_done / seconds
         parts.append(f"{rate:.0f}/s")
         parts.append(f"{duration((event.n_total - event.n_done) / rate)} left")
-    if event.message:
+    if event.message and not (event.n_total and event.phase in _OF_MODELS):
         parts.append(event.message)
     return "  ".join(parts)

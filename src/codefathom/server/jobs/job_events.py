@@ -63,7 +63,7 @@ def of_step(before: Step, step: Step) -> Iterator[ServerEvent]:
     """Yield the events of a step, with the names that clients know."""
     shape = step_shape(step)
     if before.phase == "scan" and step.phase != "scan":
-        yield ServerEvent("scan_complete", {"file_count": step.total})
+        yield ServerEvent("scan_complete", {"file_count": step.total, **(step.extent or {})})
     yield ServerEvent(_NAMES.get(step.phase, step.phase), shape)
 
 

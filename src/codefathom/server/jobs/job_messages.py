@@ -46,14 +46,15 @@ def order_of(line: bytes) -> Order:
 class Step:
     """The progress of a job."""
 
-    phase: str = "queued"  # queued starting clone waiting scan index write purposes paused
+    phase: str = "queued"  # queued starting clone waiting scan index write purposes embed paused
     current_file: str = ""
-    current: int = 0  # files that are done
-    total: int = 0  # files to do; 0 while it is not known
+    current: int = 0  # files that are done; in the phase embed, chunks
+    total: int = 0  # to do; 0 while it is not known
     n_chunks: int = 0
     rate: float = 0.0  # files a second
     remaining_s: float | None = None  # None while it cannot be told
     message: str = ""
+    extent: Mapping[str, int] | None = None  # told once, before the work begins: the fields of `types.Extent`
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,7 @@ class JobPace:
             rate=round(rate, 2),
             remaining_s=round((progress.n_total - progress.n_done) / rate, 1) if is_known else None,
             message=progress.message,
+            extent=asdict(progress.extent) if progress.extent is not None else None,
         )
 
 

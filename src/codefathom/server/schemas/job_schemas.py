@@ -24,8 +24,12 @@ class StepOut(Out):
         "purposes, embed, paused; then the state in which it ended",
     )
     current_file: Sound = Field(default="", examples=["shop/cart.py"])
-    current: int = Field(default=0, examples=[120], description="Number of files that are done")
-    total: int = Field(default=0, examples=[480], description="Number of files to index; 0 while it is unknown")
+    current: int = Field(
+        default=0, examples=[120], description="Number of files that are done; in the phase embed, of chunks"
+    )
+    total: int = Field(
+        default=0, examples=[480], description="Number of files to index, or of chunks to embed; 0 while it is unknown"
+    )
     percent: float = Field(default=0.0, examples=[25.0])
     chunk_count: int = Field(default=0, examples=[900])
     files_per_second: float = Field(default=0.0, examples=[310.5])

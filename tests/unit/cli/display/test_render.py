@@ -29,6 +29,7 @@ from codefathom.types import (
     Chunk,
     Context,
     ContextFile,
+    Extent,
     Failure,
     ForModel,
     FoundSymbol,
@@ -436,7 +437,7 @@ def progress_of(times: list[float], *, terminal: bool) -> tuple[str, ProgressLin
 
 def test_a_terminal_gets_one_line_that_changes_and_goes_away() -> None:
     text, _ = progress_of([0.05, 0.2, 0.25, 0.4], terminal=True)
-    assert text.count("\r\x1b[K") == 3  # two shown, one cleared; those that follow at once are not
+    assert text.count("\r\x1b[K") == 4  # three shown, one cleared; those that follow at once are not
     assert text.endswith("\r\x1b[K")
     assert "\n" not in text
 
@@ -452,6 +453,29 @@ def test_elsewhere_there_is_a_plain_line_every_few_seconds() -> None:
     text, _ = progress_of([0.1, 4.0, 6.0, 8.0, 12.0], terminal=False)
     assert [line.split()[2] for line in text.splitlines()] == ["3/5", "5/5"]
     assert "\x1b" not in text
+
+
+def test_the_phase_that_is_shown_is_the_one_that_runs() -> None:
+    for stream, count in ((Terminal(), 3), (StringIO(), 1)):  # a pipe gets the phase that takes long
+        clock = iter([0.0, 0.01, 0.02, 0.03, 0.04])
+        line = ProgressLine(Output(stream, {"TERM": "xterm"}), clock=lambda clock=clock: next(clock))
+        line(Progress("index", 0, 2))
+        line(Progress("write", 2, 2))
+        line(Progress("embed", 0, 40, message="0 of 40 chunks"))
+        text = stream.getvalue()
+        assert sum(phase in text for phase in ("indexing", "writing", "embedding")) == count
+        assert "embedding  [--------------------] 0/40 chunks" in text
+        assert "0 of 40" not in text
+
+
+def test_the_extent_of_the_work_is_told_before_it_where_wanted() -> None:
+    for tells_extent in (True, False):
+        stream = StringIO()
+        line = ProgressLine(Output(stream, {}), clock=lambda: 0.0)
+        line.tells_extent = tells_extent
+        line(Progress("index", 0, 30, extent=Extent(1_200, 30, 2)))
+        expected = "1200 files in the project: 30 to index, 2 to remove from the index\n"
+        assert stream.getvalue() == (expected if tells_extent else "")
 
 
 def test_the_summary_tells_what_was_indexed() -> None:
