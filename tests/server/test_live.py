@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -132,3 +133,44 @@ def test_a_project_follows_its_own_file(serve: Serve, config: ServerConfig, shop
         assert "search.limit cannot be 'many'" in project["problem"]
         write(shop / "fathom.toml", "[search]\nlimit = 1\n")
         assert n_hits() == 1
+
+
+def test_a_file_that_breaks_stops_no_project_and_no_page(file: Path, config: ServerConfig, shop: Path) -> None:
+    config = replace(config, user_file=str(file))
+    write(file, "[search]\nlimit = 3\n")
+
+    def load() -> ServerConfig:
+        load_settings("", user_file=str(file))
+        return config
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("codefathom.server.live.LOOK_AGAIN_AFTER_S", -1.0)
+        with serving(create_app(config, load)) as address, httpx.Client(base_url=address, timeout=LONG_S) as client:
+            add(client, shop)
+            index(shop)
+            for text in ("[search\n", "[search]\nlimit = 3\n", "[nothing]\nlimit = 3\n"):
+                write(file, text)
+                hits = client.post("/search", json={"query": "order price", "project_id": "shop"}).json()["hits"]
+                assert len(hits) == 3
+                assert client.get("/projects/shop").json()["status"] == "indexed"
+                for route in ("/monitoring/services", "/config", "/config?project_id=shop", "/projects/shop/status"):
+                    assert client.get(route).status_code == 200, route
+            (settings,) = (
+                check for check in client.get("/monitoring/services").json()["services"] if check["name"] == "settings"
+            )
+            assert not settings["ok"]
+            assert "nothing" in settings["detail"]
+
+
+def test_a_project_with_a_broken_file_does_not_keep_the_others_from_answering(server: httpx.Client, shop: Path) -> None:
+    other = shop.parent / "other"
+    shutil.copytree(shop, other)
+    for folder in (shop, other):
+        add(server, folder)
+        index(folder)
+    write(other / "fathom.toml", "[search\n")
+    assert server.post("/search", json={"query": "order price"}).status_code == 200
+    answer = server.post("/ask", json={"question": "where are orders priced?"})
+    assert answer.status_code == 200, answer.text
+    assert "price" in answer.json()["answer"]
+    assert server.post("/ask", json={"question": "where?", "project_id": "other"}).status_code == 409

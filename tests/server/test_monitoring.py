@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,14 +11,19 @@ import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protocols.server import serving as model_server
 from tests.server.conftest import Serve
 from tests.server.test_projects import add, index
+from tests.server.test_routes_ask import spoken
+from tests.waiting import comes
 
 from codefathom import Engine, __version__
 from codefathom.config.settings import declared_settings
 from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.metrics.counters import BUCKETS_S, RequestRecord, ServerCounters
+from codefathom.server.metrics.model_health import ModelHealth
 from codefathom.server.server_config import ServerConfig
+from codefathom.types import Check
 
 
 @pytest.fixture
@@ -222,3 +228,80 @@ def test_a_token_for_some_projects_sees_only_those(serve: Serve, config: ServerC
         shown = server.get("/config", params={"project_id": "shop"}).json()["settings"]
         assert not [item["key"] for item in shown if item["key"].startswith("server.")]
         assert server.get("/projects/shop/status").status_code == 200
+
+
+# ---- models
+
+
+def models(told: dict) -> dict[str, bool]:
+    return {item["name"]: item["ok"] for item in told["services"] if "model" in item["name"]}
+
+
+def test_models_are_asked_and_the_dead_one_is_named(serve: Serve, config: ServerConfig, shop: Path) -> None:
+    with model_server(spoken("OK")) as model:
+        name = f"openai:alive@{model.base_url}/v1"
+        with serve(replace(config, variables={"FATHOM_LLM__MODEL": name})) as server:
+            dead = {"llm.judge": "ollama:dead@http://127.0.0.1:1", "embed.model": "ollama:gone@http://127.0.0.1:1"}
+            add(server, shop, settings=dead)
+            before = time.time()
+            told = server.get("/monitoring/services", params={"ask_models": True}).json()
+            assert before <= told["models_asked_at"] <= time.time()
+            assert models(told) == {
+                "embedding model": True,
+                "model for answer, select, judge, excerpt, agent": True,
+                "shop: embedding model": False,
+                "shop: model for answer, select, excerpt, agent": True,
+                "shop: model for judge": False,
+            }
+            bad = next(item for item in told["services"] if item["name"] == "shop: model for judge")
+            assert "ollama:dead@http://127.0.0.1:1" in bad["detail"]
+            assert bad["hint"]
+            n_calls = len(model.asked)
+            server.patch("/projects/shop", json={"settings": {}})
+            again = server.get("/monitoring/services").json()
+            assert again["models_asked_at"] == 0
+            assert comes(lambda: server.get("/monitoring/services").json()["models_asked_at"])
+            assert models(server.get("/monitoring/services").json()) == {
+                "embedding model": True,
+                "model for answer, select, judge, excerpt, agent": True,
+            }
+            assert len(model.asked) > n_calls
+
+
+def test_who_looks_often_does_not_ask_the_models_as_often() -> None:
+    now, n_asked = [1_000.0], 0
+
+    def ask() -> tuple[Check, ...]:
+        nonlocal n_asked
+        n_asked += 1
+        return (Check("m", n_asked > 1, ""),)
+
+    health = ModelHealth(ask, lambda: now[0])
+    assert health.report(wait=True).asked_at == 1_000.0
+    now[0] += 29
+    assert (health.report().asked_at, n_asked) == (1_000.0, 1)
+    now[0] += 2  # one that failed is asked again soon
+    health.report()
+    assert comes(lambda: health.report().asked_at == 1_031.0)
+    now[0] += 299
+    assert (health.report().asked_at, n_asked) == (1_031.0, 2)
+    now[0] += 2
+    health.report()
+    assert comes(lambda: health.report().asked_at == 1_332.0)
+
+
+def test_a_look_at_the_models_that_breaks_is_not_the_last() -> None:
+    n_asked = 0
+
+    def ask() -> tuple[Check, ...]:
+        nonlocal n_asked
+        n_asked += 1
+        if n_asked == 1:
+            raise OSError("a broken disk")
+        return (Check("m", True, ""),)
+
+    health = ModelHealth(ask)
+    (check,) = health.report(wait=True).checks
+    assert not check.ok
+    assert "a broken disk" in check.detail
+    assert [check.ok for check in health.report(wait=True).checks] == [True]

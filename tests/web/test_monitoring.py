@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from codefathom import Engine
+from codefathom.server.server_config import ServerConfig
 
-from .conftest import ServedPage
+from .conftest import ServedPage, serving
 
 
 def tile(page: Page, name: str) -> Locator:
@@ -130,3 +133,16 @@ def test_what_is_not_as_it_should_be_is_said_at_the_top(page: Page, served: Serv
     page.route("**/api/health", lambda route: route.fulfill(json=told))
     opened(page, served)
     expect(page.get_by_role("status").filter(has_text="Problems of the server")).to_contain_text("cannot be used")
+
+
+def test_models_are_asked_and_the_dead_one_is_named_with_the_time(
+    page: Page, config: ServerConfig, tmp_path: Path
+) -> None:
+    variables = {**os.environ, "FATHOM_LLM__MODEL": "ollama:dead@http://127.0.0.1:1"}
+    with serving(tmp_path, replace(config, variables=variables)) as served:
+        opened(page, served)
+        dead = page.locator(".checks li").filter(has_text="ollama:dead")
+        expect(dead).to_contain_text("cannot be reached")
+        expect(dead).to_contain_text("needs attention")
+        expect(page.get_by_text(re.compile("The models were asked (now|.* ago)"))).to_be_visible()
+        expect(page.locator(".checks li").filter(has_text="Embedding model")).to_contain_text("256 dimensions")

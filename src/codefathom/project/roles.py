@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
 
 from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
+from codefathom.config.settings import Settings
 from codefathom.errors import ProviderError, SettingsError, without_login
 from codefathom.project.location import Location
 from codefathom.project.opening import OpenedProject, index_model
-from codefathom.providers.base import Ask, ChatModel, Message, whole
+from codefathom.providers.base import Ask, ChatModel, Message, Reranker, whole
 from codefathom.types import Check
+
+if TYPE_CHECKING:
+    from codefathom.remote.chat_models import Connections
 
 # Each may have a model of its own.
 ROLES = ("answer", "select", "judge", "excerpt", "agent")
@@ -71,31 +77,63 @@ def check_models(opened: OpenedProject) -> tuple[Check, ...]:
     by_name: dict[str, list[str]] = {}
     for role, name in _names(opened.place).items():
         by_name.setdefault(name, []).append(role)
-    reranking = (_check_reranker(opened),) if opened.place.settings.rerank.model else ()
+    rerank = opened.place.settings.rerank.model
+    reranking = (_check_reranker(opened.reranker, rerank),) if rerank else ()
     if not by_name:
         return (Check("language models", True, "none is configured; answers consist of excerpts"), *reranking)
-    checks = [_check_model(opened, name, roles) for name, roles in by_name.items()]
+    checks = [_check_model(opened.chat_model, name, roles) for name, roles in by_name.items()]
     return (*checks, *reranking, Check("what leaves", True, leaving(opened.place)))
 
 
-def _check_model(opened: OpenedProject, name: str, roles: Sequence[str]) -> Check:
+def ask_models(settings: Settings, variables: Mapping[str, str]) -> tuple[Check, ...]:
+    """Ask each model that some settings name for one word, one vector or one grade; no index is opened."""
+    from codefathom.remote.chat_models import Connections  # with all that speaks to other machines
+    from codefathom.remote.reranking_model import reranker
+
+    rerank = settings.rerank.model
+    names = {role: settings.llm.of(role) for role in ROLES}
+    by_name = {name: [role for role, other in names.items() if other == name] for name in names.values() if name}
+    with closing(Connections(settings, variables)) as connections:
+        checks = [_check_embedder(settings, connections)]
+        checks += [_check_model(connections.chat_model, name, roles) for name, roles in by_name.items()]
+        if rerank and not is_on_disk(rerank):
+            checks.append(_check_reranker(lambda: reranker(settings, connections), rerank))
+    return tuple(checks)
+
+
+def _check_embedder(settings: Settings, connections: Connections) -> Check:
+    from codefathom.remote.embedding_model import embedder
+    from codefathom.remote.on_disk import kind_and_path
+
+    said, started = shown_model(settings.embed.model), time.perf_counter()
+    try:
+        if is_on_disk(settings.embed.model):  # it is loaded by who embeds
+            kind_and_path(settings.embed.model, "embed.model")
+            return Check("embedding model", True, said)
+        model = embedder(settings, connections, lambda _: 0)
+        model.embed(["read a file"], "query")
+    except (ProviderError, SettingsError) as error:
+        return Check("embedding model", False, f"{said}: {error}", error.hint)
+    took_ms = 1000 * (time.perf_counter() - started)
+    return Check("embedding model", True, f"{said} answered in {took_ms:.0f} ms with {model.dimensions} dimensions")
+
+
+def _check_model(chat_model: Callable[[str], ChatModel], name: str, roles: Sequence[str]) -> Check:
     started = time.perf_counter()
     label, said = f"model for {', '.join(roles)}", shown_model(name)
     try:
-        reply = whole(opened.chat_model(name), Ask([Message("user", "Say OK.")], max_tokens=16))
+        reply = whole(chat_model(name), Ask([Message("user", "Say OK.")], max_tokens=16))
     except (ProviderError, SettingsError) as error:
         return Check(label, False, f"{said}: {error}", error.hint)
     took_s = time.perf_counter() - started
     return Check(label, True, f"{said} answered in {took_s:.1f} s" + (f" as {reply.model}" if reply.model else ""))
 
 
-def _check_reranker(opened: OpenedProject) -> Check:
+def _check_reranker(reranker: Callable[[], Reranker], name: str) -> Check:
     started = time.perf_counter()
-    said = shown_model(opened.place.settings.rerank.model)
+    said = shown_model(name)
     try:
-        near, far = opened.reranker().scores(
-            "read a file", ["def read(path): return open(path).read()", "class Colour:"]
-        )
+        near, far = reranker().scores("read a file", ["def read(path): return open(path).read()", "class Colour:"])
     except (ProviderError, SettingsError) as error:
         return Check("reranking model", False, f"{said}: {error}", error.hint)
     took_s = time.perf_counter() - started

@@ -20,6 +20,7 @@ from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.live import Live
 from codefathom.server.metrics.counters import ServerCounters
 from codefathom.server.metrics.metrics_middleware import MetricsMiddleware
+from codefathom.server.metrics.model_health import ModelHealth
 from codefathom.server.metrics.tracing import connect
 from codefathom.server.projects.project_table import Projects
 from codefathom.server.routes import (
@@ -33,6 +34,7 @@ from codefathom.server.routes import (
     routes_search,
     routes_service,
 )
+from codefathom.server.routes.overview import models_of
 from codefathom.server.searches.search_cache import ResultCache
 from codefathom.server.searches.search_pool import SearchPool
 from codefathom.server.searches.search_queue import SearchQueue
@@ -113,12 +115,15 @@ def _state(live: Live) -> ServerState:
     cache = ResultCache(lambda: live.current.cache_entries, lambda: live.current.cache_ttl_s)
     live.on_change(projects.opened.drop_all)
     live.on_change(cache.clear)
+    model_health = ModelHealth(lambda: models_of(projects, live))
+    live.on_change(model_health.forget)
     conversations = Conversations(os.path.join(config.data_dir, "conversations.db"))
     return ServerState(
         live=live,
         projects=projects,
         cache=cache,
         measures=ServerCounters(),
+        model_health=model_health,
         jobs=Jobs(
             os.path.join(config.data_dir, "jobs.db"),
             n_at_once=config.jobs_at_once,

@@ -14,6 +14,7 @@ from codefathom.server.http.problem_json import ForbiddenError
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.live import Live
 from codefathom.server.metrics.counters import ServerCounters
+from codefathom.server.metrics.model_health import ModelHealth
 from codefathom.server.projects.project_table import Projects
 from codefathom.server.searches.search_cache import ResultCache
 from codefathom.server.searches.search_pool import SearchPool
@@ -29,6 +30,7 @@ class ServerState:
     projects: Projects
     cache: ResultCache
     measures: ServerCounters
+    model_health: ModelHealth
     jobs: Jobs
     conversations: Conversations
     answers: AnswerTasks

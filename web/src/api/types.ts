@@ -2833,6 +2833,12 @@ export interface components {
             started_at: number;
             /** Services */
             services: components["schemas"]["CheckOut"][];
+            /**
+             * Models Asked At
+             * @description when the models of the whole server were asked; 0: they are being asked for the first time
+             * @example 1790000040
+             */
+            models_asked_at?: number | null;
         };
         /**
          * SettingOut
@@ -4261,7 +4267,7 @@ export interface operations {
             query?: {
                 /** @description project; without it, the whole server */
                 project_id?: string;
-                /** @description also send a short request to each model */
+                /** @description send a short request to each model now; without it, the server asks its models every five minutes while somebody looks */
                 ask_models?: boolean;
             };
             header?: never;

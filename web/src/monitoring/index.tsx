@@ -1,5 +1,6 @@
 import { ReloadOutlined } from "@ant-design/icons";
 import { Button, Tooltip } from "antd";
+import { useCallback, useRef, useState } from "react";
 import { get, type Schemas } from "../api/client";
 import { useText } from "../i18n";
 import { useFormat } from "../i18n/format";
@@ -14,6 +15,8 @@ import "./monitoring.css";
 
 const STATS_EVERY_S = 5;
 const SERVICES_EVERY_S = 15;
+/** While the models are being asked. */
+const ANSWERS_EVERY_S = 2;
 // For this the server looks at every file of every project.
 const STORES_EVERY_S = 60;
 
@@ -23,16 +26,16 @@ export default function MonitoringPage() {
     (signal) => get<Schemas["StatsOut"]>("/monitoring/stats", undefined, signal),
     STATS_EVERY_S,
   );
-  const services = useRefreshing(
-    (signal) => get<Schemas["ServicesOut"]>("/monitoring/services", undefined, signal),
-    SERVICES_EVERY_S,
-  );
+  const services = useServices();
   const health = useRefreshing((signal) => get<Schemas["HealthOut"]>("/health", undefined, signal), SERVICES_EVERY_S);
   const stores = useRefreshing(
     (signal) => get<Schemas["StoresOut"]>("/monitoring/store", undefined, signal),
     STORES_EVERY_S,
   );
-  const reload = () => [stats, services, health, stores].forEach((load) => load.reload());
+  const reload = () => {
+    services.ask();
+    [stats, health, stores].forEach((load) => load.reload());
+  };
   return (
     <div className="page monitoring">
       <Head services={services.value} at={stats.at} isLoading={stats.loading} onReload={reload} />
@@ -44,7 +47,7 @@ export default function MonitoringPage() {
           <Tiles stats={stats.value} stores={stores.value} />
           <Charts minutes={stats.value.minutes} at={stats.at} />
           <section className="two">
-            {services.value && <Services services={services.value.services} />}
+            {services.value && <Services found={services.value} />}
             <Errors failed={stats.value.failed} />
           </section>
           <Indexes projects={stats.value.projects} stores={stores.value?.stores} />
@@ -53,6 +56,25 @@ export default function MonitoringPage() {
       )}
     </div>
   );
+}
+
+/** The parts of the service; `ask` asks the models now. */
+function useServices() {
+  const [everySeconds, setEvery] = useState(SERVICES_EVERY_S);
+  const isToAsk = useRef(false);
+  const load = useRefreshing(async (signal) => {
+    const query = isToAsk.current ? { ask_models: true } : undefined;
+    isToAsk.current = false;
+    const services = await get<Schemas["ServicesOut"]>("/monitoring/services", query, signal);
+    setEvery(services.models_asked_at === 0 ? ANSWERS_EVERY_S : SERVICES_EVERY_S);
+    return services;
+  }, everySeconds);
+  const { reload } = load;
+  const ask = useCallback(() => {
+    isToAsk.current = true;
+    reload();
+  }, [reload]);
+  return { ...load, ask };
 }
 
 interface HeadProps {

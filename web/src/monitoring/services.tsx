@@ -14,11 +14,15 @@ const NAMES: Readonly<Record<string, Key>> = {
 };
 
 /** Which parts of the service work, and what to do about those that do not. */
-export function Services({ services }: { readonly services: readonly Schemas["CheckOut"][] }) {
+export function Services({ found }: { readonly found: Schemas["ServicesOut"] }) {
   const t = useText();
+  const { services, models_asked_at: askedAt } = found;
   return (
     <section className="panel block">
       <h2>{t("monitoring.services")}</h2>
+      <p className="soft small" role="status">
+        {askedAt ? <Asked at={askedAt} /> : t("monitoring.models.asking")}
+      </p>
       <ul className="checks">
         {services.map((check) => (
           <li key={check.name}>
@@ -40,6 +44,12 @@ export function Services({ services }: { readonly services: readonly Schemas["Ch
       </ul>
     </section>
   );
+}
+
+function Asked({ at }: { readonly at: number }) {
+  const t = useText();
+  const { ago, date } = useFormat();
+  return <span title={date(at)}>{t("monitoring.models.asked", { ago: ago(at) })}</span>;
 }
 
 function nameOf(name: string, t: Text): string {

@@ -39,6 +39,8 @@ export const monitoringText = texts(
     "monitoring.now": "now",
 
     "monitoring.services": "Services and models",
+    "monitoring.models.asking": "The models are being asked …",
+    "monitoring.models.asked": "The models were asked {ago}.",
     "monitoring.service.ok": "works",
     "monitoring.service.bad": "needs attention",
     "monitoring.service.data-folder": "Data folder",
@@ -121,6 +123,8 @@ export const monitoringText = texts(
     "monitoring.now": "现在",
 
     "monitoring.services": "服务与模型",
+    "monitoring.models.asking": "正在询问模型……",
+    "monitoring.models.asked": "{ago}询问过模型。",
     "monitoring.service.ok": "正常",
     "monitoring.service.bad": "需要处理",
     "monitoring.service.data-folder": "数据目录",

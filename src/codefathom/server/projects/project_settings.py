@@ -63,13 +63,14 @@ def shown(settings: Mapping[str, object]) -> dict[str, object]:
 def checks(root: str, settings: Settings) -> tuple[Check, ...]:
     """Return a check for each model of a project under these settings, which are not stored."""
     try:
-        with ServedEngine.open(root, settings=_in_haste(settings)) as engine:
+        with ServedEngine.open(root, settings=in_haste(settings)) as engine:
             return (check_embedding(engine.opened), *check_models(engine.opened))
     except FathomError as error:  # such as a kind of store that there is not
         return (Check("settings", False, str(error), error.hint),)
 
 
-def _in_haste(settings: Settings) -> Settings:
+def in_haste(settings: Settings) -> Settings:
+    """Return the settings with short limits of time: somebody waits, and a model that is away must be told soon."""
     llm, embed, rerank = settings.llm, settings.embed, settings.rerank
     return settings._replace(
         llm=llm._replace(

@@ -182,6 +182,10 @@ class Projects:
             return Summary("", None, str(error))
         return _summary(place)
 
+    def settings_of(self, project: ServedProject) -> Settings:
+        """Return the settings in force for a project. Raises SettingsError."""
+        return self._settings(project.root, project.overrides)
+
     def add(self, path: str, name: str = "", settings: Mapping[str, object] | None = None) -> ServedProject:
         """Add the project that a path lies in. Raises RequestError, and ConflictError when it is there already."""
         place = self.place(path)

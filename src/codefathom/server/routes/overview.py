@@ -6,15 +6,17 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from codefathom.config.configuration import load_settings
-from codefathom.config.model_names import shown_model
 from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
 from codefathom.errors import FathomError
-from codefathom.project.roles import ROLES
+from codefathom.project.roles import ROLES, ask_models
 from codefathom.server.http.auth import Caller
-from codefathom.server.projects.project_table import ServedProject
+from codefathom.server.live import Live
+from codefathom.server.projects.project_settings import in_haste
+from codefathom.server.projects.project_table import Projects, ServedProject
 from codefathom.server.routes.search_requests import indexed
 from codefathom.server.served_settings import open_hosts
 from codefathom.server.state import ServerState
@@ -40,8 +42,30 @@ class Setting:
 
 
 def services(state: ServerState) -> tuple[Check, ...]:
-    """Return a check for each part that the server needs, without a call to any model."""
-    return (*_machine(state), *_models(settings_of_server(state)))
+    """Return a check for each part that the server needs, without the models."""
+    return (*_machine(state), *_no_model(settings_of_server(state)))
+
+
+def models_of(projects: Projects, live: Live) -> tuple[Check, ...]:
+    """Ask the models of the server and of each project with others; the names of these begin with their projects."""
+    config = live.current
+    own = load_settings(config.data_dir, environ=config.variables, user_file=config.user_file)
+    groups: dict[tuple[str, ...], tuple[Settings, list[str]]] = {_model_names(own): (own, [])}
+    for project in projects.listed():
+        with suppress(FathomError):  # the part "projects" says so
+            settings = projects.settings_of(project)
+            groups.setdefault(_model_names(settings), (settings, []))[1].append(project.id)
+    checks = []
+    for names, (settings, ids) in groups.items():
+        where = "" if names == _model_names(own) else f"{', '.join(ids)}: "
+        answers = ask_models(in_haste(settings), config.variables)
+        checks += [replace(check, name=f"{where}{check.name}") for check in answers]
+    return tuple(checks)
+
+
+def _model_names(settings: Settings) -> tuple[str, ...]:
+    llm, embed, rerank = settings.llm, settings.embed, settings.rerank
+    return (*map(llm.of, ROLES), llm.base_url, embed.model, embed.base_url, rerank.model, rerank.base_url)
 
 
 def _machine(state: ServerState) -> Iterator[Check]:
@@ -70,15 +94,10 @@ def _problem(state: ServerState, project: ServedProject) -> str:
     return state.projects.summary(project).problem
 
 
-def _models(settings: Settings) -> Iterator[Check]:
-    yield Check("embedding model", True, shown_model(settings.embed.model))
-    names = {role: settings.llm.of(role) for role in ROLES}
-    if not any(names.values()):
+def _no_model(settings: Settings) -> Iterator[Check]:
+    if not any(settings.llm.of(role) for role in ROLES):
         hint = "for written answers, set llm.model, for example to ollama:qwen2.5-coder:14b"
         yield Check("language model", False, "none is configured; answers consist of excerpts", hint)
-    for role, name in names.items():
-        if name:
-            yield Check(f"model for {role}", True, shown_model(name))
 
 
 def stores(state: ServerState, caller: Caller) -> tuple[Store, ...]:

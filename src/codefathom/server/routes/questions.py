@@ -11,7 +11,7 @@ from typing import cast
 from codefathom.answer.answer_types import Answer, AnswerRequest
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.settings import Settings
-from codefathom.errors import UsageError
+from codefathom.errors import FathomError, UsageError
 from codefathom.project.answer_setup import recent
 from codefathom.providers.base import NO_USAGE, Message
 from codefathom.search.question.query import check_length, unwrap
@@ -19,7 +19,7 @@ from codefathom.server.answers.answer_events import EngineEvent
 from codefathom.server.answers.answer_runs import AnswerTask, Asker
 from codefathom.server.answers.conversations import Conversation, history
 from codefathom.server.http.auth import Caller
-from codefathom.server.http.problem_json import BusyError, NotFoundError, NotIndexedError
+from codefathom.server.http.problem_json import BusyError, NotFoundError
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed
 from codefathom.server.routes.several import ask_several
@@ -116,23 +116,24 @@ def conversation_of(state: ServerState, caller: Caller, conversation_id: str) ->
 
 
 def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple[str, ...]:
-    """Return the projects of a question: without names, those that have an index.
+    """Return the projects of a question: without names, those that can be asked.
 
-    Raises NotFoundError, and NotIndexedError when none of them has one.
+    Raises NotFoundError, and the error of the first project when none can be asked.
     """
     projects = chosen_projects(state, caller, named)
     if named:
         return projects
-    with_index, error = [], None
+    usable: list[str] = []
+    error: FathomError | None = None
     for project in projects:
         try:
             with indexed(state, project, caller):
-                with_index.append(project)
-        except NotIndexedError as problem:
+                usable.append(project)
+        except FathomError as problem:
             error = error or problem
-    if error is not None and not with_index:
+    if error is not None and not usable:
         raise error
-    return tuple(with_index)
+    return tuple(usable)
 
 
 def _contexts(question: str, events: Iterator[EngineEvent]) -> Iterator[EngineEvent]:

@@ -10,6 +10,7 @@ from fastapi.responses import PlainTextResponse
 from codefathom import __version__
 from codefathom.errors import FathomError
 from codefathom.server.http.problem_json import ForbiddenError
+from codefathom.server.metrics.model_health import ModelReport
 from codefathom.server.projects.project_settings import closed, names_host
 from codefathom.server.routes import overview
 from codefathom.server.schemas.monitoring_schemas import (
@@ -35,7 +36,14 @@ from codefathom.types import Check, Status
 OfProject: TypeAlias = Annotated[
     str, Query(max_length=200, examples=["shop"], description="project; without it, the whole server")
 ]
-AskModels: TypeAlias = Annotated[bool, Query(examples=[False], description="also send a short request to each model")]
+AskModels: TypeAlias = Annotated[
+    bool,
+    Query(
+        examples=[False],
+        description="send a short request to each model now; without it, the server asks its models every five minutes "
+        "while somebody looks",
+    ),
+]
 _KINDS: dict[type, Literal["switch", "number", "fraction", "text", "list"]] = {
     bool: "switch",
     int: "number",
@@ -63,7 +71,8 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
             with state.projects.lease(project_id, caller) as engine:
                 return _services_out(state, engine.doctor(providers=ask_models))
         _needs_manager(caller.may_manage)
-        return _services_out(state, overview.services(state))
+        report = state.model_health.report(wait=ask_models)
+        return _services_out(state, overview.services(state), report)
 
     @routes.get("/monitoring/stats", summary="Show the numbers of indexed files, requests and failures")
     def stats(caller: ManagerHere) -> StatsOut:
@@ -154,10 +163,15 @@ def _stats_out(state: ServerState, caller: ManagerHere, project_id: str) -> Proj
     return ProjectStatsOut.model_validate({"project_id": project_id, "modules": modules, **values})
 
 
-def _services_out(state: ServerState, checks: tuple[Check, ...]) -> ServicesOut:
-    listed = [CheckOut.model_validate(check) for check in checks]
-    ok = all(check.ok for check in checks)
-    return ServicesOut(ok=ok, version=__version__, started_at=state.measures.started_at, services=listed)
+def _services_out(state: ServerState, checks: tuple[Check, ...], models: ModelReport | None = None) -> ServicesOut:
+    listed = [CheckOut.model_validate(check) for check in (*checks, *(models.checks if models else ()))]
+    return ServicesOut(
+        ok=all(check.ok for check in listed),
+        version=__version__,
+        started_at=state.measures.started_at,
+        services=listed,
+        models_asked_at=models.asked_at if models else None,
+    )
 
 
 def _kept(status: Status) -> dict[str, Any]:

@@ -70,6 +70,7 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
     def change(project_id: ProjectId, body: ProjectChangeIn, _: ManagerHere) -> ProjectOut:
         project = state.projects.change(project_id, body.name, body.settings)
         state.cache.clear()
+        state.model_health.forget()
         return project_out(state, project)
 
     @routes.delete("/projects/{project_id}", status_code=204, summary="Remove a project; its files and its index stay")

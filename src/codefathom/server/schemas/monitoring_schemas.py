@@ -25,6 +25,11 @@ class ServicesOut(Out):
     version: str = Field(examples=["0.1.0"])
     started_at: float = Field(examples=[1_790_000_000.0])
     services: list[CheckOut]
+    models_asked_at: float | None = Field(
+        default=None,
+        examples=[1_790_000_040.0],
+        description="when the models of the whole server were asked; 0: they are being asked for the first time",
+    )
 
 
 class ProjectStatsOut(Out):
