@@ -275,6 +275,12 @@ class Engine:
         with reading(self._believed(), whole=True) as opened:
             return tuple(opened.catalog.symbols(query, path=path, kind=kind, limit=limit))
 
+    def n_symbols(self, query: str = "", *, path: str = "", kind: str = "") -> int:
+        """Return the number of symbols that `symbols` gives without a limit."""
+        _check_texts(query, path, kind)
+        with reading(self._believed(), whole=True) as opened:
+            return opened.catalog.n_symbols(query, path=path, kind=kind)
+
     @property
     def files(self) -> Files:
         """The indexed files: their names, lines and outlines."""

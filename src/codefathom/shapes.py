@@ -22,6 +22,7 @@ from codefathom.types import (
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, Source, StageTrace
+    from codefathom.project.browsing import IndexedFile
 
 
 def to_json(value: object) -> str:
@@ -125,10 +126,15 @@ def trace_shape(trace: Iterable[StageTrace]) -> list[dict[str, Any]]:
     ]
 
 
-def symbols_shape(query: str, symbols: Iterable[FoundSymbol]) -> dict[str, Any]:
-    """Return the JSON of `fathom symbols --json`."""
+def symbols_shape(query: str, symbols: Iterable[FoundSymbol], n_symbols: int) -> dict[str, Any]:
+    """Return the JSON of `fathom symbols --json`; `n_symbols` counts also those that a limit has cut off."""
     listed = [{"path": item.path, "language": item.language, **asdict(item.symbol)} for item in symbols]
-    return {"query": query, "symbols": listed}
+    return {"query": query, "symbols": listed, "n_symbols": n_symbols}
+
+
+def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
+    """Return the JSON of `fathom files --json`."""
+    return {"files": [file._asdict() for file in files]}
 
 
 def plain_shape(value: RelatedResult | Context | IndexReport | Status) -> dict[str, Any]:

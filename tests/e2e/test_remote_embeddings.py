@@ -226,6 +226,13 @@ def test_the_bundled_model_says_how_to_make_it_shorter(project: Path) -> None:
     assert "embed.reduce" in caught.value.hint
 
 
+def test_a_greater_length_than_the_model_has_is_its_own(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--build-index", "--source-dir", str(project), "--duckdb-vector-dim", "1024"]) == 0
+    assert "failed" not in capsys.readouterr().out
+    assert main(["-C", str(project), "search", "order price"]) == 0
+    assert "indexed" not in capsys.readouterr().err  # the same vectors as without the option
+
+
 def test_secrets_do_not_leave_the_machine(
     project: Path, served: ServedSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ from codefathom.errors import UsageError
 
 _MODES = ("--rag", "--build-index", "--query-index")
 
-LEGACY_OPTIONS = (
+_ON_OPTIONS = (
     Option(("prompt",), "the question", "QUERY", repeat=True),
     Option(("--rag",), "as `fathom ask`; without a language model as `fathom context`"),
     Option(("--build-index",), "as `fathom index`"),
@@ -41,10 +41,9 @@ LEGACY_OPTIONS = (
         setting="judge.relevance_threshold",
     ),
     Option(("--enable-hybrid-index",), "search by words and by vectors"),
-    Option(("--no-enable-hybrid-index",), "search by words only"),
     Option(
         ("--duckdb-vector-dim",),
-        "length of the vectors; 0: the length that the model produces",
+        "greatest length of the vectors; 0: the length that the model produces",
         "N",
         setting="embed.dimensions",
     ),
@@ -75,12 +74,25 @@ LEGACY_OPTIONS = (
     TOKENIZER_PATH,
     REQUIRED_EXTS,
 )
-_SWITCHES: Mapping[str, tuple[str, object]] = {
-    "enable_hybrid_index": ("search.mode", "hybrid"),
-    "no_enable_hybrid_index": ("search.mode", "lexical"),
-    "disable_auto_window": ("context.disable_auto_window", True),
-    "disable_segment_reorder": ("context.disable_segment_reorder", True),
+_OFF = {
+    "rag": "do not answer",
+    "build_index": "do not make the index",
+    "contexts_only": "write an answer",
+    "enable_hybrid_index": "search by words only",
+    "disable_auto_window": "adapt the context window to the model",
+    "disable_segment_reorder": "put excerpts into the order of their lines",
 }
+LEGACY_OPTIONS: tuple[Option, ...] = (
+    *_ON_OPTIONS,
+    *(Option((f"--no-{name.replace('_', '-')}",), help_text, turns_off=name) for name, help_text in _OFF.items()),
+)
+_SWITCHES: Mapping[str, tuple[str, object, object]] = {  # setting, its value when on, when off
+    "enable_hybrid_index": ("search.mode", "hybrid", "lexical"),
+    "disable_auto_window": ("context.disable_auto_window", True, False),
+    "disable_segment_reorder": ("context.disable_segment_reorder", True, False),
+}
+# Those that change a setting: `fathom config show` takes them, too.
+SETTING_OPTIONS = tuple(option for option in LEGACY_OPTIONS if option.setting or option.destination in _SWITCHES)
 NO_MODEL = "no language model is configured: the sources are the hits of the search, no model selects or judges them"
 
 
@@ -92,17 +104,16 @@ def is_legacy(words: Sequence[str]) -> bool:
 
 def translate(common: Common, values: Mapping[str, Any]) -> tuple[str, Any]:
     """Return the command that the options stand for, and the options of that command."""
-    overrides = dict(common.overrides)
-    overrides.update(setting for name, setting in _SWITCHES.items() if name in values)
+    overrides = {**common.overrides, **switched(values)}
     if "context.max_files" in overrides:  # a context and an answer are limited by settings of their own
         overrides.setdefault("rerank.top_n", overrides["context.max_files"])
     common = common._replace(overrides=overrides)
     prompt = values.get("prompt", "")
     if "query_index" in values:
         return "search", SearchOptions(common, values["query_index"])
-    if "build_index" in values:
+    if values.get("build_index"):
         return "index", IndexOptions(common)
-    if "rag" not in values:
+    if not values.get("rag"):
         raise UsageError(
             f"the options name no task: one of {', '.join(_MODES)} is needed",
             hint="`fathom --help` lists the commands and options",
@@ -112,7 +123,12 @@ def translate(common: Common, values: Mapping[str, Any]) -> tuple[str, Any]:
     query, only_contexts = unwrap(prompt)
     if not query.strip():
         raise UsageError("--rag needs a question", hint='fathom --rag "how are users authenticated?"')
-    return "ask", AskOptions(common, query, contexts_only=only_contexts or "contexts_only" in values, rag=True)
+    return "ask", AskOptions(common, query, contexts_only=only_contexts or bool(values.get("contexts_only")), rag=True)
+
+
+def switched(values: Mapping[str, Any]) -> dict[str, object]:
+    """Return the settings that switches of earlier scripts stand for."""
+    return {setting: on if values[name] else off for name, (setting, on, off) in _SWITCHES.items() if name in values}
 
 
 def as_context(options: AskOptions) -> ContextOptions:

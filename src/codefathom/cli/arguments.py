@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
-from codefathom.cli.aliases import LEGACY_OPTIONS, is_legacy, translate
+from codefathom.cli.aliases import LEGACY_OPTIONS, SETTING_OPTIONS, is_legacy, switched, translate
 from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Common, Option
 from codefathom.errors import UsageError
 from codefathom.text.printable import is_text
@@ -77,10 +77,13 @@ def _parse_top(words: Sequence[str]) -> ParsedCommand:
 
 
 def _parse_command(command: Command, words: Sequence[str]) -> ParsedCommand:
-    values = _read(f"fathom {command.name}", command.operands, (*command.options, *COMMON_OPTIONS), words)
+    options = (*command.options, *(SETTING_OPTIONS if command.name == "config" else ()))
+    values = _read(f"fathom {command.name}", command.operands, (*options, *COMMON_OPTIONS), words)
     if values.pop("help", False):
         return ParsedCommand(command.name, None, wants_help=True)
-    common, own = _divide(values, command.options)
+    common, own = _divide(values, options)
+    if command.name == "config":
+        common, own = _switched(common, own)
     for operand in command.operands:
         if len(operand.choices) == 1:  # a word that may be left out, such as the second one of `config show`
             own.pop(operand.destination, None)
@@ -89,6 +92,13 @@ def _parse_command(command: Command, words: Sequence[str]) -> ParsedCommand:
             missing = option.names[0] if option.names[0].startswith("-") else option.metavar
             raise UsageError(f"fathom {command.name} needs {missing}", hint=f"see fathom {command.name} --help")
     return ParsedCommand(command.name, command.options_type(common=common, **own))
+
+
+def _switched(common: Common, values: dict[str, Any]) -> tuple[Common, dict[str, Any]]:
+    """Move switches of earlier scripts to the settings."""
+    flags = {option.destination for option in SETTING_OPTIONS}
+    own = {name: value for name, value in values.items() if name not in flags}
+    return common._replace(overrides={**common.overrides, **switched(values)}), own
 
 
 def _parse_legacy(words: Sequence[str]) -> ParsedCommand:
@@ -102,7 +112,7 @@ def _parse_legacy(words: Sequence[str]) -> ParsedCommand:
 
 def _divide(values: dict[str, Any], options: Iterable[Option]) -> tuple[Common, dict[str, Any]]:
     """Split into the options of every command, settings included, and those of this command."""
-    overrides: dict[str, object] = dict(_assignment(text) for text in values.pop("set", ()))
+    overrides = dict(_assignment(text) for text in values.pop("set", ()))
     common = {name: values.pop(name) for name in ("source_dir", "json", "quiet", "verbose") if name in values}
     for option in options:
         if option.setting and option.destination in values:
@@ -110,13 +120,25 @@ def _divide(values: dict[str, Any], options: Iterable[Option]) -> tuple[Common, 
     return Common(overrides=overrides, **common), values
 
 
-def _assignment(text: str) -> tuple[str, str]:
+def _assignment(text: str) -> tuple[str, object]:
     key, equals, value = text.partition("=")
     if not equals:
         raise UsageError(
             f"--set {text!r} has no value", hint="write --set key=value; fathom config show lists the keys"
         )
-    return key.strip(), value
+    return key.strip(), _unquoted(value.strip())
+
+
+def _unquoted(value: str) -> object:
+    """Return a text or a list as `fathom config show` prints them, in the form of TOML; other values as they are."""
+    if not value.startswith(('"', "[")):
+        return value
+    import tomllib  # only for such a value
+
+    try:
+        return tomllib.loads(f"value = {value}")["value"]
+    except ValueError:
+        return value
 
 
 def _read(program: str, operands: Sequence[Option], options: Sequence[Option], words: Sequence[str]) -> dict[str, Any]:
@@ -193,7 +215,8 @@ def _parser(program: str, options: Iterable[Option]) -> _Parser:
         program, add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS, formatter_class=formatter
     )
     for option in options:
-        action = "append" if option.repeat else "store" if option.metavar else "store_true"
+        switch = "store_false" if option.turns_off else "store_true"
+        action = "append" if option.repeat else "store" if option.metavar else switch
         parser.add_argument(*option.names, dest=option.destination, action=action)
     return parser
 

@@ -22,7 +22,7 @@ class Face:
     def __init__(self, common: Common, out: TextIO, err: TextIO, environ: Mapping[str, str]) -> None:
         self.common = common
         self._out = Output(out, environ)
-        self._err = Output(err, environ)
+        self._err = Output(err, environ, is_needed=False)
         self.style = self._out.style
         self._environ = environ
         self._reported: set[str] = set()

@@ -19,12 +19,15 @@ class Option(NamedTuple):
     kind: type = str
     repeat: bool = False
     required: bool = False
+    turns_off: str = ""  # destination of the switch that this one turns off
     low: float | None = None  # limits of a number that is not a setting
     high: float | None = None
 
     @property
     def destination(self) -> str:
         """Name of the value after parsing."""
+        if self.turns_off:
+            return self.turns_off
         name = self.names[-1].lstrip("-").replace("-", "_")
         return "format" if name == "as" else name  # "as" cannot be the name of a field
 
@@ -71,6 +74,20 @@ class SymbolsOptions(NamedTuple):
     path: str = ""
     kind: str = ""
     limit: int = 50
+
+
+class FilesOptions(NamedTuple):
+    """`fathom files`."""
+
+    common: Common
+    folder: str = ""
+
+
+class CompletionOptions(NamedTuple):
+    """`fathom completion`."""
+
+    common: Common
+    shell: str
 
 
 class RelatedOptions(NamedTuple):
@@ -172,6 +189,7 @@ class Command(NamedTuple):
     examples: tuple[str, ...] = ()
 
 
+SHELLS = ("bash", "zsh", "fish")
 EXPORT_FORMATS = ("index-json", "jsonl")
 CONTEXT_FORMATS = ("files", "autocoder", "markdown", "xml", "json")
 
@@ -313,6 +331,14 @@ COMMANDS = (
         ),
         SymbolsOptions,
         ("fathom symbols parse", "fathom symbols --kind class --path src"),
+    ),
+    Command(
+        "files",
+        "list the files that are in the index",
+        (Option(("folder",), "list only files below this folder", "DIR"),),
+        (),
+        FilesOptions,
+        ("fathom files", "fathom files src -v"),
     ),
     Command(
         "related",
@@ -465,6 +491,18 @@ COMMANDS = (
         ),
         ServeOptions,
         ("fathom serve", "fathom serve ~/code/shop --port 9000", "fathom serve --new-token team"),
+    ),
+    Command(
+        "completion",
+        "print a script that completes commands and options in a shell",
+        (Option(("shell",), "the shell", "SHELL", choices=SHELLS, required=True),),
+        (),
+        CompletionOptions,
+        (
+            "fathom completion bash > ~/.local/share/bash-completion/completions/fathom",
+            "fathom completion fish > ~/.config/fish/completions/fathom.fish",
+            'fathom completion zsh > "${fpath[1]}/_fathom"',
+        ),
     ),
     Command("version", "show the version", (), (), PlainOptions),
 )

@@ -124,7 +124,7 @@ class EmbedSettings(NamedTuple):
     ] = "bundled"
     base_url: Annotated[str, _BASE_URL] = ""
     dimensions: Annotated[
-        int, SettingRule("Number of dimensions of the vectors; 0: as many as the model produces.", low=0, high=65_536)
+        int, SettingRule("Most dimensions of the vectors; 0: as many as the model produces.", low=0, high=65_536)
     ] = 0
     reduce: Annotated[
         str,

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from codefathom.cli import aliases
+from codefathom.cli.aliases import LEGACY_OPTIONS
 from codefathom.cli.arguments import parse
 from codefathom.cli.commands.ask_command import unwrapped
 from codefathom.cli.commands.short_commands import RUN
+from codefathom.cli.display.render import as_toml
 from codefathom.cli.help import command_help, overview
 from codefathom.cli.options import (
     COMMANDS,
@@ -27,6 +29,7 @@ from codefathom.cli.options import (
     SymbolsOptions,
 )
 from codefathom.config.configuration import load_settings
+from codefathom.config.settings import declared_settings
 from codefathom.errors import UsageError
 
 NOTHING = Common()
@@ -239,3 +242,50 @@ def test_help_is_made_for_narrow_terminals_too() -> None:
     texts = [overview(72), *(command_help(command.name, 72) for command in COMMANDS)]
     rows = [line for text in texts for line in text.splitlines() if line.startswith(" " * 30)]
     assert max(map(len, rows)) <= 72
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "on", "off"),
+    [
+        ("--enable-hybrid-index", "search.mode", "hybrid", "lexical"),
+        ("--disable-auto-window", "context.disable_auto_window", True, False),
+        ("--disable-segment-reorder", "context.disable_segment_reorder", True, False),
+    ],
+)
+def test_the_last_of_a_switch_and_its_off_form_counts(name: str, key: str, on: object, off: object) -> None:
+    off_form = f"--no-{name[2:]}"
+    for words, value in (([name], on), ([off_form], off), ([name, off_form], off), ([off_form, name], on)):
+        assert parse(["--rag", "where", *words]).options.common.overrides == {key: value}
+        assert parse(["config", "show", *words]).options.common.overrides == {key: value}
+
+
+def test_every_switch_of_earlier_scripts_has_an_off_form() -> None:
+    switches = {option.names[0] for option in LEGACY_OPTIONS if not option.metavar and not option.turns_off}
+    assert {f"--no-{name[2:]}" for name in switches} == {
+        option.names[0] for option in LEGACY_OPTIONS if option.turns_off
+    }
+    assert not parse(["--rag", "--contexts-only", "--no-contexts-only", "where"]).options.contexts_only
+    assert parse(["--rag", "--build-index", "--no-build-index", "where"]).command == "ask"
+    with pytest.raises(UsageError, match="name no task"):
+        parse(["--rag", "--no-rag", "where"])
+
+
+def test_the_settings_that_are_shown_can_be_set_as_they_are_shown() -> None:
+    for setting in declared_settings():
+        value = setting.default
+        if isinstance(value, tuple) and not setting.rule.choices and not setting.rule.form:
+            value = ("a, b", 'c "d"')
+        options = parse(["config", "--set", f"{setting.key} = {as_toml(value)}"]).options
+        overrides = options.common.overrides
+        settings = load_settings("/nowhere", overrides=overrides)
+        section, _, name = setting.key.partition(".")
+        assert getattr(getattr(settings, section), name) == value, setting.key
+
+
+def test_config_takes_the_options_of_earlier_scripts() -> None:
+    words = ["config", "show", "--duckdb-vector-dim", "1024", "--required-exts", ".rs,.py", "--max-files", "3"]
+    assert parse(words).options.common.overrides == {
+        "embed.dimensions": "1024",
+        "source.required_exts": ".rs,.py",
+        "context.max_files": "3",
+    }

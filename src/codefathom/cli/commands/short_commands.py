@@ -9,14 +9,16 @@ from typing import IO, Any
 
 from codefathom import __version__
 from codefathom.cli import aliases
-from codefathom.cli.display.render import related_text, search_text, symbols_text
+from codefathom.cli.display.render import files_text, related_text, search_text, symbols_text
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import inside_project, where
 from codefathom.cli.options import (
     AskOptions,
+    CompletionOptions,
     ContextOptions,
     DoctorOptions,
     ExportOptions,
+    FilesOptions,
     ImportOptions,
     IndexOptions,
     PlainOptions,
@@ -81,17 +83,48 @@ def symbols(options: SymbolsOptions, face: Face) -> int:
     with face.open() as engine:
         path = inside_project(options.path, engine.root) if options.path else ""
         symbols = engine.symbols(options.query, path=path, kind=options.kind, limit=options.limit)
+        n_symbols = len(symbols)
+        if n_symbols == options.limit:
+            n_symbols = engine.n_symbols(options.query, path=path, kind=options.kind)
     face.note_indexing()
     if face.common.json:
         from codefathom.shapes import symbols_shape, to_json
 
-        face.write(to_json(symbols_shape(options.query, symbols)))
+        face.write(to_json(symbols_shape(options.query, symbols, n_symbols)))
     else:
         face.write(symbols_text(symbols, face.style))
     if not symbols:
         problem = f"no symbol matches {options.query!r}" if options.query else "no symbol was found"
         face.note(f"{problem}; `fathom search` also searches the text")
+    elif n_symbols > len(symbols):
+        face.note(f"{len(symbols)} of {n_symbols} symbols are listed; --limit {n_symbols} lists all")
     return SUCCESS if symbols else NO_RESULT
+
+
+def files(options: FilesOptions, face: Face) -> int:
+    """Print the files that are in the index."""
+    with face.open() as engine:
+        engine.refresh()
+        folder = inside_project(options.folder, engine.root) if options.folder else ""
+        listed = engine.files.listed(folder)
+    face.note_indexing()
+    if face.common.json:
+        from codefathom.shapes import files_shape, to_json
+
+        face.write(to_json(files_shape(listed)))
+    else:
+        face.write(files_text(listed, face.style, whole=face.common.verbose))
+    if not listed:
+        face.note("no file is indexed there; `fathom status --skipped` lists the files that are left out")
+    return SUCCESS if listed else NO_RESULT
+
+
+def completion(options: CompletionOptions, face: Face) -> int:
+    """Print a script that completes commands and options in a shell."""
+    from codefathom.cli.completion import script
+
+    face.write(script(options.shell))
+    return SUCCESS
 
 
 def related(options: RelatedOptions, face: Face) -> int:
@@ -338,6 +371,7 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "index": index,
     "search": search,
     "symbols": symbols,
+    "files": files,
     "related": related,
     "context": context,
     "ask": ask,
@@ -348,5 +382,6 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "export": export,
     "import": import_,
     "serve": serve,
+    "completion": completion,
     "version": version,
 }

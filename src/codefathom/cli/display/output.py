@@ -37,7 +37,9 @@ class Style(NamedTuple):
 class Output:
     """One stream. What is written there has its own colours at most, whatever it was made of."""
 
-    def __init__(self, stream: TextIO, environ: Mapping[str, str]) -> None:
+    def __init__(self, stream: TextIO, environ: Mapping[str, str], *, is_needed: bool = True) -> None:
+        """Take a stream. Where its text is not needed, as that of notes is not, it may fail to be written."""
+        self._is_needed = is_needed
         self.is_terminal = is_terminal(stream, environ)
         self.style = Style(is_colourful(stream, environ))
         self._stream = stream
@@ -83,6 +85,8 @@ class Output:
         except BrokenPipeError:
             raise
         except (OSError, ValueError) as error:  # ValueError: a program has closed it
+            if not self._is_needed:
+                return
             reason = error.strerror if isinstance(error, OSError) else error
             raise SourceError(
                 f"cannot write the output: {reason}", hint="free some space on the disk, or write to another place"

@@ -20,6 +20,7 @@ from codefathom.types import (
 
 if TYPE_CHECKING:
     from codefathom.cli.display.output import Style
+    from codefathom.project.browsing import IndexedFile
 
 _EXCERPT_LINES = 6
 _LINES_BEFORE_BEST = 2
@@ -81,6 +82,16 @@ def _symbol_line(item: FoundSymbol, style: Style) -> str:
     place = style.strong(f"{show_name(item.path)}:{symbol.name_line}")
     signature = style.faint(show_line(symbol.signature)[:_MAX_LINE_CHARS])
     return f"{place}  {show_line(symbol.kind)} {show_name(symbol.qualified_name)}  {signature}".rstrip() + "\n"
+
+
+def files_text(files: Iterable[IndexedFile], style: Style, *, whole: bool) -> str:
+    """Return one line for each file: its path, and when `whole` its language, lines and size."""
+    return "".join(f"{_file_line(file, style) if whole else style.strong(show_name(file.path))}\n" for file in files)
+
+
+def _file_line(file: IndexedFile, style: Style) -> str:
+    lines = "1 line" if file.n_lines == 1 else f"{file.n_lines} lines"
+    return f"{style.strong(show_name(file.path))}  {file.language}, {lines}, {size(file.size)}"
 
 
 def related_text(result: RelatedResult, style: Style) -> str:

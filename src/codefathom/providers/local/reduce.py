@@ -70,17 +70,15 @@ class ReducedEmbedder:
 
 
 def shortened(whole: Embedder, dimensions: int, how: str) -> Embedder:
-    """Return a model with so many dimensions, for 0 itself. With "ask" it must have them, else raises SettingsError."""
-    if not dimensions:
+    """Return a model with at most so many dimensions, for 0 itself. Raises SettingsError where "ask" gives more."""
+    if not dimensions or whole.dimensions <= dimensions:
         return whole
     if how != "ask":
         return ReducedEmbedder(whole, dimensions, cast(Literal["truncate", "project"], how))
-    if whole.dimensions != dimensions:
-        raise SettingsError(
-            f"embed.dimensions = {dimensions}, but {whole.name} gives {whole.dimensions}",
-            hint="set embed.reduce = project, or embed.dimensions = 0",
-        )
-    return whole
+    raise SettingsError(
+        f"embed.dimensions = {dimensions}, but {whole.name} gives {whole.dimensions}",
+        hint="set embed.reduce = project, or embed.dimensions = 0",
+    )
 
 
 def _unit(row: list[float]) -> bytes:

@@ -361,22 +361,22 @@ class Catalog:
     def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> list[FoundSymbol]:
         """Return symbols whose name is, begins with or contains `query`, in that order; then by path and line.
 
-        A dotted query must stand in the qualified name. Case is ignored in ASCII letters.
+        A dotted query must stand in the qualified name. Case is ignored in ASCII letters. `path` is that of a file or
+        of a folder above it.
         """
         last = query.rpartition(".")[2]
-        tests = [
-            (bool(query), "s.name LIKE ? ESCAPE '\\'", f"%{_like(last)}%"),
-            ("." in query, "s.qualified_name LIKE ? ESCAPE '\\'", f"%{_like(query)}%"),
-            (bool(path), "d.path = ?", path),
-            (bool(kind), "s.kind = ?", kind),
-        ]
-        conditions = [condition for is_set, condition, _ in tests if is_set]
+        condition, values = _of_symbols(query, path, kind)
         rows = self._read(
-            f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE {' AND '.join(conditions) or '1'} "
+            f"SELECT {CHECKED_SYMBOL} {FROM_SYMBOLS} WHERE {condition} "
             "ORDER BY s.name <> ?, s.name NOT LIKE ? ESCAPE '\\', d.path, s.start_line, s.end_line DESC LIMIT ?",
-            (*(value for is_set, _, value in tests if is_set), last, f"{_like(last)}%", limit),
+            (*values, last, f"{_like(last)}%", limit),
         )
         return self.soundness.symbols(rows)
+
+    def n_symbols(self, query: str = "", *, path: str = "", kind: str = "") -> int:
+        """Count the symbols that `symbols` returns without a limit."""
+        condition, values = _of_symbols(query, path, kind)
+        return int(self._read(f"SELECT count(*) {FROM_SYMBOLS} WHERE {condition}", values)[0][0])
 
     def symbols_named(self, name: str) -> list[FoundSymbol]:
         """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one."""
@@ -472,6 +472,19 @@ class Catalog:
 
 _MAX_LIKE = 10_000  # characters of a name; SQLite takes 50,000 bytes, and a sign may be doubled
 _NO_VECTOR = "NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ? AND e.text_hash = c.text_hash)"
+
+
+def _of_symbols(query: str, path: str, kind: str) -> tuple[str, tuple[str, ...]]:
+    """Return the condition for symbols, and its parameters."""
+    last = query.rpartition(".")[2]
+    tests = [
+        (bool(query), "s.name LIKE ? ESCAPE '\\'", (f"%{_like(last)}%",)),
+        ("." in query, "s.qualified_name LIKE ? ESCAPE '\\'", (f"%{_like(query)}%",)),
+        (bool(path), "(d.path = ? OR d.path LIKE ? ESCAPE '\\')", (path, f"{_like(path)}/%")),
+        (bool(kind), "s.kind = ?", (kind,)),
+    ]
+    conditions = [condition for is_set, condition, _ in tests if is_set]
+    return " AND ".join(conditions) or "1", tuple(value for is_set, _, values in tests if is_set for value in values)
 
 
 def _chunk(row: Sequence[Any]) -> Chunk:

@@ -361,7 +361,7 @@ def test_the_kind_is_shown_only_of_the_symbol_that_it_belongs_to() -> None:
 
 def test_other_results_are_json_by_their_fields() -> None:
     symbol = Symbol("class", "A", "A", 1, 2, 1)
-    assert symbols_shape("a", [FoundSymbol("a.py", "python", symbol)])["symbols"][0]["qualified_name"] == "A"
+    assert symbols_shape("a", [FoundSymbol("a.py", "python", symbol)], 1)["symbols"][0]["qualified_name"] == "A"
     for value in (REPORT, STATUS, RelatedResult("a", (Related("a", "calls", 1, "b"),), "all")):
         assert set(json.loads(to_json(plain_shape(value)))) == set(value.__slots__)
 
