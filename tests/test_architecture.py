@@ -25,6 +25,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 MAX_FILE_LINES = 500  # a file holds one subject; a longer one is looked at, not squeezed
 LOOKED_AT = {
+    "cli/options.py": "all options of the command line, as tables",
     "config/settings.py": "all settings, a few lines each",
     "engine.py": "all that a face may ask, one method each",
     "stores/catalog/catalog.py": "all that is asked of the catalogue, one method each",

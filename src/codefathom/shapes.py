@@ -13,6 +13,7 @@ from codefathom.types import (
     Context,
     FoundSymbol,
     Hit,
+    IndexedFile,
     IndexReport,
     RelatedResult,
     SearchResult,
@@ -22,7 +23,6 @@ from codefathom.types import (
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, Source, StageTrace
-    from codefathom.project.browsing import IndexedFile
 
 
 def to_json(value: object) -> str:

@@ -327,6 +327,15 @@ class FoundSymbol:
     symbol: Symbol
 
 
+class IndexedFile(NamedTuple):
+    """One file of the index."""
+
+    path: str
+    language: str
+    size: int  # bytes
+    n_lines: int
+
+
 @dataclass(frozen=True, slots=True)
 class SecretPlace:
     """The place of a secret in an indexed file, without its value."""

@@ -12,16 +12,7 @@ from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.stores.folder import Folder
 from codefathom.text.printable import is_text
-from codefathom.types import FoundSymbol
-
-
-class IndexedFile(NamedTuple):
-    """One file of the index."""
-
-    path: str
-    language: str
-    size: int  # bytes
-    n_lines: int
+from codefathom.types import FoundSymbol, IndexedFile
 
 
 class FileLines(NamedTuple):

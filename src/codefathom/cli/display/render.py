@@ -11,6 +11,7 @@ from codefathom.types import (
     Failure,
     FoundSymbol,
     Hit,
+    IndexedFile,
     IndexReport,
     RelatedResult,
     SearchResult,
@@ -20,7 +21,6 @@ from codefathom.types import (
 
 if TYPE_CHECKING:
     from codefathom.cli.display.output import Style
-    from codefathom.project.browsing import IndexedFile
 
 _EXCERPT_LINES = 6
 _LINES_BEFORE_BEST = 2

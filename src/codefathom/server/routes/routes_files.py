@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple, TypeAlias
 
 from fastapi import APIRouter, Depends, Query
 
-from codefathom.project.browsing import IndexedFile, TreeEntry
+from codefathom.project.browsing import TreeEntry
 from codefathom.server.routes.search_requests import indexed
 from codefathom.server.schemas.search_schemas import (
     EdgeOut,
@@ -21,7 +21,7 @@ from codefathom.server.schemas.search_schemas import (
     TreeOut,
 )
 from codefathom.server.state import CallerHere, ServerState
-from codefathom.types import FoundSymbol
+from codefathom.types import FoundSymbol, IndexedFile
 
 ProjectId: TypeAlias = Annotated[str, Query(max_length=200, examples=["shop"])]
 Path: TypeAlias = Annotated[str, Query(min_length=1, max_length=4_096, examples=["shop/pricing.py"])]
