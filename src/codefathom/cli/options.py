@@ -307,9 +307,7 @@ COMMANDS = (
             ),
             *_FILTERS,
             _ANYWAY,
-            Option(
-                ("--min-score",), "leave out hits with a lower score than this, 0 to 1", "X", kind=float, low=0, high=1
-            ),
+            Option(("--min-score",), "leave out hits with a lower score than this", "X", kind=float, low=0),
             Option(("--explain",), "show all signals from which the score of each hit is made"),
             _REFRESH,
         ),

@@ -55,7 +55,9 @@ PERMISSIONS: Mapping[str, Permission] = {
     **_each(_LOWER, "embed", "batch batch_tokens max_tokens timeout_s threads"),
     **_each(_CLOSED, "embed", "query_prefix document_prefix"),  # they belong to the model, which is the user's
     **_each(_CLOSED, "store", "vectors"),
-    **_each(_FREE, "search", "limit level mode candidates fusion rrf_k lexical_weight vector_weight min_similarity"),
+    **_each(
+        _FREE, "search", "limit level mode candidates fusion ranking rrf_k lexical_weight vector_weight min_similarity"
+    ),
     # An index that came with the repository must not be kept from being compared with the files.
     **_each(Permission("free", never=("never",)), "search", "refresh"),
     **_each(_HIGHER, "search", "refresh_max_files"),

@@ -203,6 +203,14 @@ class SearchSettings(NamedTuple):
             choices=("rrf", "weighted"),
         ),
     ] = "rrf"
+    ranking: Annotated[
+        str,
+        SettingRule(
+            "The score that orders the hits: `learned` is a weighted sum of many signals, `fused` the sum of the "
+            "rankings by words and by vectors alone.",
+            choices=("learned", "fused"),
+        ),
+    ] = "learned"
     rrf_k: Annotated[
         int,
         SettingRule(
@@ -228,7 +236,7 @@ class SearchSettings(NamedTuple):
     min_similarity: Annotated[
         float,
         SettingRule(
-            "Ignore vector candidates unless their cosine similarity to the query is above this value.",
+            "Ignore the meaning of a chunk unless its cosine similarity to the query is above this value; 0: never.",
             low=0.0,
             high=1.0,
         ),

@@ -439,6 +439,8 @@ def fusion(settings: Settings) -> Fusion:
         search.candidates,
         settings.rerank.candidates,
         search.min_similarity,
+        search.ranking,
+        may_list_more="search.candidates" not in settings.origins,
     )
 
 

@@ -16,7 +16,7 @@ from codefathom.providers.base import Embedder
 from codefathom.search.graph.connected import connected
 from codefathom.search.question.planner import PlannedSearch
 from codefathom.search.question.ranking_query import RankingQuery, last_of
-from codefathom.search.ranking.fuse import cut, fuse
+from codefathom.search.ranking.fuse import cut, fuse, fused_sum
 from codefathom.search.ranking.rank import Pool
 from codefathom.search.ranking.signals import Candidate
 from codefathom.search.request import SearchRequest
@@ -63,7 +63,8 @@ class Lookup(NamedTuple):
     @property
     def n_candidates(self) -> int:
         """Largest number of candidates of one source: it depends on the question only."""
-        return self.query.depth * self.request.fusion.n_candidates
+        fusion = self.request.fusion
+        return fusion.n_candidates * (self.query.depth if fusion.may_list_more else 1)
 
     @property
     def n_ranked(self) -> int:
@@ -73,6 +74,8 @@ class Lookup(NamedTuple):
     @property
     def n_listed(self) -> int:
         """Number of chunks that one source lists: where many hits are wanted, others follow the candidates."""
+        if not self.request.fusion.may_list_more:
+            return self.n_candidates
         return max(self.n_candidates, self.query.depth * _CHUNKS_OF_A_HIT[self.request.level] * self.request.limit)
 
 
@@ -112,7 +115,29 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
         Candidate(key, chunk, lexical.get(key, 0.0), vector.get(key, 0.0), lines.get(key, 0), n_lines)
         for key, (chunk, n_lines) in placed.items()
     ]
+    if lookup.request.fusion.ranking == "fused":
+        return _by_sum(lookup, candidates, lexical, vector)._replace(problem=problem)
     return Pool(candidates, scores, problem=problem, further=_further(lookup, words, near, placed, sources.catalog))
+
+
+def _by_sum(
+    lookup: Lookup, candidates: Sequence[Candidate], lexical: Mapping[int, float], vector: Mapping[int, float]
+) -> Pool:
+    """Return the candidates of both rankings; their sum alone orders them."""
+    fusion = lookup.request.fusion
+    words, meaning = fused_sum(lexical, {}, fusion), fused_sum({}, vector, fusion)
+    scores = fused_sum(lexical, vector, fusion)
+    signals = {
+        key: {"by_words": words.get(key, 0.0), "by_meaning": meaning.get(key, 0.0)} | _raw(lexical, vector, key)
+        for key in scores
+    }
+    return Pool([one for one in candidates if one.key in scores], scores, signals)
+
+
+def _raw(lexical: Mapping[int, float], vector: Mapping[int, float], key: int) -> dict[str, float]:
+    """Return the measures of a chunk in the rankings that list it."""
+    measures = {"bm25": lexical.get(key), "cosine": vector.get(key)}
+    return {name: value for name, value in measures.items() if value is not None}
 
 
 def _further(
@@ -153,7 +178,9 @@ def _by_meaning(lookup: Lookup, sources: Sources) -> Sequence[tuple[int, float]]
     if sources.embedder is None or sources.vectors is None or not text.strip():
         return ()
     row = quantise_query(sources.embedder.embed([text], "query"))
-    return cut(sources.vectors.nearest(row, k + 1, lookup.keys), k) if any(row) else ()
+    near = cut(sources.vectors.nearest(row, k + 1, lookup.keys), k) if any(row) else ()
+    least = lookup.request.fusion.min_similarity
+    return [(key, cosine) for key, cosine in near if cosine > least] if least else near
 
 
 def _definitions(
@@ -171,26 +198,29 @@ def _definitions(
 
 
 def _words_alone(lookup: Lookup, sources: Sources) -> Pool:
-    return _by_one("lexical", _by_words(lookup, sources), sources.catalog)
+    return _by_one(("lexical", "bm25"), _by_words(lookup, sources), sources.catalog)
 
 
 def _meaning_alone(lookup: Lookup, sources: Sources) -> Pool:
-    return _by_one("vector", _by_meaning(lookup, sources), sources.catalog)
+    return _by_one(("vector", "cosine"), _by_meaning(lookup, sources), sources.catalog)
 
 
 def _whole_scope(lookup: Lookup, sources: Sources) -> Pool:
     """Return the lines of the scope in order: the question has no other words."""
-    return _by_one("scope", [(key, 1.0) for key in sorted(lookup.keys or ())[: lookup.n_listed]], sources.catalog)
+    return _by_one(
+        ("scope", "scope"), [(key, 1.0) for key in sorted(lookup.keys or ())[: lookup.n_listed]], sources.catalog
+    )
 
 
-def _by_one(signal: str, ranking: Sequence[tuple[int, float]], catalog: SearchCatalog) -> Pool:
-    """Return the candidates of one source; scores are scaled by the best."""
+def _by_one(signals: tuple[str, str], ranking: Sequence[tuple[int, float]], catalog: SearchCatalog) -> Pool:
+    """Return the candidates of one source. The score is its measure; `signals` name the share of the best, and it."""
+    share, measure = signals
     chunks = catalog.chunks([key for key, _ in ranking])
     top = max((score for _, score in ranking), default=0.0) or 1.0
     return Pool(
         [Candidate(key, chunks[key]) for key, _ in ranking if key in chunks],
-        {key: score / top for key, score in ranking},
-        {key: {signal: score} for key, score in ranking},
+        dict(ranking),
+        {key: {share: score / top, measure: score} for key, score in ranking},
     )
 
 

@@ -87,7 +87,10 @@ function HitLink({ hit }: { readonly hit: Hit }) {
 function Marks({ hit, project, isWeak }: Omit<HitProps, "question">) {
   const t = useText();
   const format = useFormat();
-  const score = t("search.score", { percent: format.percent(hit.score) });
+  // With one kind of evidence the score is its measure, such as BM25, and the share of the best stands beside it.
+  const measured = hit.signals.bm25 !== undefined || hit.signals.cosine !== undefined;
+  const share = measured ? (hit.signals.lexical ?? hit.signals.vector ?? hit.score) : hit.score;
+  const score = t("search.score", { percent: format.percent(share) });
   return (
     <span className="hit-marks">
       {hit.name && (
@@ -100,7 +103,7 @@ function Marks({ hit, project, isWeak }: Omit<HitProps, "question">) {
       <span className="hit-language soft">{hit.language}</span>
       <Tooltip title={score}>
         <span className="hit-score" role="img" aria-label={score}>
-          <span style={{ width: `${Math.round(hit.score * 100)}%` }} />
+          <span style={{ width: `${Math.round(Math.max(0, Math.min(1, share)) * 100)}%` }} />
         </span>
       </Tooltip>
     </span>

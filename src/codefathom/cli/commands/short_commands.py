@@ -31,7 +31,7 @@ from codefathom.cli.options import (
 from codefathom.errors import SourceError, UsageError
 from codefathom.search.ranking.confidence import MAX_WEAK, weak_note
 from codefathom.text.printable import show_name
-from codefathom.types import Context, SearchResult
+from codefathom.types import Context, Hit, SearchResult
 
 SUCCESS, NO_RESULT, ERROR = 0, 1, 2
 
@@ -70,7 +70,7 @@ def _doubts(result: SearchResult) -> list[str]:
     return [*result.degraded, *(stale if result.stale else []), *weak]
 
 
-def _explainer(explain: bool) -> Callable[[Mapping[str, float]], Iterable[str]]:
+def _explainer(explain: bool) -> Callable[[Hit], Iterable[str]]:
     if not explain:
         return lambda _: ()
     from codefathom.search.ranking.explain import lines

@@ -30,16 +30,14 @@ _MAX_CHECK_NAME = 20  # longer ones do not push all others aside
 _MAX_ALIKE = 3  # files that failed for one reason and are still named one by one
 
 
-def search_text(
-    result: SearchResult, style: Style, *, whole: bool, explain: Callable[[Mapping[str, float]], Iterable[str]]
-) -> str:
+def search_text(result: SearchResult, style: Style, *, whole: bool, explain: Callable[[Hit], Iterable[str]]) -> str:
     """Return all hits: place, kind, name and score, the reason, the lines of `explain` on the signals, an excerpt."""
     blocks = []
     for hit in result.hits:
         lines = [_header(hit, style)]
         if hit.reason:
             lines.append(style.faint(f"  {show_line(hit.reason)}"))
-        lines += [style.faint(f"    {line}") for line in explain(hit.signals)]
+        lines += [style.faint(f"    {line}") for line in explain(hit)]
         lines += _excerpt(hit, style, whole=whole)
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks)

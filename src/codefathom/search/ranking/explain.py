@@ -9,15 +9,22 @@ from typing import NamedTuple
 
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import forms_of
+from codefathom.search.ranking.rank import MIDDLE, SPREAD, score_of
+from codefathom.search.ranking.rerank import SIGNAL as RERANKED
 from codefathom.search.ranking.signals import SIGNALS
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.stores.lexical.terms import terms
-from codefathom.types import Chunk
+from codefathom.types import Chunk, Hit
 
 MEANING = SIGNALS | {
     "repeat": "factor of its score, because an earlier hit lies in the same file",
     "rerank": "grade by a reranking model, which moved it",
+    "bm25": "BM25 of the words of the question in it",
+    "cosine": "closeness of its meaning to the question (cosine)",
+    "by_words": "what the ranking by words adds, its weight included",
+    "by_meaning": "what the ranking by meaning adds, its weight included",
 }
+_ADDED = {"by_words": 1.0, "by_meaning": 1.0}
 _CONNECTED = {
     "called by": "calls it{}",
     "references": "uses it{}",
@@ -144,11 +151,32 @@ def _begins(line: str, head: str) -> bool:
     return folded.startswith(head) or head.startswith(folded)
 
 
-def lines(signals: Mapping[str, float]) -> list[str]:
-    """Return a line for each signal that is not 0, for --explain: its share of the sum, number and meaning."""
-    rows = [(WEIGHTS.get(name, 0.0) * value, name, value) for name, value in signals.items() if value]
+def lines(hit: Hit) -> list[str]:
+    """Return a line for each signal of a hit that is not 0, for --explain: what it adds, its value and meaning.
+
+    The last line shows how the score follows from them, where it is a sum.
+    """
+    weights = WEIGHTS if "repeat" in hit.signals else _ADDED
+    rows = [(weights.get(name, 0.0) * value, name, value) for name, value in hit.signals.items() if value]
     rows.sort(key=lambda item: (-abs(item[0]), item[1]))
-    return [f"{added:+.2f} {name} {value:.3f}  {MEANING.get(name, '')}".rstrip() for added, name, value in rows]
+    listed = [
+        f"{f'{added:+.3f} ' if name in weights else ''}{name} {value:.3f}  {MEANING.get(name, '')}".rstrip()
+        for added, name, value in rows
+    ]
+    return [*listed, *_sum(hit, sum(added for added, _, _ in rows))]
+
+
+def _sum(hit: Hit, total: float) -> Iterator[str]:
+    if any(name in hit.signals for name in _ADDED):
+        yield f"= {total:.3f}, the sum, is the score"
+    elif "repeat" in hit.signals:
+        score, repeat = score_of(total), hit.signals["repeat"]
+        times = f"; times {repeat:g}, because an earlier hit lies in the same file: {score * repeat:.3f}"
+        yield f"= {total:.3f}; score 1 / (1 + exp(({MIDDLE:g} - {total:.3f}) / {SPREAD:g})) = {score:.3f}" + (
+            times if repeat != 1 else ""
+        )
+        if RERANKED in hit.signals:
+            yield f"the reranking model moved it to {hit.score:.3f}"
 
 
 @lru_cache(maxsize=4_096)

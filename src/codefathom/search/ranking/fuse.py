@@ -21,18 +21,24 @@ class Fusion:
     n_candidates: int = 100  # of each source
     n_ranked: int = 100  # of the fused order
     min_similarity: float = 0.0  # cosine below which a vector candidate does not count
+    ranking: str = "learned"  # or "fused": the sum alone orders the hits
+    may_list_more: bool = True  # chunks behind the candidates, where more hits are wanted than they give
 
 
 def fuse(lexical: Mapping[K, float], vector: Mapping[K, float], fusion: Fusion) -> dict[K, float]:
     """Return one score for each key of either ranking, best first; the best one has 1."""
+    scores = fused_sum(lexical, vector, fusion)
+    top = max(scores.values(), default=0.0) or 1.0
+    return {key: score / top for key, score in scores.items()}
+
+
+def fused_sum(lexical: Mapping[K, float], vector: Mapping[K, float], fusion: Fusion) -> dict[K, float]:
+    """Return the sum of what each ranking adds, for each key of either one, best first."""
     near = {key: score for key, score in vector.items() if score > fusion.min_similarity}
     weights = (fusion.lexical_weight, fusion.vector_weight)
     if fusion.method == "rrf":
-        scores = reciprocal_rank((lexical, near), weights, k=fusion.rrf_k)
-    else:
-        scores = weighted_sum((lexical, near), weights)
-    top = max(scores.values(), default=0.0) or 1.0
-    return {key: score / top for key, score in scores.items()}
+        return reciprocal_rank((lexical, near), weights, k=fusion.rrf_k)
+    return weighted_sum((lexical, near), weights)
 
 
 def reciprocal_rank(scored: Sequence[Mapping[K, float]], weights: Sequence[float] = (), k: int = 60) -> dict[K, float]:

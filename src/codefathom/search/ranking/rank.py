@@ -36,7 +36,7 @@ class Pool(NamedTuple):
     """The candidates of a question, and the evidence that came with them."""
 
     candidates: Sequence[Candidate]
-    scores: Mapping[int, float]  # by key, 0 to 1: of words and meaning together, or of the one thing that decides
+    scores: Mapping[int, float]  # by key: 0 to 1 of words and meaning together, or the measure of what alone decides
     signals: Mapping[int, Mapping[str, float]] | None = None  # by key, for --explain, where the scores alone decide
     symbols: tuple[str, ...] = ()  # names in the question, where each of its words counts as a name
     problem: str = ""  # of a source that failed and was left out

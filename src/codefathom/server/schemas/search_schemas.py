@@ -132,7 +132,7 @@ class SearchIn(QuestionIn):
     )
     level: Level | None = Field(default=None, examples=["chunk"])
     mode: Mode | None = Field(default=None, examples=["auto"])
-    min_score: float = Field(default=0.0, ge=0.0, le=1.0, examples=[0.0])
+    min_score: float = Field(default=0.0, ge=0.0, le=1_000.0, examples=[0.0])
 
 
 class ContextIn(QuestionIn):
