@@ -1,4 +1,4 @@
-"""The default vector view: exact search over int8 rows in one memory-mapped file that many processes can read."""
+"""The default vector view: int8 rows in one memory-mapped file that many processes read; compares all by cosine."""
 
 from __future__ import annotations
 
