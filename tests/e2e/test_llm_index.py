@@ -58,7 +58,7 @@ def books(tmp_path: Path) -> Path:
 @pytest.fixture
 def described(books: Path) -> Path:
     """The same project, where the model does not parse but says what files are for."""
-    settings = '[parse]\nchain = ["treesitter", "text"]\n[select]\nfilter_level = 1\n'
+    settings = '[parse]\nchain = ["treesitter", "text"]\n'
     (books / "fathom.toml").write_text(settings)
     return books
 
@@ -177,7 +177,7 @@ def test_the_choosing_model_sees_what_each_file_is_for(described: Path) -> None:
         assert "File 1: cart.py (python, 3 lines)\nDefines: Cart, Cart.total\n| class Cart:" in asked
         assert KEY not in asked
         assert f"| const aws_key = '{MASK * len(KEY)}'" in asked
-        fathom(described, served, "ask", "where is the total of a cart")
+        fathom(described, served, "ask", "--filter-level", "1", "where is the total of a cart")
         assert "cart.py: Cart, Cart.total # Purpose 1.\n" in sent(served)[1]
 
 

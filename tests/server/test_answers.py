@@ -11,7 +11,7 @@ import pytest
 from tests.waiting import LONG_S
 
 from codefathom.agent.loop import Thought, ToolObservation
-from codefathom.answer.answer_types import Answer, Source
+from codefathom.answer.answer_types import Answer, OnStep, Source
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.errors import UsageError
 from codefathom.providers.base import NO_USAGE
@@ -42,7 +42,7 @@ def scripted(*events: EngineEvent | Exception) -> Callable[[], object]:
     """Events that come at once, or an error."""
 
     @contextmanager
-    def opened() -> Iterator[Iterator[EngineEvent]]:
+    def opened(_: OnStep) -> Iterator[Iterator[EngineEvent]]:
         def told() -> Iterator[EngineEvent]:
             for event in events:
                 if isinstance(event, Exception):
@@ -62,7 +62,7 @@ class Held:
         self.is_closed = threading.Event()
 
     @contextmanager
-    def __call__(self) -> Iterator[Iterator[EngineEvent]]:
+    def __call__(self, _: OnStep) -> Iterator[Iterator[EngineEvent]]:
         def told() -> Iterator[EngineEvent]:
             yield Text("first ")
             self.go_on.wait(LONG_S)

@@ -106,6 +106,21 @@ def test_a_stream_has_sources_then_content_and_done_last(
     assert len(model.asked) == 1
 
 
+def test_thorough_tells_its_cost_and_its_stages(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graded = "".join(f"{number}: yes/9\n" for number in range(1, 9))
+    with asked_of(config, serve, shop, monkeypatch, spoken('{"file_list": []}', graded, CITED)) as (client, model):
+        body = {"question": QUESTION, "project_id": "shop", "thorough": True}
+        told = messages(client.post("/ask/stream", json=body).text)
+        n_thorough = len(model.asked)
+        client.post("/ask", json={"question": QUESTION, "project_id": "shop"}).raise_for_status()
+        assert (n_thorough > 2, len(model.asked)) == (True, n_thorough + 1)
+    steps = {message["data"]["phase"]: message["data"].get("detail") for message in told if message["type"] == "status"}
+    assert steps["plan"].startswith("this answer takes about ")
+    assert steps["judge"].startswith("grading ")
+
+
 def test_a_whole_answer_is_what_the_stream_says(
     config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from codefathom.agent.final import DEMAND, MAX_TOKENS, FinalAnswer, replied, stream_final
 from codefathom.agent.tools import Observation, ShownLines, Tool, named, usage
-from codefathom.answer.answer_types import Citation, StageTrace
+from codefathom.answer.answer_types import Citation, OnStep, StageTrace, ignore_step
 from codefathom.answer.loose_json import objects_in
 from codefathom.answer.prompting import fenced
 from codefathom.answer.record import Record, Stage
@@ -64,6 +64,7 @@ class Briefing(NamedTuple):
     material: str = ""  # texts that it is shown before it looks
     places: tuple[ShownLines, ...] = ()  # the lines in `material`
     mask: Callable[[str], str] = str  # masks in a trace the secrets that are masked for remote models
+    on_step: OnStep = ignore_step
 
 
 class Thought(NamedTuple):
@@ -118,7 +119,7 @@ def run(
     A model that fails leaves an empty answer that names what was shown. Never raises ProviderError.
     """
     opening = _opening(question, tools, briefing)
-    record = Record(briefing.mask, lambda _: limits.prices, clock)
+    record = Record(briefing.mask, lambda _: limits.prices, clock, briefing.on_step)
     talk = _Talk(model, tools, limits, opening, record=record, clock=clock)
     talk.trace += [briefing.places] if briefing.places else []
     stopped_by = yield from talk.rounds()
@@ -179,6 +180,8 @@ class _Talk:
         for number in range(1, self._limits.rounds):
             if limit := self._limit():
                 return limit
+            doing = f"{self._model.name} is working, round {number} of {self._limits.rounds}"
+            self.record.say("round", doing)
             with self.record.stage(f"round {number}", self._news()) as stage:
                 model = stage.recorded(self._model)
                 try:
@@ -202,6 +205,7 @@ class _Talk:
 
     def finished(self, messages: Sequence[Message], demand: str) -> Generator[Event, None, FinalAnswer]:
         """Yield the pieces of the final answer and return it; if the model fails, return the lines that were shown."""
+        self.record.say("answer", f"{self._model.name} is writing its answer")
         with self.record.stage("answer", [demand]) as stage:
             model = stage.recorded(self._model)
             try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal, NamedTuple
@@ -17,6 +17,20 @@ _MAX_TRACED = 100
 _MAX_TRACED_CHARACTERS = 2_000
 
 
+class AnswerStep(NamedTuple):
+    """The present work of an answer, for whoever waits for it."""
+
+    phase: str  # plan: what the answer will cost; search, rewrite, select, judge, excerpts, answer; waiting: no reply
+    text: str
+
+
+OnStep = Callable[[AnswerStep], None]  # may be called from another thread
+
+
+def ignore_step(_: AnswerStep) -> None:
+    """Do nothing."""
+
+
 class AnswerRequest(NamedTuple):
     """A question to be answered in words, with everything that goes with it."""
 
@@ -26,6 +40,7 @@ class AnswerRequest(NamedTuple):
     documents: Mapping[str, str] = {}  # further texts by name, such as a file outside the project
     history: tuple[Message, ...] = ()  # the turns before
     anyway: bool = False  # answer also where most likely nothing here does
+    on_step: OnStep = ignore_step
 
 
 @dataclass(frozen=True, slots=True)

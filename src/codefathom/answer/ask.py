@@ -6,7 +6,7 @@ with a note in `degraded`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from codefathom.answer.answer_types import Answer, Source
@@ -15,12 +15,14 @@ from codefathom.answer.problems import merge_failures
 from codefathom.answer.prompting import language_of_question
 from codefathom.answer.record import Record
 from codefathom.answer.stages.answer_run import AnswerProject, AnswerQuestion, AnswerRun, Models
+from codefathom.answer.stages.forecast import forecast
 from codefathom.answer.stages.gather import materials
 from codefathom.answer.stages.judge import judge
 from codefathom.answer.stages.rewrite import rewrite
-from codefathom.answer.stages.select import excerpts_of, select
+from codefathom.answer.stages.select import OutlineFile, excerpts, select
 from codefathom.answer.stages.write import NO_MODEL, NOT_FOUND, Text, from_excerpts, not_found, places, write
 from codefathom.errors import UsageError
+from codefathom.providers.parallel import in_parallel
 from codefathom.search.question.query import parse_query
 from codefathom.types import SearchResult
 
@@ -47,7 +49,7 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
 
     Closing the iterator ends the model's call. If it fails, the answer has the text so far, excerpts, and a `failure`.
     """
-    record = Record(question.mask, question.prices_of)
+    record = Record(question.mask, question.prices_of, on_step=question.on_step)
     support = _PINNED_SUPPORT if question.pinned else 0.0
     run = AnswerRun(question, project, models, record, support, by_itself=question.text)
     result = _search(run, _rewrite(run))
@@ -93,6 +95,7 @@ def _rewrite(run: AnswerRun) -> tuple[str, ...]:
     question, model = run.question, run.models.answer
     if not question.history or model is None:
         return (question.text,)
+    run.say("rewrite", "reading the question together with the turns before it")
     with run.record.stage("rewrite", [f"{turn.role}: {turn.content}" for turn in question.history]) as stage:
         rewritten = rewrite(question.text, question.history, stage.recorded(model))
         stage.output = (rewritten.question, *rewritten.queries)
@@ -105,6 +108,7 @@ def _rewrite(run: AnswerRun) -> tuple[str, ...]:
 def _search(run: AnswerRun, queries: Sequence[str]) -> SearchResult:
     question = run.question
     limit = question.n_sources * _HITS_PER_SOURCE
+    run.say("search", "searching")
     with run.record.stage("search", queries) as stage:
         outcomes = [_search_one(run, query, limit) for query in queries]
         results = [result for result in outcomes if result] or [run.project.search(question.text, limit)]
@@ -146,11 +150,17 @@ def _select(run: AnswerRun, result: SearchResult) -> list[Material]:
     """Add files that a model chooses from the outline (level 1), and files connected with the best ones (level 2)."""
     question, project, models = run.question, run.project, run.models
     files = materials(result, project.text)
+    outline: Sequence[OutlineFile] = ()
     if question.filter_level >= 1 and models.select is not None:
+        outline = project.outline([item.path for item in files])
+    if question.filter_level >= 1 and (models.select or models.judge):
+        run.say("plan", forecast(run, files, outline))
+    if outline and models.select is not None:
+        run.say("select", f"choosing from the outline of {len(outline)} files")
         with run.record.stage("select", _paths(files)) as stage:
             chosen = select(
                 run.by_itself,
-                project.outline([item.path for item in files]),
+                outline,
                 stage.recorded(models.select),
                 question.count,
                 question.max_input_tokens,
@@ -188,7 +198,14 @@ def _judge(run: AnswerRun, files: list[Material]) -> list[Material]:
     files = [item for item in files if item.path not in pinned]
     if question.filter_level >= 1 and models.judge is not None and files:
         with run.record.stage("judge", _paths(files)) as stage:
-            judged = judge(question.text, question.history, files, stage.recorded(models.judge), question.judging)
+            judged = judge(
+                question.text,
+                question.history,
+                files,
+                stage.recorded(models.judge),
+                question.judging,
+                on_done=_counting(run, "judge", "grading", len(files)),
+            )
             scores = zip(files, judged.scores, strict=True)
             stage.output = [f"{item.path}: {'not judged' if n is None else f'{n}/10'}" for item, n in scores]
             files = [*judged.kept, *judged.unjudged]
@@ -205,6 +222,16 @@ def _judge(run: AnswerRun, files: list[Material]) -> list[Material]:
     return files
 
 
+def _counting(run: AnswerRun, phase: str, what: str, n_total: int) -> Callable[[int], None]:
+    """Return a function that tells how many of the files are done; begin with none."""
+
+    def say(n_done: int) -> None:
+        run.say(phase, f"{what} {n_done} of {n_total} files")
+
+    say(0)
+    return say
+
+
 def _choose_lines(run: AnswerRun, files: list[Material]) -> list[Material]:
     """Let a model choose the lines of the files that do not fit whole (from level 1 on).
 
@@ -218,13 +245,12 @@ def _choose_lines(run: AnswerRun, files: list[Material]) -> list[Material]:
         return files
     large_files = [files[index] for index in large]
     with run.record.stage("excerpts", _paths(large_files)) as stage:
-        chosen = excerpts_of(
-            run.by_itself,
+        chosen = in_parallel(
+            lambda item, model: excerpts(run.by_itself, item, model, question.count, question.max_input_tokens),
             large_files,
             stage.recorded(model),
-            question.count,
-            question.max_input_tokens,
-            workers=question.judging.workers,
+            question.judging.workers,
+            _counting(run, "excerpts", "choosing lines of", len(large_files)),
         )
         files, problems, ranges = list(files), [], []
         for index, lines in zip(large, chosen, strict=True):

@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from codefathom.answer.answer_types import ModelCall, StageTrace, TracedMessage, traced, with_hint
+from codefathom.answer.answer_types import (
+    AnswerStep,
+    ModelCall,
+    OnStep,
+    StageTrace,
+    TracedMessage,
+    ignore_step,
+    traced,
+    with_hint,
+)
+from codefathom.answer.silence import silence_told
 from codefathom.errors import FathomError
 from codefathom.providers.base import NO_USAGE, Ask, ChatModel, Delta, Message, Reply, ToolCall, Usage
 from codefathom.telemetry import span
@@ -30,17 +40,19 @@ class Record:
         mask: Callable[[str], str] = str,
         prices_of: PricesOf = lambda _: NO_PRICES,
         clock: Callable[[], float] = time.perf_counter,
+        on_step: OnStep = ignore_step,
     ) -> None:
         self.stages: list[StageTrace] = []
         self._mask = mask
         self._prices_of = prices_of
         self._clock = clock
+        self._on_step = on_step
 
     @contextmanager
     def stage(self, name: str, inputs: Sequence[str]) -> Iterator[Stage]:
         """Time a stage and keep what it was given, what models were asked in it, and what it says of itself."""
         started = self._clock()
-        stage = Stage(self._mask)
+        stage = Stage(self._mask, self._on_step)
         # Not current: the stages of an answer are interrupted, each time it gives a piece of it away.
         with span(f"answer: {name}", is_current=False, n_in=len(inputs)):
             yield stage
@@ -60,6 +72,10 @@ class Record:
                 n_calls=len(calls),
             )
         )
+
+    def say(self, phase: str, text: str) -> None:
+        """Tell whoever waits what the answer is at."""
+        self._on_step(AnswerStep(phase, text))
 
     @property
     def usage(self) -> Usage:
@@ -82,6 +98,7 @@ class Stage:
     """The record of one stage, which the stage fills in while it runs."""
 
     mask: Callable[[str], str] = str
+    on_step: OnStep = ignore_step
     n_out: int | None = None  # None: as much as `output` lists
     detail: str = ""
     output: Sequence[str] = ()
@@ -89,7 +106,7 @@ class Stage:
 
     def recorded(self, model: ChatModel) -> ChatModel:
         """Return the model as this stage may ask it: every call is kept."""
-        self._models.append(RecordingModel(model, self.mask))
+        self._models.append(RecordingModel(model, self.mask, self.on_step))
         return self._models[-1]
 
     @property
@@ -101,8 +118,9 @@ class Stage:
 class RecordingModel:
     """A model that keeps every call, masked and shortened. As safe to use from several threads as the model is."""
 
-    def __init__(self, model: ChatModel, mask: Callable[[str], str] = str) -> None:
+    def __init__(self, model: ChatModel, mask: Callable[[str], str] = str, on_step: OnStep = ignore_step) -> None:
         self._model = model
+        self._on_step = on_step
         self._mask = mask
         self.calls: list[ModelCall] = []  # in the order in which they ended
 
@@ -118,8 +136,12 @@ class RecordingModel:
         reply: Reply | None = None
         problem = _ENDED
         try:
-            with span(f"chat {self.name}", is_current=False, model=self.name) as call:
+            with (
+                span(f"chat {self.name}", is_current=False, model=self.name) as call,
+                silence_told(self.name, self._on_step) as hear,
+            ):
                 for item in self._model.stream(ask):
+                    hear()
                     if isinstance(item, Reply):
                         reply, problem = item, ""
                         call.note(input_tokens=item.usage.prompt_tokens, output_tokens=item.usage.completion_tokens)

@@ -23,7 +23,7 @@ _MODES = ("--rag", "--build-index", "--query-index")
 
 _ON_OPTIONS = (
     Option(("prompt",), "the question", "QUERY", repeat=True),
-    Option(("--rag",), "as `fathom ask`; without a language model as `fathom context`"),
+    Option(("--rag",), "as `fathom ask`, with a model that judges the sources; without a model as `fathom context`"),
     Option(("--build-index",), "as `fathom index`"),
     Option(("--query-index",), "as `fathom search`", "QUERY"),
     Option(("--contexts-only",), "print the sources as JSON, as `fathom ask --contexts-only`"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from codefathom.cli.display.output import Output, shown_message
 from codefathom.cli.display.progress import ProgressLine
@@ -14,6 +14,9 @@ from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.text.printable import show_text
+
+if TYPE_CHECKING:
+    from codefathom.answer.answer_types import AnswerStep
 
 
 class Face:
@@ -53,6 +56,20 @@ class Face:
         for text in texts:
             if text not in self._reported:
                 self.note(text)
+
+    def step(self, step: AnswerStep) -> None:
+        """Show the present work of an answer: on a terminal all of it, elsewhere only its cost and a silent model."""
+        if self.common.quiet:
+            return
+        if self._err.is_terminal and step.phase != "plan":
+            self._err.pass_by(step.text)
+        elif step.phase == "plan" or (step.phase == "waiting" and step.phase not in self._reported):
+            self.note(step.text)
+            self._reported.add(step.phase)
+
+    def override(self, key: str, value: object) -> None:
+        """Set a setting for this run."""
+        self.common = self.common._replace(overrides={**self.common.overrides, key: value})
 
     def ask(self, question: str) -> None:
         """Put a question before the reader, quiet or not."""

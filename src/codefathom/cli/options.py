@@ -126,6 +126,7 @@ class AskOptions(NamedTuple):
     doc: tuple[str, ...] = ()
     url: tuple[str, ...] = ()
     contexts_only: bool = False
+    thorough: bool = False
     agent: bool = False
     trace: str = ""
     rag: bool = False  # `fathom --rag`: without a language model it is `fathom context`
@@ -224,10 +225,13 @@ _MAX_SOURCES = Option(
 )
 FILTER_LEVEL = Option(
     ("--filter-level",),
-    "choice of sources: 0: hits of the search; 1: judged by a language model; 2: judged, with related files; "
-    "-1: 1 if a language model is configured, else 0",
+    "choice of sources: 0: hits of the search, in one call; 1: judged by a language model; 2: judged, with related "
+    "files; -1: 1 if a language model is configured, else 0",
     "N",
     setting="select.filter_level",
+)
+_THOROUGH = Option(
+    ("--thorough",), "let the language model choose and judge the sources first, in many calls: --filter-level 2"
 )
 _PIN = Option(("--pin",), "add this file of the project to the sources in any case", "PATH", repeat=True)
 _URL = Option(("--url",), "download this page and add its text to the sources", "URL", repeat=True)
@@ -384,6 +388,7 @@ COMMANDS = (
         (
             _MODEL,
             FILTER_LEVEL,
+            _THOROUGH,
             _PIN,
             Option(("--doc",), "add this text file to the sources; -: stdin", "FILE", repeat=True),
             _URL,
@@ -412,6 +417,7 @@ COMMANDS = (
         (
             _MODEL,
             FILTER_LEVEL,
+            _THOROUGH,
             _PIN,
             Option(("--doc",), "add this text file to the sources", "FILE", repeat=True),
             _URL,

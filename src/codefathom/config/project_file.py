@@ -77,7 +77,7 @@ PERMISSIONS: Mapping[str, Permission] = {
     **_each(_LIMIT, "llm", "window"),
     # Too low, they would let an agent spend more than `agent.max_cost`.
     **_each(_CLOSED, "llm", "prompt_price completion_price prices"),
-    **_each(_LOWER, "answer", "max_tokens"),
+    **_each(_LOWER, "answer", "max_tokens context_tokens"),
     **_each(_HIGHER, "answer", "least_confidence"),  # below it no model is asked
     **_each(_FREE, "answer", "filter_hint"),
     **_each(_LOWER, "agent", "rounds max_tokens max_seconds"),

@@ -321,12 +321,13 @@ class SelectSettings(NamedTuple):
     filter_level: Annotated[
         int,
         SettingRule(
-            "How the sources of an answer are chosen: 0: the hits of the search; 1: a language model selects and "
-            "judges them; 2: as 1, and related files are added; -1: 1 if a language model is configured, else 0.",
+            "How the sources of an answer are chosen: 0: the hits of the search, one call of a language model for the "
+            "answer; 1: a language model selects and judges them first, in many calls; 2: as 1, and related files "
+            "are added; -1: 1 if a language model is configured, else 0.",
             low=-1,
             high=2,
         ),
-    ] = -1
+    ] = 0
     max_input_tokens: Annotated[
         int,
         SettingRule(
@@ -498,6 +499,14 @@ class AnswerSettings(NamedTuple):
     """Writing of answers."""
 
     max_tokens: Annotated[int, SettingRule("Maximum number of tokens in an answer.", low=1)] = 2_048
+    context_tokens: Annotated[
+        int,
+        SettingRule(
+            "Maximum number of tokens that the model is sent for an answer with select.filter_level = 0; with more "
+            "stages context.window is the limit.",
+            low=1,
+        ),
+    ] = 8_000
     least_confidence: Annotated[
         float, SettingRule("If the confidence of the search is below this value, no model is asked.", low=0.0, high=1.0)
     ] = 0.02

@@ -15,10 +15,11 @@ from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.stages import extract
 from codefathom.answer.tokens import counter
 from codefathom.config.settings import Settings
+from codefathom.config.windows import window
 from codefathom.errors import FathomError, SettingsError, UsageError
 from codefathom.project.opening import OpenedProject
 from codefathom.project.roles import model_of
-from codefathom.project.texts import Texts, window, with_symbols
+from codefathom.project.texts import Texts, with_symbols
 from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length
 from codefathom.types import FoundSymbol, Level, RelatedResult, SearchResult
@@ -88,6 +89,7 @@ def _briefing(
         material="\n\n".join(parts),
         places=tuple(ShownLines(item.path, item.start_line, item.end_line, item.symbol) for item in sources),
         mask=texts.recorded,
+        on_step=request.on_step,
     )
 
 

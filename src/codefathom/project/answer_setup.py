@@ -17,12 +17,13 @@ from codefathom.answer.stages.judge import JudgeOptions
 from codefathom.answer.stages.select import OutlineFile
 from codefathom.answer.tokens import counter
 from codefathom.config.settings import Settings
+from codefathom.config.windows import answer_window, filter_level, window
 from codefathom.errors import UsageError
 from codefathom.project.damage import reading
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.roles import model_of
-from codefathom.project.texts import Texts, naming, window, with_symbols
+from codefathom.project.texts import Texts, naming, with_symbols
 from codefathom.providers.base import Message
 from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length
@@ -110,7 +111,7 @@ def models(opened: OpenedProject) -> Models:
 
 def recent(history: Sequence[Message], settings: Settings) -> tuple[Message, ...]:
     """Return the latest turns that half of the window takes; the first of them is a question."""
-    kept = latest(history, window(settings) // 2, counter(settings.context.tokenizer_path))
+    kept = latest(history, answer_window(settings) // 2, counter(settings.context.tokenizer_path))
     while kept and kept[0].role != "user":
         del kept[0]
     return tuple(kept)
@@ -122,8 +123,8 @@ def _question(request: AnswerRequest, texts: Texts) -> AnswerQuestion:
         raise UsageError("the question is empty", hint='such as fathom ask "where are orders priced"')
     check_length(request.text)
     settings = texts.opened.place.settings
-    most, count = window(settings), counter(settings.context.tokenizer_path)
-    max_input_tokens = settings.select.max_input_tokens or most
+    most, count = answer_window(settings), counter(settings.context.tokenizer_path)
+    max_input_tokens = settings.select.max_input_tokens or window(settings)
     # What was said takes its part of the window, but never so much that no source fits.
     room = max(most - sum(count(message.content) for message in request.history), most // 2)
     budget = shares(room, settings.context.full_text_ratio, settings.context.segment_ratio)
@@ -142,7 +143,7 @@ def _question(request: AnswerRequest, texts: Texts) -> AnswerQuestion:
         ),
         history=request.history,
         pinned=texts.pinned(request.pinned),
-        filter_level=_filter_level(settings),
+        filter_level=filter_level(settings),
         n_sources=settings.rerank.top_n,
         max_tokens=settings.answer.max_tokens,
         least_confidence=settings.answer.least_confidence,
@@ -152,13 +153,8 @@ def _question(request: AnswerRequest, texts: Texts) -> AnswerQuestion:
         max_input_tokens=max_input_tokens,
         prices_of=settings.llm.prices_of,
         mask=texts.recorded,
+        on_step=request.on_step,
     )
-
-
-def _filter_level(settings: Settings) -> int:
-    """Return the level as set; what decides by itself lets a model select and judge where there is one."""
-    level, llm = settings.select.filter_level, settings.llm
-    return level if level >= 0 else int(bool(llm.of("select") or llm.of("judge")))
 
 
 def _project(texts: Texts, search: Callable[[str, int], SearchResult]) -> AnswerProject:

@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 from codefathom.answer.answer_types import Answer, Citation, Source
 from codefathom.answer.budget import Material, NameOf, lines_of
-from codefathom.config.settings import Settings
 from codefathom.errors import SourceError
 from codefathom.index.plan import with_found_encoding
 from codefathom.project.opening import OpenedProject
@@ -20,17 +19,6 @@ from codefathom.source.origin import Tree
 from codefathom.source.secrets import blank, mask
 from codefathom.text.expressions import deadline
 from codefathom.types import Chunk, FoundSymbol, SearchResult, Where
-
-# A model that does not say how much it takes gets no more than small local ones do.
-_SMALL_WINDOW = 24_000
-
-
-def window(settings: Settings) -> int:
-    """Return the tokens of a context: as set, but no more than the model takes unless that is switched off."""
-    if settings.context.disable_auto_window:
-        return settings.context.window
-    room = settings.llm.window - settings.answer.max_tokens if settings.llm.window else _SMALL_WINDOW
-    return max(min(settings.context.window, room), 1)
 
 
 class Texts:

@@ -28,8 +28,10 @@ _FINISH: Mapping[str, Finish] = {"stop": "stop", "length": "length"}
 class OllamaChat:
     """A chat model behind /api/chat."""
 
-    def __init__(self, model: str, http: Http, name: str = "") -> None:
+    def __init__(self, model: str, http: Http, name: str = "", window: int = 0) -> None:
+        """Take the tokens of the largest planned call: a server that gets another window loads the model again."""
         self._model = model
+        self._window = window
         self._http = http
         self._events = Events(
             name or f"ollama:{model}", http.sayable, hint=f"`ollama pull {model}` if it is not there yet"
@@ -48,7 +50,7 @@ class OllamaChat:
         texts: list[str] = []
         calls: list[ToolCall] = []
         thoughts = ThoughtFilter()
-        for line in self._http.lines("/api/chat", _body(self._model, ask)):
+        for line in self._http.lines("/api/chat", self._body(ask)):
             if not line.strip():
                 continue
             event = self._events.read(line)
@@ -71,28 +73,31 @@ class OllamaChat:
                 return
         raise self._events.broken_off()
 
+    def _body(self, ask: Ask) -> dict[str, Any]:
+        # It never becomes smaller: each change costs the time in which the server loads the model.
+        self._window = max(self._window, _needed(ask))
+        window = min(1 << (self._window - 1).bit_length(), _LARGEST_WINDOW)
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": list(_messages(ask.messages)),
+            "stream": True,
+            "options": {
+                "temperature": ask.temperature,
+                "num_predict": ask.max_tokens,
+                **({"num_ctx": window} if window > _OWN_WINDOW else {}),
+            },
+        }
+        if ask.tools:
+            body["tools"] = [{"type": "function", "function": tool._asdict()} for tool in ask.tools]
+        if ask.schema is not None:
+            body["format"] = ask.schema
+        return body
 
-def _body(model: str, ask: Ask) -> dict[str, Any]:
-    body: dict[str, Any] = {
-        "model": model,
-        "messages": list(_messages(ask.messages)),
-        "stream": True,
-        "options": {"temperature": ask.temperature, "num_predict": ask.max_tokens, **_window(ask)},
-    }
-    if ask.tools:
-        body["tools"] = [{"type": "function", "function": tool._asdict()} for tool in ask.tools]
-    if ask.schema is not None:
-        body["format"] = ask.schema
-    return body
 
-
-def _window(ask: Ask) -> dict[str, int]:
-    """Ask for a window that holds prompt and reply; beyond its own, Ollama cuts the prompt and does not say so."""
+def _needed(ask: Ask) -> int:
+    """Return the tokens of prompt and reply; beyond its own window, Ollama cuts the prompt and does not say so."""
     n_bytes = sum(len(message.content.encode("utf-8", "replace")) for message in ask.messages)
-    needed = n_bytes // BYTES_PER_TOKEN + ask.max_tokens
-    if needed <= _OWN_WINDOW:
-        return {}
-    return {"num_ctx": min(1 << (needed - 1).bit_length(), _LARGEST_WINDOW)}
+    return n_bytes // BYTES_PER_TOKEN + ask.max_tokens
 
 
 def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:

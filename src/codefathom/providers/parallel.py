@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
@@ -17,16 +17,21 @@ Result = TypeVar("Result")
 
 
 def in_parallel(
-    work: Callable[[Value, ChatModel], Result], values: Sequence[Value], model: ChatModel, workers: int
+    work: Callable[[Value, ChatModel], Result],
+    values: Sequence[Value],
+    model: ChatModel,
+    workers: int,
+    on_done: Callable[[int], None] = lambda _: None,
 ) -> list[Result]:
     """Run `work` for each value with the model, at most `workers` at the same time; return the results in order.
 
-    An interruption, and an error of one of them, ends the calls that are under way at their next piece.
+    `on_done` is called with the number of results so far. An interruption, and an error of one of them, ends the calls
+    that are under way at their next piece.
     """
     stopped = Event()
     stoppable = _Stoppable(model, stopped)
     if min(len(values), workers) <= 1:
-        return [work(value, stoppable) for value in values]
+        return list(_counted((work(value, stoppable) for value in values), on_done))
     futures: list[Future[Result]] = [Future() for _ in values]
     waiting: SimpleQueue[tuple[Future[Result], Value]] = SimpleQueue()
     for future, value in zip(futures, values, strict=True):
@@ -47,9 +52,15 @@ def in_parallel(
         # A thread that waits for a silent server must not keep an interrupted program from ending.
         Thread(target=bound(work_on), name="model", daemon=True).start()
     try:
-        return [future.result() for future in futures]
+        return list(_counted((future.result() for future in futures), on_done))
     finally:
         stopped.set()
+
+
+def _counted(results: Iterable[Result], on_done: Callable[[int], None]) -> Iterator[Result]:
+    for n_done, result in enumerate(results, start=1):
+        on_done(n_done)
+        yield result
 
 
 class _Stoppable:

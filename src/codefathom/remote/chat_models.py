@@ -16,6 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from codefathom.config.model_names import BUNDLED, is_on_disk, model_and_address, shown_model
 from codefathom.config.settings import Settings
+from codefathom.config.windows import largest_call
 from codefathom.errors import SettingsError, without_login
 from codefathom.providers.base import ChatModel
 from codefathom.providers.http import Hints, Http, Server, Timeouts, is_local
@@ -236,8 +237,11 @@ class Connections:
         llm = self._settings.llm
         chosen = self.named(name)
         http = self.to(chosen, Timeouts(llm.connect_timeout_s, llm.read_timeout_s))
-        kind = OllamaChat if chosen.provider == "ollama" else OpenAIChat
-        model: ChatModel = kind(chosen.model, http, chosen.name)
+        model: ChatModel
+        if chosen.provider == "ollama":
+            model = OllamaChat(chosen.model, http, chosen.name, largest_call(self._settings))
+        else:
+            model = OpenAIChat(chosen.model, http, chosen.name)
         return MaskingModel(model) if chosen.is_remote and self._settings.answer.mask_secrets else model
 
     def named(self, name: str, *, section: str = "llm") -> ModelName:

@@ -14,6 +14,7 @@ from codefathom.answer.answer_types import Answer, AnswerRequest, traced
 from codefathom.answer.ask import NOT_FOUND, AnswerSources, Text, ask
 from codefathom.answer.stages.answer_run import Models
 from codefathom.answer.tokens import estimate
+from codefathom.config import windows
 from codefathom.config.settings import (
     AnswerSettings,
     ContextSettings,
@@ -23,7 +24,7 @@ from codefathom.config.settings import (
     Settings,
 )
 from codefathom.errors import ProviderError, SourceError, UsageError
-from codefathom.project import answer_setup, texts
+from codefathom.project import answer_setup
 from codefathom.providers.base import Ask, Delta, Message, Reply, Usage
 from codefathom.testing import ScriptedChat
 from codefathom.types import Prices, SearchResult
@@ -495,11 +496,11 @@ def test_the_window_is_kept(shop: Path) -> None:
 
 @pytest.mark.parametrize(("window", "expected"), [(0, 24_000), (8_192, 8_192 - 2_048), (1_000_000, 120_000)])
 def test_the_context_follows_the_model(window: int, expected: int) -> None:
-    assert texts.window(Settings(llm=LlmSettings(window=window))) == expected
+    assert windows.window(Settings(llm=LlmSettings(window=window))) == expected
 
 
 def test_a_fixed_window_is_used_as_it_is() -> None:
-    assert texts.window(Settings(context=ContextSettings(window=77_000, disable_auto_window=True))) == 77_000
+    assert windows.window(Settings(context=ContextSettings(window=77_000, disable_auto_window=True))) == 77_000
 
 
 def test_an_answer_that_was_cut_or_refused_says_so(shop: Path) -> None:

@@ -874,6 +874,13 @@ export interface components {
              */
             top_k?: number | null;
             /**
+             * Thorough
+             * @description let the language model choose and judge the sources first, in many calls
+             * @default false
+             * @example false
+             */
+            thorough: boolean;
+            /**
              * Pinned
              * @description paths of files that must be among the sources
              * @default []

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from codefathom.answer.answer_types import OnStep, ignore_step
 from codefathom.answer.budget import CountTokens, Material, NameOf, Shares
 from codefathom.answer.record import PricesOf, Record
 from codefathom.answer.stages.judge import JudgeOptions
@@ -55,6 +56,7 @@ class AnswerQuestion:
     max_input_tokens: int = 32_000  # of one call of the selecting or excerpting model
     prices_of: PricesOf = lambda _: NO_PRICES
     mask: Callable[[str], str] = str  # masks in a trace the secrets that are masked for remote models
+    on_step: OnStep = ignore_step
 
 
 @dataclass(slots=True)
@@ -68,6 +70,10 @@ class AnswerRun:
     support: float = 0.0  # confidence of a judge, or of the user who pinned them, in the sources; 0 to 1
     by_itself: str = ""  # the question as a model rewrites it, complete without its conversation
     degraded: list[str] = field(default_factory=list)
+
+    def say(self, phase: str, text: str) -> None:
+        """Tell whoever waits what the answer is at."""
+        self.record.say(phase, text)
 
     def add_degraded(self, *problems: str) -> None:
         """Keep notes on limitations of the answer; empty ones are left out."""

@@ -9,7 +9,7 @@ A reply that cannot be read, and a call that fails, leave their documents unjudg
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -61,13 +61,28 @@ class Judgement(NamedTuple):
 
 
 def judge(
-    question: str, history: Sequence[Message], candidates: Sequence[Material], model: ChatModel, options: JudgeOptions
+    question: str,
+    history: Sequence[Message],
+    candidates: Sequence[Material],
+    model: ChatModel,
+    options: JudgeOptions,
+    *,
+    on_done: Callable[[int], None] = lambda _: None,
 ) -> Judgement:
-    """Let a model grade the candidates. What is pinned must not be among them. Never raises ProviderError."""
+    """Let a model grade the candidates. What is pinned must not be among them. Never raises ProviderError.
+
+    `on_done` is called with the number of candidates that have a reply.
+    """
     call = _Call(question, history, options)
     documents, problems = _documents(candidates, call)
     batches = list(_batches(documents, call))
-    replies = in_parallel(lambda batch, model: _graded(call, batch, model), batches, model, options.workers)
+    replies = in_parallel(
+        lambda batch, model: _graded(call, batch, model),
+        batches,
+        model,
+        options.workers,
+        lambda n_calls: on_done(len({document.place for batch in batches[:n_calls] for document in batch})),
+    )
     grades_of: list[list[Grade]] = [[] for _ in candidates]
     for batch, reply in zip(batches, replies, strict=True):
         for document, grade in zip(batch, reply.grades, strict=True):
@@ -81,6 +96,16 @@ def judge(
         problems=tuple(dict.fromkeys(problems)),
         scores=tuple(grade.score for grade in grades),
     )
+
+
+def calls_of(
+    question: str, history: Sequence[Message], candidates: Sequence[Material], options: JudgeOptions
+) -> list[int]:
+    """Return the tokens of each call that `judge` would make."""
+    call = _Call(question, history, options)
+    before = sum(options.count(text) for text in (*(message.content for message in call.before), call.question))
+    batches = _batches(_documents(candidates, call)[0], call)
+    return [before + sum(document.n_tokens for document in batch) for batch in batches]
 
 
 class _Document(NamedTuple):

@@ -15,7 +15,6 @@ from codefathom.answer.problems import model_failed
 from codefathom.answer.prompting import Language, fenced, language_of_question, prompt
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Message, whole
-from codefathom.providers.parallel import in_parallel
 
 _MAX_SYMBOLS = 60  # names of one file in the outline
 _MAX_RANGES = 4
@@ -111,6 +110,12 @@ def select(
     return FileSelection(chosen, unknown, "; ".join(dict.fromkeys(problems)))
 
 
+def calls_of(outline: Sequence[OutlineFile], count: CountTokens, max_input_tokens: int) -> list[int]:
+    """Return the tokens of each call that `select` would make, but for the question and the rules."""
+    batches = _batches(outline, max(max_input_tokens, 1), count)
+    return [sum(count(line) for line in batch.values()) for batch in batches]
+
+
 def excerpts(
     question: str, material: Material, model: ChatModel, count: CountTokens, max_input_tokens: int
 ) -> LineSelection:
@@ -134,21 +139,6 @@ def excerpts(
     if spans is None:
         return LineSelection((), f"the excerpting model named no lines of {material.path} that are there")
     return LineSelection(tuple(spans))
-
-
-def excerpts_of(
-    question: str,
-    files: Sequence[Material],
-    model: ChatModel,
-    count: CountTokens,
-    max_input_tokens: int,
-    *,
-    workers: int,
-) -> list[LineSelection]:
-    """Return the lines that the model chooses of each file, several calls at once. Never raises ProviderError."""
-    return in_parallel(
-        lambda item, model: excerpts(question, item, model, count, max_input_tokens), files, model, workers
-    )
 
 
 def _ask(system: str, user: str, schema: Mapping[str, Any]) -> Ask:

@@ -43,6 +43,7 @@ def write(
 ) -> Iterator[Text | Answer]:
     """Stream the model's answer, the whole last; if it breaks off, the best excerpts follow."""
     run.add_degraded(*_cut(run.question, sources))
+    run.say("answer", f"{model.name} is reading {len({source.path for source in sources})} files")
     written = yield from _streamed(run, sources, model)
     if written.error:
         yield from _broken_off(run, written, sources, result, model.name)

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import NamedTuple, TypeAlias, cast
 
 from codefathom.agent.loop import Event, ToolObservation, ToolUse
-from codefathom.answer.answer_types import Answer, AnswerRequest, Source
+from codefathom.answer.answer_types import Answer, AnswerRequest, OnStep, Source
 from codefathom.answer.ask import NO_MODEL, NOT_FOUND, AnswerSources, Text
 from codefathom.answer.budget import CountTokens, shown
 from codefathom.answer.context_formats import context_file
@@ -38,6 +38,10 @@ _WHY = {
 }
 
 
+_LEVEL = "select.filter_level"
+_THOROUGH, _OF_RAG = 2, -1  # values of it
+
+
 class QuestionInputs(NamedTuple):
     """The filter, files and texts that the options add to a question, or to each question of a conversation."""
 
@@ -45,7 +49,21 @@ class QuestionInputs(NamedTuple):
     pinned: tuple[str, ...]
     documents: Mapping[str, str]
     agent: bool
-    anyway: bool = False
+    anyway: bool
+    on_step: OnStep
+
+
+def choose_level(options: AskOptions, face: Face) -> None:
+    """Let `--thorough`, and `--rag` where nothing else is set, choose the stages. Raises UsageError."""
+    if options.thorough:
+        if _LEVEL in face.common.overrides:
+            raise UsageError(
+                "--thorough and --filter-level cannot be used together",
+                hint="remove one of them",
+            )
+        face.override(_LEVEL, _THOROUGH)
+    elif options.rag and _LEVEL not in face.settings().origins:
+        face.override(_LEVEL, _OF_RAG)
 
 
 def unwrapped(options: AskOptions) -> AskOptions:
@@ -120,6 +138,7 @@ def question_inputs(options: AskOptions, engine: Engine, face: Face) -> Question
         dict(documents(options.doc, options.url, face)),
         options.agent,
         options.anyway,
+        face.step,
     )
 
 
@@ -127,7 +146,15 @@ def ask_events(
     question: str, inputs: QuestionInputs, engine: Engine, history: Sequence[Message] = ()
 ) -> Generator[AnswerSources | Text | Event | Answer, None, None]:
     """Yield the events of an answer, the answer last; closing it ends the call of the model."""
-    request = AnswerRequest(question, inputs.where, inputs.pinned, inputs.documents, tuple(history), inputs.anyway)
+    request = AnswerRequest(
+        question,
+        inputs.where,
+        inputs.pinned,
+        inputs.documents,
+        tuple(history),
+        anyway=inputs.anyway,
+        on_step=inputs.on_step,
+    )
     events: Events = engine.investigate(request) if inputs.agent else engine.ask_events(request)
     return cast("Generator[AnswerSources | Text | Event | Answer, None, None]", events)
 

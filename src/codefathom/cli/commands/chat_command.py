@@ -14,6 +14,7 @@ from codefathom.cli.commands.ask_command import (
     Events,
     ask_events,
     check_trace,
+    choose_level,
     conclude,
     question_inputs,
     refuse_contradictions,
@@ -39,6 +40,7 @@ _PROMPT = "> "
 def run(options: AskOptions, face: Face) -> int:
     """Answer until the input ends. 2 when every question failed."""
     refuse_contradictions(options)
+    choose_level(options, face)
     if STDIN in options.doc:
         raise UsageError(
             "--doc - cannot be used in a chat: the questions come from stdin", hint="give a file with --doc"

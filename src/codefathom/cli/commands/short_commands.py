@@ -173,9 +173,10 @@ def ask(options: AskOptions, face: Face) -> int:
         llm = face.settings().llm
         if not llm.of("answer"):
             return context(aliases.as_context(options), face)
-    from codefathom.cli.commands.ask_command import contexts, run, unwrapped
+    from codefathom.cli.commands.ask_command import choose_level, contexts, run, unwrapped
 
     options = unwrapped(options)
+    choose_level(options, face)
     return _show_context(contexts(options, face), "json", face) if options.contexts_only else run(options, face)
 
 

@@ -12,7 +12,7 @@ from secrets import token_hex
 from threading import Lock, Thread
 from typing import Any, TypeAlias
 
-from codefathom.answer.answer_types import Answer
+from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
 from codefathom.server.answers.answer_events import AnswerEventMaker, EngineEvent, details_of, problem_event
 from codefathom.server.answers.conversations import Conversations, ConversationTurn
 from codefathom.server.http.problem_json import BusyError, NotFoundError, Problem, RequestError, problem_of
@@ -28,7 +28,7 @@ _SIZE = 10_000  # events of one answer
 
 _log = logging.getLogger(__name__)
 
-Open: TypeAlias = Callable[[], AbstractContextManager[Iterator[EngineEvent]]]
+Open: TypeAlias = Callable[[OnStep], AbstractContextManager[Iterator[EngineEvent]]]
 
 
 class AnswerError(RequestError):
@@ -175,7 +175,7 @@ class AnswerTasks:
         """Run in a thread of its own."""
         maker = AnswerEventMaker(task.asker.projects)
         try:
-            with stopping(lambda: task.is_stopped), open_events() as events:
+            with stopping(lambda: task.is_stopped), open_events(lambda step: _say(task, step)) as events:
                 for event in events:
                     if task.is_stopped:
                         break
@@ -207,6 +207,10 @@ class AnswerTasks:
             _publish(task, ServerEvent("status", {"phase": "stopped"}))
         _publish(task, ServerEvent("done"))
         task.channel.close()
+
+
+def _say(task: AnswerTask, step: AnswerStep) -> None:
+    _publish(task, ServerEvent("status", {"phase": step.phase, "detail": step.text}))
 
 
 def _publish(task: AnswerTask, event: ServerEvent) -> None:

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import cast
 
-from codefathom.answer.answer_types import Answer, AnswerRequest
+from codefathom.answer.answer_types import Answer, AnswerRequest, OnStep
 from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, UsageError
@@ -38,6 +38,7 @@ class ClientQuestion:
     history: tuple[Message, ...] = ()  # turns before, besides those of the conversation
     conversation_id: str = ""
     keep: bool = False  # begin a conversation where none is named
+    thorough: bool = False  # let the model choose and judge the sources first
     top_k: int | None = None  # candidates that are ranked, None: as the settings say
     anyway: bool = False  # answer also where most likely nothing here does
     rounds: int | None = None  # of an agent, None: as many as the settings allow
@@ -68,20 +69,25 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
     if conversation is None and question.keep:
         conversation = state.conversations.begin(projects, caller.name, text)
 
-    def ask(opened: Mapping[str, ServedEngine]) -> Iterator[EngineEvent]:
+    def ask(opened: Mapping[str, ServedEngine], on_step: OnStep) -> Iterator[EngineEvent]:
         engines = {name: engine.with_settings(_settings(engine.settings, question)) for name, engine in opened.items()}
-        request = AnswerRequest(text, where, question.pinned, history=tuple(turns), anyway=question.anyway)
+        request = AnswerRequest(
+            text, where, question.pinned, history=tuple(turns), anyway=question.anyway, on_step=on_step
+        )
         if len(engines) > 1:
             return ask_several(engines, request)
         engine = engines[projects[0]]
         return engine.investigate(request) if question.agent else engine.ask_events(request)
 
-    def contexts(engines: Mapping[str, ServedEngine]) -> Iterator[EngineEvent]:
-        return _contexts(text, ask(engines))
+    def answered(opened: Mapping[str, ServedEngine], on_step: OnStep) -> Iterator[EngineEvent]:
+        events = ask(opened, on_step)
+        return _contexts(text, events) if only_contexts else events
 
     asker = Asker(text, caller.name, conversation.id if conversation else "", projects, question.agent)
     try:
-        return state.answers.begin(asker, lambda: _opened(state, caller, projects, contexts if only_contexts else ask))
+        return state.answers.begin(
+            asker, lambda on_step: _opened(state, caller, projects, lambda engines: answered(engines, on_step))
+        )
     except BusyError:
         if not question.conversation_id and asker.conversation_id:  # nothing was said in the one just begun
             state.conversations.delete(asker.conversation_id, caller.name)
@@ -99,12 +105,14 @@ def _check_rounds(question: ClientQuestion, settings: Settings) -> None:
 
 def _settings(settings: Settings, question: ClientQuestion) -> Settings:
     """Return the settings, with the values that the question overrides."""
-    rerank, agent = settings.rerank, settings.agent
+    rerank, agent, select = settings.rerank, settings.agent, settings.select
+    if question.thorough:
+        select = select._replace(filter_level=2)
     if question.top_k is not None:
         rerank = rerank._replace(candidates=question.top_k, top_n=min(rerank.top_n, question.top_k))
     if question.rounds is not None:
         agent = agent._replace(rounds=question.rounds)
-    return settings._replace(rerank=rerank, agent=agent)
+    return settings._replace(rerank=rerank, agent=agent, select=select)
 
 
 def conversation_of(state: ServerState, caller: Caller, conversation_id: str) -> Conversation:

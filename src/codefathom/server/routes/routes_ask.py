@@ -109,6 +109,7 @@ def question_of(body: AskIn, *, agent: bool = False) -> ClientQuestion:
         history=tuple(Message(turn.role, turn.content) for turn in body.history),
         conversation_id=body.conversation_id,
         keep=body.keep,
+        thorough=body.thorough,
         top_k=body.top_k,
         anyway=body.anyway,
     )

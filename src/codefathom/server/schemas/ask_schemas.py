@@ -29,6 +29,11 @@ class AskIn(QuestionIn):
         description="number of candidates that are ranked, and maximum number of sources; "
         "default: rerank.candidates and rerank.top_n",
     )
+    thorough: bool = Field(
+        default=False,
+        examples=[False],
+        description="let the language model choose and judge the sources first, in many calls",
+    )
     pinned: list[str] = Field(
         default=[], max_length=100, examples=[[]], description="paths of files that must be among the sources"
     )
