@@ -1,4 +1,4 @@
-"""Settings → how a question is answered with them: in how many stages, and on how many tokens. Pure."""
+"""Settings → how a question is answered with them: in how many stages, and on how many tokens."""
 
 from __future__ import annotations
 
