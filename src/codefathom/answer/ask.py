@@ -15,7 +15,7 @@ from codefathom.answer.problems import merge_failures
 from codefathom.answer.prompting import language_of_question
 from codefathom.answer.record import Record
 from codefathom.answer.stages.answer_run import AnswerProject, AnswerQuestion, AnswerRun, Models
-from codefathom.answer.stages.forecast import forecast
+from codefathom.answer.stages.expected_cost import expected_cost
 from codefathom.answer.stages.gather import materials
 from codefathom.answer.stages.judge import judge
 from codefathom.answer.stages.rewrite import rewrite
@@ -154,7 +154,7 @@ def _select(run: AnswerRun, result: SearchResult) -> list[Material]:
     if question.filter_level >= 1 and models.select is not None:
         outline = project.outline([item.path for item in files])
     if question.filter_level >= 1 and (models.select or models.judge):
-        run.say("plan", forecast(run, files, outline))
+        run.say("plan", expected_cost(run, files, outline))
     if outline and models.select is not None:
         run.say("select", f"choosing from the outline of {len(outline)} files")
         with run.record.stage("select", _paths(files)) as stage:

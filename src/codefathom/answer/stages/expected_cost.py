@@ -10,7 +10,7 @@ from codefathom.answer.stages.answer_run import AnswerRun
 from codefathom.answer.stages.select import OutlineFile
 
 
-def forecast(run: AnswerRun, files: Sequence[Material], outline: Sequence[OutlineFile]) -> str:
+def expected_cost(run: AnswerRun, files: Sequence[Material], outline: Sequence[OutlineFile]) -> str:
     """Return a sentence on the calls and tokens that the stages will take, as far as the search can tell."""
     calls = list(_calls(run, files, outline))
     names = {model.name for model in run.models if model is not None}
