@@ -178,6 +178,17 @@ class Engine:
             lambda: self.opened.with_models(self._run(full=full, retry=True, wait_s=wait_s)), self.close
         )
 
+    def remove_index(self, *, wait_s: float | None = None) -> int:
+        """Remove the index and return its size in bytes; 0 when there is none. A later question makes a new one.
+
+        Raises LockedError as `index` does.
+        """
+        from codefathom.project.removal import remove_index
+
+        with self._lock:
+            self.close()
+            return remove_index(self.place, wait_s=self.settings.index.wait_s if wait_s is None else wait_s)
+
     def refresh(self) -> bool:
         """Bring the index up to date as `search.refresh` says, as each question does; return whether it is behind."""
         with self._lock:

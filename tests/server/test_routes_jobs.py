@@ -163,13 +163,32 @@ def test_a_waiting_job_can_be_joined_left_and_cancelled(server: httpx.Client, pr
     again = server.post(f"/projects/{project}/index", headers=JSON_ONLY).json()
     assert again["id"] == job["id"]
     assert server.get(f"/jobs/{job['id']}").json()["state"] == "running"  # leaving a stream ends no job
-    cancelled = server.delete(f"/projects/{project}/index")
+    cancelled = server.post(f"/jobs/{job['id']}/cancel")
     assert cancelled.json()["state"] == "cancelled"
     told = messages(server.get(f"/projects/{project}/index").text)
     assert [message["type"] for message in told] == ["status", "cancelled", "done"]
-    refused = server.delete(f"/projects/{project}/index")
-    assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
     assert server.post(f"/jobs/{job['id']}/cancel").json()["state"] == "cancelled"
+
+
+def test_removing_an_index_leaves_nothing(server: httpx.Client, project: str, shop: Path) -> None:
+    indexed(server, project)
+    assert server.post("/search", json={"query": "cart", "project_id": project}).json()["hits"]
+    assert server.delete(f"/projects/{project}/index").status_code == 204
+    assert not (shop / ".fathom").exists()
+    assert server.get(f"/projects/{project}").json()["status"] == "not_indexed"
+    refused = server.delete(f"/projects/{project}/index")
+    assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
+    refused = server.post("/search", json={"query": "cart", "project_id": project})
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_indexed")
+    indexed(server, project)
+    assert server.post("/search", json={"query": "cart", "project_id": project}).json()["hits"]
+
+
+def test_removing_an_index_cancels_its_job(server: httpx.Client, project: str, held: Any) -> None:
+    job = server.post(f"/projects/{project}/index", headers=JSON_ONLY).json()
+    answer = server.delete(f"/projects/{project}/index")
+    assert (answer.status_code, answer.json()["code"]) == (409, "locked")  # another program writes it
+    assert server.get(f"/jobs/{job['id']}").json()["state"] == "cancelled"
 
 
 def test_a_job_goes_on_when_the_server_is_started_again(

@@ -50,6 +50,7 @@ class IndexOptions(NamedTuple):
     watch: bool = False
     dry_run: bool = False
     interactive: bool = False
+    remove: bool = False
 
 
 class SearchOptions(NamedTuple):
@@ -277,6 +278,7 @@ COMMANDS = (
             Option(("--watch",), "keep running, and update the index whenever files change"),
             Option(("--dry-run",), "show what would be done, without doing it"),
             Option(("--interactive",), "show the plan and ask before indexing"),
+            Option(("--remove",), "remove the index of the project; its files stay"),
             REQUIRED_EXTS,
             Option(("--ignore",), "more ignore patterns, separated by commas", "LIST", setting="source.ignore"),
             Option(

@@ -98,7 +98,8 @@ def _index_dir(root: str, settings: Settings, cache_dir: str) -> str:
     return os.path.join(cache_dir, "indexes", own)
 
 
-_OURS = ("catalog.", "lexical", "vectors-", "write.lock", ".gitignore")
+# Beginnings of the names in the folder of an index.
+OWN_NAMES = ("catalog.", "lexical", "vectors-", "write.lock", ".gitignore")
 _OF_VERSION_CONTROL = {".git", ".hg", ".svn", ".jj", ".bzr", "cvs"}
 
 
@@ -108,7 +109,7 @@ def _refuse_others(index_dir: str) -> None:
     if _OF_VERSION_CONTROL & {part.lower() for part in os.path.normpath(index_dir).split(os.sep)}:
         raise SettingsError(f"the index cannot lie in {index_dir!r}: that is a folder of version control", hint=hint)
     # None where it is not there yet, or cannot be read: the attempt to make it will say why.
-    others = sorted(name for name in Folder(index_dir).names() if not name.startswith(_OURS))
+    others = sorted(name for name in Folder(index_dir).names() if not name.startswith(OWN_NAMES))
     if others:
         raise SettingsError(
             f"the index cannot lie in {index_dir!r}: other files are there, such as {others[0]!r}", hint=hint

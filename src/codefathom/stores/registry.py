@@ -9,6 +9,7 @@ later one of the same repository, does not carry the word. Losing the state fold
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -59,6 +60,11 @@ class Registry:
         except (OSError, IndexingError):
             return False
         return True
+
+    def forget(self, place: IndexPlace) -> None:
+        """Forget the index at a place."""
+        with suppress(OSError, IndexingError):
+            self._file(place).remove()
 
     def _file(self, place: IndexPlace) -> File:
         name = blake2b(os.path.realpath(place.folder).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()

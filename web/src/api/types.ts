@@ -410,8 +410,8 @@ export interface paths {
         put?: never;
         /** Index a project, or follow the job that already does */
         post: operations["index_projects__project_id__index_post"];
-        /** Cancel the job of a project */
-        delete: operations["cancel_projects__project_id__index_delete"];
+        /** Remove the index of a project, and cancel its job */
+        delete: operations["remove_projects__project_id__index_delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4685,7 +4685,7 @@ export interface operations {
             };
         };
     };
-    cancel_projects__project_id__index_delete: {
+    remove_projects__project_id__index_delete: {
         parameters: {
             query?: never;
             header?: never;
@@ -4697,13 +4697,11 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Successful Response */
-            200: {
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content: {
-                    "application/json": components["schemas"]["JobOut"];
-                };
+                content?: never;
             };
             /** @description What is wrong */
             "4XX": {

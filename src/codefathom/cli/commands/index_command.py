@@ -1,4 +1,4 @@
-"""`fathom index` in its four forms: once, as a dry run, watching the files, and interactive."""
+"""`fathom index` in its forms: once, as a dry run, watching the files, interactive, and the removal of the index."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from codefathom.cli.face import Face
 from codefathom.cli.options import IndexOptions
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
+from codefathom.shapes import plain_shape, to_json
+from codefathom.text.printable import show_name, size
 from codefathom.types import IndexReport
 
 _IGNORE_FILE = ".fathomignore"
@@ -19,6 +21,8 @@ _IGNORE_FILE = ".fathomignore"
 def run(options: IndexOptions, face: Face) -> int:
     """Index, and print a report. Return 2 if the run paused because too much failed."""
     with face.open(tells_extent=True) as engine:
+        if options.remove:
+            return _remove(engine, face)
         if options.dry_run:
             return _say(engine.plan(), face)
         if options.interactive and not _agreed(engine, face):
@@ -33,10 +37,20 @@ def run(options: IndexOptions, face: Face) -> int:
     return 0
 
 
+def _remove(engine: Engine, face: Face) -> int:
+    """Remove the index. Return 1 if there is none."""
+    n_bytes = engine.remove_index()
+    if face.common.json:
+        face.write(to_json({"index_dir": engine.index_dir, "n_bytes_removed": n_bytes}))
+    elif n_bytes:
+        face.note(f"removed the index in {show_name(engine.index_dir)} ({size(n_bytes)})")
+    if not n_bytes:
+        face.note(f"there is no index in {show_name(engine.index_dir)}")
+    return 0 if n_bytes else 1
+
+
 def _say(report: IndexReport, face: Face) -> int:
     if face.common.json:
-        from codefathom.shapes import plain_shape, to_json
-
         face.write(to_json(plain_shape(report)))
     elif not face.common.quiet or report.dry_run:
         face.write(report_text(report, whole=face.common.verbose))

@@ -17,6 +17,7 @@ from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, SettingsError
 from codefathom.project.browsing import IndexSummary, index_summary
 from codefathom.project.location import Location, locate, word_of
+from codefathom.project.removal import remove_index
 from codefathom.project.usable import faults
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.http.problem_json import (
@@ -268,6 +269,13 @@ class Projects:
         self.opened.drop(project_id)
         if project.url:
             self.sweep()
+
+    def remove_index(self, project: ServedProject) -> int:
+        """Remove the index of a project and return its size in bytes; 0 when there is none."""
+        self.opened.drop(project.id)
+        if not project.is_here:
+            return 0
+        return remove_index(locate(project.root, self._settings(project.root, project.overrides)), wait_s=0)
 
     def sweep(self) -> None:
         """Remove copies of repositories that are no projects any more."""

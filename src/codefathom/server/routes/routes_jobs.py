@@ -83,12 +83,23 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
     def attach(project_id: ProjectId, caller: CallerHere, reading: ReadingHere) -> Response:
         return _shown(_latest(project_id, caller, state), state, reading)
 
-    @routes.delete("/projects/{project_id}/index", summary="Cancel the job of a project")
-    def cancel(project_id: ProjectId, caller: CallerHere) -> JobOut:
-        job = _latest(project_id, caller, state)
-        if not job.is_active:
-            raise ConflictError(f"no job of {project_id!r} is running", hint="GET /jobs lists earlier jobs")
-        return _out(state.jobs.cancel(job.id) or job)
+    @routes.delete(
+        "/projects/{project_id}/index",
+        status_code=204,
+        summary="Remove the index of a project, and cancel its job",
+    )
+    def remove(project_id: ProjectId, caller: CallerHere) -> None:
+        project = state.projects.get(project_id, caller)
+        job = state.jobs.latest(project.id)
+        if job is not None and job.is_active:
+            state.jobs.cancel(job.id)
+        state.jobs.wait_for_end(project.root)
+        n_bytes = state.projects.remove_index(project)
+        state.cache.clear()
+        if not n_bytes:
+            raise NotFoundError(
+                f"the project {project_id!r} has no index", hint=f"POST /projects/{project_id}/index makes it"
+            )
 
 
 def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
