@@ -208,6 +208,7 @@ With `pip install 'codefathom[telemetry]'`, the server makes OpenTelemetry spans
 and answers, calls of models, and jobs. Start it with `opentelemetry-instrument fathom serve`, for example.
 
 An error is `application/problem+json`: `code` is for programs, `detail` says what failed, and `hint` says what to do.
+Below `/v1`, an error has the form of OpenAI instead: `error` with `message`, `type` and `code`.
 
 | status | code | meaning |
 | --- | --- | --- |

@@ -305,3 +305,22 @@ def test_a_look_at_the_models_that_breaks_is_not_the_last() -> None:
     assert not check.ok
     assert "a broken disk" in check.detail
     assert [check.ok for check in health.report(wait=True).checks] == [True]
+
+
+# ---- /metrics
+
+
+def test_metrics_tell_memory_and_speed_of_indexing_each_with_help(server: httpx.Client, shop: Path) -> None:
+    before = server.get("/metrics").text
+    assert "indexing_files_per_second" not in before
+    server.post("/index", json={"codebase_path": str(shop)}).raise_for_status()
+    lines = server.get("/metrics").text.splitlines()
+    values = {line.split(" ")[0]: float(line.split(" ")[1]) for line in lines if line.startswith("codefathom_")}
+    assert values["codefathom_memory_server_bytes"] > 10e6
+    assert values["codefathom_memory_processes_bytes"] >= 0
+    assert values["codefathom_indexing_files_per_second"] > 0
+    assert values["codefathom_indexing_bytes_per_second"] > values["codefathom_indexing_files_per_second"]
+    families = {re.sub(r"_(bucket|sum|count)$", "", name.partition("{")[0]) for name in values}
+    for word in ("HELP", "TYPE"):
+        assert {line.split(" ")[2] for line in lines if line.startswith(f"# {word} ")} == families
+    assert all(len(line.split(" ", 3)[3]) > 10 for line in lines if line.startswith("# HELP "))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from codefathom.providers.base import Ask, Delta, Message, Reply
 from codefathom.providers.http import Http, Server
 from codefathom.providers.openai import OpenAIChat
+from codefathom.server.http.auth import Token, hash_of
 from codefathom.server.server_config import ServerConfig
 
 from .conftest import Serve
@@ -115,7 +117,60 @@ def test_an_agent_that_cannot_work_says_so_in_the_stream(plain: httpx.Client) ->
         ({"messages": ASKED}, 422),
     ],
 )
-def test_what_cannot_be_answered_is_a_problem(plain: httpx.Client, body: dict[str, Any], status: int) -> None:
-    response = plain.post("/v1/chat/completions", json=body)
-    assert response.status_code == status
-    assert response.headers["content-type"].startswith("application/problem+json")
+def test_what_cannot_be_answered_is_an_error_in_openais_envelope(
+    plain: httpx.Client, body: dict[str, Any], status: int
+) -> None:
+    for path in ("/v1/chat/completions", "/api/v1/chat/completions"):
+        response = plain.post(path, json=body)
+        assert response.status_code == status
+        assert response.headers["content-type"] == "application/json"
+        assert set(response.json()) == {"error"}
+        error = response.json()["error"]
+        assert set(error) == {"message", "type", "param", "code"}
+        assert error["type"] == "invalid_request_error"
+        assert "(" in error["message"]  # the hint
+
+
+def test_who_is_refused_before_a_route_gets_the_envelope_too(config: ServerConfig, serve: Serve) -> None:
+    with serve(replace(config, tokens=(Token("me", hash_of("one")),), max_body_bytes=2_000)) as client:
+        answers = {
+            "authentication_error": client.get("/v1/models"),
+            "invalid_request_error": client.get("/v1/nothing", headers={"authorization": "Bearer one"}),
+            "permission_error": client.get("/v1/models", headers={"host": "evil.example"}),
+        }
+        long = client.post("/v1/chat/completions", headers={"authorization": "Bearer one"}, content="x" * 3_000)
+        assert client.get("/projects").headers["content-type"] == "application/problem+json"
+    for kind, answer in answers.items():
+        assert answer.json()["error"]["type"] == kind, answer.text
+    assert (long.status_code, long.json()["error"]["code"]) == (413, "too_large")
+
+
+def test_only_projects_that_can_be_asked_are_models(plain: httpx.Client, shop: Path) -> None:
+    bare = shop.parent / "bare"
+    bare.mkdir()
+    (bare / "fathom.toml").touch()
+    plain.post("/projects", json={"path": str(bare)}).raise_for_status()
+    assert [model["id"] for model in plain.get("/v1/models").json()["data"]] == ["shop", "shop:agent"]
+    (shop / "fathom.toml").write_text("[search\n")
+    assert plain.get("/v1/models").json()["data"] == []
+
+
+@pytest.mark.parametrize("limit", ["max_tokens", "max_completion_tokens"])
+def test_max_tokens_reaches_the_model_and_the_reason_for_the_end_is_told(
+    config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    with asked_of(config, serve, shop, monkeypatch, spoken(CITED)) as (client, model):
+        body = {"model": "shop", "messages": ASKED}
+
+        def asked_for(**more: object) -> tuple[object, str]:
+            answer = client.post("/v1/chat/completions", json={**body, **more}).json()
+            sent = model.asked[-1].body
+            most = sent.get("max_tokens") or sent.get("max_completion_tokens")
+            return most, answer["choices"][0]["finish_reason"]
+
+        usual, _ = asked_for()
+        assert asked_for(**{limit: 17}) == (17, "length")  # the scripted model says that it wrote more
+        assert asked_for(**{limit: 10**9}) == (usual, "stop")
+        stream = client.post("/v1/chat/completions", json={**body, "stream": True, limit: 17}).text
+        assert '"finish_reason": "length"' in stream
+        assert client.post("/v1/chat/completions", json={**body, limit: 0}).status_code == 422

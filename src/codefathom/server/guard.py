@@ -176,7 +176,7 @@ async def _answer(error: Exception, scope: Scope, receive: Receive, send: _Guard
     if send.has_started:  # half an answer cannot be taken back; the client sees that it ends too early
         raise error
     problem = scope["state"]["problem"] = problem_of(error)
-    response = response_of(problem)
+    response = response_of(problem, scope["path"])
     if isinstance(error, UnauthorizedError):
         response.headers["www-authenticate"] = "Bearer"
     if isinstance(error, TooManyError):

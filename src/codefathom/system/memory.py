@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from contextlib import suppress
+from typing import NamedTuple
 
 _LOOK_S = 0.25  # how long a look at the system's memory counts
 _SHARE = 0.5  # of what is free; the rest is for what grows meanwhile, and for others
@@ -46,6 +47,43 @@ def free_bytes(system: str = os.sep) -> int | None:
     """Return the free bytes of the system or its control group, whichever has fewer; None if neither is known."""
     sizes = [_free_of_system(system), *(_free_of_group(system, *names) for names in _GROUPS)]
     return min((size for size in sizes if size is not None), default=None)
+
+
+class ResidentBytes(NamedTuple):
+    """The resident memory of this process and of the processes that it has started; shared pages count for each."""
+
+    own: int
+    children: int
+
+
+def resident_bytes(system: str = os.sep) -> ResidentBytes | None:
+    """Return the resident memory of this process and its descendants; None where the system has no /proc."""
+    parents = {pid: parent for pid in _pids(system) if (parent := _parent(system, pid)) is not None}
+    if os.getpid() not in parents:
+        return None
+    family, new = set[int](), {os.getpid()}
+    while new:
+        family |= new
+        new = {pid for pid, parent in parents.items() if parent in new} - family
+    own = _resident(system, os.getpid())
+    return ResidentBytes(own, sum(_resident(system, pid) for pid in family) - own)
+
+
+def _pids(system: str) -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(os.path.join(system, "proc")) if name.isdecimal()]
+    except OSError:
+        return []
+
+
+def _parent(system: str, pid: int) -> int | None:
+    # The name of the program may hold spaces and brackets; what follows the last bracket has a fixed order.
+    fields = _text(system, f"proc/{pid}/stat").rpartition(")")[2].split()
+    return int(fields[1]) if len(fields) > 1 else None
+
+
+def _resident(system: str, pid: int) -> int:
+    return 1024 * (_value_of(_text(system, f"proc/{pid}/status"), "VmRSS:") or 0)
 
 
 def give_back() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
+from tests.waiting import Started, comes
 
-from codefathom.system.memory import Allowance, free_bytes, give_back
+from codefathom.system.memory import Allowance, free_bytes, give_back, resident_bytes
 
 STATUS = Path("/proc/self/statm")
 MEMINFO = "MemTotal:       8000000 kB\nMemFree:          100000 kB\nMemAvailable:    2000000 kB\n"
@@ -59,3 +61,19 @@ def test_freed_memory_is_given_back() -> None:
     give_back()
     assert int(STATUS.read_text().split()[1]) < before
     assert kept
+
+
+def test_resident_memory_is_that_of_the_process_and_of_those_it_has_started() -> None:
+    if not os.path.isdir("/proc/self"):
+        pytest.skip("this system has no /proc")
+    before = resident_bytes()
+    assert before is not None
+    assert before.own > 1_000_000
+    program = "import time; b = b'x' * 40_000_000; time.sleep(300)"
+    with Started([sys.executable, "-c", program]) as child:
+        assert comes(lambda: (now := resident_bytes()) is not None and now.children - before.children > 40_000_000)
+        child.kill()
+
+
+def test_resident_memory_is_not_known_without_proc(tmp_path: Path) -> None:
+    assert resident_bytes(str(tmp_path)) is None

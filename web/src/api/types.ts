@@ -665,7 +665,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List projects, each as a model and as an agent */
+        /** List projects that can be asked, each as a model and as an agent */
         get: operations["models_v1_models_get"];
         put?: never;
         post?: never;
@@ -1094,6 +1094,18 @@ export interface components {
              */
             stream: boolean;
             stream_options?: components["schemas"]["StreamOptionsIn"] | null;
+            /**
+             * Max Tokens
+             * @description most tokens that a model writes, up to answer.max_tokens
+             * @example 500
+             */
+            max_tokens?: number | null;
+            /**
+             * Max Completion Tokens
+             * @description the same under its newer name
+             * @example null
+             */
+            max_completion_tokens?: number | null;
             /**
              * N
              * @default 1

@@ -1,4 +1,4 @@
-"""Every error of a route as problem+json."""
+"""Every error of a route as problem+json, below /v1 in OpenAI's envelope."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ _CODES = {
     413: "too_large",
     415: "unsupported_media_type",
 }
+OPENAI_PATH = "/v1/"
+_OF_SERVER = 500
+_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
 def install(app: FastAPI) -> None:
@@ -30,33 +33,44 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(FathomError, _failed)  # all else is the guard's, which logs it
 
 
-def response_of(failure: Problem) -> JSONResponse:
-    """Return the answer to a request that failed."""
+def response_of(failure: Problem, path: str) -> JSONResponse:
+    """Return the answer to a request that failed, below /v1 in the form that clients of OpenAI read."""
+    if path.startswith(OPENAI_PATH):
+        return JSONResponse(openai_error(failure), status_code=failure.status)
     content = {"type": failure.type, **{key: _sound(value) for key, value in asdict(failure).items()}}
     return JSONResponse(content, status_code=failure.status, media_type=MEDIA_TYPE)
 
 
+def openai_error(failure: Problem) -> dict[str, object]:
+    """Return a problem in OpenAI's envelope; its clients show the message only, so that it contains the hint."""
+    detail, hint = str(_sound(failure.detail)), str(_sound(failure.hint))
+    kind = _OPENAI_TYPES.get(failure.status, "invalid_request_error" if failure.status < _OF_SERVER else "server_error")
+    message = f"{detail} ({hint})" if hint else detail
+    return {"error": {"message": message, "type": kind, "param": None, "code": failure.code}}
+
+
 async def _failed(request: Request, error: Exception) -> JSONResponse:
     failure = request.state.problem = problem_of(error)  # for the measures
-    return response_of(failure)
+    return response_of(failure, request.url.path)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == _NO_ROUTE and request.method == "GET" and wants_page(request.headers):
         return page(_NO_ROUTE)  # it says so in the person's language, and leads back
-    response = response_of(problem(error.status_code, str(error.detail), _CODES.get(error.status_code, "refused")))
+    failure = problem(error.status_code, str(error.detail), _CODES.get(error.status_code, "refused"))
+    response = response_of(failure, request.url.path)
     response.headers.update(error.headers or {})
     return response
 
 
-async def _invalid(_: Request, error: Exception) -> JSONResponse:
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
     """Return the names of wrong values, and not the values themselves: one may be a secret."""
     assert isinstance(error, RequestValidationError)
     wrong = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
     is_long = any(item["type"] == "string_too_long" for item in error.errors())
     hint = "send a shorter text" if is_long else "/openapi.json has the form of each request"
-    return response_of(problem(422, "; ".join(wrong[:5]), "invalid", hint=hint))
+    return response_of(problem(422, "; ".join(wrong[:5]), "invalid", hint=hint), request.url.path)
 
 
 def _sound(value: object) -> object:

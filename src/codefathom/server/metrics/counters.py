@@ -20,6 +20,26 @@ _PAGE = "/"
 _MOST_FAILURES = 50
 
 
+# What each name of /metrics means.
+HELP = {
+    "requests_total": "Requests by method, route and status.",
+    "request_seconds": "Seconds until the answer to a request began.",
+    "requests_in_flight": "Requests that are being answered now.",
+    "projects": "Projects of the server.",
+    "opened_projects": "Projects whose index is open now.",
+    "cache_entries": "Results of searches in the cache.",
+    "cache_hits_total": "Searches that were answered from the cache.",
+    "cache_misses_total": "Searches that were not in the cache.",
+    "start_time_seconds": "Time at which the server started, in seconds since the epoch.",
+    "memory_server_bytes": "Resident memory of the server process.",
+    "memory_processes_bytes": "Resident memory of the processes that search and index for the server.",
+    "jobs_running": "Indexing jobs that run now.",
+    "jobs_queued": "Indexing jobs that wait.",
+    "indexing_files_per_second": "Speed of the last finished indexing job that read files.",
+    "indexing_bytes_per_second": "Speed of the last finished indexing job that read files, in bytes of source.",
+}
+
+
 class RequestRecord(NamedTuple):
     """A request that was answered."""
 
@@ -168,12 +188,15 @@ class ServerCounters:
                 for key, route in self._routes.items()
                 for line in _histogram(_labels(*key), route.buckets, route.total_s)
             ]
-        lines = ["# TYPE codefathom_requests_total counter", *counts]
-        lines += ["# TYPE codefathom_request_seconds histogram", *times]
+        lines = [*_about("requests_total", "counter"), *counts, *_about("request_seconds", "histogram"), *times]
         for name, value in {**more, "requests_in_flight": self.n_in_flight}.items():
             kind = "counter" if name.endswith("_total") else "gauge"
-            lines += [f"# TYPE codefathom_{name} {kind}", f"codefathom_{name} {float(value)!r}"]
+            lines += [*_about(name, kind), f"codefathom_{name} {float(value)!r}"]
         return "\n".join(lines) + "\n"
+
+
+def _about(name: str, kind: str) -> tuple[str, str]:
+    return f"# HELP codefathom_{name} {HELP[name]}", f"# TYPE codefathom_{name} {kind}"
 
 
 def _percentile(ordered: Sequence[float], share: int) -> float:

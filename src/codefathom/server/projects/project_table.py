@@ -104,6 +104,11 @@ class Summary(NamedTuple):
     problem: str = ""  # why the project cannot be opened
     damage: str = ""  # in what the index differs from what was written
 
+    @property
+    def is_usable(self) -> bool:
+        """True if questions about the project can be answered."""
+        return self.held is not None and not self.problem
+
 
 class Projects:
     """The registry. Safe to use from several threads."""

@@ -20,6 +20,7 @@ from codefathom.server.projects.project_table import Projects, ServedProject
 from codefathom.server.routes.search_requests import indexed
 from codefathom.server.served_settings import open_hosts
 from codefathom.server.state import ServerState
+from codefathom.system.memory import resident_bytes
 from codefathom.types import Check, Status
 
 
@@ -98,6 +99,32 @@ def _no_model(settings: Settings) -> Iterator[Check]:
     if not any(settings.llm.of(role) for role in ROLES):
         hint = "for written answers, set llm.model, for example to ollama:qwen2.5-coder:14b"
         yield Check("language model", False, "none is configured; answers consist of excerpts", hint)
+
+
+def gauges(state: ServerState) -> dict[str, float]:
+    """Return the values of now for Prometheus, without those that are not known."""
+    cache, memory = state.cache.counts(), resident_bytes()
+    jobs = state.jobs.listed(limit=500)
+    states = Counter(job.state for job in jobs)
+    values: dict[str, float] = {
+        "projects": len(state.projects.listed()),
+        "opened_projects": len(state.projects.opened),
+        "cache_entries": cache.n_entries,
+        "cache_hits_total": cache.n_hits,
+        "cache_misses_total": cache.n_misses,
+        "start_time_seconds": state.measures.started_at,
+        "jobs_running": states["running"],
+        "jobs_queued": states["queued"],
+    }
+    if memory is not None:
+        values |= {"memory_server_bytes": memory.own, "memory_processes_bytes": memory.children}
+    reports = (job.report for job in sorted(jobs, key=lambda job: -job.ended_at) if job.report)
+    report = next((report for report in reports if report.n_bytes and report.seconds), None)
+    if report is not None:
+        n_files = report.n_added + report.n_changed
+        values["indexing_files_per_second"] = n_files / report.seconds
+        values["indexing_bytes_per_second"] = report.n_bytes / report.seconds
+    return values
 
 
 def stores(state: ServerState, caller: Caller) -> tuple[Store, ...]:

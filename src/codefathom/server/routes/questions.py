@@ -41,6 +41,7 @@ class ClientQuestion:
     thorough: bool = False  # let the model choose and judge the sources first
     top_k: int | None = None  # candidates that are ranked, None: as the settings say
     anyway: bool = False  # answer also where most likely nothing here does
+    max_tokens: int | None = None  # of what a model writes, None: as the settings say
     rounds: int | None = None  # of an agent, None: as many as the settings allow
 
 
@@ -105,14 +106,17 @@ def _check_rounds(question: ClientQuestion, settings: Settings) -> None:
 
 def _settings(settings: Settings, question: ClientQuestion) -> Settings:
     """Return the settings, with the values that the question overrides."""
-    rerank, agent, select = settings.rerank, settings.agent, settings.select
+    rerank, agent, answer = settings.rerank, settings.agent, settings.answer
+    select = settings.select
     if question.thorough:
         select = select._replace(filter_level=2)
     if question.top_k is not None:
         rerank = rerank._replace(candidates=question.top_k, top_n=min(rerank.top_n, question.top_k))
     if question.rounds is not None:
         agent = agent._replace(rounds=question.rounds)
-    return settings._replace(rerank=rerank, agent=agent, select=select)
+    if question.max_tokens is not None:
+        answer = answer._replace(max_tokens=min(answer.max_tokens, question.max_tokens))
+    return settings._replace(rerank=rerank, agent=agent, answer=answer, select=select)
 
 
 def conversation_of(state: ServerState, caller: Caller, conversation_id: str) -> Conversation:

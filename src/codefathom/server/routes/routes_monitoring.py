@@ -98,16 +98,8 @@ def _add_monitoring(routes: APIRouter, state: ServerState) -> None:
 
     @routes.get("/metrics", summary="All counts, for Prometheus", response_class=PlainTextResponse)
     def metrics(_: ManagerHere) -> PlainTextResponse:
-        cache = state.cache.counts()
-        gauges = {
-            "projects": len(state.projects.listed()),
-            "opened_projects": len(state.projects.opened),
-            "cache_entries": cache.n_entries,
-            "cache_hits_total": cache.n_hits,
-            "cache_misses_total": cache.n_misses,
-            "start_time_seconds": state.measures.started_at,
-        }
-        return PlainTextResponse(state.measures.prometheus(gauges), media_type="text/plain; version=0.0.4")
+        text = state.measures.prometheus(overview.gauges(state))
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
 
 def _add_settings(routes: APIRouter, state: ServerState) -> None:

@@ -19,7 +19,9 @@ from codefathom.errors import UsageError
 from codefathom.providers.base import Message
 from codefathom.server.answers.answer_events import details_of
 from codefathom.server.answers.answer_runs import AnswerTask
+from codefathom.server.http.error_responses import openai_error
 from codefathom.server.http.event_responses import MEDIA_TYPE, EventStream
+from codefathom.server.http.problem_json import problem
 from codefathom.server.http.sse import HEARTBEAT, events_after
 from codefathom.server.routes.questions import ClientQuestion, begin
 from codefathom.server.routes.routes_ask import whole
@@ -27,6 +29,7 @@ from codefathom.server.schemas.openai_schemas import CompletionIn, CompletionOut
 from codefathom.server.state import CallerHere, ServerState
 
 _AGENT = ":agent"
+_OF_SERVER = 500  # an error in a stream has no status of its own
 _NOT_PASSED_ON = "system messages are not passed on: the server has its own"
 _EXAMPLE = """\
 data: {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "In `price_of` …"}}]}
@@ -47,9 +50,9 @@ def router(state: ServerState) -> APIRouter:
     """Return the routes below /v1."""
     routes = APIRouter(prefix="/v1", tags=["openai"])
 
-    @routes.get("/models", summary="List projects, each as a model and as an agent")
+    @routes.get("/models", summary="List projects that can be asked, each as a model and as an agent")
     def models(caller: CallerHere) -> ModelsOut:
-        projects = state.projects.listed(caller)
+        projects = [project for project in state.projects.listed(caller) if state.projects.summary(project).is_usable]
         return ModelsOut(
             data=[
                 ModelOut(id=project.id + kind, created=int(project.added_at))
@@ -64,7 +67,7 @@ def router(state: ServerState) -> APIRouter:
         if body.stream:
             task.join()
             has_usage = body.stream_options is not None and body.stream_options.include_usage
-            return EventStream(_chunks(task, body.model, has_usage=has_usage), task.leave)
+            return EventStream(_chunks(task, body, has_usage=has_usage), task.leave)
         return _completion(task, await whole(task, request), body)
 
     return routes
@@ -82,6 +85,7 @@ def question_of(body: CompletionIn) -> ClientQuestion:
         text=last.text,
         projects=(project,),
         agent=body.model.endswith(_AGENT),
+        max_tokens=body.limit,
         history=tuple(
             Message("user" if message.role == "user" else "assistant", message.text)
             for message in before
@@ -92,12 +96,13 @@ def question_of(body: CompletionIn) -> ClientQuestion:
 
 def _completion(task: AnswerTask, answer: Answer, body: CompletionIn) -> CompletionOut:
     details = details_of(answer, task.asker.projects)
+    finish = _finish(body.limit, answer.usage.completion_tokens)
     return CompletionOut.model_validate(
         {
             "id": _id(task),
             "created": int(time.time()),
             "model": body.model,
-            "choices": [{"message": {"content": answer.text}}],
+            "choices": [{"message": {"content": answer.text}, "finish_reason": finish}],
             "usage": _usage(details["usage"]),
             "sources": details["sources"],
             "citations": details["citations"],
@@ -120,8 +125,13 @@ def _id(task: AnswerTask) -> str:
     return f"chatcmpl-{task.id}"
 
 
-async def _chunks(task: AnswerTask, model: str, *, has_usage: bool) -> AsyncIterator[bytes]:
-    head = (_id(task), int(time.time()), model)
+def _finish(limit: int | None, n_written: int) -> str:
+    """Return the reason why an answer ended: at the limit of the request, or by itself."""
+    return "length" if limit is not None and n_written >= limit else "stop"
+
+
+async def _chunks(task: AnswerTask, body: CompletionIn, *, has_usage: bool) -> AsyncIterator[bytes]:
+    head = (_id(task), int(time.time()), body.model)
     yield _line(chunk(*head, {"role": "assistant", "content": ""}))
     usage, failed = {"prompt_tokens": 0, "completion_tokens": 0}, False
     async for event in events_after(task.channel):
@@ -135,11 +145,12 @@ async def _chunks(task: AnswerTask, model: str, *, has_usage: bool) -> AsyncIter
             usage = json.loads(event.data)
         elif event.type == "error":
             failed = True
-            problem = json.loads(event.data)
-            error = {"message": problem["detail"], "code": problem["code"], "type": "server_error"}
-            yield _line({"error": error, "hint": problem["hint"]})
+            trouble = json.loads(event.data)
+            failure = problem(_OF_SERVER, trouble["detail"], trouble["code"], trouble["hint"])
+            yield _line(openai_error(failure))
     if not failed or task.answer is not None:
-        yield _line(chunk(*head, {}, finish_reason="stop"))
+        finish = _finish(body.limit, usage["completion_tokens"])
+        yield _line(chunk(*head, {}, finish_reason=finish))
     if has_usage:
         yield _line({**chunk(*head, {}), "choices": [], "usage": _usage(usage)})
     yield b"data: [DONE]\n\n"

@@ -50,7 +50,18 @@ class CompletionIn(_Lenient):
     messages: list[MessageIn] = Field(min_length=1, max_length=500)
     stream: bool = Field(default=False, examples=[False])
     stream_options: StreamOptionsIn | None = None
+    max_tokens: int | None = Field(
+        default=None, ge=1, examples=[500], description="most tokens that a model writes, up to answer.max_tokens"
+    )
+    max_completion_tokens: int | None = Field(
+        default=None, ge=1, examples=[None], description="the same under its newer name"
+    )
     n: int = Field(default=1, ge=1, le=1, examples=[1])
+
+    @property
+    def limit(self) -> int | None:
+        """The most tokens of the answer; the smaller value where both names are used."""
+        return min((value for value in (self.max_tokens, self.max_completion_tokens) if value), default=None)
 
 
 class ModelOut(Out):
