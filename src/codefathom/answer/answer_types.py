@@ -13,6 +13,7 @@ from codefathom.types import Where
 
 Label = Literal["high", "medium", "low"]
 _HIGH, _MEDIUM = 0.66, 0.33
+_LEAST_VERIFIED, _MOST_DOUBTED = 0.9, 0.6
 _MAX_TRACED = 100
 _MAX_TRACED_CHARACTERS = 2_000
 
@@ -107,8 +108,12 @@ class Checked:
         return Checked(self.text + other.text, citations, self.dropped + other.dropped)
 
     def confidence(self, of_sources: float) -> float:
-        """Return the confidence in a model's answer: that of its sources, lowered for citations that do not hold."""
-        return of_sources * (0.3 + 0.7 * self.verified_share)
+        """Return the confidence in a model's answer: that of its sources, lowered for citations that do not hold.
+
+        It is not high where more than one in ten of them does not.
+        """
+        lowered = of_sources * (0.3 + 0.7 * self.verified_share)
+        return min(lowered, _MOST_DOUBTED) if self.dropped and self.verified_share < _LEAST_VERIFIED else lowered
 
 
 NOTHING_WRITTEN = Checked("", (), ())

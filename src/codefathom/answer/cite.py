@@ -2,7 +2,7 @@
 
 A model is asked to cite `[2]`, a numbered source, or `[2:14-20]`, lines in it; many still write `[src/app.py:14-20]`,
 with or without brackets. Each is checked against the lines that the model was shown and against the file as it is now.
-A citation that does not hold is removed and counted, never shown.
+A citation that does not hold is never shown: a mark with the number of such places stands there instead.
 """
 
 from __future__ import annotations
@@ -110,6 +110,7 @@ def check(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> Check
     for cited, results, missing in zip(all_cited, all_results, _all_missing(text, all_cited, held, now), strict=True):
         pieces.append(text[end : cited.start])
         end = cited.end
+        n_lost = 0
         for named, place in zip(cited.places, results, strict=True):
             if isinstance(place, Citation) and not missing:
                 kept[place] = None
@@ -117,10 +118,15 @@ def check(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> Check
             else:
                 reason = f"the quoted {missing!r} does not stand there" if isinstance(place, Citation) else place
                 dropped.append(Dropped(named.text, reason))
-        if missing or not any(isinstance(place, Citation) for place in results):
-            pieces[-1] = pieces[-1].rstrip(" ")
+                n_lost += 1
+        pieces.append(not_found_mark(n_lost))
     pieces.append(text[end:])
     return Checked("".join(pieces), tuple(kept), tuple(dropped))
+
+
+def not_found_mark(n_places: int) -> str:
+    """Return the text that stands where places were cited that do not hold, "" for none."""
+    return f"[{n_places} place{'s' if n_places > 1 else ''} not found]" if n_places else ""
 
 
 def _all_cited(text: str, sources: Sequence[Source]) -> Iterator[_Cited]:

@@ -97,13 +97,15 @@ def test_an_answer_may_cite_in_its_text_alone() -> None:
 def test_a_number_means_what_the_answer_lists_there(number: int, cited: tuple[Citation, ...]) -> None:
     text = reported(f"It is two [{number}].", LOST, A, B).text.partition("\n")[0]
     assert text == (
-        "It is two " + f"[{cited[0].path}:{cited[0].start_line}-{cited[0].end_line}]." if cited else "It is two."
+        "It is two " + f"[{cited[0].path}:{cited[0].start_line}-{cited[0].end_line}]."
+        if cited
+        else "It is two [1 place not found]."
     )
 
 
 def test_without_a_list_a_number_means_nothing() -> None:
     answer = reported("It is two [1].")
-    assert (answer.text, answer.citations) == ("It is two.", ())
+    assert (answer.text, answer.citations) == ("It is two [1 place not found].", ())
     assert answer.dropped == (Dropped("[1]", "there is no source of this number"),)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.answer.answer_types import Checked, Citation, Source
+from codefathom.answer.answer_types import Checked, Citation, Dropped, Source, label_of
 from codefathom.answer.cite import check
 
 APP = "import os\n\n\ndef main():\n    print(os.getcwd())\n    return 0\n\n\nmain()\n"
@@ -50,15 +50,15 @@ def test_citations_in_every_form_become_one(text: str, expected: str, citation: 
 @pytest.mark.parametrize(
     ("text", "expected", "reason"),
     [
-        ("so it is [7].", "so it is.", "there is no source of this number"),
-        ("so it is [0].", "so it is.", "there is no source of this number"),
-        ("so it is [1:1-6].", "so it is.", "these lines were not shown"),
-        ("so it is [1:6-4].", "so it is.", "these lines were not shown"),
-        ("so it is [1:99].", "so it is.", "these lines were not shown"),
-        ("so it is [src/other.py:4-6].", "so it is.", "no source has this path"),
-        ("so it is [pp.py:4-6].", "so it is.", "no source has this path"),
-        ("so it is, lib/none.py:3.", "so it is,.", "no source has this path"),
-        ("so it is [src/app.py:1-2].", "so it is.", "these lines were not shown"),
+        ("so it is [7].", "so it is [1 place not found].", "there is no source of this number"),
+        ("so it is [0].", "so it is [1 place not found].", "there is no source of this number"),
+        ("so it is [1:1-6].", "so it is [1 place not found].", "these lines were not shown"),
+        ("so it is [1:6-4].", "so it is [1 place not found].", "these lines were not shown"),
+        ("so it is [1:99].", "so it is [1 place not found].", "these lines were not shown"),
+        ("so it is [src/other.py:4-6].", "so it is [1 place not found].", "no source has this path"),
+        ("so it is [pp.py:4-6].", "so it is [1 place not found].", "no source has this path"),
+        ("so it is, lib/none.py:3.", "so it is, [1 place not found].", "no source has this path"),
+        ("so it is [src/app.py:1-2].", "so it is [1 place not found].", "these lines were not shown"),
     ],
 )
 def test_what_was_not_shown_is_removed_and_counted(text: str, expected: str, reason: str) -> None:
@@ -105,7 +105,7 @@ MORE_SOURCES = (*SOURCES, Source(4, "build/Makefile", 1, 2, "all:\n\techo", is_w
         ("see [1, 3]", f"see [src/app.py:4-6][{PAGE.path}:1-2]"),
         ("see [1, 2, 4].", "see [src/app.py:4-6][shop.py:1-6][build/Makefile:1-2]."),
         ("see [1][3]", f"see [src/app.py:4-6][{PAGE.path}:1-2]"),
-        ("see [1; 9]", "see [src/app.py:4-6]"),
+        ("see [1; 9]", "see [src/app.py:4-6][1 place not found]"),
         ("see [2, L5]", "see [shop.py:5-5]"),
         ("see [2, 5-6]", "see [shop.py:5-6]"),
         ("see [2:5]", "see [shop.py:5-5]"),
@@ -146,21 +146,21 @@ def test_several_places_and_other_forms_are_looked_up(text: str, expected: str) 
 @pytest.mark.parametrize(
     ("text", "expected", "count"),
     [
-        ("so 【2:60-80】.", "so.", 1),
-        ("so ［2：60-80］.", "so.", 1),
-        ("so [2：60-80].", "so.", 1),
-        ("so [2:60-80; 1:1-2].", "so.", 2),
-        ("so [2:60-80,90-99].", "so.", 2),
-        ("so [8, 9].", "so.", 2),
-        ("so [2:5; 9].", "so [shop.py:5-5].", 1),
-        ("so [Source 2, lines 60-80].", "so.", 1),
-        ("so (2:60-80).", "so.", 1),
-        ("so Makefile:300.", "so.", 1),
-        ("so build/Dockerfile:10-12.", "so.", 1),
-        ("so shop/tax.py line 900.", "so.", 1),
-        ("so (shop/tax.py, line 4).", "so.", 1),
-        ("so lines 900-901 of shop/nosuch.py.", "so.", 1),
-        ("so /etc/passwd:1-2.", "so.", 1),
+        ("so 【2:60-80】.", "so [1 place not found].", 1),
+        ("so ［2：60-80］.", "so [1 place not found].", 1),
+        ("so [2：60-80].", "so [1 place not found].", 1),
+        ("so [2:60-80; 1:1-2].", "so [2 places not found].", 2),
+        ("so [2:60-80,90-99].", "so [2 places not found].", 2),
+        ("so [8, 9].", "so [2 places not found].", 2),
+        ("so [2:5; 9].", "so [shop.py:5-5][1 place not found].", 1),
+        ("so [Source 2, lines 60-80].", "so [1 place not found].", 1),
+        ("so (2:60-80).", "so [1 place not found].", 1),
+        ("so Makefile:300.", "so [1 place not found].", 1),
+        ("so build/Dockerfile:10-12.", "so [1 place not found].", 1),
+        ("so shop/tax.py line 900.", "so [1 place not found].", 1),
+        ("so (shop/tax.py, line 4).", "so [1 place not found].", 1),
+        ("so lines 900-901 of shop/nosuch.py.", "so [1 place not found].", 1),
+        ("so /etc/passwd:1-2.", "so [1 place not found].", 1),
     ],
 )
 def test_what_does_not_hold_is_removed_in_every_form(text: str, expected: str, count: int) -> None:
@@ -170,7 +170,7 @@ def test_what_does_not_hold_is_removed_in_every_form(text: str, expected: str, c
 
 def test_a_file_that_is_gone_or_renamed_is_no_longer_cited() -> None:
     checked = check("a [1] b [2]", SOURCES, {"src/renamed.py": APP, "shop.py": SHOP})
-    assert checked.text == "a b [shop.py:1-6]"
+    assert checked.text == "a [1 place not found] b [shop.py:1-6]"
     assert [dropped.reason for dropped in checked.dropped] == ["the file is no longer there"]
     assert checked.verified_share == 0.5
 
@@ -182,7 +182,7 @@ def test_lines_that_moved_are_cited_where_they_are_now() -> None:
 
 def test_lines_that_changed_are_not_cited() -> None:
     checked = check("a [1] b [1:4]", SOURCES, {**NOW, "src/app.py": APP.replace("return 0", "return 1")})
-    assert checked.text == "a b [src/app.py:4-4]"
+    assert checked.text == "a [1 place not found] b [src/app.py:4-4]"
     assert [dropped.reason for dropped in checked.dropped] == ["the file has changed there"]
 
 
@@ -279,3 +279,21 @@ def test_every_citation_that_is_left_can_be_opened(parts: list[str]) -> None:
         lines = NOW[citation.path].split("\n")
         assert 1 <= citation.start_line <= citation.end_line <= len(lines)
         assert f"[{citation.path}:{citation.start_line}-{citation.end_line}]" in checked.text
+
+
+@pytest.mark.parametrize(
+    ("n_verified", "n_dropped", "label"),
+    [(4, 2, "medium"), (6, 0, "high"), (19, 1, "high"), (2, 4, "medium"), (1, 1, "medium"), (0, 3, "low")],
+)
+def test_what_was_dropped_lowers_the_label(n_verified: int, n_dropped: int, label: str) -> None:
+    places = tuple(Citation("a.py", line, line) for line in range(1, n_verified + 1))
+    checked = Checked("so", places, (Dropped("[9]", "no"),) * n_dropped)
+    assert label_of(checked.confidence(1.0)) == label
+
+
+def test_sentences_stay_sentences_where_places_are_not_found() -> None:
+    text = "In shop/none.py:3-4 prices are summed. As [7] says, they are taxed, too. It is all plain."
+    assert check(text, SOURCES, NOW).text == (
+        "In [1 place not found] prices are summed. As [1 place not found] says, they are taxed, too. It is all plain."
+    )
+    assert check(check(text, SOURCES, NOW).text, SOURCES, NOW).dropped == ()

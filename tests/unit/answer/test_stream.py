@@ -26,13 +26,13 @@ def shown(pieces: list[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "blocks"),
     [
-        ("A [1].\n\nB [7].\n\nC", ["A [a.txt:1-3].\n\n", "B.\n\n", "C"]),
+        ("A [1].\n\nB [7].\n\nC", ["A [a.txt:1-3].\n\n", "B [1 place not found].\n\n", "C"]),
         ("A\nB\n", ["A\nB\n"]),
         ("", []),
         ("A:\n```\none\n\ntwo\n```\n\nsee [1]\n\nend", ["A:\n```\none\n\ntwo\n```\n\nsee [a.txt:1-3]\n\n", "end"]),
-        ("~~~~\n```\n\none\n~~~~\n\n[1]\n\nend", ["~~~~\n```\n\none\n~~~~\n\n\n\n", "end"]),
+        ("~~~~\n```\n\none\n~~~~\n\n[1]\n\nend", ["~~~~\n```\n\none\n~~~~\n\n[1 place not found]\n\n", "end"]),
         ("```\nnever closed\n\n[1]\n\n", ["```\nnever closed\n\n[1]\n\n"]),
-        ("A [1].\n\nSo.\n\n```\nfour\n```\n", ["A.\n\nSo.\n\n```\nfour\n```\n"]),
+        ("A [1].\n\nSo.\n\n```\nfour\n```\n", ["A [1 place not found].\n\nSo.\n\n```\nfour\n```\n"]),
         ("A [1].\n\nSo.\n\n```\none\n```\n", ["A [a.txt:1-3].\n\nSo.\n\n```\none\n```\n"]),
         ("A [1].\n\nSo.\n\nSo.\n\n```\nfour\n```\n", ["A [a.txt:1-3].\n\n", "So.\n\n", "So.\n\n", "```\nfour\n```\n"]),
         (
@@ -49,7 +49,7 @@ def test_blocks_end_at_blank_lines_outside_code(text: str, blocks: list[str]) ->
 def test_a_citation_behind_the_code_it_is_about_is_checked_with_it() -> None:
     checking = stream()
     assert list(checking.feed("```\nfour\n```\n\n[1]\n\nnext\n\nand\n\n")) == [
-        "```\nfour\n```\n\n\n\n",
+        "```\nfour\n```\n\n[1 place not found]\n\n",
         "next\n\n",
         "and\n\n",
     ]
@@ -67,7 +67,7 @@ def test_the_result_counts_over_all_blocks() -> None:
     checking = stream()
     for piece in ("A [1:1] [9].\n\n", "B [1:1] [1:2]." + " " * 200):
         list(checking.feed(piece))
-    assert checking.result.text == "A [a.txt:1-1].\n\n"
+    assert checking.result.text == "A [a.txt:1-1] [1 place not found].\n\n"
     list(checking.finish())
     assert checking.result.citations == (Citation("a.txt", 1, 1), Citation("a.txt", 2, 2))
     assert len(checking.result.dropped) == 1
