@@ -24,6 +24,7 @@ from codefathom.index.plan import incompleteness, plan
 from codefathom.project.damage import again_when_damaged, lines_of, reading
 from codefathom.project.location import Location, locate
 from codefathom.project.opening import OpenedProject, fusion
+from codefathom.search.filter.filter_options import IMPORT, kind_named
 from codefathom.search.pipeline import search
 from codefathom.search.question.query import parse_query
 from codefathom.search.request import SearchRequest
@@ -279,17 +280,30 @@ class Engine:
         return self.opened.marked(hits)
 
     def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> tuple[FoundSymbol, ...]:
-        """Return the symbols whose name is, begins with or contains `query`, in that order."""
+        """Return the symbols whose name is, begins with or contains `query`, in that order.
+
+        With the kind "import" these are the imports. Raises UsageError for a kind that does not exist.
+        """
         _check_texts(query, path, kind)
         _check_count("limit", limit, _MOST_SYMBOLS)
+        kind = kind_named(kind) if kind else ""
         self.refresh()
         with reading(self._believed(), whole=True) as opened:
+            if kind == IMPORT:
+                from codefathom.project.browsing import imports
+
+                return tuple(imports(opened.catalog, query, path)[:limit])
             return tuple(opened.catalog.symbols(query, path=path, kind=kind, limit=limit))
 
     def n_symbols(self, query: str = "", *, path: str = "", kind: str = "") -> int:
         """Return the number of symbols that `symbols` gives without a limit."""
         _check_texts(query, path, kind)
+        kind = kind_named(kind) if kind else ""
         with reading(self._believed(), whole=True) as opened:
+            if kind == IMPORT:
+                from codefathom.project.browsing import imports
+
+                return len(imports(opened.catalog, query, path))
             return opened.catalog.n_symbols(query, path=path, kind=kind)
 
     @property

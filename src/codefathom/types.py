@@ -281,6 +281,7 @@ class Related:
     name: str  # what is imported or called
     symbol: str = ""  # the symbol in which it stands
     depth: int = 1
+    likely: bool = True  # False: nothing beside this use names the class that the symbol belongs to
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ def documents(paths: Iterable[str], urls: Iterable[str], face: Face) -> Iterator
     """Yield each text once, with its name. Raises SourceError for one that is not text, or too large for any model."""
     for path in dict.fromkeys(paths):
         if path == STDIN:
-            yield _NAME_OF_STDIN, _text(_NAME_OF_STDIN, _bytes_of_stdin(face))
+            yield _NAME_OF_STDIN, text_of_stdin(face)
         else:
             yield path, _text(repr(path), _bytes_of(path))
     if not urls:
@@ -29,6 +29,11 @@ def documents(paths: Iterable[str], urls: Iterable[str], face: Face) -> Iterator
 
     for url in dict.fromkeys(urls):
         yield name_of(url), fetch(url)
+
+
+def text_of_stdin(face: Face) -> str:
+    """Return the text of stdin. Raises SourceError for what is not text."""
+    return _text(_NAME_OF_STDIN, _bytes_of_stdin(face))
 
 
 def _bytes_of_stdin(face: Face) -> bytes:
@@ -58,5 +63,5 @@ def _text(shown: str, data: bytes) -> str:
     # One text alone: its own bytes are all there is to tell the encoding.
     text = decode(data, likely_encoding([undecodable_lines(data)])).text
     if not text.strip():
-        raise SourceError(f"{shown} contains no text", hint="remove --doc, or give another file")
+        raise SourceError(f"{shown} contains no text", hint="give a text that is not empty")
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -330,7 +330,7 @@ COMMANDS = (
         (Option(("query",), "part of a symbol's name; without it, all symbols are listed", "NAME", repeat=True),),
         (
             Option(("--path",), "list only symbols in this file or below this folder", "PATH"),
-            Option(("--kind",), "list only symbols of this kind, such as function or class", "NAME"),
+            Option(("--kind",), "list only symbols of this kind, such as function, or import for imports", "NAME"),
             Option(("-n", "--limit"), "maximum number of symbols", "N", kind=int, low=1, high=1_000_000),
         ),
         SymbolsOptions,

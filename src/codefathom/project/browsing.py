@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.stores.folder import Folder
 from codefathom.text.printable import is_text
-from codefathom.types import FoundSymbol, IndexedFile
+from codefathom.types import FoundSymbol, IndexedFile, Symbol
 
 
 class FileLines(NamedTuple):
@@ -114,6 +115,28 @@ class Files:
                 hint="give a path relative to the project; `fathom status --skipped` lists what is left out",
             )
         return _file(document)
+
+
+def imports(catalog: Catalog, query: str, path: str) -> list[FoundSymbol]:
+    """Return the imports whose name is, begins with or contains `query`, in that order; then by path and line.
+
+    `path` is that of a file or of a folder above it. The lines are those of the import.
+    """
+    lowered, below = query.lower(), f"{path}/"
+    languages = {document.path: document.language for document in catalog.documents()}
+    listed = []
+    for place, reference in catalog.imports():
+        if lowered in reference.name.lower() and (not path or place == path or place.startswith(below)):
+            last = re.split(r"[./\\]|::", reference.name.strip("\"'<>"))[-1] or reference.name
+            line = reference.line
+            symbol = Symbol("import", last, reference.name, line, line, line)
+            listed.append(FoundSymbol(place, languages.get(place, ""), symbol))
+    return sorted(listed, key=lambda item: _import_order(item, lowered))
+
+
+def _import_order(item: FoundSymbol, query: str) -> tuple[bool, bool, str, int]:
+    names = (item.symbol.name.lower(), item.symbol.qualified_name.lower())
+    return query not in names, not any(name.startswith(query) for name in names), item.path, item.symbol.name_line
 
 
 def _folders_above(path: str) -> Iterator[str]:

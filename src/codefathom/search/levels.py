@@ -50,7 +50,7 @@ def _explained(query: RankingQuery, chunk: Chunk, item: RankedCandidate) -> Hit:
         chunk,
         item.score,
         item.signals,
-        reason(query, best, names, item.signals),
+        reason(query, best, names, item.signals, line),
         line,
         "" if chunk.kind == "file" else best_name(best, names, line),
     )

@@ -242,7 +242,8 @@ def _connections_alone(lookup: Lookup, sources: Sources) -> Pool:
 
 def _matches_alone(lookup: Lookup, sources: Sources) -> Pool:
     """Return the chunks with matches, as many as are found in time, scored by their number of matches."""
-    matches, problem = _regex_matches(lookup.request.query.text, sources.catalog, lookup.keys)
+    pattern = lookup.planned.pattern or lookup.request.query.text
+    matches, problem = _regex_matches(pattern, sources.catalog, lookup.keys)
     top = max((match.n_matches for match in matches), default=1)
     return Pool(
         [Candidate(match.key, match.chunk, line=match.line) for match in matches],

@@ -1488,6 +1488,13 @@ export interface components {
              * @example 1
              */
             depth: number;
+            /**
+             * Likely
+             * @description False if nothing beside this use names the class of the symbol
+             * @default true
+             * @example true
+             */
+            likely: boolean;
         };
         /**
          * FailedOut

@@ -38,6 +38,7 @@ SUCCESS, NO_RESULT, ERROR = 0, 1, 2
 
 def search(options: SearchOptions, face: Face) -> int:
     """Print the best places, best first."""
+    options = options._replace(query=_question(options.query, face))
     with face.open() as engine:
         result = engine.search(options.query, where=where(options, engine.root), min_score=options.min_score)
     face.note_indexing()
@@ -54,6 +55,15 @@ def search(options: SearchOptions, face: Face) -> int:
     elif face.common.verbose:
         face.note(f"{len(result.hits)} hits, confidence {result.confidence:.2f}, {result.milliseconds:.1f} ms")
     return SUCCESS if result.hits else NO_RESULT
+
+
+def _question(written: str, face: Face) -> str:
+    """Return the question as it was given, or for "-" the text of stdin. Raises SourceError for what is not text."""
+    if written != "-":
+        return written
+    from codefathom.cli.extra_documents import text_of_stdin
+
+    return text_of_stdin(face).strip()
 
 
 def _plan(result: SearchResult, *, always: bool) -> list[str]:
@@ -158,6 +168,7 @@ def _target(written: str, root: str) -> str:
 def context(options: ContextOptions, face: Face) -> int:
     """Print whole files for a prompt."""
     face.note(options.notice)
+    options = options._replace(query=_question(options.query, face))
     with face.open() as engine:
         format_name = "json" if face.common.json else options.format
         counted = "files" if format_name == "json" else format_name
@@ -169,6 +180,7 @@ def context(options: ContextOptions, face: Face) -> int:
 
 def ask(options: AskOptions, face: Face) -> int:
     """Print an answer, or excerpts if no language model is configured; or only the sources of an answer."""
+    options = options._replace(query=_question(options.query, face))
     if options.rag:
         llm = face.settings().llm
         if not llm.of("answer"):

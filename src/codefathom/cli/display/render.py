@@ -67,7 +67,9 @@ def _excerpt(hit: Hit, style: Style, *, whole: bool) -> list[str]:
         start += 1
     width = len(str(first + end - 1))
     shown = (show_text(line.rstrip("\r"))[:_MAX_LINE_CHARS] for line in lines[start:end])
-    return [f"  {style.faint(f'{first + start + n:>{width}}')}  {line}".rstrip() for n, line in enumerate(shown)]
+    marked = hit.line if "matches" in hit.signals else 0  # where an expression matches, that line is the answer
+    numbered = enumerate(shown, start=first + start)
+    return [f"{'>' if n == marked else ' '} {style.faint(f'{n:>{width}}')}  {line}".rstrip() for n, line in numbered]
 
 
 def symbols_text(symbols: Iterable[FoundSymbol], style: Style) -> str:

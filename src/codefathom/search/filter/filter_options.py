@@ -13,6 +13,7 @@ MAX_PATH = 4_096  # characters; no system takes more
 
 # Of symbols, and of lines that belong to none.
 KINDS = (*SYMBOL_KINDS, "block")
+IMPORT = "import"  # the kind of imports, where symbols are listed
 
 
 def split_values(text: str) -> tuple[str, ...]:
@@ -98,11 +99,20 @@ def _language(value: str) -> Where:
 
 
 def _kind(value: str) -> Where:
+    return Filter("kind", "eq", _one_kind(value, KINDS))
+
+
+def kind_named(value: str) -> str:
+    """Return the kind of symbols, or of imports, with this name. Raises UsageError where there is none."""
+    return _one_kind(value, (*SYMBOL_KINDS, IMPORT))
+
+
+def _one_kind(value: str, kinds: Collection[str]) -> str:
     folded = value.lower()
     name = KIND_ALIASES.get(folded, folded)
-    if name not in KINDS:
-        raise UsageError(f"no kind of symbol is called {value!r}", hint=f"choose one of {', '.join(KINDS)}")
-    return Filter("kind", "eq", name)
+    if name not in kinds:
+        raise UsageError(f"no kind of symbol is called {value!r}", hint=f"choose one of {', '.join(kinds)}")
+    return name
 
 
 def _near(value: str, names: Collection[str]) -> str:

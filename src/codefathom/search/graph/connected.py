@@ -23,6 +23,7 @@ _KINDS: dict[Relation, tuple[str, ...]] = {
     "imports": ("imports",),
 }
 _NO_TEST = 0.5  # of the score: however often a test uses something, other uses come first
+_UNLIKELY = 0.25  # factor of the score: the name may be that of another symbol
 
 
 def is_known(name: str, catalog: SearchCatalog) -> bool:
@@ -74,6 +75,7 @@ class _Connection(NamedTuple):
 
     candidate: Candidate
     n_of_kind: Counter[str]
+    is_likely: bool  # one of them at least
 
     @property
     def n_edges(self) -> int:
@@ -82,7 +84,8 @@ class _Connection(NamedTuple):
 
 def _score(item: _Connection, most: int) -> float:
     share = (1 - _NO_TEST) * item.n_edges / most
-    return share if place_of(item.candidate.chunk.path).is_test else share + _NO_TEST
+    score = share if place_of(item.candidate.chunk.path).is_test else share + _NO_TEST
+    return score if item.is_likely else _UNLIKELY * score
 
 
 def _connections(
@@ -93,4 +96,4 @@ def _connections(
         inside = [edge for edge in edges if chunk.start_line <= edge.line <= chunk.end_line]
         if inside and (allowed is None or key in allowed):
             candidate = Candidate(key, chunk, line=min(edge.line for edge in inside))
-            yield _Connection(candidate, Counter(edge.kind for edge in inside))
+            yield _Connection(candidate, Counter(edge.kind for edge in inside), any(edge.likely for edge in inside))

@@ -76,6 +76,7 @@ class _Graph:
 
     def __init__(self, catalog: SearchCatalog) -> None:
         self.catalog = catalog
+        self._references: dict[str, Sequence[Reference]] = {}  # of the documents with uses
         documents = [(item.path, item.language) for item in catalog.documents()]
         self.resolver = Resolver(documents, _go_modules(catalog, [path for path, _ in documents]))
 
@@ -113,6 +114,17 @@ class _Graph:
             if dotted.endswith(qualified) and here and self.are_family(item.path, path):
                 paths.add(item.path)
         return paths if len(paths) <= MAX_DEFINING_FILES else set()
+
+    def is_foreign(self, name: str, path: str) -> bool:
+        """Return True if a name in a document is imported from outside the project."""
+        imports = [item.name for item in self.references_of(path) if item.kind == "import"]
+        own = [one for one in imports if dotted_name(one).rpartition(".")[2] == name]
+        return bool(own) and not any(self.resolve(one, path) for one in own)
+
+    def references_of(self, path: str) -> Sequence[Reference]:
+        if path not in self._references:
+            self._references[path] = self.catalog.references_of(path)
+        return self._references[path]
 
     def are_family(self, one: str, other: str) -> bool:
         languages = self.resolver.language_of
@@ -264,6 +276,8 @@ def _references(graph: _Graph, path: str, importers: set[str]) -> list[Related]:
             continue
         defining = {item.path for item in graph.defined(name) if graph.are_family(item.path, path)}
         for use in graph.uses(name):
+            if graph.is_foreign(name, use.path):
+                continue
             chosen = use.path in importers or len(defining) <= MAX_DEFINING_FILES
             if chosen and use.path not in defining and graph.are_family(use.path, path):
                 edges.append(Related(use.path, "references", use.reference.line, name, use.reference.container))
@@ -294,10 +308,24 @@ def _used_by(graph: _Graph, path: str, qualified_name: str, step: int) -> Iterat
     for use in graph.uses(name):
         reference = use.reference
         itself = use.path == path and reference.container == qualified_name
-        if itself or not graph.are_family(use.path, path):
+        if itself or not graph.are_family(use.path, path) or (use.path != path and graph.is_foreign(name, use.path)):
             continue
         kind = "called by" if reference.kind == "call" else "references"
-        yield Related(use.path, kind, reference.line, name, reference.container, step)  # type: ignore[arg-type]
+        likely = _is_likely(graph, use, path, qualified_name)
+        yield Related(use.path, kind, reference.line, name, reference.container, step, likely)  # type: ignore[arg-type]
+
+
+def _is_likely(graph: _Graph, use: _Use, path: str, qualified_name: str) -> bool:
+    """Return True if a use of a member stands in its class, or in a symbol or under an import that names the class."""
+    owner = qualified_name.rpartition(".")[0]
+    container = use.reference.container
+    if not owner or (use.path == path and f"{container}.".startswith(f"{owner}.")):
+        return True
+    last = owner.rpartition(".")[2]
+    return any(
+        dotted_name(item.name).rpartition(".")[2] == last and (item.kind == "import" or item.container == container)
+        for item in graph.references_of(use.path)
+    )
 
 
 def _calls(graph: _Graph, item: FoundSymbol) -> Iterator[Related]:
@@ -323,12 +351,14 @@ def _called(graph: _Graph, caller: FoundSymbol, reference: Reference) -> Iterato
 # ---- the answer
 
 
+def _order(edge: Related) -> tuple[int, int, bool, str, int, str]:
+    return edge.depth, _KINDS.index(edge.kind), not edge.likely, edge.path, edge.line, edge.name
+
+
 def _result(target: str, edges: Iterable[Related], about: str, limit: int, n_unresolved: int) -> RelatedResult:
     """Return the edges in order, each place once, with a note on the edges above the limit."""
     unique = {(edge.kind, edge.path, edge.line, edge.name): edge for edge in reversed(list(edges))}
-    order = sorted(
-        unique.values(), key=lambda edge: (edge.depth, _KINDS.index(edge.kind), edge.path, edge.line, edge.name)
-    )
+    order = sorted(unique.values(), key=_order)
     first_edges = tuple(order[:limit])
     left_out = f"; {len(order) - len(first_edges)} more edges are left out" if len(order) > len(first_edges) else ""
     return RelatedResult(target, first_edges, f"{about}{left_out}.", n_unresolved)

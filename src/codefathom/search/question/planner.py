@@ -32,6 +32,7 @@ class PlannedSearch(NamedTuple):
     mode: Mode
     plan: SearchPlan
     connection: ConnectionQuery | None = None  # with mode "graph"
+    pattern: str = ""  # with mode "regex", where it is not the text of the question
 
     def without_names(self, query: Query) -> Query:
         """Return the query to search with: in a question about connections, a name is the target and not the scope."""
@@ -46,6 +47,9 @@ def plan(
     if query.intent != "error":
         if is_expression(query):
             return PlannedSearch("regex", SearchPlan("regex", "it reads as a regular expression"))
+        if _is_sign(query.text):
+            pattern = f"(?i:{re.escape(query.text)})"
+            return PlannedSearch("regex", SearchPlan("regex", "it is found as it is written"), pattern=pattern)
         connection = connection_query(query)
         if connection and (is_known(connection.target) or is_module(connection.target)):
             why = f"it asks {_IN_WORDS[connection.relation].format(connection.target)}"
@@ -112,6 +116,11 @@ def is_expression(query: Query) -> bool:
     except UsageError:
         return False
     return True
+
+
+def _is_sign(text: str) -> bool:
+    """Return True for signs without a word, such as `::`, and for a name that ends in them, such as `C++`."""
+    return bool(re.fullmatch(r"[^\w\s]{2,20}|[A-Za-z](?:\+\+|#)", text)) and text.isascii()
 
 
 # ---- connections

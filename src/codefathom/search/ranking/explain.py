@@ -65,10 +65,11 @@ def matched_names(query: RankingQuery, chunk: Chunk) -> MatchedNames:
     return MatchedNames(symbols, shared)
 
 
-def reason(query: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mapping[str, float]) -> str:
-    """Return one short sentence: the strongest evidence for this chunk."""
+def reason(query: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mapping[str, float], line: int = 0) -> str:
+    """Return one short sentence: the strongest evidence for this chunk. `line` is that of a first match."""
     if "matches" in signals:
-        return f"{signals['matches']:.0f} matches" if signals["matches"] > 1 else "1 match"
+        count = signals["matches"]
+        return f"{count:.0f} matches, the first in line {line}" if count > 1 else f"1 match, in line {line}"
     uses = [
         phrase.format(f" {n:.0f} times" if n > 1 else "")
         for kind, phrase in _CONNECTED.items()

@@ -316,6 +316,9 @@ class EdgeOut(Out):
     name: Sound = Field(examples=["price_of"])
     symbol: Sound = Field(examples=["Order.total"])
     depth: int = Field(examples=[1])
+    likely: bool = Field(
+        default=True, examples=[True], description="False if nothing beside this use names the class of the symbol"
+    )
 
 
 class RelatedOut(Out):

@@ -27,7 +27,8 @@ def called(name: str, line: int, container: str = "") -> Reference:
     return Reference("call", name, line, container)
 
 
-PROJECT: dict[str, tuple[str, list[Symbol], list[Reference]]] = {
+Project = dict[str, tuple[str, list[Symbol], list[Reference]]]
+PROJECT: Project = {
     "shop/__init__.py": ("python", [], []),
     "shop/money.py": (
         "python",
@@ -79,14 +80,17 @@ PROJECT: dict[str, tuple[str, list[Symbol], list[Reference]]] = {
 
 @pytest.fixture(scope="module")
 def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
-    opened = Catalog.open(str(tmp_path_factory.mktemp("index") / "catalog.db"))
-    opened.write(Batch(records=tuple(record(path) for path in PROJECT)))
-    yield opened
-    opened.close()
+    yield from opened(tmp_path_factory.mktemp("index"), PROJECT)
 
 
-def record(path: str) -> DocumentRecord:
-    language, symbols, references = PROJECT[path]
+def opened(folder: Path, project: Project) -> Iterator[Catalog]:
+    catalog = Catalog.open(str(folder / "catalog.db"))
+    catalog.write(Batch(records=tuple(record(path, *project[path]) for path in project)))
+    yield catalog
+    catalog.close()
+
+
+def record(path: str, language: str, symbols: list[Symbol], references: list[Reference]) -> DocumentRecord:
     text = "module example.org/me/shop\n\ngo 1.22\n" if path == "go.mod" else ""
     document = Document(path, language, text, f"1:{path}", len(text))
     parsed = ParsedDocument(document, tuple(symbols), tuple(references), (), "test/1")
@@ -237,3 +241,33 @@ def test_two_files_with_that_name_are_an_error(tmp_path: Path) -> None:
         related(opened, "x.py")
     assert "a/x.py, b/x.py" in caught.value.hint
     opened.close()
+
+
+# ---- names that others share
+
+SHARED: Project = {
+    "query.py": ("python", [symbol("Query", 1, 9, "class"), symbol("Query.parse", 2, 5, "method")], []),
+    "api.py": ("python", [symbol("route", 3, 9)], [imported("framework.Query"), called("Query", 4, "route")]),
+    "uses.py": (
+        "python",
+        [symbol("go", 3, 9)],
+        [imported("query.Query"), called("Query", 4, "go"), called("parse", 5, "go")],
+    ),
+    "aside.py": ("python", [symbol("load", 3, 9)], [imported("json"), called("parse", 4, "load")]),
+    "bare.py": ("python", [symbol("run", 3, 9)], [called("Query", 4, "run")]),
+}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
+    yield from opened(tmp_path_factory.mktemp("shared"), SHARED)
+
+
+def test_a_name_from_outside_is_no_use_of_ours(shared: Catalog) -> None:
+    assert [edge.path for edge in related(shared, "@@Query").edges] == ["bare.py", "uses.py"]
+    assert "api.py" not in {edge.path for edge in related(shared, "query.py").edges}
+
+
+def test_calls_that_can_be_of_the_class_come_first(shared: Catalog) -> None:
+    edges = related(shared, "@@Query.parse").edges
+    assert [(edge.path, edge.likely) for edge in edges] == [("uses.py", True), ("aside.py", False)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -148,4 +150,16 @@ def test_any_text_has_a_plan(text: str) -> None:
     planned = plan(query, everything)
     assert planned.plan.why
     assert (planned.mode == "graph") == (planned.connection is not None)
-    assert (planned.mode == "regex") <= is_expression(query)
+    assert (planned.mode == "regex") <= (is_expression(query) or planned.pattern != "")
+
+
+@pytest.mark.parametrize("text", ["C++", "c#", "++", "::", "->", "!=", "...", "??"])
+def test_signs_are_found_as_they_are_written(text: str) -> None:
+    planned = plan(parse_query(text), nothing)
+    assert planned.mode == "regex"
+    assert re.search(planned.pattern, f"x {text.upper()} y")
+
+
+@pytest.mark.parametrize("text", ["C++ templates", "a", "C", "日本", "x#y", "++i"])
+def test_words_are_not_signs(text: str) -> None:
+    assert plan(parse_query(text), nothing).pattern == ""

@@ -79,8 +79,8 @@ def test_what_begins_in_a_chunk_is_shown_before_what_it_lies_in() -> None:
 @pytest.mark.parametrize(
     ("query", "signals", "expected"),
     [
-        (query_of("price"), {"matches": 1.0}, "1 match"),
-        (query_of("price"), {"matches": 3.0}, "3 matches"),
+        (query_of("price"), {"matches": 1.0}, "1 match, in line 7"),
+        (query_of("price"), {"matches": 3.0}, "3 matches, the first in line 7"),
         (query_of("", "add"), {"scope": 1.0}, "defines Order.add"),
         (query_of(""), {"scope": 1.0}, "inside the scope of the question"),
         (query_of("price"), {"lexical": 0.5}, "named Order.price; mentions price"),
@@ -91,4 +91,4 @@ def test_what_begins_in_a_chunk_is_shown_before_what_it_lies_in() -> None:
     ],
 )
 def test_the_reason(query: RankingQuery, signals: dict[str, float], expected: str) -> None:
-    assert reason(query, CHUNK, matched_names(query, CHUNK), signals) == expected
+    assert reason(query, CHUNK, matched_names(query, CHUNK), signals, 7) == expected
