@@ -642,3 +642,34 @@ def test_the_page_speaks_chinese(chromium: Any, answering: ServedPage) -> None:
     expect(answer(page)).to_contain_text("All is well.")
     expect(answer(page)).to_contain_text("没有标明出处")
     context.close()
+
+
+RICH = (
+    "# Prices\n\n"
+    "The total is the **sum** of all prices [shop/pricing.py:6-8], see [the handbook](https://example.com/prices) and "
+    "[nowhere](shop/none.py) for `price_of`. ![a picture](https://example.com/picture.png)\n\n"
+    "> A quotation with [a link](https://example.com/quoted).\n\n"
+    "- first [shop/pricing.py:11-13]\n- second, [an item](https://example.com/item)\n\n"
+    "| name | place |\n| --- | --- |\n| total | [shop/pricing.py:6-8] and [more](https://example.com/more) |\n\n"
+    "```python\nreturn sum(cents for _, cents in items)  # [shop/pricing.py:6-8]\n```\n\n"
+    "A claim that nothing shows [shop/nowhere.py:1-2].\n"
+)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("turns", [[replied(RICH)]])
+def test_axe_finds_nothing_serious_in_an_answer(browser: BrowserContext, answering: ServedPage, theme: str) -> None:
+    if not AXE.is_file():
+        missing("axe-core is not installed: make web")
+    page = browser.new_page()
+    page.emulate_media(color_scheme=theme)
+    opened(page, answering)
+    ask(page)
+    expect(answer(page).get_by_text("A claim that nothing shows")).to_be_visible(timeout=LONG_S * 1000)
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    wide = violations(page)
+    answer(page).get_by_role("link", name=re.compile("pricing.py:6-8")).first.click()
+    expect(page.get_by_role("complementary").last).to_be_visible()
+    viewing = violations(page)
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert wide + viewing + violations(page) == []

@@ -386,6 +386,49 @@ def test_a_project_without_an_index_does_not_keep_others_from_answering(page: Pa
     expect(hits(page)).not_to_have_count(0)
 
 
+def test_projects_without_results_are_one_quiet_line_that_can_be_closed(page: Page, ready: ServedPage) -> None:
+    for name in ("crm", "erp"):
+        (ready.folder / name).mkdir()
+        (ready.folder / name / "fathom.toml").touch()
+        ready.add(ready.folder / name, index=False)
+    page.goto(f"{ready.url}/search?q=cart")
+    line = page.get_by_role("note")
+    expect(line).to_have_count(1)
+    expect(line).to_contain_text("crm was not searched: ")
+    expect(line).to_contain_text("erp was not searched: ")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    line.get_by_role("button", name="Close this note").click()
+    expect(line).to_have_count(0)
+    box(page).fill("order")
+    expect(page).to_have_url(re.compile("q=order"))
+    expect(hits(page)).not_to_have_count(0)
+    expect(line).to_have_count(0)
+
+
+def test_a_project_that_was_searched_is_not_called_unsearched(page: Page, ready: ServedPage) -> None:
+    other = ready.folder / "crm"
+    other.mkdir()
+    (other / "customer.py").write_text("def greet_customer():\n    return 'hello'\n")
+    ready.add(other)
+    page.goto(f"{ready.url}/search?q=callers+of+greet_customer&mode=graph")
+    expect(page.get_by_role("note")).to_contain_text("shop has no answer: no symbol is called")
+    expect(page.get_by_text("was not searched")).to_have_count(0)
+
+
+def test_projects_of_one_name_can_be_told_apart(page: Page, ready: ServedPage) -> None:
+    for folder in ("first", "second"):
+        root = ready.folder / folder / "crm"
+        root.mkdir(parents=True)
+        (root / "fathom.toml").touch()
+        (root / "customer.py").write_text("def greet_customer():\n    return 'hello'\n")
+        ready.add(root)
+    page.goto(f"{ready.url}/search?q=greet+customer")
+    expect(hits(page).filter(has_text="crm (first/crm)")).to_have_count(1)
+    expect(hits(page).filter(has_text="crm (second/crm)")).to_have_count(1)
+    page.get_by_role("combobox", name="Project").click()
+    expect(page.get_by_role("option")).to_have_text(["shop", "crm (first/crm)", "crm (second/crm)"])
+
+
 def test_an_index_that_is_behind_is_brought_up_to_date_from_here(page: Page, ready: ServedPage) -> None:
     settings = {"search.refresh_max_files": 0}  # a search takes in nothing by itself
     ready.client.patch("/projects/shop", json={"settings": settings}).raise_for_status()

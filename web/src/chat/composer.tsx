@@ -3,6 +3,7 @@ import { Sender } from "@ant-design/x";
 import { type GetRef, Input, Segmented, Select, Tooltip } from "antd";
 import { type ComponentProps, forwardRef, type Ref, type RefObject, useEffect } from "react";
 import { useText } from "../i18n";
+import { namesOf } from "../project-names";
 import { type Asking, isAgentPossible } from "./asking";
 import type { Project } from "./projects";
 import { type Running, useExchange } from "./running";
@@ -73,7 +74,7 @@ function QuestionInput(props: TextAreaProps, ref: Ref<GetRef<typeof Input.TextAr
 /** Which projects are asked, and by search or by an agent. */
 function Choices({ asking, onAsking, projects, hasModel }: ComposerProps) {
   const t = useText();
-  const options = projects.map((project) => ({ value: project.id, label: project.name }));
+  const options = [...namesOf(projects)].map(([value, label]) => ({ value, label }));
   const shared = {
     size: "small",
     variant: "borderless",

@@ -4,6 +4,7 @@ import { memo, type ReactNode, useState } from "react";
 import { get, type Schemas } from "../api/client";
 import { type Key, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
+import { namesOf } from "../project-names";
 import { countsOf, type Counts, folderBefore } from "./facets";
 import { type Filters as Chosen, hasFilters, LEVELS, MODES, type Query, withoutFilters } from "./query";
 
@@ -124,7 +125,7 @@ function ProjectFilter({ projects, value, onChoose }: OfProjectsProps) {
       allowClear
       value={[...value]}
       onChange={(chosen: string[]) => onChoose(chosen)}
-      options={projects.map((project) => ({ value: project.id, label: project.name }))}
+      options={[...namesOf(projects)].map(([value, label]) => ({ value, label }))}
     />
   );
 }

@@ -4,6 +4,7 @@ import { type Key, useText } from "../i18n";
 import { en } from "../i18n/en";
 import { useFormat } from "../i18n/format";
 import { Loading, Trouble } from "../parts";
+import { namesOf } from "../project-names";
 import { type Asked, type Found, useAsked, useFound } from "./asked";
 import { Box, useSlash } from "./box";
 import { NoProject, NothingFound, Start } from "./empty";
@@ -46,7 +47,7 @@ function Searching({ projects }: { readonly projects: readonly Project[] }) {
   const found = useFound(query, limit);
   const field = useRef<HTMLTextAreaElement>(null);
   const list = useRef<HTMLOListElement>(null);
-  const names = useMemo(() => new Map(projects.map((project) => [project.id, project.name])), [projects]);
+  const names = useMemo(() => namesOf(projects), [projects]);
   const toField = useCallback(() => {
     field.current?.focus();
     field.current?.select();

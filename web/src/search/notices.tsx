@@ -1,10 +1,10 @@
 import { Alert, Button } from "antd";
 import { useEffect, useRef, useState } from "react";
-import { Link } from "react-router";
 import { readEvents } from "../api/events";
 import { post, type Schemas } from "../api/client";
 import { useText } from "../i18n";
 import type { Answer } from "./asked";
+import { Unanswered } from "./unanswered";
 
 interface NoticesProps {
   readonly answer: Answer;
@@ -24,15 +24,7 @@ export function Notices({ answer, names, onUpdated }: NoticesProps) {
       {answer.weak && answer.hits.length > 0 && (
         <Alert type="warning" showIcon title={t("search.weak")} description={t("search.weak.hint")} />
       )}
-      {unsearched.map(({ project_id, problem }) => (
-        <Alert
-          key={project_id}
-          type="info"
-          showIcon
-          title={t("search.unsearched", { project: names.get(project_id) ?? project_id, why: problem?.detail ?? "" })}
-          action={<Link to="/projects">{t("search.to-projects")}</Link>}
-        />
-      ))}
+      <Unanswered projects={unsearched} names={names} />
       {degraded.length > 0 && (
         <Alert
           type="info"

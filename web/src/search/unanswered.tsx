@@ -1,0 +1,42 @@
+import { CloseOutlined } from "@ant-design/icons";
+import { Button } from "antd";
+import { useState } from "react";
+import { Link } from "react-router";
+import type { Schemas } from "../api/client";
+import { useText } from "../i18n";
+
+type Searched = Schemas["SearchedOut"];
+
+/** Errors of a question that a project has read: it was searched, and has no answer. */
+const OF_QUESTION = new Set(["usage", "bad_request", "source", "invalid"]);
+/** What was closed stays closed until the page is left, or something else is wrong. */
+const closed = new Set<string>();
+
+interface UnansweredProps {
+  readonly projects: readonly Searched[];
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** One quiet line about the projects that gave no results, and why. */
+export function Unanswered({ projects, names }: UnansweredProps) {
+  const t = useText();
+  const [, setRound] = useState(0);
+  const parts = projects.map(({ project_id, problem }) => {
+    const values = { project: names.get(project_id) ?? project_id, why: problem?.detail ?? "" };
+    const isSearched = OF_QUESTION.has(problem?.code ?? "");
+    return t(isSearched ? "search.without-answer" : "search.unsearched", values);
+  });
+  const line = parts.join(" · ");
+  if (parts.length === 0 || closed.has(line)) return null;
+  const close = () => {
+    closed.add(line);
+    setRound((round) => round + 1);
+  };
+  return (
+    <div className="unanswered soft small" role="note" title={line}>
+      <span>{line}</span>
+      <Link to="/projects">{t("search.to-projects")}</Link>
+      <Button size="small" type="text" icon={<CloseOutlined />} aria-label={t("search.close")} onClick={close} />
+    </div>
+  );
+}
