@@ -165,18 +165,23 @@ class Engine:
 
     # ---- index
 
-    def index(self, *, full: bool = False, wait_s: float | None = None) -> IndexReport:
+    def index(self, *, full: bool = False, wait_s: float | None = None, keep_rules: bool = False) -> IndexReport:
         """Bring the index up to date with the tree; with `full`, from nothing.
+
+        With `keep_rules`, `source.required_exts` and `source.ignore` given as arguments hold for later runs, too.
 
         Raises LockedError when another process goes on writing for `wait_s`, without one `index.wait_s`.
         """
-        return self._report(self.index_events(full=full, wait_s=wait_s))
+        return self._report(self.index_events(full=full, wait_s=wait_s, keep_rules=keep_rules))
 
-    def index_events(self, *, full: bool = False, wait_s: float | None = None) -> Iterator[Progress | IndexReport]:
+    def index_events(
+        self, *, full: bool = False, wait_s: float | None = None, keep_rules: bool = False
+    ) -> Iterator[Progress | IndexReport]:
         """Like `index`, as a stream of progress with the report as its last item."""
         wait_s = self.settings.index.wait_s if wait_s is None else wait_s
         yield from again_when_damaged(
-            lambda: self.opened.with_models(self._run(full=full, retry=True, wait_s=wait_s)), self.close
+            lambda: self.opened.with_models(self._run(full=full, retry=True, wait_s=wait_s, keep_rules=keep_rules)),
+            self.close,
         )
 
     def remove_index(self, *, wait_s: float | None = None) -> int:
@@ -228,7 +233,7 @@ class Engine:
         """Index now and after every change, until `stop` returns True; yields the report of each run that did work."""
         from codefathom.source.watch import watch
 
-        yield self.index()
+        yield self.index(keep_rules=True)
         for _ in watch(self.root, self.opened.recipe.rules, interval_s=interval_s, stop=stop):
             yield self.index()
 
@@ -485,7 +490,9 @@ class Engine:
             )
         return opened
 
-    def _run(self, *, full: bool, retry: bool, wait_s: float = 0.0) -> Generator[Progress | IndexReport, None, None]:
+    def _run(
+        self, *, full: bool, retry: bool, wait_s: float = 0.0, keep_rules: bool = False
+    ) -> Generator[Progress | IndexReport, None, None]:
         with self._lock:
             if self.opened.unwritable is not None:
                 self._opened = None  # there may be room again; another thread may be reading the one that was open
@@ -494,15 +501,19 @@ class Engine:
             with held_lock(lock), self.opened.writing(lock) as stages:
                 from codefathom.index.indexing import run
 
+                if keep_rules and stages.doubt is None:  # of an index in doubt nothing is kept before the end
+                    self.opened.keep_rules()
                 for event in run(stages, full=full, retry=retry, check=retry):
                     if stages.doubt is not None and isinstance(event, IndexReport):
-                        self._checked(event)
+                        self._checked(event, keep_rules=keep_rules)
                     yield event
                 self._looked_at, self._behind = time.monotonic(), False
 
-    def _checked(self, report: IndexReport) -> None:
+    def _checked(self, report: IndexReport, *, keep_rules: bool) -> None:
         """Remember that the index was compared with the tree, and tell of what was wrong in it."""
         opened = self.opened
+        if keep_rules:
+            opened.keep_rules()
         notes = [_MENDED.format(n=len(report.mended), dir=self.index_dir)] if report.mended else []
         if not opened.remember():
             notes.append(_NOT_REMEMBERED.format(dir=self.place.state_dir))

@@ -368,6 +368,9 @@ class Status:
     failures: tuple[Failure, ...]
     paused: str = ""  # why the last run stopped early
     damage: tuple[str, ...] = ()  # what is known to be damaged, one sentence each
+    required_exts: tuple[str, ...] = ()  # only files that end like this are indexed; empty: all
+    ignore: tuple[str, ...] = ()  # patterns of the settings or of an index run
+    kept: tuple[str, ...] = ()  # the settings of these that an index run was given, and that hold since then
     incomplete: str = ""  # how far the first run has come, when it was not completed
     doubt: str = ""  # why the index that lies there is not believed; then nothing of it is told
 

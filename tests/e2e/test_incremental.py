@@ -16,6 +16,7 @@ import pytest
 from tests.waiting import Started
 
 from codefathom import Engine
+from codefathom.cli import main
 from codefathom.errors import UsageError
 
 
@@ -171,3 +172,47 @@ def test_a_tree_is_looked_at_less_often_when_a_look_takes_long(project: Path, mo
             n for n in range(100) if any(h.chunk.path == "late.py" for h in engine.search("latecomer").hits)
         )
     assert 10 < found_by < 40
+
+
+@pytest.mark.parametrize(
+    ("option", "key"), [("--required-exts", "source.required_exts"), ("--ignore", "source.ignore")]
+)
+def test_the_files_that_a_run_was_given_hold_for_later_runs(
+    option: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
+    folder = tmp_path / "zoo"
+    (folder / ".fathom").mkdir(parents=True)
+    (folder / "keeper.go").write_text("package zoo\nfunc FeedKangaroo() {}\n")
+    (folder / "ticket.py").write_text("def sell_ticket(): ...\n")
+    at = ("-C", str(folder))
+    assert main(["index", "-q", *at, option, ".go" if option == "--required-exts" else "*.py"]) == 0
+    (folder / "late.py").write_text("def close_late(): ...\n")
+    (folder / "vet.go").write_text("package zoo\nfunc CallVet() {}\n")
+    capsys.readouterr()
+    assert main(["search", *at, "CallVet"]) == 0  # which takes in what is new
+    assert main(["files", *at]) == 0
+    listed = capsys.readouterr().out
+    assert "vet.go" in listed
+    assert ".py" not in listed.partition("\nkeeper.go\n")[2]
+    assert main(["index", "-q", *at]) == 0
+    assert main(["status", *at]) == 0
+    status = capsys.readouterr().out
+    assert f"`fathom index {option} ''` ends this" in status
+    with Engine.open(str(folder)) as engine:
+        assert engine.status().kept == (key,)
+    assert main(["index", "-q", *at, option, ""]) == 0
+    assert main(["files", *at]) == 0
+    assert "late.py" in capsys.readouterr().out
+    with Engine.open(str(folder)) as engine:
+        assert engine.status().kept == ()
+
+
+def test_the_files_that_a_search_was_given_hold_for_it_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "zoo" / ".fathom").mkdir(parents=True)
+    (tmp_path / "zoo" / "ticket.py").write_text("def sell_ticket(): ...\n")
+    at = ("-C", str(tmp_path / "zoo"))
+    assert main(["index", "-q", *at]) == 0
+    assert main(["search", "-q", *at, "--set", "source.required_exts=.go", "sell_ticket"]) == 1
+    assert main(["search", "-q", *at, "sell_ticket"]) == 0

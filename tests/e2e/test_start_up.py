@@ -72,6 +72,7 @@ OURS = {
     "codefathom.index.plan",
     "codefathom.project",
     "codefathom.project.damage",
+    "codefathom.project.kept_rules",
     "codefathom.project.location",
     "codefathom.project.opening",
     "codefathom.providers",

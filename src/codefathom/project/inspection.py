@@ -11,6 +11,7 @@ from codefathom import __version__
 from codefathom.errors import FathomError
 from codefathom.index.plan import incompleteness, plan
 from codefathom.parse import available_languages
+from codefathom.project.kept_rules import kept_rules
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.source.masks import MASK
@@ -47,6 +48,9 @@ def status(opened: OpenedProject) -> Status:
         failures=opened.failures(),
         paused=opened.paused,
         damage=opened.damage(),
+        required_exts=opened.recipe.rules.required_exts,
+        ignore=opened.recipe.rules.ignore,
+        kept=tuple(f"source.{name}" for name in kept_rules(catalog)),
         incomplete=incompleteness(catalog, changes),
     )
 

@@ -22,6 +22,7 @@ from codefathom.errors import (
 )
 from codefathom.index.chunk import ChunkLimits
 from codefathom.index.plan import Recipe
+from codefathom.project.kept_rules import keep_rules, with_kept
 from codefathom.project.location import Location, index_place
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.local.bundled import BundledEmbedder
@@ -82,9 +83,21 @@ class OpenedProject:
         lexical = LexicalView.open(folder.below("lexical"), self.catalog.identity)
         self.views = self._views(lexical, self._first)
         self._upgrade = self._to_upgrade(lexical) if self._first is not self.embedder else None
-        self.recipe = _recipe(place)
-        self._tree = Tree(self.recipe.root, self.recipe.rules.max_bytes)
+        self._recipe = _recipe(place)
+        self._tree = Tree(self._recipe.root, self._recipe.rules.max_bytes)
         self._sources = Sources(self.catalog, lexical, self.views.vectors, self._first, self._reranking())
+
+    @property
+    def recipe(self) -> Recipe:
+        """All that decides which files are read and what becomes of them."""
+        if not self._is_known:
+            return self._recipe
+        rules = with_kept(self._recipe.rules, self.catalog, self.place.settings)
+        return self._recipe if rules == self._recipe.rules else replace(self._recipe, rules=rules)
+
+    def keep_rules(self) -> None:
+        """Keep the choice of files that was given as an argument for later runs. Needs the writer lock."""
+        keep_rules(self.catalog, self.place.settings)
 
     @property
     def is_known(self) -> bool:

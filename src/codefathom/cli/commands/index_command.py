@@ -29,7 +29,7 @@ def run(options: IndexOptions, face: Face) -> int:
             face.note("nothing was indexed")
             return 0
         if not options.watch:
-            return _say(engine.index(full=options.full), face)
+            return _say(engine.index(full=options.full, keep_rules=True), face)
         if options.full:
             engine.index(full=True)
         for report in engine.watch(lambda: False):

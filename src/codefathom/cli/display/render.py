@@ -191,11 +191,29 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
         ("model", show_line(status.model)),
         ("up to date", _freshness(status)),
     ]
+    rows += _rules(status)
     rows += [("failed", line) for line in _failures(status.failures)]
     if status.paused:
         rows.append(("paused", show_line(status.paused)))
     rows += [("damaged", show_line(sentence)) for sentence in status.damage]
     return "".join(f"{name:<11} {value}\n" for name, value in rows)
+
+
+def _rules(status: Status) -> list[tuple[str, str]]:
+    """Return a row for each rule that limits the files, and how one ends that an index run was given."""
+    rules = [
+        ("only", "required_exts", "--required-exts", status.required_exts),
+        ("ignored", "ignore", "--ignore", status.ignore),
+    ]
+    return [
+        (label, ", ".join(map(show_line, values)) + _end_of(f"source.{name}" in status.kept, option))
+        for label, name, option, values in rules
+        if values
+    ]
+
+
+def _end_of(is_kept: bool, option: str) -> str:
+    return f"  (given to an earlier `fathom index`; `fathom index {option} ''` ends this)" if is_kept else ""
 
 
 def _freshness(status: Status) -> str:

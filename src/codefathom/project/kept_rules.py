@@ -1,0 +1,42 @@
+"""The choice of files of an index run, such as `--required-exts`, which holds until another run chooses otherwise."""
+
+from __future__ import annotations
+
+import json
+
+from codefathom.config.settings import Settings
+from codefathom.source.scan import ScanRules
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import Batch
+
+_KEPT = "kept rules"  # key in the catalogue
+_NAMES = ("required_exts", "ignore")
+
+
+def keep_rules(catalog: Catalog, settings: Settings) -> None:
+    """Keep the rules that were given as arguments; an empty list ends an earlier choice."""
+    rules = kept_rules(catalog)
+    for name in _NAMES:
+        if _is_argument(settings, name):
+            rules[name] = getattr(settings.source, name)
+    text = json.dumps({name: value for name, value in rules.items() if value})
+    if text != catalog.get_meta(_KEPT, "{}"):
+        catalog.write(Batch(meta={_KEPT: text}))
+
+
+def kept_rules(catalog: Catalog) -> dict[str, tuple[str, ...]]:
+    """Return the rules that an earlier run has kept, by the name of their setting."""
+    values = json.loads(catalog.get_meta(_KEPT, "{}"))
+    return {name: tuple(values[name]) for name in _NAMES if name in values}
+
+
+def with_kept(rules: ScanRules, catalog: Catalog, settings: Settings) -> ScanRules:
+    """Return rules with those that an earlier run has kept, unless this run was given its own."""
+    kept = {name: value for name, value in kept_rules(catalog).items() if not _is_argument(settings, name)}
+    return rules._replace(
+        required_exts=kept.get("required_exts", rules.required_exts), ignore=kept.get("ignore", rules.ignore)
+    )
+
+
+def _is_argument(settings: Settings, name: str) -> bool:
+    return settings.origins.get(f"source.{name}") == "argument"
