@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Self, TypeVar, cast
 from codefathom.config.settings import Settings
 from codefathom.errors import IndexingError, LockedError, UsageError
 from codefathom.index.plan import incompleteness, plan
+from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, lines_of, reading
 from codefathom.project.location import Location, locate
 from codefathom.project.opening import OpenedProject, fusion
@@ -502,7 +503,7 @@ class Engine:
                 from codefathom.index.indexing import run
 
                 if keep_rules and stages.doubt is None:  # of an index in doubt nothing is kept before the end
-                    self.opened.keep_rules()
+                    kept_rules.keep_rules(self.opened.catalog, self.settings)
                 for event in run(stages, full=full, retry=retry, check=retry):
                     if stages.doubt is not None and isinstance(event, IndexReport):
                         self._checked(event, keep_rules=keep_rules)
@@ -513,7 +514,7 @@ class Engine:
         """Remember that the index was compared with the tree, and tell of what was wrong in it."""
         opened = self.opened
         if keep_rules:
-            opened.keep_rules()
+            kept_rules.keep_rules(opened.catalog, self.settings)
         notes = [_MENDED.format(n=len(report.mended), dir=self.index_dir)] if report.mended else []
         if not opened.remember():
             notes.append(_NOT_REMEMBERED.format(dir=self.place.state_dir))

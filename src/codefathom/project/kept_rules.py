@@ -13,8 +13,19 @@ _KEPT = "kept rules"  # key in the catalogue
 _NAMES = ("required_exts", "ignore")
 
 
+def scan_rules(settings: Settings) -> ScanRules:
+    """Return the rules of the settings."""
+    return ScanRules(
+        required_exts=settings.source.required_exts,
+        ignore=settings.source.ignore,
+        follow_symlinks=settings.source.follow_symlinks,
+        max_bytes=settings.source.max_file_bytes,
+        include_generated=settings.source.include_generated,
+    )
+
+
 def keep_rules(catalog: Catalog, settings: Settings) -> None:
-    """Keep the rules that were given as arguments; an empty list ends an earlier choice."""
+    """Keep the rules that were given as arguments; an empty list ends an earlier choice. Needs the writer lock."""
     rules = kept_rules(catalog)
     for name in _NAMES:
         if _is_argument(settings, name):

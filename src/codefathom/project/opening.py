@@ -22,14 +22,13 @@ from codefathom.errors import (
 )
 from codefathom.index.chunk import ChunkLimits
 from codefathom.index.plan import Recipe
-from codefathom.project.kept_rules import keep_rules, with_kept
+from codefathom.project.kept_rules import scan_rules, with_kept
 from codefathom.project.location import Location, index_place
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.search.ranking.fuse import Fusion
 from codefathom.search.retrieve import Sources
 from codefathom.source.origin import Originals, Tree
-from codefathom.source.scan import ScanRules
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.folder import Folder, writing_error
@@ -94,10 +93,6 @@ class OpenedProject:
             return self._recipe
         rules = with_kept(self._recipe.rules, self.catalog, self.place.settings)
         return self._recipe if rules == self._recipe.rules else replace(self._recipe, rules=rules)
-
-    def keep_rules(self) -> None:
-        """Keep the choice of files that was given as an argument for later runs. Needs the writer lock."""
-        keep_rules(self.catalog, self.place.settings)
 
     @property
     def is_known(self) -> bool:
@@ -490,13 +485,7 @@ def _recipe(place: Location) -> Recipe:
     settings = place.settings
     return Recipe(
         root=os.path.normpath(os.path.join(place.root, settings.source.dir)),
-        rules=ScanRules(
-            required_exts=settings.source.required_exts,
-            ignore=settings.source.ignore,
-            follow_symlinks=settings.source.follow_symlinks,
-            max_bytes=settings.source.max_file_bytes,
-            include_generated=settings.source.include_generated,
-        ),
+        rules=scan_rules(settings),
         chain=_chain(settings),
         limits=ChunkLimits(settings.chunk.target_chars, settings.chunk.max_lines),
         cache_folder=place.cache_dir,
