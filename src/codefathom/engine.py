@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Self, TypeVar, cast
@@ -221,14 +222,16 @@ class Engine:
     def plan(self) -> IndexReport:
         """Return the report that `index` would give now, and change nothing."""
         from codefathom.index.forecast import dry_run
+        from codefathom.project.expected_costs import forecast
 
         opened = self.opened
-        return dry_run(
+        report = dry_run(
             opened.catalog,
             opened.recipe,
             opened.without_purpose() if opened.is_known else None,
             is_known=opened.is_known,
         )
+        return replace(report, forecast=forecast(opened, report))
 
     def watch(self, stop: Callable[[], bool], *, interval_s: float = 1.0) -> Iterator[IndexReport]:
         """Index now and after every change, until `stop` returns True; yields the report of each run that did work."""

@@ -250,6 +250,17 @@ class ForModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Forecast:
+    """The expected time, size and cost of an index run, all estimates."""
+
+    seconds: float  # until all can be searched; a slow embedding model goes on after that
+    index_bytes: int  # by which the index grows
+    embedding_model: str = ""  # one that is asked for the vectors after that
+    embedding_tokens: int = 0
+    cost: float | None = None  # of all that remote models are sent; None if a price is not known
+
+
+@dataclass(frozen=True, slots=True)
 class IndexReport:
     """The report of an index run; with dry_run, of its plan."""
 
@@ -268,6 +279,7 @@ class IndexReport:
     paused: str = ""  # why the run stopped early; empty when it ended
     for_model: ForModel = ForModel()
     repaired: tuple[str, ...] = ()  # parts of the index that were damaged and were made again
+    forecast: Forecast | None = None  # of a dry run
     mended: tuple[str, ...] = ()  # files of which an index that was made elsewhere held something else
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -133,6 +134,34 @@ def test_questions_and_documents_keep_to_one_quota(project: Path, served: Served
             engine.search("order price")
     assert "limits.requests_per_minute allows no more calls" in told[0]
     assert len(served.asked) == 2
+
+
+def test_a_dry_run_foretells_time_size_tokens_and_cost(
+    project: Path, served: ServedSettings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "vendor" / "tool").mkdir(parents=True)
+    (project / "vendor" / "tool" / "LICENSE").write_text("free")
+    os.symlink("shop", project / "link")
+    with opened(project, served.base_url, **{"llm.prices": ("ollama:m=1000/0",)}) as engine:
+        report = engine.plan()
+        forecast = report.forecast
+        assert forecast is not None
+        assert forecast.embedding_model == "ollama:m"
+        assert report.n_bytes / 4 < forecast.embedding_tokens < 2 * report.n_bytes
+        assert forecast.cost == pytest.approx(forecast.embedding_tokens / 1000)
+        engine.index()
+        assert engine.plan().forecast.seconds == 0.0  # type: ignore[union-attr]
+    with opened(project, served.base_url) as engine:
+        (project / "new.py").write_text("x = 1\n")
+        assert engine.plan().forecast.cost is None  # type: ignore[union-attr]
+    address = ("--set", f"embed.base_url={served.base_url}", "--set", "embed.model=ollama:m")
+    assert main(["-C", str(project), "index", "--dry-run", *address]) == 0
+    told = capsys.readouterr().out
+    assert "expected: about 0.0 s and " in told
+    assert "then the embedding model ollama:m reads about " in told
+    assert "cost: not known; llm.prices" in told
+    assert "1 vendored" in told
+    assert "1 symlink" in told
 
 
 def test_a_wrong_key_is_a_failure_wherever_it_is_told(

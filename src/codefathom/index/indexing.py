@@ -416,6 +416,8 @@ def _finish(stages: Stages, todo: IndexPlan, tally: _Tally, looked_at_ns: int) -
     meta = {"paused": tally.paused, "model": stages.embedder.name}
     if not tally.paused:
         meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": ""}
+    if tally.n_bytes >= _MUCH:
+        meta["bytes_per_second"] = f"{tally.n_bytes / (time.perf_counter() - tally.started):.0f}"
     stages.catalog.write(
         Batch(
             failures=_failures(stages, todo, tally),

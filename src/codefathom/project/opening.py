@@ -78,7 +78,7 @@ class OpenedProject:
             self._is_known = self._claims()
         self.embedder = self._embedder()  # of the settings
         # What takes long is made later; see `project/upgrading.py`.
-        self._first = BundledEmbedder() if _is_slow(place.settings) else self.embedder
+        self._first = BundledEmbedder() if is_slow(place.settings) else self.embedder
         lexical = LexicalView.open(folder.below("lexical"), self.catalog.identity)
         self.views = self._views(lexical, self._first)
         self._upgrade = self._to_upgrade(lexical) if self._first is not self.embedder else None
@@ -421,7 +421,7 @@ def _vector_folder(embedder: Embedder) -> str:
     return f"vectors-{name}"
 
 
-def _is_slow(settings: Settings) -> bool:
+def is_slow(settings: Settings) -> bool:
     """Return True if the embedding model takes so long that another one answers meanwhile."""
     return not settings.embed.model.startswith((BUNDLED, "model2vec:"))
 

@@ -6,7 +6,7 @@ import os
 import sys
 
 from codefathom.cli.display.output import complain
-from codefathom.cli.display.render import report_text
+from codefathom.cli.display.render import expected_text, report_text
 from codefathom.cli.face import Face
 from codefathom.cli.options import IndexOptions
 from codefathom.engine import Engine
@@ -65,10 +65,11 @@ def _agreed(engine: Engine, face: Face) -> bool:
     if not sys.stdin.isatty():
         raise UsageError("--interactive needs a terminal", hint="run `fathom index --dry-run`, then `fathom index`")
     while True:
-        face.write(report_text(engine.plan(), whole=face.common.verbose))
+        report = engine.plan()
+        face.write(report_text(report, whole=face.common.verbose))
         patterns = _ask(f"patterns to ignore, which are added to {_IGNORE_FILE} (Enter for none): ", face).split()
         if not patterns:
-            return _ask("index now? [Y/n] ", face).strip().lower() in {"", "y", "yes"}
+            return _ask(f"go on? It takes {expected_text(report)}. [Y/n] ", face).strip().lower() in {"", "y", "yes"}
         with open(os.path.join(engine.root, _IGNORE_FILE), "a", encoding="utf-8") as file:
             file.writelines(f"{pattern}\n" for pattern in patterns)
 

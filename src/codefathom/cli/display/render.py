@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -123,7 +124,7 @@ def report_text(report: IndexReport, *, whole: bool) -> str:
         lines.append("failed: … (-v lists all)")
     lines += [f"repaired: the {part} was damaged and was made again" for part in report.repaired]
     lines.append(_summary(report))
-    lines += _for_model(report)
+    lines += [*_expected(report), *_for_model(report), *_skipped(report)]
     if report.paused:
         lines.append(f"paused: {show_line(report.paused)}")
     return "".join(line + "\n" for line in lines)
@@ -165,6 +166,39 @@ def _for_model(report: IndexReport) -> list[str]:
     parts += [f"the beginnings of {_files(sent.n_purposes)} to describe their purpose"] if sent.n_purposes else []
     verb = "would send to the language model, at most" if report.dry_run else "sent to the language model"
     return [f"{verb}: {' and '.join(parts)}, about {sent.n_tokens} tokens"] if parts else []
+
+
+def _expected(report: IndexReport) -> list[str]:
+    """Return lines on the expected time, size and cost of a dry run."""
+    forecast = report.forecast
+    if forecast is None:
+        return []
+    lines = [f"expected: {expected_text(report)}"]
+    if forecast.embedding_tokens:
+        lines.append(
+            f"then the embedding model {show_line(forecast.embedding_model)} reads about "
+            f"{forecast.embedding_tokens} tokens; what is in the cache is not sent again"
+        )
+    if forecast.cost is not None:
+        lines.append(f"cost of the tokens sent, at most: about {forecast.cost:.4g}")
+    elif forecast.embedding_tokens or report.for_model.n_tokens:
+        lines.append("cost: not known; llm.prices sets the prices of models")
+    return lines
+
+
+def expected_text(report: IndexReport) -> str:
+    """Return the expected time and size of a dry run."""
+    forecast = report.forecast
+    return f"about {duration(forecast.seconds)} and {size(forecast.index_bytes)} on the disk" if forecast else ""
+
+
+def _skipped(report: IndexReport) -> list[str]:
+    """Return a line on the reasons for which files would be skipped in a dry run."""
+    if not report.dry_run or not report.skipped:
+        return []
+    reasons = Counter(item.reason for item in report.skipped)
+    listed = ", ".join(f"{n} {show_line(reason)}" for reason, n in reasons.most_common())
+    return [f"skipped: {listed}; `fathom status --skipped` lists them; more may be skipped for their content"]
 
 
 def _files(n: int) -> str:
