@@ -20,5 +20,5 @@ def forecast(opened: OpenedProject, report: IndexReport) -> Forecast:
     sent = [(by_name.prices_of(name), run.embedding_tokens)] if name and not is_on_disk(name) else []
     sent += [(settings.llm.prices_of(index_model(settings)), report.for_model.n_tokens)]
     costs = [prices.cost((n_tokens, 0)) for prices, n_tokens in sent if n_tokens]
-    known = [cost for cost in costs if cost is not None]
-    return replace(run, cost=sum(known) if known and len(known) == len(costs) else None)
+    sums = [cost for cost in costs if cost is not None]
+    return replace(run, cost=sum(sums) if sums and len(sums) == len(costs) else None)
