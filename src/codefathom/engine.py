@@ -222,7 +222,7 @@ class Engine:
     def plan(self) -> IndexReport:
         """Return the report that `index` would give now, and change nothing."""
         from codefathom.index.forecast import dry_run
-        from codefathom.project.expected_costs import forecast
+        from codefathom.project.inspection import forecast
 
         opened = self.opened
         report = dry_run(

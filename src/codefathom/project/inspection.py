@@ -1,4 +1,4 @@
-"""`status`, the contents of the index, and `doctor`, a check of each part of the installation."""
+"""`status`, the contents of the index, the forecast of a run, and `doctor`, a check of each part of the installation."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from codefathom import __version__
+from codefathom.config.model_names import is_on_disk, shown_model
 from codefathom.errors import FathomError
+from codefathom.index.forecast import expected
 from codefathom.index.plan import incompleteness, plan
 from codefathom.parse import available_languages
 from codefathom.project.kept_rules import kept_rules
-from codefathom.project.opening import OpenedProject
+from codefathom.project.opening import OpenedProject, index_model, is_slow
 from codefathom.project.originals import Lines
 from codefathom.source.masks import MASK
 from codefathom.source.secrets import find
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.system.extras import EXTRAS, install_line
-from codefathom.types import Check, Filter, SecretPlace, Skipped, Status
+from codefathom.types import Check, Filter, Forecast, IndexReport, SecretPlace, Skipped, Status
 
 
 def status(opened: OpenedProject) -> Status:
@@ -77,6 +80,20 @@ def _unknown(opened: OpenedProject) -> Status:
         failures=(),
         doubt=_DOUBT,
     )
+
+
+def forecast(opened: OpenedProject, report: IndexReport) -> Forecast:
+    """Return the expected time, size and cost of the run of a dry run's report."""
+    settings = opened.place.settings
+    name = settings.embed.model if is_slow(settings) else ""
+    run = expected(report, opened.catalog, shown_model(name))
+    # The common prices are those of language models: an embedding model has a price only by its name.
+    by_name = settings.llm._replace(prompt_price=0.0, completion_price=0.0)
+    sent = [(by_name.prices_of(name), run.embedding_tokens)] if name and not is_on_disk(name) else []
+    sent += [(settings.llm.prices_of(index_model(settings)), report.for_model.n_tokens)]
+    costs = [prices.cost((n_tokens, 0)) for prices, n_tokens in sent if n_tokens]
+    sums = [cost for cost in costs if cost is not None]
+    return replace(run, cost=sum(sums) if sums and len(sums) == len(costs) else None)
 
 
 _DOUBT = "it was not made here and has not been compared with the files yet"
