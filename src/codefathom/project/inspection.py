@@ -1,4 +1,4 @@
-"""`status`, the contents of the index, the forecast of a run, and `doctor`, a check of each part of the installation."""
+"""`status` and `doctor`, the contents of the index and a check of each part, and the forecast of a run."""
 
 from __future__ import annotations
 
