@@ -89,6 +89,7 @@ OURS = {
     "codefathom.search.graph.resolve",
     "codefathom.search.levels",
     "codefathom.search.pipeline",
+    "codefathom.search.project_overview",
     "codefathom.search.question",
     "codefathom.search.question.frames",
     "codefathom.search.question.issue",

@@ -67,3 +67,22 @@ def test_a_weak_context_is_short(run: Run, indexed: Path) -> None:
     assert weak["weak"] is True
     assert 1 <= len(weak["files"]) <= 3
     assert any(note.startswith("weak: ") for note in weak["degraded"])
+
+
+@pytest.mark.parametrize("question", ["What is this project for?", "这个项目是做什么的？"])
+def test_the_project_as_a_whole_is_told_from_an_overview(run: Run, indexed: Path, question: str) -> None:
+    result = json.loads(run(["search", "--json", question], indexed).out)
+    assert (result["hits"][0]["path"], result["weak"], result["plan"]["route"]) == ("README.md", False, "answer")
+    assert result["hits"][0]["reason"] == "tells what the project is for"
+    paths = [hit["path"] for hit in result["hits"]]
+    assert any(path.endswith("__init__.py") for path in paths)
+    assert not any(path.startswith(("tests/", "docs/")) for path in paths)
+    scores = [hit["score"] for hit in result["hits"]]
+    assert scores == sorted(scores, reverse=True)
+
+    answer = run(["ask", question], indexed)
+    assert answer.code == 0
+    assert "A very small web shop" in answer.out
+
+    kept = json.loads(run(["search", "--json", "--lang", "python", question], indexed).out)
+    assert {hit["language"] for hit in kept["hits"]} == {"python"}

@@ -67,7 +67,7 @@ def _plans(request: SearchRequest, catalog: SearchCatalog) -> Iterator[PlannedSe
         return
     planned = plan(request.query, lambda name: is_known(name, catalog), lambda name: is_module(name, catalog))
     yield planned
-    if planned.mode != "hybrid":
+    if planned.mode != "hybrid" or planned.is_overview:
         why = f"{planned.plan.why}, but nothing was found that way"
         yield PlannedSearch("hybrid", SearchPlan(planned.plan.route, why))
 
@@ -115,7 +115,7 @@ def _reranked(
     query: RankingQuery, planned: PlannedSearch, ranked: Sequence[RankedCandidate], sources: Sources
 ) -> tuple[Sequence[RankedCandidate], str]:
     """Return the ranking after a reranking model, where one is set, and the reason why the model could not be used."""
-    if sources.reranking is None or planned.mode != "hybrid":
+    if sources.reranking is None or planned.mode != "hybrid" or planned.is_overview:
         return ranked, ""
     with span("rerank"):
         return sources.reranking.apply(query.meaning, ranked)
@@ -124,7 +124,7 @@ def _reranked(
 def _confidence(
     query: RankingQuery, planned: PlannedSearch, ranked: Sequence[RankedCandidate], pool: Pool, sources: Sources
 ) -> float:
-    if planned.mode in _EXACT:
+    if planned.mode in _EXACT or planned.is_overview:
         return 1.0
     model = sources.embedder.name if sources.embedder and not pool.problem else ""
     return confidence(query, ranked, model)

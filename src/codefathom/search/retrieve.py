@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from codefathom.errors import ProviderError, SlowExpressionError
 from codefathom.providers.base import Embedder
 from codefathom.search.graph.connected import connected
+from codefathom.search.project_overview import overview
 from codefathom.search.question.planner import PlannedSearch
 from codefathom.search.question.ranking_query import RankingQuery, last_of
 from codefathom.search.ranking.fuse import cut, fuse, fused_sum
@@ -82,6 +83,8 @@ class Lookup(NamedTuple):
 def gather(lookup: Lookup, sources: Sources) -> Pool:
     """Return the candidates for a question. Raises UsageError for an invalid expression, in mode "regex", and for a
     name that is not in the index, in mode "graph"; ProviderError in mode "vector"."""
+    if lookup.planned.is_overview:
+        return overview(sources.catalog, lookup.keys)
     mode = lookup.planned.mode
     if mode == "hybrid" and not lookup.query.terms and lookup.keys is not None:
         return _whole_scope(lookup, sources)

@@ -33,6 +33,7 @@ class PlannedSearch(NamedTuple):
     plan: SearchPlan
     connection: ConnectionQuery | None = None  # with mode "graph"
     pattern: str = ""  # with mode "regex", where it is not the text of the question
+    is_overview: bool = False  # it asks for the project as a whole
 
     def without_names(self, query: Query) -> Query:
         """Return the query to search with: in a question about connections, a name is the target and not the scope."""
@@ -44,21 +45,30 @@ def plan(
 ) -> PlannedSearch:
     """Return the plan for a question. `is_known` returns True if a name is defined here or a path is indexed;
     `is_module`, if a file is the module of a name."""
-    if query.intent != "error":
-        if is_expression(query):
-            return PlannedSearch("regex", SearchPlan("regex", "it reads as a regular expression"))
-        if _is_sign(query.text):
-            pattern = f"(?i:{re.escape(query.text)})"
-            return PlannedSearch("regex", SearchPlan("regex", "it is found as it is written"), pattern=pattern)
-        connection = connection_query(query)
-        if connection and (is_known(connection.target) or is_module(connection.target)):
-            why = f"it asks {_IN_WORDS[connection.relation].format(connection.target)}"
-            return PlannedSearch("graph", SearchPlan("graph", why), connection)
+    if query.intent != "error" and (exact := _exact(query, is_known, is_module)):
+        return exact
     if query.intent == "symbol" and query.text and is_known(query.text):
         return PlannedSearch("hybrid", SearchPlan("symbol", f"{query.text} is defined here; definitions come first"))
     if query.intent == "question":
         return PlannedSearch("hybrid", SearchPlan("answer", "it is a question; `fathom ask` answers it in words"))
     return PlannedSearch("hybrid", SearchPlan("semantic", _BY_INTENT[query.intent]))
+
+
+def _exact(query: Query, is_known: Callable[[str], bool], is_module: Callable[[str], bool]) -> PlannedSearch | None:
+    """Return the plan for a question that asks for exactly something: a pattern, signs, the project, a connection."""
+    if is_expression(query):
+        return PlannedSearch("regex", SearchPlan("regex", "it reads as a regular expression"))
+    if _is_sign(query.text):
+        pattern = f"(?i:{re.escape(query.text)})"
+        return PlannedSearch("regex", SearchPlan("regex", "it is found as it is written"), pattern=pattern)
+    if _is_about_all(query):
+        why = "it asks for the project as a whole: README, package, entry points, largest modules"
+        return PlannedSearch("hybrid", SearchPlan("answer", why), is_overview=True)
+    connection = connection_query(query)
+    if connection and (is_known(connection.target) or is_module(connection.target)):
+        why = f"it asks {_IN_WORDS[connection.relation].format(connection.target)}"
+        return PlannedSearch("graph", SearchPlan("graph", why), connection)
+    return None
 
 
 def route_of(text: str) -> Route:
@@ -123,6 +133,45 @@ def _is_sign(text: str) -> bool:
     return bool(re.fullmatch(r"[^\w\s]{2,20}|[A-Za-z](?:\+\+|#)", text)) and text.isascii()
 
 
+# ---- the project as a whole
+
+_WORDS = "project|repo|repository|code ?base|code|package|library|tool|program|software|app|application"
+_PROJECT = rf"(?:(?:this|the|your|my|our) )?(?:{_WORDS})"
+_OVERVIEW = (
+    rf"what (?:is|does) {_PROJECT}(?: do| for| about)*"
+    r"|what(?: is|'s) (?:it|this)(?: for| about| all about)?"
+    rf"|what(?: is|'s) the (?:purpose|goal|aim) of {_PROJECT}"
+    rf"|(?:purpose|goal|overview|summary|description) of {_PROJECT}"
+    rf"|(?:(?:give|show) (?:me |us )?)?(?:an? )?(?:project )?(?:overview|summary)(?: of {_PROJECT})?"
+    rf"|(?:describe|explain|summari[sz]e|introduce) {_PROJECT}|tell (?:me|us) about {_PROJECT}"
+    rf"|how is {_PROJECT} (?:structured|organi[sz]ed|laid out)"
+    r"|where (?:do|should) i (?:start|begin)(?: reading)?"
+)
+_BEGINS = (
+    *("what", "purpose", "goal", "overview", "summar", "descri", "an ", "a ", "give", "show", "project", "explain"),
+    *("introduce", "tell", "how is", "where do i", "where should i", "please", "can you", "could you"),
+)
+_PROJECT_ZH = "(?:这个?|该|本|此)?(?:项目|仓库|代码库|代码|程序|工具|软件|库|应用)"
+_OVERVIEW_ZH = (
+    f"{_PROJECT_ZH}(?:到底|主要)?(?:是|用来|用于|是用来)?(?:做什么|干什么|干嘛|干啥|做啥|什么|有什么用|怎么组织)(?:用)?的?"
+    f"|{_PROJECT_ZH}的?(?:用途|作用|目的|功能|概述|概况|概览|简介|介绍|结构)(?:是什么)?"
+    f"|(?:介绍|概述|总结|解释)(?:一下)?{_PROJECT_ZH}"
+)
+
+
+def _is_about_all(query: Query) -> bool:
+    """Return True for a question about the project as a whole: "What is this project for?" and its kin."""
+    text = " ".join(query.as_written.split()).lower().rstrip(_ENDS)
+    if not text or len(text) > _LONGEST_ABOUT_ALL:
+        return False
+    if text.isascii():
+        if not text.startswith(_BEGINS):  # nothing is compiled for most questions
+            return False
+        text = re.sub("(?:please|can you|could you) ", "", text, count=1)
+        return bool(re.fullmatch(_OVERVIEW, text))
+    return bool(re.fullmatch(_OVERVIEW_ZH, text.replace(" ", "")))
+
+
 # ---- connections
 
 _THING = r"(?:function|method|class|type|struct|trait|interface|macro|symbol|constant|variable|module|file|package)"
@@ -178,6 +227,7 @@ _PATTERNS: tuple[tuple[Relation, str, str], ...] = (
 _BEFORE = r"(?:please |can you |could you )?(?:show(?: me)?|find|list|tell me|give me|请|找出|列出|查找)\s+"
 _ENDS = " ?.!\uff1f\u3002\uff01"
 _LONGEST = 200  # characters
+_LONGEST_ABOUT_ALL = 80
 
 
 def connection_query(query: Query) -> ConnectionQuery | None:

@@ -10,15 +10,16 @@ from typing import NamedTuple
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import forms_of
 from codefathom.search.ranking.rank import MIDDLE, SPREAD, score_of
-from codefathom.search.ranking.rerank import SIGNAL as RERANKED
 from codefathom.search.ranking.signals import SIGNALS
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.stores.lexical.terms import terms
 from codefathom.types import Chunk, Hit
 
+_RERANKED = "rerank"  # `rerank.SIGNAL`, which not every search imports
 MEANING = SIGNALS | {
     "repeat": "factor of its score, because an earlier hit lies in the same file",
-    "rerank": "grade by a reranking model, which moved it",
+    _RERANKED: "grade by a reranking model, which moved it",
+    "overview": "its place among the lines that tell what the project is for",
     "bm25": "BM25 of the words of the question in it",
     "cosine": "closeness of its meaning to the question (cosine)",
     "by_words": "what the ranking by words adds, its weight included",
@@ -78,6 +79,8 @@ def reason(query: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mapp
     if uses:
         return "; ".join(uses)
     defines = f"defines {names.symbols[0]}" if names.symbols else ""
+    if "overview" in signals:
+        return "tells what the project is for"
     if "scope" in signals:
         return defines or "inside the scope of the question"
     parts = [
@@ -176,7 +179,7 @@ def _sum(hit: Hit, total: float) -> Iterator[str]:
         yield f"= {total:.3f}; score 1 / (1 + exp(({MIDDLE:g} - {total:.3f}) / {SPREAD:g})) = {score:.3f}" + (
             times if repeat != 1 else ""
         )
-        if RERANKED in hit.signals:
+        if _RERANKED in hit.signals:
             yield f"the reranking model moved it to {hit.score:.3f}"
 
 

@@ -163,3 +163,41 @@ def test_signs_are_found_as_they_are_written(text: str) -> None:
 @pytest.mark.parametrize("text", ["C++ templates", "a", "C", "日本", "x#y", "++i"])
 def test_words_are_not_signs(text: str) -> None:
     assert plan(parse_query(text), nothing).pattern == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is this project for?",
+        "what does this repo do",
+        "what is this",
+        "What's the purpose of this library?",
+        "give me an overview",
+        "please describe the code base",
+        "how is this project structured?",
+        "where do I start?",
+        "overview",
+        "这个项目是做什么的？",
+        "这个项目是干什么的",
+        "介绍一下这个项目",
+        "项目概述",
+    ],
+)
+def test_questions_about_the_project_as_a_whole(text: str) -> None:
+    assert plan(parse_query(text), everything).is_overview
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what does this function do",
+        "what is a project file",
+        "project settings",
+        "where do I start the server",
+        "what does the tool registry do",
+        "这个函数是做什么的",
+        "项目设置在哪里",
+    ],
+)
+def test_questions_about_a_part_are_no_overview(text: str) -> None:
+    assert not plan(parse_query(text), everything).is_overview
