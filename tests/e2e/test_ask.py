@@ -232,6 +232,22 @@ def test_a_model_that_fails_leaves_excerpts_and_is_an_error(shop: Path) -> None:
     assert "cannot be reached" in fathom(shop, None, "ask", "-q", *away, QUESTION).stderr
 
 
+def test_words_appear_while_the_model_writes_them(shop: Path) -> None:
+    # One paragraph without an end: what waits for its end shows nothing.
+    words = [
+        b'data: {"choices": [{"delta": {"content": "%s "}}]}\n\n' % word
+        for word in (b"so", b"it", b"[shop/tax.py:1-3]", b"is")
+    ]
+    with serving(Turn(words, pause_s=0.01, repeat=100_000)) as served:
+        fathom(shop, served, "index")
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with Started([*FATHOM, "ask", QUESTION], cwd=shop, env=surroundings(shop, served), **pipes) as process:
+            assert process.stdout is not None
+            expected = b"so it [1 place not found] is so it"
+            assert process.stdout.read(len(expected)) == expected
+            process.kill()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
 def test_an_interruption_ends_the_models_call(shop: Path) -> None:
     words = b'data: {"choices": [{"delta": {"content": "word\\n\\n"}}]}\n\n'

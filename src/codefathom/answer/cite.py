@@ -57,6 +57,7 @@ _LINK = re.compile(r"\[[^\[\]\n]*\]\((?=[^()\s]*[/#.])[^()\s]*(?:\s+\"[^\"\n]*\"
 _FOOTNOTE = re.compile(r"^[ \t]*\[[^\[\]\n]+\]:[ \t]*<?\w+://\S*", re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)[^\n]*\n(.*?)(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(?<!`)(?P<ticks>`{1,2})(?!`)(?P<code>[^\n]+?)(?<!`)(?P=ticks)(?!`)")
+_NOT_THERE = "the quoted {line!r} does not stand there"
 _MAX_BETWEEN = 40  # characters
 _MAX_TO_FENCE = 200  # characters
 # What begins something else, between a citation and quoted code.
@@ -103,24 +104,63 @@ def check(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> Check
     all_cited = list(_all_cited(text, sources))
     all_results = [[_look_up(named, sources, now) for named in cited.places] for cited in all_cited]
     held = [[place for place in results if isinstance(place, Citation)] for results in all_results]
-    pieces: list[str] = []
-    kept: dict[Citation, None] = {}
-    dropped: list[Dropped] = []
+    checked = Checked("", (), ())
     end = 0
     for cited, results, missing in zip(all_cited, all_results, _all_missing(text, all_cited, held, now), strict=True):
-        pieces.append(text[end : cited.start])
+        checked = checked.followed_by(_written(text[end : cited.start], cited, results, missing))
         end = cited.end
-        n_lost = 0
-        for named, place in zip(cited.places, results, strict=True):
-            if isinstance(place, Citation) and not missing:
-                kept[place] = None
-                pieces.append(f"[{show_name(place.path)}:{place.start_line}-{place.end_line}]")
-            else:
-                reason = f"the quoted {missing!r} does not stand there" if isinstance(place, Citation) else place
-                dropped.append(Dropped(named.text, reason))
-                n_lost += 1
-        pieces.append(not_found_mark(n_lost))
-    pieces.append(text[end:])
+    return checked.followed_by(Checked(text[end:], (), ()))
+
+
+def check_next(text: str, sources: Sequence[Source], now: Mapping[str, str], start: int) -> Checked:
+    """Return the text from `start` on with checked citations; `start` lies in no citation.
+
+    What stands before it, and before each citation, counts as what is quoted there; what follows a citation does not.
+    """
+    all_cited = list(_all_cited(text, sources))
+    all_results = [[_look_up(named, sources, now) for named in cited.places] for cited in all_cited]
+    held = [[place for place in results if isinstance(place, Citation)] for results in all_results]
+    checked = Checked("", (), ())
+    end = start
+    for n, cited in enumerate(all_cited):
+        if cited.start >= start:
+            missing = _all_missing(text[: cited.end], all_cited[: n + 1], held[: n + 1], now)[n]
+            checked = checked.followed_by(_written(text[end : cited.start], cited, all_results[n], missing))
+            end = cited.end
+    return checked.followed_by(Checked(text[end:], (), ()))
+
+
+def cited_spans(text: str, sources: Sequence[Source]) -> list[tuple[int, int]]:
+    """Return start and end of each citation in a text."""
+    return [(cited.start, cited.end) for cited in _all_cited(text, sources)]
+
+
+def late_problems(text: str, sources: Sequence[Source], now: Mapping[str, str]) -> tuple[Dropped, ...]:
+    """Return the citations of a text that hold as `check_next` sees them, and not with the code quoted after them."""
+    all_cited = list(_all_cited(text, sources))
+    held = [
+        [place for place in (_look_up(named, sources, now) for named in cited.places) if isinstance(place, Citation)]
+        for cited in all_cited
+    ]
+    problems = []
+    for n, missing in enumerate(_all_missing(text, all_cited, held, now)):
+        cited = all_cited[n]
+        if missing and held[n] and not _all_missing(text[: cited.end], all_cited[: n + 1], held[: n + 1], now)[n]:
+            problems.append(Dropped(cited.places[0].text, _NOT_THERE.format(line=missing)))
+    return tuple(problems)
+
+
+def _written(before: str, cited: _Cited, results: Sequence[Citation | str], missing: str) -> Checked:
+    """Return the text before a citation and what is shown in its place."""
+    pieces, kept, dropped = [before], [], []
+    for named, place in zip(cited.places, results, strict=True):
+        if isinstance(place, Citation) and not missing:
+            kept.append(place)
+            pieces.append(f"[{show_name(place.path)}:{place.start_line}-{place.end_line}]")
+        else:
+            reason = _NOT_THERE.format(line=missing) if isinstance(place, Citation) else place
+            dropped.append(Dropped(named.text, reason))
+    pieces.append(not_found_mark(len(dropped)))
     return Checked("".join(pieces), tuple(kept), tuple(dropped))
 
 

@@ -1,4 +1,4 @@
-"""A reply as it streams in → checked text, block by block: nothing unchecked is shown. Pure."""
+"""A reply as it streams in → checked text, word by word: nothing unchecked is shown. Pure."""
 
 from __future__ import annotations
 
@@ -7,59 +7,115 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from codefathom.answer.answer_types import Checked, Citation, Dropped, Source
-from codefathom.answer.cite import check
+from codefathom.answer.cite import check_next, cited_spans, late_problems, not_found_mark
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 _BLANK = re.compile(r"\n[ \t]*\n")
 _MAX_TO_FENCE = 210  # characters: a little more than what may stand between a citation and the code it is about
 
 
-class CheckedStream:
-    """Collects a streamed text and gives each block free once it is whole: up to a blank line outside fenced code.
+# What may be the beginning of a citation, up to the end of the text: see the forms in `cite`.
+_PART = r"A-Za-z0-9_\u00b5-\u1fff.@+/-"
+_LINES = r"[ \t]*\(?[ \t]*(?:l(?:i(?:n(?:es?)?)?)?)?[ \t]*[\d\u2010-\u2015\u2212-]*[ \t]*"
+_OF = rf"[ \t]*(?:o|f|fr|fro|i|(?:of|in|from)(?:[ \t]+`?[{_PART}]*`?)?)?"
+_OPEN = re.compile(
+    r"^[ \t]*\[[^\[\]\n]+\]:[^\n]*\Z"  # a footnote
+    r"|[\[［【][^\[\]］】\n]{0,300}(?:[\]］】](?:\([^()\n]*\)?)?)?\Z"  # brackets, which may be those of a link
+    r"|[(（][^()（）\n]{0,300}[)）]?\Z"
+    r"|`[^`\n]{0,300}\Z"
+    rf"|`?[{_PART}:#`]+\Z"  # a word
+    rf"|`?[{_PART}]*[./][{_PART}]*`?[:,]?{_LINES}\Z"  # a path, and perhaps its lines
+    rf"|\blines?[ \t]+[\d\u2010-\u2015\u2212-]*{_OF}\Z"
+    r"|\s+\Z",
+    re.MULTILINE | re.IGNORECASE,
+)
+_PROSE = re.compile(r"\b(?!(?:sources?|lines?|and)\b)[^\W\d]{2,}[ \t]+(?!(?:sources?|lines?|and)\b)[^\W\d]{2,}\b(?!\Z)")
+_MAX_OPEN = 320  # characters
 
-    A citation may stand behind the code it is about, so a fence and what follows it belong to one block. So do a
-    paragraph that may cite and a fence shortly after it.
+
+class CheckedStream:
+    """Collects a streamed text and gives each word free at once, but for what may be a citation until it is checked.
+
+    A citation is checked with the code quoted before it. Blocks end at blank lines outside fenced code; at the end of
+    one, code that follows a citation is compared, too, and what does not stand there gets a mark behind it.
     """
 
     def __init__(self, sources: Sequence[Source], now: Callable[[], Mapping[str, str]]) -> None:
         self._sources = sources
         self._now = now
-        self._waiting = ""
+        self._waiting = ""  # the present block
+        self._n_shown = 0  # characters of it
         self._citations: dict[Citation, None] = {}
         self._dropped: list[Dropped] = []
         self._text: list[str] = []
+        names = {source.path.rpartition("/")[2] for source in sources}
+        bare = "|".join(re.escape(name) for name in names if "." not in name)
+        self._named = re.compile(rf"\b(?:{bare})`?[:,]?{_LINES}\Z", re.IGNORECASE) if bare else None
 
     def feed(self, text: str) -> Iterator[str]:
-        """Take a piece and yield the blocks that are whole now, checked."""
+        """Take a piece and yield what can be shown now, checked."""
         self._waiting += text
         yield from self._whole(is_last=False)
+        yield from self._taken(self._decided())
 
     def finish(self) -> Iterator[str]:
         """Yield the remaining text, checked."""
         yield from self._whole(is_last=True)
-        yield from self._taken(len(self._waiting))
+        yield from self._ended(len(self._waiting))
 
     def _whole(self, is_last: bool) -> Iterator[str]:
         while (end := _end_of_block(self._waiting, is_last)) > 0:
-            yield from self._taken(end)
+            yield from self._ended(end)
+
+    def _decided(self) -> int:
+        """Return the end of what no later text can change."""
+        text = self._waiting
+        if _open_fence(text):
+            return text.rfind("\n") + 1
+        first = max(len(text) - _MAX_OPEN, 0)
+        while match := _OPEN.search(text, first):
+            if match[0][0] in "[［【(（" and _PROSE.search(match[0]):
+                first = match.start() + 1
+                continue
+            break
+        named = self._named.search(text, max(len(text) - _MAX_OPEN, 0)) if self._named else None
+        end = min(item.start() if item else len(text) for item in (match, named))
+        return next((start for start, stop in cited_spans(text, self._sources) if start < end < stop), end)
+
+    def _ended(self, end: int) -> Iterator[str]:
+        """Yield the rest of a block, and the marks of citations that code after them does not bear out."""
+        block = self._waiting[:end]
+        body = len(block.rstrip())
+        yield from self._taken(body)
+        late = late_problems(block, self._sources, self._now()) if self._n_shown else ()
+        if late:
+            self._dropped += late
+            yield self._shown(f"\n\n{not_found_mark(len(late))}")
+        yield from self._taken(end)
+        self._waiting, self._n_shown = self._waiting[end:], max(self._n_shown - end, 0)
 
     def _taken(self, end: int) -> Iterator[str]:
-        """Yield the waiting text up to `end`, checked; blank lines before the first word are left out."""
-        block, self._waiting = self._waiting[:end], self._waiting[end:]
-        if block.strip() or (block and self._text):
-            yield self._checked(block)
+        """Yield the block up to `end`, checked; blank lines before the first word are left out."""
+        if end > self._n_shown and (self._text or self._waiting[:end].strip()):
+            text, start = self._waiting[:end], self._n_shown
+            if any(first >= start for first, _ in cited_spans(text, self._sources)):
+                checked = check_next(text, self._sources, self._now(), start)
+            else:  # no file need be read
+                checked = Checked(text[start:], (), ())
+            self._citations.update(dict.fromkeys(checked.citations))
+            self._dropped += checked.dropped
+            self._n_shown = end
+            yield self._shown(checked.text)
+
+    def _shown(self, text: str) -> str:
+        text = text if self._text else text.lstrip("\n")
+        self._text.append(text)
+        return text
 
     @property
     def result(self) -> Checked:
         """The text so far, checked."""
         return Checked("".join(self._text), tuple(self._citations), tuple(self._dropped))
-
-    def _checked(self, block: str) -> str:
-        checked = check(block, self._sources, self._now())
-        self._citations.update(dict.fromkeys(checked.citations))
-        self._dropped += checked.dropped
-        self._text.append(checked.text)
-        return checked.text
 
 
 def _end_of_block(text: str, is_last: bool) -> int:

@@ -1,4 +1,4 @@
-"""Sources → the answer: a model's, checked block by block, or the best excerpts.
+"""Sources → the answer: a model's, checked word by word, or the best excerpts.
 
 If the model breaks off, excerpts follow its text. If no hit is likely to hold the answer, no model is called, and the
 nearest places are named.
@@ -100,7 +100,7 @@ class _Written(NamedTuple):
 
 
 def _streamed(run: AnswerRun, sources: tuple[Source, ...], model: ChatModel) -> Generator[Text, None, _Written]:
-    """Yield the model's answer, checked block by block, and return it whole. Never raises ProviderError."""
+    """Yield the model's answer, checked word by word, and return it whole. Never raises ProviderError."""
     question = run.question
     stream = CheckedStream(sources, lambda: texts_now(sources, run.project.on_disk))
     finish, failed = "", None
