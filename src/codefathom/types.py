@@ -378,6 +378,7 @@ class Status:
     views_current: bool
     skipped: tuple[Skipped, ...]
     failures: tuple[Failure, ...]
+    broken: tuple[Failure, ...] = ()  # indexed files that could not be parsed wholly; what is sound of them is there
     paused: str = ""  # why the last run stopped early
     damage: tuple[str, ...] = ()  # what is known to be damaged, one sentence each
     required_exts: tuple[str, ...] = ()  # only files that end like this are indexed; empty: all

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -216,3 +217,62 @@ def test_the_files_that_a_search_was_given_hold_for_it_alone(tmp_path: Path, mon
     assert main(["index", "-q", *at]) == 0
     assert main(["search", "-q", *at, "--set", "source.required_exts=.go", "sell_ticket"]) == 1
     assert main(["search", "-q", *at, "sell_ticket"]) == 0
+
+
+def test_a_broken_file_keeps_what_is_sound_and_is_not_like_an_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
+    folder = tmp_path / "zoo"
+    (folder / ".fathom").mkdir(parents=True)
+    (folder / "empty.py").write_text("")
+    (folder / "broken.py").write_text(
+        "def feed_kangaroo():\n    return 'grass'\n\n\ndef half(:\n    return (\n\n\ndef call_vet():\n    return 1\n"
+    )
+    assert main(["index", "-q", "-C", str(folder)]) == 0
+    assert main(["status", "--json", "-C", str(folder)]) == 0
+    (broken,) = json.loads(capsys.readouterr().out)["broken"]
+    assert broken["path"] == "broken.py"
+    assert "syntax error at line 5" in broken["reason"]
+    assert main(["status", "-C", str(folder)]) == 0
+    assert "broken.py: syntax error" in capsys.readouterr().out
+    assert main(["symbols", "-C", str(folder)]) == 0
+    listed = capsys.readouterr().out
+    assert "feed_kangaroo" in listed
+    assert "call_vet" in listed
+
+
+def test_what_others_wrote_is_listed_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
+    table, rows = "a,b\n" * 9_000, '{"a": 1}\n' * 9_000
+    files = {
+        "vendor/lib/code.go": "package lib\n",
+        "third_party/lib/code.c": "int x;\n",
+        "node_modules/lib/index.js": "x\n",
+        "web/node_modules/lib/index.js": "x\n",
+        ".gitignore": "web/node_modules\n",
+        "poetry.lock": "[[package]]\n",
+        "data/table.csv": table,
+        "data/rows.jsonl": rows,
+        "data/small.csv": "a,b\n1,2\n",
+        "src/vendor/ours.go": "package vendor\n",
+        "vendor.go": "package main\n",
+    }
+    for path, text in files.items():
+        (tmp_path / "zoo" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "zoo" / path).write_text(text)
+    (tmp_path / "zoo" / ".fathom").mkdir()
+    with Engine.open(str(tmp_path / "zoo")) as engine:
+        engine.index()
+        listed = [file.path for file in engine.files.listed()]
+        skipped = {item.path: item.reason for item in engine.status().skipped}
+    assert listed == [".gitignore", "data/small.csv", "src/vendor/ours.go", "vendor.go"]
+    assert skipped == {
+        "vendor/": "vendored",
+        "third_party/": "vendored",
+        "node_modules/": "vendored",
+        "web/node_modules/": "vendored",
+        "poetry.lock": "generated",
+        "data/table.csv": "data",
+        "data/rows.jsonl": "data",
+    }

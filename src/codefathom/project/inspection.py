@@ -21,7 +21,7 @@ from codefathom.source.masks import MASK
 from codefathom.source.secrets import find
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.system.extras import EXTRAS, install_line
-from codefathom.types import Check, Filter, Forecast, IndexReport, SecretPlace, Skipped, Status
+from codefathom.types import Check, Failure, Filter, Forecast, IndexReport, SecretPlace, Skipped, Status
 
 
 def status(opened: OpenedProject) -> Status:
@@ -49,6 +49,7 @@ def status(opened: OpenedProject) -> Status:
         views_current=opened.views.current,
         skipped=tuple(sorted({*changes.scan.skipped, *rejected}, key=lambda item: (item.path, item.reason))),
         failures=opened.failures(),
+        broken=tuple(Failure(item.path, "; ".join(item.problems)) for item in catalog.documents() if item.problems),
         paused=opened.paused,
         damage=opened.damage(),
         required_exts=opened.recipe.rules.required_exts,

@@ -103,11 +103,17 @@ _MIN_MINIFIED = {"javascript": 5_000, "typescript": 5_000, "css": 5_000, "json":
 _LONG_LINE = 1_000  # characters; people break lines, minifiers do not
 
 
+# People write small tables and lists by hand, and programs write long ones.
+_MIN_DATA = {".csv": 20_000, ".tsv": 20_000, ".jsonl": 20_000, ".ndjson": 20_000, ".geojson": 20_000, ".json": 200_000}
+
+
 def machine_made(path: str, language: str, text: str) -> str:
-    """Return "generated", "minified" or "vendored" for a file that no person wrote, and "" for any other."""
+    """Return "generated", "minified", "vendored" or "data" for a file that no person wrote, and "" for any other."""
     name = path.rsplit("/", 1)[-1].lower()
     if name in _LOCK_FILES or (name.endswith(".map") and '"mappings"' in text):
         return "generated"
+    if _is_data(name, text):
+        return "data"
     if len(text) >= (5_000 if name.endswith(".svg") else _MIN_MINIFIED.get(language, len(text) + 1)) and _is_minified(
         text
     ):
@@ -120,9 +126,12 @@ def machine_made(path: str, language: str, text: str) -> str:
         return "generated" if _GENERATOR.search(head) else ""
     # A person edits prose even when its header says that a part is generated.
     lowered = head.lower()
-    if language not in PROSE and any(word in lowered for word in _SAYING_SO) and _GENERATED.search(head):
-        return "generated"
-    return ""
+    is_generated = language not in PROSE and any(word in lowered for word in _SAYING_SO) and _GENERATED.search(head)
+    return "generated" if is_generated else ""
+
+
+def _is_data(name: str, text: str) -> bool:
+    return len(text) > _MIN_DATA.get(name[name.rfind(".") :], len(text))
 
 
 def _is_minified(text: str) -> bool:

@@ -44,6 +44,10 @@ _BUILD_FILE_NAMES = """
 """
 _BUILD_FILES = frozenset(_BUILD_FILE_NAMES.split())
 _VENDOR_NAMES = frozenset({"vendor", "vendored", "third_party", "third-party", "thirdparty", "3rdparty", "external"})
+# At the root of a project these hold nothing else.
+_VENDOR_FOLDERS = _VENDOR_NAMES - {"external"}
+# What package managers write; listed as skipped, whatever rule leaves them out.
+PACKAGE_FOLDERS = frozenset({"node_modules", "bower_components", "jspm_packages"})
 _VENDORED_BY = {
     "vendor": frozenset({"modules.txt", "autoload.php"}),  # Go, Composer
     "Pods": frozenset({"Manifest.lock"}),
@@ -149,6 +153,8 @@ def mark(directory: str, names: Collection[str]) -> str:
     if marks := _MARKS.keys() & names:
         return _MARKS[min(marks)]
     parents, _, name = directory.rstrip("/").rpartition("/")
+    if not parents and name.lower() in _VENDOR_FOLDERS:
+        return "vendored"
     if name in _VENDORED_BY and not _VENDORED_BY[name].isdisjoint(names):
         return "vendored"
     if parents.lower() not in _VENDOR_NAMES:

@@ -93,8 +93,10 @@ class _Walk:
         names = [entry.name for entry in entries]
         reason = "" if directory.is_kept else ignore.mark(directory.path, names)
         if reason and not (reason == "vendored" and self._includes_vendored):
-            self._skip(directory.path, reason)
-            return
+            if not ignore.may_enter(directory.layers, directory.path, ignore.BUILT_IN):
+                self._skip(directory.path, reason)
+                return
+            directory = directory._replace(left_out_by=ignore.BUILT_IN)
         inside = directory._replace(layers=self._with_ignore_files(directory, names))
         folders: list[str] = []
         others: list[os.DirEntry[str]] = []
@@ -123,6 +125,8 @@ class _Walk:
                 self._open.append(_Directory(path, inside.layers, decision, True))
             elif is_output:
                 self._skip(path, "build output")
+            elif name in ignore.PACKAGE_FOLDERS:
+                self._skip(path, "vendored")
 
     def _take_files(self, entries: list[os.DirEntry[str]], inside: _Directory) -> None:
         if ends := self._extensions:

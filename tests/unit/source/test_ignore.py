@@ -204,9 +204,11 @@ def test_build_output_comes_back_when_it_is_asked_for(tmp_path: Path) -> None:
         ("vendor/autoload.php", "vendored"),
         ("ios/Pods/Manifest.lock", "vendored"),
         ("pip/_vendor/vendor.txt", "vendored"),
-        ("third_party/zlib/LICENSE.txt", "vendored"),
+        ("external/zlib/LICENSE.txt", "vendored"),
+        ("third_party/main.c", "vendored"),
+        ("vendor/main.c", "vendored"),
         ("src/vendor/zlib/LICENSE", ""),
-        ("vendor/ours.c", ""),
+        ("src/vendor/main.c", ""),
         ("lib/LICENSE", ""),
     ],
 )
@@ -219,6 +221,11 @@ def test_foreign_directories_are_known_by_what_lies_in_them(tmp_path: Path, mark
     assert folder + "code.c" in listed(tmp_path, ScanRules(ignore=(f"!/{folder}",)))
     is_vendored_or_ours = reason in ("vendored", "")
     assert (folder + "code.c" in listed(tmp_path, ScanRules(include_generated=True))) == is_vendored_or_ours
+
+
+def test_a_part_of_a_vendored_folder_comes_back_when_it_is_asked_for(tmp_path: Path) -> None:
+    lay(tmp_path, {"vendor/ours/a.c": "", "vendor/zlib/b.c": "", ".fathomignore": "!/vendor/ours/"})
+    assert listed(tmp_path) == {".fathomignore", "vendor/ours/a.c"}
 
 
 def test_a_hostile_pattern_ends(tmp_path: Path) -> None:

@@ -148,8 +148,8 @@ def linked(tmp_path: Path) -> Path:
 def test_links_are_not_followed_unless_asked(linked: Path) -> None:
     found = scan(str(linked))
     assert paths(found) == ["src/a.py", "src/deep/b.py"]
-    assert set(reasons(found).values()) == {"symlink"}
-    assert len(found.skipped) == 14
+    assert set(reasons(found).values()) == {"symlink", "vendored"}
+    assert len(found.skipped) == 15
 
 
 def test_links_are_followed_once_and_never_out_of_the_root(linked: Path) -> None:
@@ -158,6 +158,7 @@ def test_links_are_followed_once_and_never_out_of_the_root(linked: Path) -> None
     assert paths(found) == ["other", "src/a.py", "src/deep/b.py"]
     twice, away, broken = "symlink to a place already listed", "symlink out of the project", "broken symlink"
     assert reasons(found) == {
+        "node_modules/": "vendored",
         **dict.fromkeys(("alias", "loop", "own/c.py", "src/up", "twin.py"), twice),
         **dict.fromkeys(("out", "out.py", "near"), away),
         **dict.fromkeys(("nothing", "ping", "pong", "src/deep/self"), broken),

@@ -225,6 +225,7 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
         ("model", show_line(status.model)),
         ("up to date", _freshness(status)),
     ]
+    rows += [("broken", line) for line in _failures(status.broken)]
     rows += _rules(status)
     rows += [("failed", line) for line in _failures(status.failures)]
     if status.paused:
