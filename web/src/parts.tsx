@@ -2,6 +2,7 @@ import { Button, Spin } from "antd";
 import { Component, type ReactNode, useEffect, useState } from "react";
 import type { Problem } from "./api/client";
 import { type Key, useText } from "./i18n";
+import { useTold } from "./i18n/said";
 import "./parts.css";
 
 /** Says that something is loaded, but not before it takes a while: what is there at once should not flicker. */
@@ -48,12 +49,13 @@ export function Message({ title, detail, hint, icon, children }: MessageProps) {
 /** An error of the server with its hint, and a button that tries again. */
 export function Trouble({ problem, onRetry }: { readonly problem: Problem; readonly onRetry?: () => void }) {
   const t = useText();
+  const told = useTold()(problem);
   const [title, hint] = problem.isOffline
     ? [t("shell.offline"), <Worded key="hint" text="shell.offline.hint" />]
-    : [problem.detail, problem.hint];
+    : [told.title, told.hint];
   return (
     <div role="alert">
-      <Message title={title} hint={hint}>
+      <Message title={title} detail={problem.isOffline ? undefined : told.detail} hint={hint}>
         {onRetry && <Button onClick={onRetry}>{t("shell.retry")}</Button>}
       </Message>
     </div>

@@ -3,6 +3,7 @@ import { Alert, Button } from "antd";
 import { memo, type ReactNode } from "react";
 import { type Text, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
+import { Said } from "../i18n/said";
 import { AgentSteps } from "./agent-steps";
 import { Worded } from "../parts";
 import { type Answer, type Failure, isOver } from "./answer";
@@ -90,8 +91,8 @@ function Failed({ answer, onAgain }: { readonly answer: Answer; readonly onAgain
       title={title}
       description={
         <>
-          {detail && <p>{detail}</p>}
-          {hint && <p className="soft">{hint}</p>}
+          {detail && <p>{typeof detail === "string" ? <Said text={detail} /> : detail}</p>}
+          {hint && <p className="soft">{typeof hint === "string" ? <Said text={hint} /> : hint}</p>}
           {onAgain && isOver(answer) && (
             <Button size="small" icon={<ReloadOutlined />} onClick={onAgain}>
               {t("chat.again")}

@@ -3,11 +3,13 @@ import { monitoringText } from "../monitoring/text";
 import { projectsText } from "../projects/text";
 import { searchText } from "../search/text";
 import { viewerText } from "../viewer/text";
+import { serverText } from "./server-text";
 import { shellText } from "./shell-text";
 
 /** Every text of the page in English. The texts of a page stand beside it, in its `text.ts`. */
 export const en = {
   ...shellText.en,
+  ...serverText.en,
   ...chatText.en,
   ...searchText.en,
   ...projectsText.en,

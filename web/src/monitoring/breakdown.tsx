@@ -9,10 +9,11 @@ export interface BreakdownProps {
   readonly counts: Readonly<Record<string, number>>;
   /** What stands for a name that is empty. */
   readonly unnamed?: string;
+  readonly nameOf?: (name: string) => string;
 }
 
 /** The largest parts of a whole, each with a bar. */
-export function Breakdown({ title, counts, unnamed = "–" }: BreakdownProps) {
+export function Breakdown({ title, counts, unnamed = "–", nameOf = String }: BreakdownProps) {
   const t = useText();
   const { number, percent } = useFormat();
   const { shown, nOthers } = shares(counts, MOST);
@@ -23,7 +24,7 @@ export function Breakdown({ title, counts, unnamed = "–" }: BreakdownProps) {
       <ol>
         {shown.map((item, index) => (
           <li key={item.name}>
-            <span className="breakdown-name">{item.name || unnamed}</span>
+            <span className="breakdown-name">{item.name ? nameOf(item.name) : unnamed}</span>
             <span className="breakdown-count">{number(item.count)}</span>
             <span className="breakdown-share">{item.share < 0.005 ? "<1%" : percent(item.share)}</span>
             <i

@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import type { Schemas } from "../api/client";
 import { useText } from "../i18n";
 import { useFormat } from "../i18n/format";
+import { useKind } from "../i18n/said";
 import { Breakdown } from "./breakdown";
 import { added } from "./figures";
 
@@ -47,7 +48,7 @@ export function Indexes({ projects, stores }: IndexesProps) {
       </div>
       <div className="three">
         <Breakdown title={t("monitoring.languages")} counts={added(counted.map((item) => item.languages))} />
-        <Breakdown title={t("monitoring.kinds")} counts={added(counted.map((item) => item.kinds))} />
+        <Breakdown title={t("monitoring.kinds")} counts={added(counted.map((item) => item.kinds))} nameOf={useKind()} />
         <Breakdown
           title={t("monitoring.modules")}
           counts={added(counted.map((item) => item.modules))}

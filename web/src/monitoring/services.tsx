@@ -1,7 +1,8 @@
 import { CheckCircleFilled, ExclamationCircleFilled } from "@ant-design/icons";
 import type { Schemas } from "../api/client";
-import { type Key, type Text, useText } from "../i18n";
+import { type Key, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
+import { Said } from "../i18n/said";
 
 /** The names that the server gives to its parts, in the words of the page. */
 const NAMES: Readonly<Record<string, Key>> = {
@@ -32,12 +33,20 @@ export function Services({ found }: { readonly found: Schemas["ServicesOut"] }) 
               <ExclamationCircleFilled className="check-bad" aria-hidden />
             )}
             <div>
-              <strong>{nameOf(check.name, t)}</strong>
+              <strong>
+                <Name name={check.name} />
+              </strong>
               <span className="visually-hidden">
                 {t(check.ok ? "monitoring.service.ok" : "monitoring.service.bad")}
               </span>
-              <p>{check.detail}</p>
-              {check.hint && <p className="check-hint">{check.hint}</p>}
+              <p>
+                <Said text={check.detail} />
+              </p>
+              {check.hint && (
+                <p className="check-hint">
+                  <Said text={check.hint} />
+                </p>
+              )}
             </div>
           </li>
         ))}
@@ -52,9 +61,17 @@ function Asked({ at }: { readonly at: number }) {
   return <span title={date(at)}>{t("monitoring.models.asked", { ago: ago(at) })}</span>;
 }
 
-function nameOf(name: string, t: Text): string {
+/** A part by its name; before that of a model may stand the projects that use it. */
+function Name({ name }: { readonly name: string }) {
+  const t = useText();
   const known = NAMES[name];
-  return known ? t(known) : name.charAt(0).toUpperCase() + name.slice(1);
+  if (known) return <>{t(known)}</>;
+  const place = name.lastIndexOf(": ") + 1;
+  return (
+    <>
+      {name.slice(0, place)} <Said text={name.slice(place).trim()} />
+    </>
+  );
 }
 
 /** Requests that failed for no fault of their own, the latest first. */
@@ -84,7 +101,11 @@ export function Errors({ failed }: { readonly failed: readonly Schemas["FailedOu
                   {ago(item.at)}
                 </time>
               </header>
-              {item.detail && <p>{item.detail}</p>}
+              {item.detail && (
+                <p>
+                  <Said text={item.detail} />
+                </p>
+              )}
             </li>
           ))}
         </ul>

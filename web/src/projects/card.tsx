@@ -5,6 +5,7 @@ import { Link } from "react-router";
 import { post, remove } from "../api/client";
 import { type Key, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
+import { Said } from "../i18n/said";
 import { sharesOf } from "./amounts";
 import type { Tab } from "./details";
 import { useFailure } from "./failure";
@@ -49,7 +50,11 @@ export function Card({ project, round, onChange, onDetails }: CardProps) {
       <Contents project={project} />
       {view && isActive(view) && <Running name={project.name} view={view} isLost={isLost} />}
       {view && !isActive(view) && <Outcome view={view} onLeftOut={() => onDetails("left-out")} />}
-      {!view && project.problem && <p className="card-problem">{project.problem}</p>}
+      {!view && project.problem && (
+        <p className="card-problem">
+          <Said text={project.problem} />
+        </p>
+      )}
       <div className="card-foot">
         <When project={project} />
         <Button icon={<SyncOutlined />} disabled={isBusy} onClick={() => begin(false)}>

@@ -1,6 +1,7 @@
 import { CheckCircleFilled, CloseCircleFilled, MinusCircleFilled } from "@ant-design/icons";
 import { useText } from "../i18n";
 import { useFormat } from "../i18n/format";
+import { useTold } from "../i18n/said";
 import { tookText } from "./amounts";
 import type { JobView, Report } from "./progress";
 
@@ -12,6 +13,8 @@ interface OutcomeProps {
 /** How a run ended that was seen to end. */
 export function Outcome({ view, onLeftOut }: OutcomeProps) {
   const t = useText();
+  const toldOf = useTold();
+  const told = view.trouble && toldOf(view.trouble);
   const icons = { done: <CheckCircleFilled />, cancelled: <MinusCircleFilled />, failed: <CloseCircleFilled /> };
   const state = view.state === "done" || view.state === "cancelled" ? view.state : "failed";
   return (
@@ -22,8 +25,9 @@ export function Outcome({ view, onLeftOut }: OutcomeProps) {
         {state === "cancelled" && t("projects.outcome.cancelled")}
         {state === "failed" && (
           <>
-            {t("projects.outcome.failed", { why: view.trouble?.detail ?? "" })}
-            {view.trouble?.hint && <div className="soft">{view.trouble.hint}</div>}
+            {t("projects.outcome.failed", { why: told?.title ?? "" })}
+            {told?.detail && <div>{told.detail}</div>}
+            {view.trouble?.hint && <div className="soft">{told?.hint}</div>}
           </>
         )}
         <LeftOut view={view} onLeftOut={onLeftOut} />

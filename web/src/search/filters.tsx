@@ -4,6 +4,7 @@ import { memo, type ReactNode, useState } from "react";
 import { get, type Schemas } from "../api/client";
 import { type Key, useText } from "../i18n";
 import { useFormat } from "../i18n/format";
+import { useKind } from "../i18n/said";
 import { namesOf } from "../project-names";
 import { countsOf, type Counts, folderBefore } from "./facets";
 import { type Filters as Chosen, hasFilters, LEVELS, MODES, type Query, withoutFilters } from "./query";
@@ -27,6 +28,7 @@ interface FiltersProps {
 /** To what a search is kept. On narrow screens behind a button. */
 export const Filters = memo(function Filters({ query, projects, onChoose }: FiltersProps) {
   const t = useText();
+  const kindOf = useKind();
   const [isOpen, setOpen] = useState(false);
   const chosen = projects.filter((project) => !query.projects.length || query.projects.includes(project.id));
   const n_set = [query.projects, query.languages, query.kinds, query.folders].flat().length;
@@ -57,6 +59,7 @@ export const Filters = memo(function Filters({ query, projects, onChoose }: Filt
         />
         <Several
           name="search.kind"
+          labelOf={kindOf}
           counts={countsOf(chosen.map((project) => project.kinds))}
           value={query.kinds}
           onChoose={(kinds) => onChoose({ kinds })}
@@ -79,9 +82,11 @@ interface SeveralProps {
   readonly counts: Counts;
   readonly value: readonly string[];
   readonly onChoose: (value: string[]) => void;
+  /** How a value is called on the page; as it is where nothing else is said. */
+  readonly labelOf?: (value: string) => string;
 }
 
-function Several({ name, counts, value, onChoose }: SeveralProps) {
+function Several({ name, counts, value, onChoose, labelOf = String }: SeveralProps) {
   const t = useText();
   const format = useFormat();
   return (
@@ -95,7 +100,7 @@ function Several({ name, counts, value, onChoose }: SeveralProps) {
       allowClear
       value={[...value]}
       onChange={(chosen: string[]) => onChoose(chosen)}
-      options={counts.map(([label, count]) => ({ value: label, label, count }))}
+      options={counts.map(([value, count]) => ({ value, label: labelOf(value), count }))}
       optionRender={(option) => (
         <span className="filter-option">
           <span>{option.data.label}</span>

@@ -3,6 +3,7 @@ import { Button, Tag, Tooltip } from "antd";
 import { type MouseEvent, useId, useMemo, useState } from "react";
 import { useText } from "../i18n";
 import { useFormat } from "../i18n/format";
+import { Said, useKind } from "../i18n/said";
 import { linesOf, usePlaces, writtenPlace } from "../viewer/place";
 import type { Hit } from "./asked";
 import { wordsOf } from "./marks";
@@ -39,7 +40,9 @@ export function HitCard({ hit, question, isWeak, project }: HitProps) {
       </div>
       <Snippet hit={hit} words={words} onOpen={openAt} />
       <div className="hit-foot">
-        <span className="hit-reason">{hit.reason}</span>
+        <span className="hit-reason">
+          <Said text={hit.reason} />
+        </span>
         <Copy text={writtenPlace(placeOf(hit))} />
         <Button
           size="small"
@@ -86,6 +89,7 @@ function HitLink({ hit }: { readonly hit: Hit }) {
 
 function Marks({ hit, project, isWeak }: Omit<HitProps, "question">) {
   const t = useText();
+  const kindOf = useKind();
   const format = useFormat();
   // With one kind of evidence the score is its measure, such as BM25, and the share of the best stands beside it.
   const measured = hit.signals.bm25 !== undefined || hit.signals.cosine !== undefined;
@@ -95,7 +99,7 @@ function Marks({ hit, project, isWeak }: Omit<HitProps, "question">) {
     <span className="hit-marks">
       {hit.name && (
         <span className="hit-name">
-          <span className="soft">{hit.kind}</span> <code>{hit.name}</code>
+          <span className="soft">{kindOf(hit.kind)}</span> <code>{hit.name}</code>
         </span>
       )}
       {isWeak && <Tag color="warning">{t("search.weak.mark")}</Tag>}

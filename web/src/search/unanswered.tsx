@@ -3,7 +3,8 @@ import { Button } from "antd";
 import { useState } from "react";
 import { Link } from "react-router";
 import type { Schemas } from "../api/client";
-import { useText } from "../i18n";
+import { useLanguage, useText } from "../i18n";
+import { useProblemTitle } from "../i18n/said";
 
 type Searched = Schemas["SearchedOut"];
 
@@ -20,9 +21,12 @@ interface UnansweredProps {
 /** One quiet line about the projects that gave no results, and why. */
 export function Unanswered({ projects, names }: UnansweredProps) {
   const t = useText();
+  const { language } = useLanguage();
+  const titleOf = useProblemTitle();
   const [, setRound] = useState(0);
   const parts = projects.map(({ project_id, problem }) => {
-    const values = { project: names.get(project_id) ?? project_id, why: problem?.detail ?? "" };
+    const why = language === "en" ? (problem?.detail ?? "") : titleOf(problem?.code ?? "");
+    const values = { project: names.get(project_id) ?? project_id, why };
     const isSearched = OF_QUESTION.has(problem?.code ?? "");
     return t(isSearched ? "search.without-answer" : "search.unsearched", values);
   });

@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import { get, type Schemas, useLoad } from "../api/client";
 import { useText } from "../i18n";
+import { useKind } from "../i18n/said";
 import { Trouble } from "../parts";
 import { nested, symbolAt } from "./symbols";
 
@@ -14,6 +15,7 @@ export interface OutlineProps {
 /** The definitions of a file, inner ones below those that hold them. */
 export function Outline({ projectId, path, line, onLines }: OutlineProps) {
   const t = useText();
+  const kindOf = useKind();
   const found = useLoad(
     (signal) => get<Schemas["SymbolsOut"]>("/symbols", { project_id: projectId, path, limit: 10_000 }, signal),
     [projectId, path],
@@ -38,7 +40,7 @@ export function Outline({ projectId, path, line, onLines }: OutlineProps) {
               {item.symbol.kind.slice(0, 1)}
             </i>
             <span>{item.symbol.name}</span>
-            <span className="visually-hidden">{item.symbol.kind}</span>
+            <span className="visually-hidden">{kindOf(item.symbol.kind)}</span>
             <small aria-hidden>{item.symbol.start_line}</small>
           </button>
         </li>

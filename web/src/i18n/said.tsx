@@ -1,0 +1,46 @@
+import { type ReactNode, useCallback } from "react";
+import type { Problem } from "../api/client";
+import { type Key, useLanguage, useText } from ".";
+import { en } from "./en";
+import { inChinese } from "./server-text";
+
+/** A text of the server in the language of the page; where there is no translation as it is, marked as English. */
+export function Said({ text }: { readonly text: string }) {
+  const { language } = useLanguage();
+  if (language === "en" || !text) return <>{text}</>;
+  const translated = inChinese(text);
+  return translated === undefined ? <span lang="en">{text}</span> : <>{translated}</>;
+}
+
+interface ToldProblem {
+  readonly title: string;
+  readonly detail: ReactNode;
+  readonly hint: ReactNode;
+}
+
+/** Returns what tells of a problem: in English its own sentence, else a title for its code and the sentence below. */
+export function useTold(): (problem: Pick<Problem, "code" | "detail" | "hint">) => ToldProblem {
+  const { language } = useLanguage();
+  const titleOf = useProblemTitle();
+  return useCallback(
+    ({ code, detail, hint }) =>
+      language === "en"
+        ? { title: detail, detail: undefined, hint }
+        : { title: titleOf(code), detail: <Said text={detail} />, hint: <Said text={hint} /> },
+    [language, titleOf],
+  );
+}
+
+export function useProblemTitle(): (code: string) => string {
+  const t = useText();
+  return useCallback(
+    (code: string) => t((`problem.${code}` in en ? `problem.${code}` : "problem.unknown") as Key),
+    [t],
+  );
+}
+
+/** Returns the name of a kind of symbol; of one that is not known as the server says it. */
+export function useKind(): (kind: string) => string {
+  const t = useText();
+  return (kind) => (`kind.${kind}` in en ? t(`kind.${kind}` as Key) : kind);
+}
