@@ -81,6 +81,20 @@ def test_pinned_and_given_texts_come_first(shop: Path) -> None:
     assert files[0]["text"] == "- old\n"
 
 
+@pytest.mark.parametrize("folder", ["web", "web/", "./web/src"])
+def test_a_pinned_folder_gives_all_its_files(shop: Path, folder: str) -> None:
+    files = shown(fathom(shop, None, "ask", "--contexts-only", "--pin", folder, QUESTION))["files"]
+    pinned = {file["path"] for file in files if file["reason"] == "pinned"}
+    assert pinned == {"web/src/cart.ts", "web/src/money.ts"}
+
+
+def test_a_pinned_folder_without_indexed_files_is_an_error(shop: Path) -> None:
+    (shop / "empty").mkdir()
+    ran = fathom(shop, None, "ask", "--contexts-only", "--pin", "empty", QUESTION)
+    assert ran.returncode == 2
+    assert "'empty' is not in the index" in ran.stderr
+
+
 def test_what_does_not_fit_whole_is_shown_in_parts_and_named(shop: Path) -> None:
     lines = "\n".join(f"line {number} of a long story" for number in range(2_000))
     (shop / "story.md").write_text(f"# Wombats\n\nwombats and their burrows\n\n{lines}\n\n# End\n\nwombats again\n")

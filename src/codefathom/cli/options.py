@@ -234,7 +234,7 @@ FILTER_LEVEL = Option(
 _THOROUGH = Option(
     ("--thorough",), "let the language model choose and judge the sources first, in many calls: --filter-level 2"
 )
-_PIN = Option(("--pin",), "add this file of the project to the sources in any case", "PATH", repeat=True)
+_PIN = Option(("--pin",), "add this file, or all files of this folder, to the sources in any case", "PATH", repeat=True)
 _URL = Option(("--url",), "download this page and add its text to the sources", "URL", repeat=True)
 JUDGE_WORKERS = Option(
     ("--index-filter-workers",),

@@ -126,7 +126,7 @@ def _limits(settings: Settings, name: str) -> AgentLimits:
 def _project(texts: Texts, search: Search, request: AnswerRequest) -> ToolProject:
     """Return the project as the tools see it: pinned texts, and the indexed files that pass the filter."""
     catalog = texts.opened.catalog
-    paths = list(dict.fromkeys([*request.pinned, *texts.paths(request.where)]))
+    paths = list(dict.fromkeys([*texts.files_of(request.pinned), *texts.paths(request.where)]))
     visible = frozenset(paths)
 
     def of_symbols(name: str) -> list[FoundSymbol]:

@@ -56,13 +56,23 @@ class Texts:
         return None if text is None else self._masked(text, path)
 
     def pinned(self, paths: Sequence[str]) -> tuple[Material, ...]:
-        """Return the given documents and the pinned paths. Raises SourceError for a path that is not indexed."""
+        """Return the given documents and the pinned files. Raises SourceError for a path that is not indexed."""
         materials = [Material(name, self.indexed(name), reason="given") for name in self.documents]
+        return (*materials, *(Material(path, self.indexed(path), reason="pinned") for path in self.files_of(paths)))
+
+    def files_of(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Return files as they are, and the indexed files of folders. Raises SourceError for what holds none."""
+        files: dict[str, None] = {}
         for path in paths:
-            if not self.opened.catalog.text(path):
+            folder = f"{path.rstrip('/')}/" if path not in ("", ".") else ""
+            inside = [path] if self.opened.catalog.text(path) else self._below(folder)
+            if not inside:
                 raise SourceError(f"{path!r} is not in the index", hint="`fathom status --skipped` tells why")
-            materials.append(Material(path, self.indexed(path), reason="pinned"))
-        return tuple(materials)
+            files |= dict.fromkeys(inside)
+        return tuple(files)
+
+    def _below(self, folder: str) -> list[str]:
+        return [document.path for document in self.opened.catalog.documents() if document.path.startswith(folder)]
 
     def paths(self, where: Where | None) -> list[str]:
         """Return the documents that were given, then the indexed ones with lines that fulfil a condition."""
