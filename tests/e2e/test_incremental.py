@@ -276,3 +276,18 @@ def test_what_others_wrote_is_listed_with_the_reason(tmp_path: Path, monkeypatch
         "data/table.csv": "data",
         "data/rows.jsonl": "data",
     }
+
+
+def test_a_folder_that_an_index_above_takes_in_hears_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "above" / ".fathom").mkdir(parents=True)
+    (tmp_path / "above" / "inner").mkdir()
+    (tmp_path / "above" / "inner" / "zoo.py").write_text("def feed_kangaroo(): ...\n")
+    at = ("-C", str(tmp_path / "above" / "inner"))
+    assert main(["search", *at, "feed_kangaroo"]) == 0
+    assert f"this folder belongs to the project of {tmp_path}/above/.fathom" in capsys.readouterr().err
+    (tmp_path / "above" / "inner" / "fathom.toml").touch()
+    assert main(["search", *at, "feed_kangaroo"]) == 0
+    assert "belongs to" not in capsys.readouterr().err

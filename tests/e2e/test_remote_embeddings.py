@@ -208,6 +208,21 @@ def test_few_refused_texts_are_failures_and_the_others_are_embedded(project: Pat
             assert engine.status().n_without_vector == 1
 
 
+def test_a_throttle_that_is_set_holds_on_this_machine_too(project: Path, served: ServedSettings) -> None:
+    told: list[str] = []
+
+    def stop(line: str) -> None:
+        told.append(line)
+        raise KeyboardInterrupt  # so that nobody has to wait
+
+    with (
+        opened(project, served.base_url, stop, **{"limits.min_interval_ms": 60_000}) as engine,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        engine.index()
+    assert "limits.min_interval_ms allows no more calls" in told[0]
+
+
 def test_a_server_that_goes_away_later(project: Path) -> None:
     with serving(Turn(reply=said)) as running, opened(project, running.base_url) as engine:
         engine.index()

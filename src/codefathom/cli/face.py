@@ -13,7 +13,7 @@ from codefathom.config.configuration import find_root, load_settings, user_file
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
-from codefathom.text.printable import show_text
+from codefathom.text.printable import show_name, show_text
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import AnswerStep
@@ -104,6 +104,7 @@ class Face:
         self._refuse_home()
         settings = self.settings()
         self.notes(settings.refused.values())
+        self.note(self._adoption())
         return Engine.open(self._folder(), settings=settings, on_progress=show, on_wait=self._note_once)
 
     def note_indexing(self) -> None:
@@ -119,6 +120,15 @@ class Face:
                 f"{root} is a home folder or the root of the disk, not a project",
                 hint=f"change to the folder of a project, or use --source-dir {root} if this is intended",
             )
+
+    def _adoption(self) -> str:
+        """Return a note where only an index in a folder above makes this folder a part of another project."""
+        folder = os.path.realpath(self._folder())
+        root = find_root(folder)
+        if root == folder or any(os.path.exists(os.path.join(root, mark)) for mark in (".git", "fathom.toml")):
+            return ""
+        above = show_name(os.path.join(root, ".fathom"))
+        return f"this folder belongs to the project of {above}; an empty fathom.toml here makes it a project of its own"
 
     def _folder(self) -> str:
         folder = self.common.source_dir or "."

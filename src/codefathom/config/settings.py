@@ -395,7 +395,12 @@ class LimitsSettings(NamedTuple):
     """Limits for calls of remote providers."""
 
     min_interval_ms: Annotated[
-        int, SettingRule("Minimum time between two calls of a remote provider, in milliseconds.", low=0, high=600_000)
+        int,
+        SettingRule(
+            "Minimum milliseconds between two calls of a provider; on this machine only where it is set.",
+            low=0,
+            high=600_000,
+        ),
     ] = 250
     requests_per_minute: Annotated[
         int, SettingRule("Maximum number of calls of a remote provider in a minute; 0: no limit.", low=0)

@@ -251,8 +251,9 @@ class Connections:
     def to(self, chosen: ModelName, timeouts: Timeouts, most_attempts: int = 1_000) -> Http:
         """Return the HTTP client for a model, with its key and limits. Nothing is sent yet. Raises SettingsError."""
         limits = self._settings.limits
-        # A model on this machine has no quota to keep to.
-        interval_s = limits.min_interval_ms / 1000 if chosen.is_remote else 0.0
+        # A model on this machine has no quota to keep to, unless somebody has set one.
+        is_paced = chosen.is_remote or "limits.min_interval_ms" in self._settings.origins
+        interval_s = limits.min_interval_ms / 1000 if is_paced else 0.0
         served = self._settings.served
         variables = _key_variables(chosen, None if served is None else served.addresses)
         key = _key(chosen, self._environ, variables)
