@@ -17,11 +17,13 @@ from codefathom.server.http import error_responses, problem_json
 from codefathom.server.jobs import job_queue
 from codefathom.server.jobs.job_table import STATES
 from codefathom.server.schemas.project_schemas import ProjectOut
+from codefathom.source import content, documents, ignore, large, scan
 from codefathom.types import SYMBOL_KINDS
 
 from .conftest import ServedPage
 
 WEB = Path(__file__).parents[2] / "web" / "src"
+SKIPPING = {"Skipped", "_skip"}
 TEXTS = (WEB / "i18n" / "server-text.ts").read_text(encoding="utf-8")
 
 
@@ -87,11 +89,22 @@ def test_each_state_has_a_text() -> None:
     assert set(STATES) <= keys("projects.history.", "projects/text.ts")
 
 
+def test_each_reason_for_leaving_a_file_out_has_a_text() -> None:
+    reasons: set[object] = set()
+    for module in (content, documents, ignore, large, scan):
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in SKIPPING:
+                reasons |= {item.value for item in node.args[1:] if isinstance(item, ast.Constant)}
+    assert {"vendored", "oversized"} <= reasons
+    assert reasons <= keys("projects.reason.", "projects/text.ts")
+    assert "data" in keys("projects.reason.", "projects/text.ts")
+
+
 def test_each_phrase_of_a_reason_has_a_text() -> None:
     connected = {phrase.format(times) for phrase in explain._CONNECTED.values() for times in ("", " {} times")}
     written = templates(explain, {"reason", "_path", "_words"})
     no_phrases = {text for text in written if not re.search("[a-z]{3}", text) or text.startswith(" {}")}
-    names = {"matches", "scope", "frame", "definition", "lexical", "vector"}  # of signals
+    names = {"matches", "scope", "frame", "definition", "lexical", "vector", "overview"}  # of signals
     assert connected | (written - no_phrases - names) <= phrases()
 
 

@@ -112,6 +112,7 @@ export const PHRASES: readonly (readonly [string, string])[] = [
   ["is called there", "在那里被调用"],
   ["is imported there", "在那里被导入"],
   ["inside the scope of the question", "在问题限定的范围内"],
+  ["tells what the project is for", "说明项目的用途"],
   ["in the stack trace", "在堆栈跟踪中"],
   ["defines {}", "定义 {}"],
   ["named {}", "名称 {}"],
