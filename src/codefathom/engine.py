@@ -437,7 +437,8 @@ class Engine:
         self.refresh()
         opened = self._believed()
         count = counter(self.settings.context.tokenizer_path)
-        return lines_of(opened, export(opened.catalog, opened.recipe.root, kind, count))
+        purposes = opened.purposes([document.path for document in opened.catalog.documents()])
+        return lines_of(opened, export(opened.catalog, opened.recipe.root, kind, count, purposes))
 
     def import_index(self, lines: Iterator[str], kind: str) -> int:
         """Take over those documents of an export that stand in the tree as they are, and return their number.

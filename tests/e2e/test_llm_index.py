@@ -190,6 +190,15 @@ def test_the_same_files_elsewhere_are_known(described: Path) -> None:
         assert len(served.asked) == 1
 
 
+def test_purposes_are_exported_whatever_is_set_later(described: Path) -> None:
+    with serving(DESCRIBES) as served:
+        fathom(described, served, "index")
+        for own in ((), ("--set", "index.purposes=false")):
+            exported = json.loads(fathom(described, served, "export", "--as", "index-json", *own).stdout)
+            assert exported["cart.py"]["purpose"] == "Purpose 1."
+        assert len(served.asked) == 1
+
+
 def test_a_model_that_fails_leaves_files_without_purpose_and_the_index_whole(described: Path) -> None:
     with serving(REFUSES) as served:
         ran = fathom(described, served, "index")

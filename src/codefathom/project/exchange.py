@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from codefathom.errors import UsageError
@@ -25,10 +25,12 @@ from codefathom.text.printable import escape_json, is_text
 KINDS = ("index-json", "jsonl")
 
 
-def export(catalog: SearchCatalog, root: str, kind: str, count: Callable[[str], int]) -> Iterator[str]:
+def export(
+    catalog: SearchCatalog, root: str, kind: str, count: Callable[[str], int], purposes: Mapping[str, str]
+) -> Iterator[str]:
     """Yield the index line by line, the tokens of each chunk counted by `count`. Raises UsageError for another kind."""
     if kind == "index-json":
-        return _index_json(catalog, root)
+        return _index_json(catalog, root, purposes)
     if kind == "jsonl":
         return _json_lines(catalog, root, count)
     raise UsageError(f"no export is called {kind!r}", hint=f"choose one of {', '.join(KINDS)}")
@@ -86,7 +88,7 @@ def _document(line: str, number: int) -> tuple[str, str]:
     return _inside(path, f"line {number}"), text
 
 
-def _index_json(catalog: SearchCatalog, root: str) -> Iterator[str]:
+def _index_json(catalog: SearchCatalog, root: str, purposes: Mapping[str, str]) -> Iterator[str]:
     yield "{"
     documents = catalog.documents()
     for index, document in enumerate(documents):
@@ -95,6 +97,8 @@ def _index_json(catalog: SearchCatalog, root: str) -> Iterator[str]:
             for s in catalog.symbols_of(document.path)
         ]
         item = {"module_name": document.path, "symbols": symbols, **_stamp(document, root)}
+        if document.path in purposes:
+            item["purpose"] = purposes[document.path]
         comma = "," if index + 1 < len(documents) else ""
         path = json.dumps(document.path, ensure_ascii=False)
         yield escape_json(f"{path}: {json.dumps(item, ensure_ascii=False)}{comma}")

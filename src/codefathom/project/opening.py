@@ -234,8 +234,8 @@ class OpenedProject:
             return without_purpose(self.catalog, cache, _purpose_key(name))
 
     def purposes(self, paths: Collection[str]) -> dict[str, str]:
-        """Return the purposes of these files that are known."""
-        name = _describing_model(self.place.settings)
+        """Return the purposes of these files that a model has given, also where none is asked any more."""
+        name = self.place.settings.llm.of("index")
         if not name:
             return {}
         chosen = set(paths)
