@@ -124,7 +124,7 @@ def report_text(report: IndexReport, *, whole: bool) -> str:
         lines.append("failed: … (-v lists all)")
     lines += [f"repaired: the {part} was damaged and was made again" for part in report.repaired]
     lines.append(_summary(report))
-    lines += [*_expected(report), *_for_model(report), *_skipped(report)]
+    lines += [*_expected(report), *_skipped(report), *_for_model(report)]
     if report.paused:
         lines.append(f"paused: {show_line(report.paused)}")
     return "".join(line + "\n" for line in lines)

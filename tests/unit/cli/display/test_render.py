@@ -181,6 +181,7 @@ def test_a_dry_run_lists_what_would_be_done() -> None:
     assert text == (
         "+ a.py\n+ b.py\n~ c.py\n- d.py\n"
         "would index 12 kB, about 30 new chunks: 2 added, 1 changed, 1 removed, 5 unchanged, 1 skipped\n"
+        "skipped: 1 binary; `fathom status --skipped` lists them; more may be skipped for their content\n"
         "paused: too many failed\n"
     )
 
