@@ -218,7 +218,7 @@ def test_without_a_model_it_is_said_what_to_set(books: Path) -> None:
     ran = fathom(books, None, "index")
     assert ran.returncode == 2
     assert "parse.chain contains llm" in ran.stderr
-    assert "FATHOM_LLM__MODEL" in ran.stderr
+    assert "set llm.model" in ran.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
