@@ -55,7 +55,7 @@ LONG = replace(HIT, chunk=replace(CHUNK, start_line=1, end_line=40, text="".join
 
 def shown(hit: Hit, style: Style = PLAIN, *, whole: bool = False) -> str:
     result = replace(RESULT, hits=(hit,))
-    return search_text(result, style, whole=whole, explain=lambda signals: [f"{name} high" for name in signals])
+    return search_text(result, style, whole=whole, explain=lambda hit: [f"{name} high" for name in hit.signals])
 
 
 def test_a_hit_shows_place_kind_name_score_reason_signals_and_lines() -> None:
