@@ -22,12 +22,12 @@ from codefathom.index.prepare import (
     PreparedFile,
     document_of,
     embedded_text,
-    left_out,
     look_into,
-    masked,
+    outcome_of_skipped,
     prepare,
     store_parses,
     unparsed,
+    with_masks,
 )
 from codefathom.index.reparse import ModelParser, ModelReparse
 from codefathom.index.workers import prepare_all, prepare_windows
@@ -231,7 +231,7 @@ def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
 
 def _is_same(document: Document, text: str) -> bool:
     """Return True if a text is that of a document; either may have masks in the place of secrets."""
-    return document.text == text or masked(document).text == blank(text, document.path)
+    return document.text == text or with_masks(document).text == blank(text, document.path)
 
 
 def _remove(stages: Stages, paths: Sequence[str], tally: _Tally) -> None:
@@ -271,7 +271,7 @@ def _store_large(stages: Stages, job: FileJob, entries: Mapping[str, Entry], tal
     """Store a file that is too large for memory; yield the number of chunks of the run so far."""
     with opened(stages.recipe.root, job.file) as stream:
         if isinstance(stream, Skipped):
-            return _store(stages, [left_out(stream, job)], entries, tally)
+            return _store(stages, [outcome_of_skipped(stream, job)], entries, tally)
         survey = look_into(stream, job, stages.recipe)
         if not isinstance(survey, Survey):
             return _store(stages, [survey], entries, tally)

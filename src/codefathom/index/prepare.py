@@ -55,7 +55,7 @@ def prepare(job: FileJob, recipe: Recipe) -> Outcome:
         recipe.root, job.file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
     )
     if isinstance(document, Skipped):
-        return left_out(document, job)
+        return outcome_of_skipped(document, job)
     if document.fingerprint == job.fingerprint:
         return TouchedFile(*job.file)
     return prepare_document(document, job.file, recipe)
@@ -67,11 +67,11 @@ def look_into(stream: BinaryIO, job: FileJob, recipe: Recipe) -> Survey | Touche
         stream, job.file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
     )
     if isinstance(survey, Skipped):
-        return left_out(survey, job)
+        return outcome_of_skipped(survey, job)
     return TouchedFile(*job.file) if survey.fingerprint == job.fingerprint else survey
 
 
-def left_out(skipped: Skipped, job: FileJob) -> RejectedFile | Failure:
+def outcome_of_skipped(skipped: Skipped, job: FileJob) -> RejectedFile | Failure:
     """Return the outcome of a file that is no document: a failure where the reason may pass by itself."""
     if skipped.reason in _PASSING:
         return Failure(skipped.path, skipped.reason)
@@ -84,7 +84,7 @@ def prepare_document(document: Document, file: FileStat, recipe: Recipe) -> Prep
     Secrets are masked before: nothing that is made of a document or stored holds their values.
     """
     if not recipe.keeps_secrets:
-        document = masked(document)
+        document = with_masks(document)
     parsed, fresh = _parsed(document, recipe)
     return prepare_parsed(parsed, file, recipe)._replace(fresh_parse=fresh)
 
@@ -95,7 +95,7 @@ def prepare_window(window: Window, recipe: Recipe) -> PreparedFile:
     encoding = recipe.assumed_encoding if is_assumed else ""
     document = document_of(window.survey, text=text, encoding=encoding)
     if not recipe.keeps_secrets:
-        document = masked(document)
+        document = with_masks(document)
     prepared = prepare_parsed(parse_text(document), window.file, recipe, lines_before=window.lines_before)
     return prepared._replace(parsed=unparsed(document_of(window.survey, encoding=encoding)))
 
@@ -110,7 +110,7 @@ def unparsed(document: Document) -> ParsedDocument:
     return ParsedDocument(document, (), (), (), PARSER, (f"{document.size} bytes are too many to parse",))
 
 
-def masked(document: Document) -> Document:
+def with_masks(document: Document) -> Document:
     """Return a document with a mask in the place of each secret. Lines, columns and the fingerprint stay."""
     text = blank(document.text, document.path)
     return document if text is document.text else replace(document, text=text)

@@ -104,7 +104,7 @@ class Files:
         return tuple(FoundSymbol(path, file.language, symbol) for symbol in symbols)
 
     def _refuse_damage(self, path: str) -> None:
-        if path in self._catalog.soundness.left_out:
+        if path in self._catalog.soundness.damaged_paths:
             raise self._catalog.soundness.damaged(f"what it holds of {path} differs from what was written")
 
     def _find(self, path: str) -> IndexedFile:

@@ -25,8 +25,8 @@ def reading(opened: OpenedProject, *, whole: bool = False, is_old_shown: bool = 
         if not is_old_shown and opened.views.is_ahead:
             raise soundness.damaged("it is older than what was made from it")
         yield opened
-        if whole and soundness.left_out:
-            raise soundness.damaged(f"what it holds of {min(soundness.left_out)} is wrong")
+        if whole and soundness.damaged_paths:
+            raise soundness.damaged(f"what it holds of {min(soundness.damaged_paths)} is wrong")
     except FathomError:
         raise
     except Exception as error:

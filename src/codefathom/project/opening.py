@@ -331,8 +331,8 @@ class OpenedProject:
         sentences: list[str] = []
         if not self.is_known:
             return ()
-        if catalog.soundness.left_out:
-            first, more = min(catalog.soundness.left_out), len(catalog.soundness.left_out) - 1
+        if catalog.soundness.damaged_paths:
+            first, more = min(catalog.soundness.damaged_paths), len(catalog.soundness.damaged_paths) - 1
             sentences.append(
                 f"the index is damaged: what it holds of {first}{f' and {more} more files' if more else ''} is left out"
             )

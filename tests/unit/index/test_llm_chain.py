@@ -273,9 +273,9 @@ def test_the_role_names_the_model(project: Project, llm: LlmSettings, named: str
 
 def test_without_a_model_the_chain_is_an_error(project: Project) -> None:
     project.settings = settings_with("llm", "text", model="")
-    with pytest.raises(SettingsError, match=r"parse\.chain holds llm") as caught, project.opened():
+    with pytest.raises(SettingsError, match=r"parse\.chain contains llm") as caught, project.opened():
         pass
-    assert "FATHOM_LLM__MODEL" in caught.value.hint
+    assert "set llm.model" in caught.value.hint
 
 
 def test_only_parsers_stand_in_the_chain(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ class Soundness:
     """The checks of one catalogue, and the documents that were left out because of damage so far."""
 
     def __init__(self, database: Database) -> None:
-        self.left_out: set[str] = set()  # paths of documents with damaged rows, which are not shown
+        self.damaged_paths: set[str] = set()  # paths of documents with damaged rows, which are not shown
         self._database = database
 
     # ---- the file
@@ -154,9 +154,9 @@ class Soundness:
         return ""
 
     def _leave_out(self, path: object) -> None:
-        if not self.left_out:
+        if not self.damaged_paths:
             mark(self._database.file)
-        self.left_out.add(str(path))
+        self.damaged_paths.add(str(path))
 
     def _n_lines(self, path: str) -> int:
         rows = self._database.read("SELECT CAST(n_lines AS INTEGER) FROM documents WHERE path = ?", (path,))

@@ -64,12 +64,12 @@ def test_a_chunk_that_differs_is_not_shown(path: Path, damage: str) -> None:
     catalog = Catalog.open(str(path))
     key = catalog.chunks_of("a.py")[1][0]
     sound = catalog.chunks_of("a.py")[0][0]
-    assert catalog.soundness.left_out == set()
+    assert catalog.soundness.damaged_paths == set()
     catalog.close()
     change(path, f"UPDATE chunks SET {damage} WHERE key = {key}")
     catalog = Catalog.open(str(path))
     assert list(catalog.chunks([key, sound])) == [sound]
-    assert catalog.soundness.left_out
+    assert catalog.soundness.damaged_paths
     # What is left does not join up to the text: lines would be counted wrongly.
     assert (catalog.chunks_of("a.py"), catalog.text("a.py"), catalog.lines("a.py", 3, 4)) == ([], "", "")
     assert catalog.lines("a.py", 1, 2) == "def f1():\n    pass\n"
@@ -84,7 +84,7 @@ def test_a_document_that_lacks_a_chunk_is_not_shown(path: Path, which: int) -> N
     catalog = Catalog.open(str(path))
     change(path, f"DELETE FROM chunks WHERE key = {catalog.chunks_of('a.py')[which][0]}")
     assert (catalog.text("a.py"), catalog.chunks_of("a.py"), catalog.lines("a.py", 1, 6)) == ("", [], "")
-    assert catalog.soundness.left_out == {"a.py"}
+    assert catalog.soundness.damaged_paths == {"a.py"}
     assert catalog.text("b.py")
     catalog.close()
 
@@ -95,7 +95,7 @@ def test_a_symbol_that_differs_is_not_shown(path: Path, damage: str) -> None:
     catalog = Catalog.open(str(path))
     assert [symbol.name for symbol in catalog.symbols_of("a.py")] == ["f1", "f3"]
     assert {item.path for item in (*catalog.symbols("f2"), *catalog.symbols_named("f2"))} == {"b.py"}
-    assert catalog.soundness.left_out == {"a.py"}
+    assert catalog.soundness.damaged_paths == {"a.py"}
     catalog.close()
 
 
@@ -105,7 +105,7 @@ def test_a_reference_that_differs_is_not_shown(path: Path, damage: str) -> None:
     catalog = Catalog.open(str(path))
     assert [path for path, _ in catalog.references("f1")] == ["b.py"]
     assert [use.name for use in catalog.references_of("a.py")] == ["os"]
-    assert catalog.soundness.left_out
+    assert catalog.soundness.damaged_paths
     catalog.close()
 
 
@@ -176,7 +176,7 @@ def test_lines_that_moved_have_their_checksum(path: Path) -> None:
     catalog.write(Batch(records=(moved._replace(chunks=pieces, text_hashes=("new", "ha.py0", "ha.py1")),)))
     assert [key in keys for key, _ in catalog.chunks_of("a.py")] == [False, True, True]
     assert catalog.text("a.py").startswith("def f0():\n    pass\ndef f1")
-    assert catalog.soundness.left_out == set()
+    assert catalog.soundness.damaged_paths == set()
     catalog.close()
 
 
