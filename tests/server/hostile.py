@@ -112,6 +112,10 @@ def faults(case: Case, data: bytes) -> Iterator[str]:
 def _misshaped(answer: Answer, text: str) -> Iterator[str]:
     if "text/html" in answer.headers.get("content-type", "") and answer.status == 404:
         return  # the page, for people
+    if answer.headers.get("content-type") == "application/json" and "error" in json.loads(text):
+        if json.loads(text)["error"].keys() != {"message", "type", "param", "code"}:
+            yield f"an error of another shape than OpenAI's: {text[:300]}"
+        return
     if answer.headers.get("content-type") != "application/problem+json":
         yield f"no problem+json but {answer.headers.get('content-type')}: {text[:200]}"
         return

@@ -118,11 +118,11 @@ def test_an_error_is_told_without_the_inside(
 def test_the_last_reader_who_leaves_stops_it(answers: AnswerTasks) -> None:
     held = Held()
     task = answers.begin(ASKER, held)
-    task.join()
-    task.join()
-    task.leave()
+    task.attach()
+    task.attach()
+    task.detach()
     assert not task.is_stopped
-    task.leave()
+    task.detach()
     held.go_on.set()
     assert ended(task)[-2:] == ["status", "done"]
     assert held.is_closed.is_set()
@@ -179,16 +179,16 @@ class Clock:
 def test_an_answer_in_a_conversation_waits_for_its_reader_to_come_back() -> None:
     clock = Clock()
     task = AnswerTask(Asker("where?", "ann", "conversation", ("shop",)), clock)
-    task.join()
-    task.leave()
+    task.attach()
+    task.detach()
     clock.now += PATIENCE_S - 0.1
     assert not task.is_stopped
-    task.join()
+    task.attach()
     clock.now += 2 * PATIENCE_S
     assert not task.is_stopped
-    task.leave()
+    task.detach()
     clock.now += PATIENCE_S
-    task.join()
+    task.attach()
     assert task.is_stopped
 
 
@@ -197,8 +197,8 @@ def test_an_answer_that_nobody_has_begun_to_read_goes_on() -> None:
     task = AnswerTask(ASKER, clock)
     clock.now += 100 * PATIENCE_S
     assert not task.is_stopped
-    task.join()
-    task.leave()
+    task.attach()
+    task.detach()
     assert task.is_stopped
 
 

@@ -1497,6 +1497,39 @@ export interface components {
             likely: boolean;
         };
         /**
+         * ErrorDetails
+         * @description An error as clients of OpenAI read it.
+         */
+        ErrorDetails: {
+            /**
+             * Message
+             * @example no project is called 'shop' (GET /v1/models lists them)
+             */
+            message: string;
+            /**
+             * Type
+             * @example invalid_request_error
+             */
+            type: string;
+            /**
+             * Param
+             * @example null
+             */
+            param: string | null;
+            /**
+             * Code
+             * @example not_found
+             */
+            code: string;
+        };
+        /**
+         * ErrorOut
+         * @description The envelope of an error.
+         */
+        ErrorOut: {
+            error: components["schemas"]["ErrorDetails"];
+        };
+        /**
          * FailedOut
          * @description A request that failed because of an error in the server.
          */
@@ -5527,22 +5560,22 @@ export interface operations {
                     "application/json": components["schemas"]["ModelsOut"];
                 };
             };
-            /** @description What is wrong */
+            /** @description The request failed; the message says why */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["ProblemOut"];
+                    "application/json": components["schemas"]["ErrorOut"];
                 };
             };
-            /** @description What is wrong */
+            /** @description The request failed; the message says why */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["ProblemOut"];
+                    "application/json": components["schemas"]["ErrorOut"];
                 };
             };
         };
@@ -5575,22 +5608,22 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description What is wrong */
+            /** @description The request failed; the message says why */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["ProblemOut"];
+                    "application/json": components["schemas"]["ErrorOut"];
                 };
             };
-            /** @description What is wrong */
+            /** @description The request failed; the message says why */
             "5XX": {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": components["schemas"]["ProblemOut"];
+                    "application/json": components["schemas"]["ErrorOut"];
                 };
             };
         };

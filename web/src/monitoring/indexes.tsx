@@ -16,6 +16,7 @@ export interface IndexesProps {
 /** What the indexes hold: of each project, and of what it consists. */
 export function Indexes({ projects, stores }: IndexesProps) {
   const t = useText();
+  const kindOf = useKind();
   const [chosen, setChosen] = useState("");
   if (projects.length === 0) {
     return (
@@ -48,7 +49,7 @@ export function Indexes({ projects, stores }: IndexesProps) {
       </div>
       <div className="three">
         <Breakdown title={t("monitoring.languages")} counts={added(counted.map((item) => item.languages))} />
-        <Breakdown title={t("monitoring.kinds")} counts={added(counted.map((item) => item.kinds))} nameOf={useKind()} />
+        <Breakdown title={t("monitoring.kinds")} counts={added(counted.map((item) => item.kinds))} nameOf={kindOf} />
         <Breakdown
           title={t("monitoring.modules")}
           counts={added(counted.map((item) => item.modules))}

@@ -78,14 +78,14 @@ class AnswerTask:
         with self._lock:
             return self._looked()
 
-    def join(self) -> None:
+    def attach(self) -> None:
         """Count one more reader; one who comes too late finds the answer stopped."""
         with self._lock:
             self._looked()
             self._n_readers += 1
             self._left_at = None
 
-    def leave(self) -> None:
+    def detach(self) -> None:
         """Count one reader less; once the last one has left, what is not whole is stopped.
 
         An answer in a conversation waits for some seconds: a page that is loaded again comes back for it.

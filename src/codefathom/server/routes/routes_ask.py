@@ -117,7 +117,7 @@ def question_of(body: AskIn, *, agent: bool = False) -> ClientQuestion:
 
 async def whole(task: AnswerTask, request: Request) -> Answer:
     """Wait for an answer, without a thread; a client that leaves stops it. Raises RequestError for one that failed."""
-    task.join()
+    task.attach()
     written = asyncio.create_task(_drained(task))
     left = asyncio.create_task(_left(request))
     try:
@@ -125,7 +125,7 @@ async def whole(task: AnswerTask, request: Request) -> Answer:
     finally:
         for waiting in (written, left):
             waiting.cancel()
-        task.leave()
+        task.detach()
     if task.problem is not None:
         raise AnswerError(task.problem)
     if task.answer is None:
@@ -164,9 +164,9 @@ def _begun(state: ServerState, caller: Caller, question: ClientQuestion, reading
 
 
 def _stream(task: AnswerTask, reading: StreamReading) -> EventStream:
-    task.join()
+    task.attach()
     after = task.channel.place(reading.last_event_id) or 0
-    return EventStream(follow(task.channel, after, form=reading.form), task.leave)
+    return EventStream(follow(task.channel, after, form=reading.form), task.detach)
 
 
 def _check_model(state: ServerState, caller: Caller, projects: tuple[str, ...], model: str) -> None:

@@ -25,7 +25,15 @@ from codefathom.server.http.problem_json import problem
 from codefathom.server.http.sse import HEARTBEAT, events_after
 from codefathom.server.routes.questions import ClientQuestion, begin
 from codefathom.server.routes.routes_ask import whole
-from codefathom.server.schemas.openai_schemas import CompletionIn, CompletionOut, MessageIn, ModelOut, ModelsOut, chunk
+from codefathom.server.schemas.openai_schemas import (
+    CompletionIn,
+    CompletionOut,
+    ErrorOut,
+    MessageIn,
+    ModelOut,
+    ModelsOut,
+    chunk,
+)
 from codefathom.server.state import CallerHere, ServerState
 
 _AGENT = ":agent"
@@ -45,10 +53,12 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     }
 }
 
+_ERROR: dict[str, Any] = {"model": ErrorOut, "description": "The request failed; the message says why"}
+
 
 def router(state: ServerState) -> APIRouter:
     """Return the routes below /v1."""
-    routes = APIRouter(prefix="/v1", tags=["openai"])
+    routes = APIRouter(prefix="/v1", tags=["openai"], responses={"4XX": _ERROR, "5XX": _ERROR})
 
     @routes.get("/models", summary="List projects that can be asked, each as a model and as an agent")
     def models(caller: CallerHere) -> ModelsOut:
@@ -65,9 +75,9 @@ def router(state: ServerState) -> APIRouter:
     async def completions(body: CompletionIn, caller: CallerHere, request: Request) -> CompletionOut | Response:
         task = await run_in_threadpool(begin, state, caller, question_of(body))
         if body.stream:
-            task.join()
+            task.attach()
             has_usage = body.stream_options is not None and body.stream_options.include_usage
-            return EventStream(_chunks(task, body, has_usage=has_usage), task.leave)
+            return EventStream(_chunks(task, body, has_usage=has_usage), task.detach)
         return _completion(task, await whole(task, request), body)
 
     return routes

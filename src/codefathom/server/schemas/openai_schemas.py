@@ -64,6 +64,21 @@ class CompletionIn(_Lenient):
         return min((value for value in (self.max_tokens, self.max_completion_tokens) if value), default=None)
 
 
+class ErrorDetails(Out):
+    """An error as clients of OpenAI read it."""
+
+    message: str = Field(examples=["no project is called 'shop' (GET /v1/models lists them)"])
+    type: str = Field(examples=["invalid_request_error"])
+    param: str | None = Field(examples=[None])
+    code: str = Field(examples=["not_found"])
+
+
+class ErrorOut(Out):
+    """The envelope of an error."""
+
+    error: ErrorDetails
+
+
 class ModelOut(Out):
     """A project as a model."""
 
