@@ -6,7 +6,7 @@ import os
 
 from codefathom.cli.options import AskOptions, ContextOptions, SearchOptions
 from codefathom.errors import UsageError
-from codefathom.search.filter.filter_options import one_of, split_values
+from codefathom.search.filter.filter_options import one_of, split_all
 from codefathom.stores.conditions import combine
 from codefathom.text.printable import is_text
 from codefathom.types import Where
@@ -14,19 +14,15 @@ from codefathom.types import Where
 
 def where(options: SearchOptions | ContextOptions | AskOptions, root: str) -> Where | None:
     """Return the condition of the options: repeated ones are alternatives, different ones must all hold."""
-    folders = tuple(_folder(folder, root) for folder in _values(options.dir))
+    folders = tuple(_folder(folder, root) for folder in split_all(options.dir))
     conditions = [one_of("dir", folders)] if folders else []
-    conditions += [one_of("language", _values(options.lang))] if options.lang else []
-    conditions += [one_of("kind", _values(options.kind))] if options.kind else []
+    conditions += [one_of("language", split_all(options.lang))] if options.lang else []
+    conditions += [one_of("kind", split_all(options.kind))] if options.kind else []
     if options.filter:
         from codefathom.search.filter.filter_parser import parse_filter
 
         conditions += [parse_filter(text) for text in options.filter]
     return combine(*conditions)
-
-
-def _values(texts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(value for text in texts for value in split_values(text))
 
 
 def _folder(folder: str, root: str) -> str:

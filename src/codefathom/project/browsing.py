@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import NamedTuple
 
 from codefathom.errors import DamagedError, IndexingError, SourceError, UsageError
-from codefathom.search.filter.filter_options import is_glob
+from codefathom.search.filter.filter_options import folder_of, is_glob
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.stores.folder import Folder
@@ -71,8 +71,7 @@ class Files:
 
     def check_folders(self, folders: Iterable[str]) -> None:
         """Raise UsageError for a folder below which nothing is indexed. A pattern may match nothing."""
-        names = [folder.replace("\\", "/").strip("/").removeprefix("./") for folder in folders]
-        names = [name for name in names if name not in {"", "."} and not is_glob(name)]
+        names = [name for name in map(folder_of, folders) if name and not is_glob(name)]
         if not names:
             return
         here = {folder for document in self._catalog.documents() for folder in _folders_above(document.path)}

@@ -64,11 +64,10 @@ def _joined(ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut)
         joined = _with(places, item.candidate.chunk, catalog, cut.where)
         if joined is not None:
             places = joined
-        elif len(places) == MAX_JOINED:
-            places.append((item.candidate.chunk, item))
+            continue
+        places.append((item.candidate.chunk, item))
+        if len(places) > MAX_JOINED:
             break
-        else:
-            places.append((item.candidate.chunk, item))
     places += ((item.candidate.chunk, item) for item in islice(rest, max(cut.limit - len(places), 0)))
     return places[: cut.limit]
 

@@ -129,11 +129,11 @@ def _by_sum(
     """Return the candidates of both rankings; their sum alone orders them."""
     fusion = lookup.request.fusion
     words, meaning = fused_sum(lexical, {}, fusion), fused_sum({}, vector, fusion)
-    scores = fused_sum(lexical, vector, fusion)
     signals = {
         key: {"by_words": words.get(key, 0.0), "by_meaning": meaning.get(key, 0.0)} | _raw(lexical, vector, key)
-        for key in scores
+        for key in words.keys() | meaning.keys()
     }
+    scores = {key: parts["by_words"] + parts["by_meaning"] for key, parts in signals.items()}
     return Pool([one for one in candidates if one.key in scores], scores, signals)
 
 

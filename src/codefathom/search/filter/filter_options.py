@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 from codefathom.errors import UsageError
 from codefathom.source.languages import LANGUAGES, language_named
@@ -30,6 +30,11 @@ def split_values(text: str) -> tuple[str, ...]:
         place += 1
     parts.append(text[start:])
     return tuple(value for part in parts if (value := part.strip().replace('"', "")))
+
+
+def split_all(texts: Iterable[str]) -> tuple[str, ...]:
+    """Part several lists at their commas, and return all values."""
+    return tuple(value for text in texts for value in split_values(text))
 
 
 def one_of(field: str, values: tuple[str, ...]) -> Where | None:
@@ -124,9 +129,15 @@ def _ext(value: str) -> Where:
     return Filter("ext", "eq", value)
 
 
-def _directory(value: str) -> Where | None:
+def folder_of(value: str) -> str:
+    """Return a folder as the index names it, "" for the whole project."""
     folder = value.replace("\\", "/").strip("/").removeprefix("./")
-    if folder in ("", "."):
+    return "" if folder == "." else folder
+
+
+def _directory(value: str) -> Where | None:
+    folder = folder_of(value)
+    if not folder:
         return None
     if is_glob(folder):
         return Filter("path", "regex", glob_expression(f"/{folder}/"))

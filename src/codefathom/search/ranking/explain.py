@@ -15,10 +15,10 @@ from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.stores.lexical.terms import terms
 from codefathom.types import Chunk, Hit
 
-_RERANKED = "rerank"  # `rerank.SIGNAL`, which not every search imports
+RERANKED = "rerank"
 MEANING = SIGNALS | {
     "repeat": "factor of its score, because an earlier hit lies in the same file",
-    _RERANKED: "grade by a reranking model, which moved it",
+    RERANKED: "grade by a reranking model, which moved it",
     "overview": "its place among the lines that tell what the project is for",
     "bm25": "BM25 of the words of the question in it",
     "cosine": "closeness of its meaning to the question (cosine)",
@@ -179,7 +179,7 @@ def _sum(hit: Hit, total: float) -> Iterator[str]:
         yield f"= {total:.3f}; score 1 / (1 + exp(({MIDDLE:g} - {total:.3f}) / {SPREAD:g})) = {score:.3f}" + (
             times if repeat != 1 else ""
         )
-        if _RERANKED in hit.signals:
+        if RERANKED in hit.signals:
             yield f"the reranking model moved it to {hit.score:.3f}"
 
 

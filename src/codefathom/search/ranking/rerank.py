@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from codefathom.errors import FathomError, ProviderError
 from codefathom.providers.base import Reranker
+from codefathom.search.ranking.explain import RERANKED
 from codefathom.search.ranking.rank import RankedCandidate
-
-SIGNAL = "rerank"
 
 
 class RerankResult(NamedTuple):
@@ -45,7 +44,7 @@ class WeightedReranker(NamedTuple):
             for old, new in zip(_scaled([item.score for item in best]), _scaled(grades), strict=True)
         ]
         moved = [
-            RankedCandidate(item.candidate, low + (high - low) * total, {**item.signals, SIGNAL: grade})
+            RankedCandidate(item.candidate, low + (high - low) * total, {**item.signals, RERANKED: grade})
             for item, total, grade in zip(best, sums, grades, strict=True)
         ]
         moved.sort(key=lambda item: -item.score)  # stable: equals stay in their order

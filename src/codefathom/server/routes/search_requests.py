@@ -14,7 +14,7 @@ from fastapi import Request
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, UsageError
 from codefathom.search.federation import ProjectHit, merge
-from codefathom.search.filter.filter_options import one_of, split_values
+from codefathom.search.filter.filter_options import one_of, split_all
 from codefathom.search.filter.filter_parser import parse_filter
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import LeftError, NotFoundError, NotIndexedError, SlowError
@@ -41,15 +41,13 @@ class SearchLimits:
     def where(self) -> Where | None:
         """Return this as one condition. Raises UsageError for an expression that cannot be read."""
         fields = {"dir": self.folders, "language": self.languages, "kind": self.kinds}
-        values = {
-            name: tuple(value for text in texts for value in split_values(text)) for name, texts in fields.items()
-        }
+        values = {name: split_all(texts) for name, texts in fields.items()}
         conditions = [one_of(name, texts) for name, texts in values.items() if texts]
         return combine(*conditions, *([parse_filter(self.expression)] if self.expression.strip() else []))
 
     def check(self, engines: Iterable[Engine]) -> None:
         """Raise UsageError for a folder that none of these projects has in its index."""
-        folders = [value for text in self.folders for value in split_values(text)]
+        folders = split_all(self.folders)
         problems: list[UsageError] = []
         for engine in engines if folders else ():
             try:
