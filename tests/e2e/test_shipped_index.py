@@ -579,3 +579,25 @@ def test_an_import_does_not_follow_a_link_out(shipped: Path) -> None:
     digest = hashlib.md5(b"evil secret\n").hexdigest()
     with Engine.open(str(shipped)) as engine:
         assert engine.import_index(iter([json.dumps({"link/evil.txt": {"md5": digest}})]), "index-json") == 0
+
+
+@pytest.mark.parametrize("speed", ["junk", "nan", "1e-300"])
+def test_a_forecast_is_not_made_from_what_a_shipped_index_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, speed: str
+) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "a.py").write_text("def f(): pass\n")
+    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "theirs"))
+    with Engine.open(str(root)) as engine:
+        engine.index()
+    with closing(sqlite3.connect(root / ".fathom" / "catalog.db")) as database:
+        database.execute("INSERT OR REPLACE INTO meta VALUES ('bytes_per_second', ?)", (speed,))
+        database.commit()
+    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "ours"))
+    (root / "b.py").write_text("def g(): pass\n")
+    with Engine.open(str(root)) as engine:
+        forecast = engine.plan().forecast
+    assert forecast is not None
+    assert 0 < forecast.seconds < 1

@@ -24,12 +24,12 @@ _PROMPT_TOKENS = 400
 _HEAD_TOKENS = 30  # of the path and the names before each chunk that is embedded
 
 
-def expected(report: IndexReport, catalog: IndexState, embedding_model: str) -> Forecast:
+def expected(report: IndexReport, bytes_per_second: float, embedding_model: str) -> Forecast:
     """Return the expected time and size of the run of a report; `embedding_model` is one that takes long, or "".
 
-    The speed is that of the last long run here.
+    The speed is that of the last long run here, 0 where there was none.
     """
-    speed = float(catalog.get_meta("bytes_per_second", "0")) or _BYTES_PER_SECOND
+    speed = bytes_per_second or _BYTES_PER_SECOND
     n_tokens = report.n_bytes // BYTES_PER_TOKEN + report.n_chunks * _HEAD_TOKENS if embedding_model else 0
     return Forecast(report.n_bytes / speed, _INDEX_BYTES_PER_BYTE * report.n_bytes, embedding_model, n_tokens)
 

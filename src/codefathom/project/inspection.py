@@ -87,7 +87,9 @@ def forecast(opened: OpenedProject, report: IndexReport) -> Forecast:
     """Return the expected time, size and cost of the run of a dry run's report."""
     settings = opened.place.settings
     name = settings.embed.model if is_slow(settings) else ""
-    run = expected(report, opened.catalog, shown_model(name))
+    # An index that is not known may say anything.
+    speed = float(opened.catalog.get_meta("bytes_per_second", "0")) if opened.is_known else 0.0
+    run = expected(report, speed, shown_model(name))
     # The common prices are those of language models: an embedding model has a price only by its name.
     by_name = settings.llm._replace(prompt_price=0.0, completion_price=0.0)
     sent = [(by_name.prices_of(name), run.embedding_tokens)] if name and not is_on_disk(name) else []
