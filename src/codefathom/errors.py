@@ -8,7 +8,9 @@ FathomError
 │   ├── LockedError     another process is writing
 │   ├── DamagedError    a file of the index holds something else than was written
 │   ├── UnwritableError  where the index lies, nothing can be written: no room, no right
-│   └── MismatchError   index and embedding model differ
+│   ├── MismatchError   index and embedding model differ
+│   └── StoreError      a vector store of other makers refuses or fails
+│       └── StoreAwayError   it cannot be reached now
 ├── SourceError     a file or folder that cannot be read                           exit 2
 └── ProviderError   an embedding, chat or rerank endpoint failed                   exit 2
 """
@@ -56,6 +58,14 @@ class UnwritableError(IndexingError):
 
 class MismatchError(IndexingError):
     """The index was made with another embedding model or dimension."""
+
+
+class StoreError(IndexingError):
+    """A vector store of other makers refuses something, or fails."""
+
+
+class StoreAwayError(StoreError):
+    """A vector store cannot be reached now; it may come back by itself."""
 
 
 class SourceError(FathomError):

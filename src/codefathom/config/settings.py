@@ -163,15 +163,61 @@ class EmbedSettings(NamedTuple):
 
 
 class StoreSettings(NamedTuple):
-    """Storage of vectors."""
+    """Storage of vectors: where the nearest of them are looked for. Results do not depend on it, unless `exact` is off.
+
+    Keys and passwords come from the environment, such as QDRANT_API_KEY and PGPASSWORD.
+    """
 
     vectors: Annotated[
         str,
         SettingRule(
-            "Store of the vectors. `flat`, a file beside the index, compares a query with every vector.",
+            "Store of the vectors. `flat`, a file beside the index, compares a query with every vector; docs/stores.md "
+            "describes the others.",
             choices=tuple(VECTOR_STORES),
         ),
     ] = "flat"
+    url: Annotated[
+        str,
+        SettingRule(
+            "Address of the store's server, such as http://localhost:6333; empty: the usual address of that store, or "
+            "a folder beside the index where the store can live in one.",
+            remote=True,
+        ),
+    ] = ""
+    collection: Annotated[
+        str, SettingRule("Name of the collection or table in the store; several projects can share one.")
+    ] = "codefathom"
+    project: Annotated[
+        str,
+        SettingRule("Name of the project inside the collection; empty: its folder's name and a hash of its path."),
+    ] = ""
+    exact: Annotated[
+        bool,
+        SettingRule(
+            "Compare a query with every vector; off: use the approximate index of the store, which is faster with "
+            "many vectors and may miss some."
+        ),
+    ] = True
+    hnsw_m: Annotated[int, SettingRule("Number of links of each vector in an HNSW index.", low=2, high=100)] = 16
+    hnsw_ef_construct: Annotated[
+        int, SettingRule("Number of vectors that are compared when an HNSW index takes in one.", low=4, high=1_000)
+    ] = 200
+    hnsw_ef: Annotated[
+        int,
+        SettingRule(
+            "Number of vectors that a search in an HNSW index follows; 0: eight times the number of candidates, from "
+            "32 to 256.",
+            low=0,
+            high=1_000,
+        ),
+    ] = 0
+    on_disk: Annotated[bool, SettingRule("Keep the vectors of a server on its disk, not in its memory.")] = False
+    batch: Annotated[int, SettingRule("Maximum number of vectors in one call of the store.", low=1, high=10_000)] = (
+        1_000
+    )
+    timeout_s: Annotated[
+        float, SettingRule("Time limit for one call of the store, in seconds.", low=0.1, high=3_600)
+    ] = 30.0
 
 
 class SearchSettings(NamedTuple):

@@ -26,17 +26,16 @@ from codefathom.project.kept_rules import scan_rules, with_kept
 from codefathom.project.location import Location, index_place
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.local.bundled import BundledEmbedder
+from codefathom.remote.vector_stores import IndexedProject, vector_folder, vector_store
 from codefathom.search.ranking.fuse import Fusion
 from codefathom.search.retrieve import Sources
 from codefathom.source.origin import Originals, Tree
-from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.folder import Folder, writing_error
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.lock import WriterLock, held_lock
 from codefathom.stores.registry import Registry
 from codefathom.stores.views import Views
-from codefathom.system.adapters import VECTOR_STORES, load
 
 if TYPE_CHECKING:
     from codefathom.index.doubt import Doubt
@@ -142,8 +141,11 @@ class OpenedProject:
         return self._sources if self._upgrade is None else self._upgrade.sources(self._sources)
 
     def _views(self, lexical: LexicalView, embedder: Embedder) -> Views:
-        store = _vector_store(self.place, embedder, self.catalog.identity)
-        return Views(self.catalog, lexical, store, embedder.name)
+        # The bundled model's vectors stand in for those of a slow one only; they need no store of other makers.
+        place, settings = self.place, self.place.settings
+        kind = settings.store.vectors if embedder is self.embedder else "flat"
+        project = IndexedProject(place.root, place.index_folder, settings, place.variables)
+        return Views(self.catalog, lexical, vector_store(project, self.catalog, embedder, kind), embedder.name)
 
     def _to_upgrade(self, lexical: LexicalView) -> Upgrade:
         from codefathom.project.upgrading import Upgrade, UpgradedIndex, UpgradeLimits
@@ -197,7 +199,7 @@ class OpenedProject:
         from codefathom.index.doubt import Doubt
 
         def check_others() -> None:
-            folder, ours = self.place.index_folder, {_vector_folder(self._first), _vector_folder(self.embedder)}
+            folder, ours = self.place.index_folder, {vector_folder(self._first), vector_folder(self.embedder)}
             for name in folder.names():
                 if name.startswith("vectors-") and name not in ours:
                     folder.remove(name)
@@ -406,19 +408,6 @@ def _make_folder(folder: Folder) -> None:
             ignore.make(b"# Written by fathom: the index is not part of the project.\n*\n")
     except OSError as error:
         raise writing_error("cannot write the index", folder, error) from error
-
-
-def _vector_store(place: Location, embedder: Embedder, owner: str) -> VectorStore:
-    name = _vector_folder(embedder)
-    kind = place.settings.store.vectors
-    store: Callable[[Folder, int, str], VectorStore] = load("store.vectors", kind, VECTOR_STORES)
-    return store(place.index_folder.below(name), embedder.dimensions, f"{owner} {name}")
-
-
-def _vector_folder(embedder: Embedder) -> str:
-    """Return a name for each model: vectors of two models never meet, and going back to a model costs nothing."""
-    name = blake2b(f"{embedder.name}:{embedder.dimensions}".encode(), digest_size=4).hexdigest()
-    return f"vectors-{name}"
 
 
 def is_slow(settings: Settings) -> bool:

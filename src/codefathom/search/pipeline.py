@@ -83,7 +83,7 @@ def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) ->
     with span("understand"):
         ranking_query = understand(query, sources.catalog, sources.lexical)
     with span("rank", mode=planned.mode) as ranking:
-        pool = gather(Lookup(request, planned, ranking_query, keys), sources)
+        pool = gather(Lookup(request, planned, ranking_query, keys, where), sources)
         ranked = rank(ranking_query, pool)
         ranking.note(n_candidates=len(ranked))
     ordered, not_reranked = _reranked(ranking_query, planned, ranked, sources)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from codefathom.errors import ProviderError, SlowExpressionError
+from codefathom.errors import ProviderError, SlowExpressionError, StoreError
 from codefathom.providers.base import Embedder
 from codefathom.search.graph.connected import connected
 from codefathom.search.project_overview import overview
@@ -26,7 +26,7 @@ from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.vectors.flat_vectors import quantise_query
 from codefathom.telemetry import span
 from codefathom.text.expressions import SETTING, USUAL_LIMIT_S, Expression, check, compiled, deadline, shown
-from codefathom.types import Chunk, Level
+from codefathom.types import Chunk, Level, Where
 
 if TYPE_CHECKING:
     from codefathom.search.ranking.rerank import WeightedReranker
@@ -60,6 +60,7 @@ class Lookup(NamedTuple):
     planned: PlannedSearch
     query: RankingQuery
     keys: Collection[int] | None = None  # of the chunks that pass the filter; None: all
+    where: Where | None = None  # the filter
 
     @property
     def n_candidates(self) -> int:
@@ -103,8 +104,9 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
     try:
         with span("vectors"):
             near = _by_meaning(lookup, sources)
-    except ProviderError as error:
+    except (ProviderError, StoreError) as error:
         problem = f"ranked by words and names only: {error}"
+    problem = problem or _store_problem(sources)
     words = _by_words(lookup, sources)
     lexical, vector = dict(cut(words, lookup.n_candidates)), dict(cut(near, lookup.n_candidates))
     defined = _definitions(query.symbols, sources.catalog, keys)
@@ -181,7 +183,7 @@ def _by_meaning(lookup: Lookup, sources: Sources) -> Sequence[tuple[int, float]]
     if sources.embedder is None or sources.vectors is None or not text.strip():
         return ()
     row = quantise_query(sources.embedder.embed([text], "query"))
-    near = cut(sources.vectors.nearest(row, k + 1, lookup.keys), k) if any(row) else ()
+    near = cut(sources.vectors.nearest(row, k + 1, lookup.keys, lookup.where), k) if any(row) else ()
     least = lookup.request.fusion.min_similarity
     return [(key, cosine) for key, cosine in near if cosine > least] if least else near
 
@@ -205,7 +207,14 @@ def _words_alone(lookup: Lookup, sources: Sources) -> Pool:
 
 
 def _meaning_alone(lookup: Lookup, sources: Sources) -> Pool:
-    return _by_one(("vector", "cosine"), _by_meaning(lookup, sources), sources.catalog)
+    pool = _by_one(("vector", "cosine"), _by_meaning(lookup, sources), sources.catalog)
+    return pool._replace(problem=_store_problem(sources))
+
+
+def _store_problem(sources: Sources) -> str:
+    """Return a sentence if the store of the vectors is away, and the catalogue answered instead."""
+    problem = sources.vectors.problem if sources.vectors is not None else ""
+    return f"the vectors of the index answer, since the store cannot be reached: {problem}" if problem else ""
 
 
 def _whole_scope(lookup: Lookup, sources: Sources) -> Pool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
+from codefathom.types import Where
+
 FIELDS = ("path", "name", "signature", "body")
 
 
@@ -122,8 +124,19 @@ class VectorStore(Protocol):
         """Make all changes visible and durable at once, under this generation."""
         ...
 
-    def nearest(self, vector: bytes, k: int, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
-        """The k nearest by cosine similarity as (key, similarity), best first, ties by key; the filter works inside."""
+    def nearest(
+        self, vector: bytes, k: int, allowed: Collection[int] | None = None, where: Where | None = None
+    ) -> list[tuple[int, float]]:
+        """Return the k nearest by cosine similarity as (key, similarity), best first, ties by key.
+
+        `allowed` holds inside the store, not after it. `where` is the condition that made it, for a store that filters
+        by itself; a store may ignore it.
+        """
+        ...
+
+    @property
+    def problem(self) -> str:
+        """The reason why the store itself cannot be asked now, and its rows are looked through elsewhere; else ""."""
         ...
 
     def reload(self) -> None:

@@ -17,11 +17,14 @@ class Adapter(NamedTuple):
 
     target: str  # module:class
     extra: str = ""  # the extra of the package that brings its library
+    key_variable: str = ""  # environment variable that may hold the key for its server
 
 
-# Each is made with (folder of its own, dimensions, owner) and is a `VectorStore`.
+# The first is a `VectorStore`, made with (folder of its own, dimensions, owner). Each of the others is a
+# `CandidateStore`, made with a `StoreSetup`.
 VECTOR_STORES = {
     "flat": Adapter("codefathom.stores.vectors.flat_vectors:FlatVectorStore"),
+    "faiss": Adapter("codefathom.stores.vectors.faiss_vectors:FaissStore", "faiss"),
 }
 
 

@@ -25,6 +25,8 @@ EXTRAS = {
     "web": Extra("HTML pages as documents (`fathom ask --url`)", ("html_to_markdown",)),
     "keyring": Extra("keys of providers from the keyring of this system", ("keyring",)),
     "onnx": Extra("embedding and reranking models from a folder on this disk", ("onnxruntime", "tokenizers")),
+    "faiss": Extra("vectors in FAISS (`store.vectors = faiss`)", ("faiss",)),
+    "duckdb": Extra("vectors in DuckDB (`store.vectors = duckdb`)", ("duckdb",)),
     "server": Extra("the web page and the HTTP API (`fathom serve`)", ("fastapi", "h11", "uvicorn")),
     "telemetry": Extra("spans of the server for OpenTelemetry", ("opentelemetry",)),
 }

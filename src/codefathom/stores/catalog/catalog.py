@@ -302,15 +302,34 @@ class Catalog:
             (since, since, model),
         )
         for part in _pages([row[0] for row in rows]):
-            yield from (
-                Row(key, vector)
-                for key, vector in self._read(
-                    # CROSS JOIN: chunks first; SQLite would walk through all embeddings for each part.
-                    "SELECT c.key, e.vector FROM chunks c CROSS JOIN embeddings e ON e.text_hash = c.text_hash "
-                    f"WHERE e.model = ? AND c.key IN ({_marks(part)}) ORDER BY c.key",
-                    (model, *part),
-                )
-            )
+            yield from self._vectors_of(model, part)
+
+    def rows(self, model: str, keys: Collection[int]) -> dict[int, bytes]:
+        """Return the vectors of these chunks; those that are gone, or have none, are left out."""
+        return {row.key: row.vector for part in _pages(list(keys)) for row in self._vectors_of(model, part)}
+
+    def _vectors_of(self, model: str, keys: Sequence[int]) -> Iterator[Row]:
+        return map(
+            Row._make,
+            self._read(
+                # CROSS JOIN: chunks first; SQLite would walk through all embeddings for each part.
+                "SELECT c.key, e.vector FROM chunks c CROSS JOIN embeddings e ON e.text_hash = c.text_hash "
+                f"WHERE e.model = ? AND c.key IN ({_marks(keys)}) ORDER BY c.key",
+                (model, *keys),
+            ),
+        )
+
+    def n_rows(self, model: str) -> int:
+        """Count the chunks that have a vector of this model."""
+        counted = "SELECT count(*) FROM chunks c JOIN embeddings e ON e.text_hash = c.text_hash WHERE e.model = ?"
+        return int(self._read(counted, (model,))[0][0])
+
+    def rewritten(self, since: int) -> list[int]:
+        """Return the keys of the chunks of documents that were written after a generation: their lines may differ."""
+        rows = self._read(
+            "SELECT c.key FROM chunks c JOIN documents d ON d.id = c.document_id WHERE d.generation > ?", (since,)
+        )
+        return [row[0] for row in rows]
 
     def without_vector(self, model: str) -> list[tuple[int, str, Chunk]]:
         """Return the chunks that have no vector of this model, with their text hashes."""

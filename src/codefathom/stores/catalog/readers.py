@@ -153,6 +153,39 @@ class ViewSource(Protocol):
         ...
 
 
+class RowCatalog(Protocol):
+    """The catalogue behind a store of other makers: its rows decide, and stand in while the store is away."""
+
+    @property
+    def generation(self) -> int:
+        """Number of writes that changed something; 0 before the first."""
+        ...
+
+    def rows(self, model: str, keys: Collection[int]) -> dict[int, bytes]:
+        """Return the vectors of these chunks; those that are gone, or have none, are left out."""
+        ...
+
+    def vectors(self, model: str, since: int = 0) -> Iterator[Row]:
+        """Yield the vectors of chunks, ordered by key; with `since`, of those where chunk or vector came after it."""
+        ...
+
+    def chunks(self, keys: Collection[int]) -> dict[int, Chunk]:
+        """Return the chunks of these keys; keys that no longer exist are left out."""
+        ...
+
+    def changes(self, since: int) -> CatalogChanges:
+        """Return the chunks that were added, and the keys that were removed, after a generation."""
+        ...
+
+    def n_rows(self, model: str) -> int:
+        """Count the chunks that have a vector of this model."""
+        ...
+
+    def rewritten(self, since: int) -> list[int]:
+        """Return the keys of the chunks of documents that were written after a generation: their lines may differ."""
+        ...
+
+
 class VectorCatalog(ViewSource, Protocol):
     """The embeddings of one model, while they are made beside those of another."""
 

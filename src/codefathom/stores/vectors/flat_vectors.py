@@ -10,23 +10,21 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from hashlib import blake2b
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 from zlib import crc32
 
 import simsimd
 
-from codefathom.errors import MismatchError
 from codefathom.stores.base import Row
 from codefathom.stores.folder import File, Folder, folder_at, writing_error
-from codefathom.types import Matrix
+from codefathom.stores.vectors.nearest import NO_ROWS, Table, check_length, nearest_rows
+from codefathom.types import Matrix, Where
 
 _MAGIC = b"fathomv3"  # 3: with a checksum of the rows
 _HEADER = struct.Struct("<8s16sqqqq")  # magic and format, owner, generation, dimensions, rows, checksum of the rows
 _CHECKSUM = struct.Struct("<q")  # of header and keys
 _START = _HEADER.size + _CHECKSUM.size
 _FILE = "vectors.bin"
-_SAMPLE = 64
-_GATHERED = 64  # a filter that leaves less than one row in so many is applied before the search, not after
 
 
 def quantise(matrix: Matrix) -> list[bytes]:
@@ -85,12 +83,16 @@ class _View(NamedTuple):
     """One committed state, as it lies in the file."""
 
     generation: int
-    keys: Sequence[int]  # ascending
-    rows: memoryview  # int8, keys × dimensions, flat
+    table: Table
     checksum: int  # of the rows, when they were written
 
+    @property
+    def keys(self) -> Sequence[int]:
+        """The keys of the rows, ascending."""
+        return self.table.keys
 
-_NOTHING = _View(-1, (), memoryview(b"").cast("b"), 0)
+
+_NOTHING = _View(-1, NO_ROWS, 0)
 
 
 class FlatVectorStore:
@@ -124,16 +126,12 @@ class FlatVectorStore:
     def damage(self) -> str:
         """Return the difference between the rows and their checksum, or nothing; reads all of them."""
         view = self._view
-        return "" if crc32(view.rows) == view.checksum else "rows differ from what was written"
+        return "" if crc32(view.table.rows) == view.checksum else "rows differ from what was written"
 
     def upsert(self, rows: Iterable[Row]) -> None:
         """Add rows, or replace those with the same key. Visible after `commit`."""
         for key, vector in rows:
-            if len(vector) != self.dimensions:
-                raise MismatchError(
-                    f"a vector has {len(vector)} dimensions, this store {self.dimensions}",
-                    hint="run `fathom index --full`",
-                )
+            check_length(vector, self.dimensions)
             self._changed[key] = vector
 
     def delete(self, keys: Collection[int]) -> None:
@@ -159,53 +157,19 @@ class FlatVectorStore:
         self._stamp = None
         self.reload()
 
-    def nearest(self, vector: bytes, k: int, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
+    problem = ""  # a file beside the index is never away
+
+    def nearest(
+        self, vector: bytes, k: int, allowed: Collection[int] | None = None, where: Where | None = None
+    ) -> list[tuple[int, float]]:
         """Return the k nearest by cosine similarity as (key, similarity), best first, ties by key; exact."""
-        if len(vector) != self.dimensions:
-            raise MismatchError(
-                f"the query has {len(vector)} dimensions, this store {self.dimensions}",
-                hint="run `fathom index --full`",
-            )
-        view = self._view
-        if k < 1 or not view.keys or not any(vector) or (allowed is not None and not allowed):
-            return []
-        keys: Sequence[int] = view.keys
-        if allowed is not None and len(allowed) * _GATHERED < len(keys):
-            keys, rows = self._gather(view, allowed)
-            distances = self._distances(vector, rows)
-            places = list(range(len(keys)))
-        else:
-            distances = self._distances(vector, view.rows)
-            places = _near_inside(distances, keys, k, allowed)
-        places.sort(key=distances.__getitem__)  # stable, and keys ascend: equal distances stay in the order of keys
-        return [(keys[place], 1.0 - distances[place]) for place in places[:k]]
+        check_length(vector, self.dimensions)
+        return nearest_rows(self._view.table, vector, k, allowed)
 
     def close(self) -> None:
         """Release the file. Uncommitted changes are dropped."""
         self._changed.clear()
         self._view, self._stamp, self._cleared = _NOTHING, None, False
-
-    # ---- search
-
-    def _distances(self, vector: bytes, rows: memoryview) -> memoryview[float]:
-        if not rows.nbytes:
-            return memoryview(b"").cast("d")
-        query = memoryview(vector).cast("b", (1, self.dimensions))
-        table = rows.cast("B").cast("b", (rows.nbytes // self.dimensions, self.dimensions))
-        return memoryview(cast(bytes, simsimd.cdist(query, table, "cos"))).cast("B").cast("d")
-
-    def _gather(self, view: _View, allowed: Collection[int]) -> tuple[list[int], memoryview]:
-        keys: list[int] = []
-        rows: list[memoryview] = []
-        for key in sorted(allowed):
-            place = bisect_left(view.keys, key)
-            if place < len(view.keys) and view.keys[place] == key:
-                keys.append(key)
-                rows.append(self._rows(view, place, place + 1))
-        return keys, memoryview(b"".join(rows)).cast("b")
-
-    def _rows(self, view: _View, start: int, end: int) -> memoryview:
-        return view.rows[start * self.dimensions : end * self.dimensions]
 
     # ---- the file
 
@@ -222,7 +186,7 @@ class FlatVectorStore:
         (checksum,) = _CHECKSUM.unpack_from(data, _HEADER.size)
         if checksum != crc32(data[_START:first], crc32(data[: _HEADER.size])):
             return _NOTHING
-        return _View(generation, data[_START:first].cast("q"), data[first:].cast("b"), row_sum)
+        return _View(generation, Table(data[_START:first].cast("q"), data[first:].cast("b"), dimensions), row_sum)
 
     def _write(self, generation: int) -> None:
         view = _NOTHING if self._cleared else self._view
@@ -247,55 +211,13 @@ class FlatVectorStore:
         for key in sorted(self._changed):
             place = bisect_left(view.keys, key, start)
             if place > start:
-                yield view.keys[start:place], self._rows(view, start, place)
+                yield view.keys[start:place], view.table.part(start, place)
             start = place + (place < len(view.keys) and view.keys[place] == key)
             row = self._changed[key]
             if row is not None:
                 yield (key,), row
         if start < len(view.keys):
-            yield view.keys[start:], self._rows(view, start, len(view.keys))
-
-
-def _near_inside(
-    distances: memoryview[float], keys: Sequence[int], k: int, allowed: Collection[int] | None
-) -> list[int]:
-    """Return the places of the k smallest allowed distances, and some more: of the nearest first, then of all."""
-    if allowed is None:
-        return _near(distances, k)
-    inside = allowed if isinstance(allowed, (set, frozenset)) else set(allowed)
-    near = _near(distances, 4 * k * max(len(keys) // len(inside), 1))
-    places = [place for place in near if keys[place] in inside]
-    if len(places) >= k or len(near) == len(keys):
-        return places
-    return [place for place, key in enumerate(keys) if key in inside]
-
-
-def _near(distances: memoryview[float], k: int) -> list[int]:
-    """Return the places of the k smallest distances, and some more, ascending.
-
-    A search alone does not pay for loading numpy. Where indexing or the server has, it looks three times as fast.
-    """
-    numpy: Any = sys.modules.get("numpy")
-    if numpy is None or len(distances) <= k:
-        return _near_by_sample([*distances], k)
-    values = numpy.asarray(distances)
-    limit = numpy.partition(values, k - 1)[k - 1]
-    return cast(list[int], numpy.flatnonzero(values <= limit).tolist())
-
-
-def _near_by_sample(distances: list[float], k: int) -> list[int]:
-    """Do the same without numpy; a sample says how far to look.
-
-    Numbers, not pairs: the garbage collector counts each tuple, and would run in the middle of every search.
-    """
-    sample = sorted(distances[::_SAMPLE])
-    far = 2 * k // _SAMPLE + 8
-    if far < len(sample):
-        limit = sample[far]
-        near = [place for place, distance in enumerate(distances) if distance <= limit]
-        if len(near) >= k:
-            return near
-    return list(range(len(distances)))
+            yield view.keys[start:], view.table.part(start, len(view.keys))
 
 
 def _content(file: File) -> memoryview:

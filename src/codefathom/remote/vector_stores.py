@@ -1,0 +1,75 @@
+"""From the settings to the store of a project's vectors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
+
+from codefathom.config.settings import Settings
+from codefathom.providers.base import Embedder
+from codefathom.stores.base import VectorStore
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.folder import Folder
+from codefathom.system.adapters import VECTOR_STORES, load
+
+if TYPE_CHECKING:
+    from codefathom.stores.vectors.candidates import StoreOptions
+
+
+class IndexedProject(NamedTuple):
+    """A project whose vectors are to be stored."""
+
+    root: str
+    index_folder: Folder
+    settings: Settings
+    variables: Mapping[str, str]  # of the environment
+
+
+def vector_store(place: IndexedProject, catalog: Catalog, embedder: Embedder, kind: str) -> VectorStore:
+    """Return the view of the vectors of a model. Raises SettingsError for a store whose library is not installed."""
+    name = vector_folder(embedder)
+    folder, owner = place.index_folder.below(name), f"{catalog.identity} {name}"
+    adapter = load("store.vectors", kind, VECTOR_STORES)
+    if kind == "flat":
+        store: VectorStore = adapter(folder, embedder.dimensions, owner)
+        return store
+    # A search with the default imports none of them.
+    from codefathom.stores.rescored import RescoredStore, RowsOf
+    from codefathom.stores.vectors.candidates import StoreSetup
+
+    options = _options(place)
+    setup = StoreSetup(folder, embedder.dimensions, options, place.variables.get(VECTOR_STORES[kind].key_variable, ""))
+    rows = RowsOf(catalog, embedder.name, owner, options.project, embedder.dimensions)
+    return RescoredStore(adapter(setup), rows)
+
+
+def vector_folder(embedder: Embedder) -> str:
+    """Return a name for each model: vectors of two models never meet, and going back to a model costs nothing."""
+    name = blake2b(f"{embedder.name}:{embedder.dimensions}".encode(), digest_size=4).hexdigest()
+    return f"vectors-{name}"
+
+
+def _options(place: IndexedProject) -> StoreOptions:
+    from codefathom.stores.vectors.candidates import StoreOptions
+
+    store = place.settings.store
+    return StoreOptions(
+        url=store.url,
+        collection=store.collection,
+        project=store.project or project_key(place.root),
+        exact=store.exact,
+        hnsw_m=store.hnsw_m,
+        hnsw_ef_construct=store.hnsw_ef_construct,
+        hnsw_ef=store.hnsw_ef,
+        on_disk=store.on_disk,
+        batch=store.batch,
+        timeout_s=store.timeout_s,
+    )
+
+
+def project_key(root: str) -> str:
+    """Return the name of a project among others in one collection: the same for each build in this folder."""
+    digest = blake2b(root.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return f"{os.path.basename(root) or 'root'}-{digest}"

@@ -1,0 +1,76 @@
+"""The form in which stores of other makers keep a chunk: id, unit vector and payload."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from codefathom.stores.conditions import normalise, path_fields
+from codefathom.stores.vectors.candidates import Payload
+from codefathom.types import Chunk, Filter, Where
+
+_NAMESPACE = uuid.UUID("6f0b0f0e-2f5c-5d5f-9a44-0c6a3f6f5d10")  # of all ids
+# The fields a store can filter by, as they are called in a condition and in the payload. Their values are lower case.
+FILTERED = {"language": "language", "ext": "extension"}
+
+
+def point_id(project: str, chunk: Chunk) -> str:
+    """Return a UUIDv5 of project and content: path, text and n-th occurrence of the text in its file."""
+    return str(uuid.uuid5(_NAMESPACE, f"{project}\0{chunk.id}"))
+
+
+def payload_of(project: str, chunk: Chunk) -> Payload:
+    """Return the fields of a chunk that a store shows; secrets in it are masked as in the index."""
+    fields = path_fields(chunk.path)
+    return {
+        "project": project,
+        "file_path": _clean(chunk.path),
+        "file_dir": _clean(fields["dir"]),
+        "file_name": _clean(fields["name"]),
+        "extension": _clean(fields["ext"]),
+        "language": chunk.language,
+        "chunk_type": chunk.kind,
+        "symbol": _clean(chunk.symbol),
+        "start_line": chunk.start_line,
+        "end_line": chunk.end_line,
+        "content": _clean(chunk.text),
+    }
+
+
+def _clean(text: str) -> str:
+    """Return a text that any database takes: no half characters, no NUL."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
+def fields_of_condition(where: Where | None) -> Mapping[str, Sequence[str]] | None:
+    """Return the part of a condition that a store can test itself, None without one: each field has one of the values.
+
+    It lets pass at least what the condition lets pass.
+    """
+    if where is None:
+        return None
+    fields: dict[str, Sequence[str]] = {}
+    for part in _all_needed(normalise(where)):
+        if part.field in FILTERED and part.operator in {"eq", "in"}:
+            values = part.value if isinstance(part.value, tuple) else (part.value,)
+            fields.setdefault(FILTERED[part.field], [str(value).lower() for value in values])
+    return fields or None
+
+
+def _all_needed(where: Where) -> Iterator[Filter]:
+    """Yield the conditions that must each hold."""
+    if isinstance(where, Filter):
+        yield where
+    elif where.operator == "AND":
+        for part in where.filters:
+            yield from _all_needed(part)
+
+
+def unit_rows(vectors: Sequence[bytes], dimensions: int) -> Any:
+    """Return int8 rows as float32 rows of length 1, in the shape (rows, dimensions); a zero row stays zero."""
+    import numpy as np  # noqa: PLC0415 -- only a store of other makers needs it
+
+    rows = np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(-1, dimensions).astype(np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.maximum(lengths, 1e-12)
