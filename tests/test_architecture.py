@@ -86,6 +86,7 @@ LIBRARIES = {
         "providers/local/reduce.py",
         "providers/local/static.py",
         "providers/local/transformer.py",
+        "stores/vectors/duckdb_vectors.py",
         "stores/vectors/faiss_vectors.py",
         "stores/vectors/flat_vectors.py",
         "stores/vectors/payload.py",

@@ -55,7 +55,7 @@ PERMISSIONS: Mapping[str, Permission] = {
     **_each(_LOWER, "embed", "batch batch_tokens max_tokens timeout_s threads"),
     **_each(_CLOSED, "embed", "query_prefix document_prefix"),  # they belong to the model, which is the user's
     # Where vectors and texts are sent, and what other projects share.
-    **_each(_CLOSED, "store", "vectors url collection project exact hnsw_m hnsw_ef_construct hnsw_ef on_disk"),
+    **_each(_CLOSED, "store", "vectors collection project exact hnsw_m hnsw_ef_construct hnsw_ef on_disk"),
     **_each(_LOWER, "store", "batch timeout_s"),
     **_each(
         _FREE, "search", "limit level mode candidates fusion ranking rrf_k lexical_weight vector_weight min_similarity"

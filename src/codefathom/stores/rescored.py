@@ -59,10 +59,17 @@ class _Question(NamedTuple):
 class RescoredStore:
     """A vector view over a store of other makers. Safe to search from several threads."""
 
-    def __init__(self, store: CandidateStore, source: RowsOf, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        store: CandidateStore,
+        source: RowsOf,
+        sleep: Callable[[float], None] = time.sleep,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._store = store
         self._source = source
         self._sleep = sleep
+        self._now = now
         self._label: Label | None = None
         self._is_label_read = False
         self._is_cleared = False
@@ -165,10 +172,12 @@ class RescoredStore:
         source, left = self._source, iter(keys)
         while page := list(islice(left, _PAGE)):
             rows, chunks = source.catalog.rows(source.model, page), source.catalog.chunks(page)
+            modified_s = source.catalog.modified_s({chunk.path for chunk in chunks.values()})
             for key in page:
                 if key in rows and key in chunks:
                     chunk = chunks[key]
-                    yield Point(point_id(source.project, chunk), key, rows[key], payload_of(source.project, chunk))
+                    payload = payload_of(source.project, chunk, modified_s.get(chunk.path, 0.0))
+                    yield Point(point_id(source.project, chunk), key, rows[key], payload)
 
     # ---- search
 
@@ -245,7 +254,7 @@ class RescoredStore:
 
     def _ask(self, ask: Callable[[], _T]) -> _T:
         """Ask the store, several times if need be. Raises StoreAwayError, at once in the pause that follows it."""
-        if time.monotonic() < self._pause_ends_at:
+        if self._now() < self._pause_ends_at:
             raise StoreAwayError(self._problem)
         wait_s = _FIRST_WAIT_S
         for attempt in range(1 if self._problem else _ATTEMPTS):
@@ -260,7 +269,7 @@ class RescoredStore:
             self._problem, self._pause_ends_at = "", 0.0
             self._table = (-1, NO_ROWS)
             return answer
-        self._problem, self._pause_ends_at = str(problem), time.monotonic() + _PAUSE_S
+        self._problem, self._pause_ends_at = str(problem), self._now() + _PAUSE_S
         raise problem
 
 

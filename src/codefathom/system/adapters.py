@@ -25,6 +25,7 @@ class Adapter(NamedTuple):
 VECTOR_STORES = {
     "flat": Adapter("codefathom.stores.vectors.flat_vectors:FlatVectorStore"),
     "faiss": Adapter("codefathom.stores.vectors.faiss_vectors:FaissStore", "faiss"),
+    "duckdb": Adapter("codefathom.stores.vectors.duckdb_vectors:DuckdbStore", "duckdb"),
 }
 
 

@@ -124,7 +124,7 @@ class CandidateStoreContract(VectorStoreContract):
 def chunk_of(number: int) -> Chunk:
     """Return a chunk whose content follows from a number."""
     language = _LANGUAGES[number % 3]
-    text = f"line {number}\\n"
+    text = f"line {number}\n"
     return Chunk(f"id-{number}", f"src/file{number}.x", language, "function", "", (), number + 1, number + 1, text)
 
 
@@ -178,6 +178,10 @@ class CatalogOfRows:
         """Return the keys that were removed after a generation."""
         gone = self._read("SELECT key FROM gone WHERE generation > ?", (since,))
         return CatalogChanges(iter(()), [row[0] for row in gone], True)
+
+    def modified_s(self, paths: Collection[str]) -> dict[str, float]:
+        """Return nothing: there are no documents."""
+        return {}
 
     def n_rows(self, model: str) -> int:
         """Count the rows."""

@@ -32,7 +32,7 @@ def test_the_default_store_is_loaded_by_its_name() -> None:
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
     with pytest.raises(SettingsError, match=r"store\.vectors cannot be 'none'") as error:
         load("store.vectors", "none", VECTOR_STORES)
-    assert error.value.hint == "choose one of flat"
+    assert error.value.hint == f"choose one of {', '.join(VECTOR_STORES)}"
 
 
 def test_a_missing_library_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -319,6 +319,12 @@ class Catalog:
             ),
         )
 
+    def modified_s(self, paths: Collection[str]) -> dict[str, float]:
+        """Return the time stamps of documents, in seconds since 1970."""
+        names = sorted(paths)[:_MAX_PARAMETERS]
+        rows = self._read(f"SELECT path, mtime_ns FROM documents WHERE path IN ({_marks(names)})", names)
+        return {path: mtime_ns / 1e9 for path, mtime_ns in rows}
+
     def n_rows(self, model: str) -> int:
         """Count the chunks that have a vector of this model."""
         counted = "SELECT count(*) FROM chunks c JOIN embeddings e ON e.text_hash = c.text_hash WHERE e.model = ?"

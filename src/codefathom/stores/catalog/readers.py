@@ -177,6 +177,10 @@ class RowCatalog(Protocol):
         """Return the chunks that were added, and the keys that were removed, after a generation."""
         ...
 
+    def modified_s(self, paths: Collection[str]) -> dict[str, float]:
+        """Return the time stamps of documents, in seconds since 1970."""
+        ...
+
     def n_rows(self, model: str) -> int:
         """Count the chunks that have a vector of this model."""
         ...

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from codefathom.stores.folder import Folder
 
-Payload = Mapping[str, str | int | bool]
+Payload = Mapping[str, str | int | float]
 
 
 class Label(NamedTuple):

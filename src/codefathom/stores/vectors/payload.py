@@ -20,8 +20,11 @@ def point_id(project: str, chunk: Chunk) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{project}\0{chunk.id}"))
 
 
-def payload_of(project: str, chunk: Chunk) -> Payload:
-    """Return the fields of a chunk that a store shows; secrets in it are masked as in the index."""
+def payload_of(project: str, chunk: Chunk, modified_s: float = 0.0) -> Payload:
+    """Return the fields of a chunk that a store shows; secrets in it are masked as in the index.
+
+    `modified_s`: time stamp of its file, in seconds since 1970.
+    """
     fields = path_fields(chunk.path)
     return {
         "project": project,
@@ -34,6 +37,7 @@ def payload_of(project: str, chunk: Chunk) -> Payload:
         "symbol": _clean(chunk.symbol),
         "start_line": chunk.start_line,
         "end_line": chunk.end_line,
+        "mtime": modified_s,
         "content": _clean(chunk.text),
     }
 
