@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerRequest
     from codefathom.answer.ask import AnswerSources, Text
     from codefathom.project.browsing import Files
+    from codefathom.project.stores.desk import StoreDesk
     from codefathom.providers.base import ChatModel
     from codefathom.stores.lock import WriterLock
     from codefathom.types import Check
@@ -154,7 +156,7 @@ class Engine:
         """The opened index, for callers that ask several projects at once, measure or test."""
         with self._lock:
             # One that is replaced stays open: another thread may be reading it.
-            if self._opened is None or self._opened.catalog.is_replaced:
+            if self._opened is None or self._opened.catalog.is_replaced or self._opened.is_moved:
                 self._opened = OpenedProject(self.place, self._on_wait, self._wrap_model)
             return self._opened
 
@@ -195,7 +197,26 @@ class Engine:
 
         with self._lock:
             self.close()
-            return remove_index(self.place, wait_s=self.settings.index.wait_s if wait_s is None else wait_s)
+            wait_s = self.settings.index.wait_s if wait_s is None else wait_s
+            return remove_index(self.place, wait_s=wait_s, leave_store=self._leave_store)
+
+    def _leave_store(self) -> None:
+        """Remove what a store of other makers has of this project. Raises StoreError."""
+        try:
+            project = OpenedProject(self.place, self._on_wait)
+        except IndexingError:  # it cannot be read any more, so that nobody knows where its vectors are
+            return
+        with closing(project) as opened:
+            if opened.store.vectors != "flat":
+                with closing(opened.vector_store(opened.store)) as store:
+                    store.drop()
+
+    @property
+    def stores(self) -> StoreDesk:
+        """The stores of this project's vectors."""
+        from codefathom.project.stores.desk import StoreDesk
+
+        return StoreDesk(self._believed(self.opened), self._on_progress)
 
     def refresh(self) -> bool:
         """Bring the index up to date as `search.refresh` says, as each question does; return whether it is behind."""

@@ -19,6 +19,7 @@ from codefathom.types import (
     SearchResult,
     SecretPlace,
     Status,
+    StoreReport,
 )
 
 if TYPE_CHECKING:
@@ -137,8 +138,8 @@ def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
     return {"files": [file._asdict() for file in files]}
 
 
-def plain_shape(value: RelatedResult | Context | IndexReport | Status) -> dict[str, Any]:
-    """Return a result whose fields are the keys: related, context, index and status."""
+def plain_shape(value: RelatedResult | Context | IndexReport | Status | StoreReport) -> dict[str, Any]:
+    """Return a result whose fields are the keys: related, context, index, status and store."""
     return asdict(value)
 
 

@@ -203,8 +203,8 @@ class SearchResult:
 class Progress:
     """One step of a long run; only faces print it."""
 
-    phase: str  # wait scan index write purposes embed paused
-    n_done: int  # files; in the phase embed, chunks
+    phase: str  # wait scan index write purposes embed move paused
+    n_done: int  # files; in the phases embed and move, chunks
     n_total: int
     path: str = ""
     n_chunks: int = 0
@@ -386,6 +386,16 @@ class Status:
     kept: tuple[str, ...] = ()  # the settings of these that an index run was given, and that hold since then
     incomplete: str = ""  # how far the first run has come, when it was not completed
     doubt: str = ""  # why the index that lies there is not believed; then nothing of it is told
+
+
+@dataclass(frozen=True, slots=True)
+class StoreReport:
+    """The comparison of a store of vectors with the index."""
+
+    store: str
+    n_rows: int  # vectors of the index
+    same: float  # share of the nearest vectors of a sample that the store finds
+    problem: str = ""  # why the two do not agree
 
 
 @dataclass(frozen=True, slots=True)

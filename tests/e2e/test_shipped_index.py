@@ -349,6 +349,24 @@ def test_an_empty_catalogue_with_full_views(
     assert all_told(shipped) == truth
 
 
+@pytest.mark.parametrize("is_empty", [False, True])
+def test_choices_of_whoever_made_it_do_not_hold(
+    is_empty: bool, shipped: Path, truth: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither which files are indexed, nor where the vectors go."""
+    tables = ("documents", "chunks", "symbols", "refs", "embeddings", "removed", "failures", "skipped", "rejected")
+    if is_empty:
+        attack(shipped, ";".join(f"DELETE FROM {table}" for table in (*tables, "sqlite_sequence")))
+        attack(shipped, "DELETE FROM meta WHERE key NOT IN ('format', 'identity')")
+    rules = '{"required_exts": [".nothing"], "ignore": ["auth/"]}'
+    attack(shipped, f"INSERT OR REPLACE INTO meta VALUES ('kept rules', '{rules}')")
+    attack(shipped, "INSERT OR REPLACE INTO meta VALUES ('store', 'faiss http://127.0.0.1:1/')")
+    become("reader", tmp_path, monkeypatch)
+    assert all_told(shipped) == truth
+    with Engine.open(str(shipped)) as engine:
+        assert engine.stores.in_force == Settings().store
+
+
 def test_before_it_is_compared_nothing_of_it_is_told(
     shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -180,6 +180,16 @@ class ImportOptions(NamedTuple):
     file: str = "-"
 
 
+class StoreOptions(NamedTuple):
+    """`fathom store`."""
+
+    common: Common
+    action: str
+    target: str = ""
+    to: str = ""
+    fix: bool = False
+
+
 class Command(NamedTuple):
     """One command: its purpose, its operands and options, and the type of its parsed options."""
 
@@ -192,6 +202,7 @@ class Command(NamedTuple):
 
 
 SHELLS = ("bash", "zsh", "fish")
+STORE_ACTIONS = ("verify", "move", "remove")
 EXPORT_FORMATS = ("index-json", "jsonl")
 CONTEXT_FORMATS = ("files", "autocoder", "markdown", "xml", "json")
 
@@ -485,6 +496,24 @@ COMMANDS = (
         (Option(("--as",), "format of the file", "FORMAT", choices=EXPORT_FORMATS, required=True),),
         ImportOptions,
         ("fathom import --as jsonl chunks.jsonl",),
+    ),
+    Command(
+        "store",
+        "where the vectors are kept: compare with the index, move to another store, remove from one",
+        (
+            Option(("action",), "the thing to do", "ACTION", choices=STORE_ACTIONS, required=True),
+            Option(
+                ("target",),
+                "the store, such as faiss or qdrant://localhost:6333; by default the one that is used",
+                "STORE",
+            ),
+        ),
+        (
+            Option(("--to",), "same as STORE", "STORE"),
+            Option(("--fix",), "verify: fill a store that differs from the index anew"),
+        ),
+        StoreOptions,
+        ("fathom store verify", "fathom store move --to duckdb", "fathom store remove faiss"),
     ),
     Command(
         "serve",

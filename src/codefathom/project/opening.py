@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
-from codefathom.config.settings import Settings
+from codefathom.config.settings import Settings, StoreSettings
 from codefathom.errors import (
     DamagedError,
     IndexingError,
@@ -24,12 +24,14 @@ from codefathom.index.chunk import ChunkLimits
 from codefathom.index.plan import Recipe
 from codefathom.project.kept_rules import scan_rules, with_kept
 from codefathom.project.location import Location, index_place
+from codefathom.project.stores.choice import store_in_force
 from codefathom.providers.base import ChatModel, Embedder, Reranker
 from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.remote.vector_stores import IndexedProject, vector_folder, vector_store
 from codefathom.search.ranking.fuse import Fusion
 from codefathom.search.retrieve import Sources
 from codefathom.source.origin import Originals, Tree
+from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.folder import Folder, writing_error
 from codefathom.stores.lexical.lexical_view import LexicalView
@@ -76,6 +78,7 @@ class OpenedProject:
             self.catalog = self.catalog.renewed()
             self._is_known = self._claims()
         self.embedder = self._embedder()  # of the settings
+        self.store = self._store()
         # What takes long is made later; see `project/upgrading.py`.
         self._first = BundledEmbedder() if is_slow(place.settings) else self.embedder
         lexical = LexicalView.open(folder.below("lexical"), self.catalog.identity)
@@ -124,6 +127,15 @@ class OpenedProject:
         self._is_known = True
         return self._registry.add(index_place(self.place), word)
 
+    @property
+    def is_moved(self) -> bool:
+        """True if another process has moved the vectors to another store."""
+        return self._store() != self.store
+
+    def _store(self) -> StoreSettings:
+        settings = self.place.settings
+        return store_in_force(settings, self.catalog) if self._is_known else settings.store
+
     def _knows(self) -> bool:
         return self.catalog.is_marked_with(self._registry.word(index_place(self.place)))
 
@@ -141,11 +153,15 @@ class OpenedProject:
         return self._sources if self._upgrade is None else self._upgrade.sources(self._sources)
 
     def _views(self, lexical: LexicalView, embedder: Embedder) -> Views:
-        # The bundled model's vectors stand in for those of a slow one only; they need no store of other makers.
-        place, settings = self.place, self.place.settings
-        kind = settings.store.vectors if embedder is self.embedder else "flat"
-        project = IndexedProject(place.root, place.index_folder, settings, place.variables)
-        return Views(self.catalog, lexical, vector_store(project, self.catalog, embedder, kind), embedder.name)
+        # The bundled model's vectors only stand in for those of a slow one; they need no store of other makers.
+        store = self.store if embedder is self.embedder else self.store._replace(vectors="flat")
+        return Views(self.catalog, lexical, self.vector_store(store, embedder), embedder.name)
+
+    def vector_store(self, store: StoreSettings, embedder: Embedder | None = None) -> VectorStore:
+        """Return a store of the vectors of a model, by default of the one that the settings name."""
+        place = self.place
+        project = IndexedProject(place.root, place.index_folder, store, place.variables)
+        return vector_store(project, self.catalog, embedder or self.embedder)
 
     def _to_upgrade(self, lexical: LexicalView) -> Upgrade:
         from codefathom.project.upgrading import Upgrade, UpgradedIndex, UpgradeLimits

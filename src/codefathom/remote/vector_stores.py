@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from codefathom.config.settings import Settings
+from codefathom.config.settings import StoreSettings
 from codefathom.providers.base import Embedder
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import Catalog
@@ -23,13 +23,13 @@ class IndexedProject(NamedTuple):
 
     root: str
     index_folder: Folder
-    settings: Settings
+    store: StoreSettings
     variables: Mapping[str, str]  # of the environment
 
 
-def vector_store(place: IndexedProject, catalog: Catalog, embedder: Embedder, kind: str) -> VectorStore:
+def vector_store(place: IndexedProject, catalog: Catalog, embedder: Embedder) -> VectorStore:
     """Return the view of the vectors of a model. Raises SettingsError for a store whose library is not installed."""
-    name = vector_folder(embedder)
+    name, kind = vector_folder(embedder), place.store.vectors
     folder, owner = place.index_folder.below(name), f"{catalog.identity} {name}"
     adapter = load("store.vectors", kind, VECTOR_STORES)
     if kind == "flat":
@@ -54,7 +54,7 @@ def vector_folder(embedder: Embedder) -> str:
 def _options(place: IndexedProject) -> StoreOptions:
     from codefathom.stores.vectors.candidates import StoreOptions
 
-    store = place.settings.store
+    store = place.store
     return StoreOptions(
         url=store.url,
         collection=store.collection,

@@ -124,6 +124,10 @@ class VectorStore(Protocol):
         """Make all changes visible and durable at once, under this generation."""
         ...
 
+    def drop(self) -> None:
+        """Remove all that the store has of the project, at once."""
+        ...
+
     def nearest(
         self, vector: bytes, k: int, allowed: Collection[int] | None = None, where: Where | None = None
     ) -> list[tuple[int, float]]:

@@ -8,6 +8,7 @@ Until it can be, the catalogue's rows are looked through; after a pause it is as
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ _MARGIN = 32  # candidates more than are wanted, so that ties and rounding are d
 _WIDER = 4
 _ROUNDING = 1e-4  # of a similarity in float32
 _PAGE = 1_000
+_STEP = 20_000  # rows of a move that are written, and kept, at a time
 
 _T = TypeVar("_T")
 
@@ -146,6 +148,30 @@ class RescoredStore:
             self._ask(lambda: self._store.apply(self._change(generation)))
         self._is_changed = self._is_cleared = False
         self._read_label(again=True)
+
+    def filled(self, generation: int) -> Iterator[int]:
+        """Write all rows of the catalogue in steps; yield how many are there. One that was killed goes on from there.
+
+        The catalogue must not change meanwhile. Raises StoreError.
+        """
+        source = self._source
+        keys = [row.key for row in source.catalog.vectors(source.model)]
+        label = self._ask(self._store.label)
+        begin = f"{source.owner} up to "
+        n_done, is_begun = 0, label is not None and label.owner.startswith(begin) and label.generation == generation
+        if label is not None and is_begun:
+            n_done = bisect_right(keys, int(label.owner.removeprefix(begin)))
+            yield n_done
+        while n_done < len(keys):
+            step = keys[n_done : n_done + _STEP]
+            self._write_step(step, Label(f"{begin}{step[-1]}", generation), is_first=not is_begun)
+            n_done, is_begun = n_done + len(step), True
+            yield n_done
+        self._ask(lambda: self._store.apply(Change((), (), not keys, Label(source.owner, generation))))
+        self._is_label_read = self._is_cleared = False
+
+    def _write_step(self, keys: Sequence[int], label: Label, *, is_first: bool) -> None:
+        self._ask(lambda: self._store.apply(Change(self._points(keys), (), is_first, label)))
 
     def close(self) -> None:
         """Release files and connections. Uncommitted changes are dropped."""

@@ -26,6 +26,7 @@ from codefathom.cli.options import (
     SearchOptions,
     ServeOptions,
     StatusOptions,
+    StoreOptions,
     SymbolsOptions,
 )
 from codefathom.errors import SourceError, UsageError
@@ -373,6 +374,13 @@ def index(options: IndexOptions, face: Face) -> int:
     return run(options, face)
 
 
+def store(options: StoreOptions, face: Face) -> int:
+    """Compare, move or remove the vectors of a store."""
+    from codefathom.cli.commands.store_command import run
+
+    return run(options, face)
+
+
 def serve(options: ServeOptions, face: Face) -> int:
     """Answer over HTTP."""
     from codefathom.cli.commands.serve_command import run
@@ -395,6 +403,7 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "export": export,
     "import": import_,
     "serve": serve,
+    "store": store,
     "completion": completion,
     "version": version,
 }

@@ -23,6 +23,7 @@ _PHASES = {
     "write": "writing",
     "views": "writing",
     "embed": "embedding",
+    "move": "moving",
     "purposes": "purposes",
     "paused": "paused",
 }
@@ -88,7 +89,7 @@ def extent_text(extent: Extent) -> str:
 
 def describe(event: Progress, seconds: float) -> str:
     """Return one line: phase, bar, files or chunks, their number a second, time left; `seconds` are of this phase."""
-    unit = "chunks" if event.phase == "embed" else "files"
+    unit = "chunks" if event.phase in ("embed", "move") else "files"
     parts = [f"{_PHASES.get(event.phase, event.phase):<8}"]
     if event.n_total:
         n_filled = _WIDTH * event.n_done // event.n_total

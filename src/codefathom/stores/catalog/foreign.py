@@ -20,6 +20,7 @@ from codefathom.stores.catalog.writing import apply_batch, put_meta
 _MARK = "known:"  # in front of the word by which a user knows this index again
 _MAX_MARKS = 50
 _OWN_META = ("format", "identity", "generation")
+_KEPT_META = (*_OWN_META, "set_aside")
 _MAX_KEY = 2**53  # the largest integer that every library takes as a key
 _PARTS = ("chunks", "symbols", "refs")  # of a document
 # Columns about the place of a row, not about the content of the file. A clone has other time stamps.
@@ -176,6 +177,7 @@ def claim(db: sqlite3.Connection, word: str) -> bool:
     """
     if not is_empty(db) or db.execute(f"SELECT 1 FROM meta WHERE key LIKE '{_MARK}%'").fetchone():
         return False
+    db.execute(f"DELETE FROM meta WHERE key NOT IN ({_marks(_KEPT_META)})", _KEPT_META)  # choices of somebody else
     put_meta(db, {"identity": os.urandom(8).hex(), **mark(word)})
     return True
 

@@ -157,6 +157,12 @@ class FlatVectorStore:
         self._stamp = None
         self.reload()
 
+    def drop(self) -> None:
+        """Remove the file."""
+        self.close()
+        if self._file.folder.exists():
+            self._file.remove()
+
     problem = ""  # a file beside the index is never away
 
     def nearest(

@@ -1,0 +1,39 @@
+"""`fathom store`: compares the store of the vectors with the index, moves them to another, removes them from one."""
+
+from __future__ import annotations
+
+from codefathom.cli.face import Face
+from codefathom.cli.options import StoreOptions
+from codefathom.errors import UsageError
+from codefathom.shapes import plain_shape, to_json
+from codefathom.types import StoreReport
+
+
+def run(options: StoreOptions, face: Face) -> int:
+    """Do one action. Return 1 if a store differs from the index."""
+    target = options.target or options.to
+    if options.action != "verify" and not target:
+        raise UsageError(
+            f"`fathom store {options.action}` needs the name of a store",
+            hint=f"for example: fathom store {options.action} faiss",
+        )
+    with face.open() as engine:
+        engine.refresh()
+        if options.action == "remove":
+            store = engine.stores.remove(target)
+            face.write(to_json({"store": store}) if face.common.json else f"removed this project from {store}\n")
+            return 0
+        if options.action == "move":
+            before = engine.stores.in_force.vectors
+            report = engine.stores.move(target)
+            face.note(f"the vectors in {before} were kept; `fathom store remove {before}` removes them")
+        else:
+            report = engine.stores.verify(target, repair=options.fix)
+    face.write(to_json(plain_shape(report)) if face.common.json else f"{_text(report)}\n")
+    return 1 if report.problem else 0
+
+
+def _text(report: StoreReport) -> str:
+    if report.problem:
+        return f"{report.store} differs from the index: {report.problem}; `fathom store verify --fix` fills it anew"
+    return f"{report.store} holds the {report.n_rows:,} vectors of the index, and finds {report.same:.0%} of a sample"

@@ -1,0 +1,130 @@
+"""Moving the vectors of a project to another store, comparing a store with the index, and removing what it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+
+from codefathom.config.settings import StoreSettings
+from codefathom.errors import MismatchError, SettingsError, UsageError
+from codefathom.project.opening import OpenedProject
+from codefathom.project.stores.choice import is_chosen, keep_store, shown_store, store_named
+from codefathom.stores.base import VectorStore
+from codefathom.stores.lock import held_lock
+from codefathom.stores.rescored import RescoredStore
+from codefathom.stores.vectors.nearest import nearest_rows, table_of
+from codefathom.types import Progress, StoreReport
+
+_SAMPLE, _NEAREST = 20, 10  # vectors that are asked for, and their neighbours that are compared
+_ENOUGH = 0.8  # share of neighbours that an approximate store must find
+
+
+class StoreDesk:
+    """The stores of one opened project. The index itself is only read."""
+
+    def __init__(self, opened: OpenedProject, on_progress: Callable[[Progress], None] = lambda _: None) -> None:
+        self._opened = opened
+        self._on_progress = on_progress
+
+    @property
+    def in_force(self) -> StoreSettings:
+        """The store in which searches look."""
+        return self._opened.store
+
+    def move(self, target: str) -> StoreReport:
+        """Copy the vectors from the catalogue to a store, compare, and switch to it; the old store stays as it is.
+
+        A move that was killed goes on where it stopped. Raises UsageError, SettingsError, MismatchError, StoreError.
+        """
+        opened, settings = self._opened, self._opened.place.settings
+        chosen = store_named(target, opened.store)
+        if (chosen.vectors, chosen.url) == (opened.store.vectors, opened.store.url):
+            raise UsageError(f"the vectors are in {shown_store(chosen)} already", hint="name another store")
+        if is_chosen(settings):
+            raise SettingsError(
+                f"store.vectors is set to {settings.store.vectors!r} ({settings.origins['store.vectors']}), "
+                "which a move does not change",
+                hint="remove this setting, then move; or change it, and run `fathom index`",
+            )
+        with held_lock(opened.lock()), closing(opened.vector_store(chosen)) as store:
+            self._fill(store)
+            report = _compared(store, chosen, opened)
+            if report.problem:
+                raise MismatchError(
+                    f"{report.store} does not give the vectors of the index: {report.problem}",
+                    hint="nothing was switched; try again, or choose another store",
+                )
+            keep_store(opened.catalog, chosen)
+            store.commit(opened.catalog.generation)
+            return report
+
+    def verify(self, target: str = "", *, repair: bool = False) -> StoreReport:
+        """Compare a store with the index: number of rows, and what some queries find. Raises StoreError.
+
+        With `repair`, a store that differs is filled anew.
+        """
+        opened = self._opened
+        chosen = store_named(target, opened.store)
+        with closing(opened.vector_store(chosen)) as store:
+            report = _compared(store, chosen, opened)
+            if not report.problem or not repair:
+                return report
+            with held_lock(opened.lock()):
+                store.clear()
+                self._fill(store)
+            return _compared(store, chosen, opened)
+
+    def remove(self, target: str) -> str:
+        """Remove what a store has of this project, and return its name. Raises UsageError for the store in force."""
+        opened = self._opened
+        chosen = store_named(target, opened.store)
+        if (chosen.vectors, chosen.url) == (opened.store.vectors, opened.store.url):
+            raise UsageError(
+                f"{shown_store(chosen)} is the store in which searches look",
+                hint="`fathom store move` to another store first, or remove the index with `fathom index --remove`",
+            )
+        with held_lock(opened.lock()), closing(opened.vector_store(chosen)) as store:
+            store.drop()
+        return shown_store(chosen)
+
+    def _fill(self, store: VectorStore) -> None:
+        """Write all rows of the catalogue to a store. Needs the writer lock."""
+        catalog, model = self._opened.catalog, self._opened.embedder.name
+        n_rows = catalog.n_rows(model)
+        self._on_progress(Progress("move", 0, n_rows))
+        if isinstance(store, RescoredStore):
+            for n_done in store.filled(catalog.generation):
+                self._on_progress(Progress("move", n_done, n_rows))
+            return
+        store.clear()
+        store.upsert(catalog.vectors(model))
+        store.commit(catalog.generation)
+
+
+def _compared(store: VectorStore, chosen: StoreSettings, opened: OpenedProject) -> StoreReport:
+    """Return the comparison of a store with the rows of the catalogue."""
+    catalog, model = opened.catalog, opened.embedder.name
+    name, n_rows = shown_store(chosen), catalog.n_rows(model)
+    store.reload()
+    if store.generation != catalog.generation:
+        problem = store.problem or f"it shows generation {store.generation}, the index is at {catalog.generation}"
+        return StoreReport(name, n_rows, 0.0, problem)
+    if damage := store.damage():
+        return StoreReport(name, n_rows, 0.0, damage)
+    share = _share_of_nearest(store, opened)
+    is_enough = share == 1.0 if chosen.exact else share >= _ENOUGH
+    return StoreReport(
+        name, n_rows, share, "" if is_enough else f"it finds {share:.0%} of the nearest vectors of a sample"
+    )
+
+
+def _share_of_nearest(store: VectorStore, opened: OpenedProject) -> float:
+    """Return the share of the nearest rows of some rows, in the catalogue, that the store finds."""
+    catalog, model = opened.catalog, opened.embedder.name
+    table = table_of(catalog.vectors(model), opened.embedder.dimensions)
+    n_same = n_all = 0
+    for _, _, _, vector in catalog.some_vectors(model, _SAMPLE):
+        nearest = {key for key, _ in nearest_rows(table, vector, _NEAREST)}
+        n_all += len(nearest)
+        n_same += len(nearest & {key for key, _ in store.nearest(vector, _NEAREST)})
+    return n_same / n_all if n_all else 1.0
