@@ -75,6 +75,8 @@ OURS = {
     "codefathom.project.kept_rules",
     "codefathom.project.location",
     "codefathom.project.opening",
+    "codefathom.project.stores",
+    "codefathom.project.stores.choice",
     "codefathom.providers",
     "codefathom.providers.base",
     "codefathom.providers.local",

@@ -180,7 +180,7 @@ class ImportOptions(NamedTuple):
     file: str = "-"
 
 
-class StoreOptions(NamedTuple):
+class StoreCommandOptions(NamedTuple):
     """`fathom store`."""
 
     common: Common
@@ -499,7 +499,7 @@ COMMANDS = (
     ),
     Command(
         "store",
-        "where the vectors are kept: compare with the index, move to another store, remove from one",
+        "where the vectors are kept: compare, move, remove",
         (
             Option(("action",), "the thing to do", "ACTION", choices=STORE_ACTIONS, required=True),
             Option(
@@ -512,7 +512,7 @@ COMMANDS = (
             Option(("--to",), "same as STORE", "STORE"),
             Option(("--fix",), "verify: fill a store that differs from the index anew"),
         ),
-        StoreOptions,
+        StoreCommandOptions,
         ("fathom store verify", "fathom store move --to duckdb", "fathom store remove faiss"),
     ),
     Command(

@@ -26,7 +26,7 @@ from codefathom.cli.options import (
     SearchOptions,
     ServeOptions,
     StatusOptions,
-    StoreOptions,
+    StoreCommandOptions,
     SymbolsOptions,
 )
 from codefathom.errors import SourceError, UsageError
@@ -374,7 +374,7 @@ def index(options: IndexOptions, face: Face) -> int:
     return run(options, face)
 
 
-def store(options: StoreOptions, face: Face) -> int:
+def store(options: StoreCommandOptions, face: Face) -> int:
     """Compare, move or remove the vectors of a store."""
     from codefathom.cli.commands.store_command import run
 

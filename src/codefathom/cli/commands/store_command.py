@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from codefathom.cli.face import Face
-from codefathom.cli.options import StoreOptions
+from codefathom.cli.options import StoreCommandOptions
 from codefathom.errors import UsageError
 from codefathom.shapes import plain_shape, to_json
 from codefathom.types import StoreReport
 
 
-def run(options: StoreOptions, face: Face) -> int:
+def run(options: StoreCommandOptions, face: Face) -> int:
     """Do one action. Return 1 if a store differs from the index."""
     target = options.target or options.to
     if options.action != "verify" and not target:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import re
 
 from codefathom.config.settings import Settings, StoreSettings
 from codefathom.errors import UsageError, without_login
@@ -57,7 +57,7 @@ def store_named(target: str, store: StoreSettings) -> StoreSettings:
     if kind not in VECTOR_STORES or not rest:
         forms = [*VECTOR_STORES, *(f"{name}://HOST:PORT" for name, (kind, _) in _SCHEMES.items() if kind == name)]
         raise UsageError(f"{without_login(target)!r} names no store", hint=f"write one of {', '.join(forms)}")
-    if urlsplit(target).password is not None:
+    if re.search("//[^/@]*:[^/@]*@", target):
         raise UsageError(
             f"the address {without_login(target)!r} contains a password, which would be kept with the index",
             hint=f"leave it out, and set {VECTOR_STORES[kind].key_variable}",
