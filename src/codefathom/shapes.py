@@ -62,6 +62,7 @@ def hit_shape(hit: Hit, *, whole: bool = True) -> dict[str, Any]:
         "start_line": chunk.start_line,
         "end_line": chunk.end_line,
         "line": hit.line,
+        "column": hit.column,
         "kind": chunk.kind,
         "name": hit.name,
         "language": chunk.language,

@@ -170,6 +170,7 @@ class Hit:
     line: int = 0  # the line to look at first, inside the chunk
     name: str = ""  # the symbol that it shows: the one it lies in, or one it holds that the question names
     stale: bool = False  # its file is gone, or has other bytes than when it was indexed: these lines are those of then
+    column: int = 0  # in `line`, in characters from 1: of the match, of the name, else of the first one not blank
 
 
 @dataclass(frozen=True, slots=True)

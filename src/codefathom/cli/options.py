@@ -65,6 +65,7 @@ class SearchOptions(NamedTuple):
     min_score: float = 0.0
     anyway: bool = False
     explain: bool = False
+    format: str = "text"
 
 
 class SymbolsOptions(NamedTuple):
@@ -204,6 +205,7 @@ class Command(NamedTuple):
 SHELLS = ("bash", "zsh", "fish")
 STORE_ACTIONS = ("verify", "move", "remove")
 EXPORT_FORMATS = ("index-json", "jsonl")
+SEARCH_FORMATS = ("text", "path")
 CONTEXT_FORMATS = ("files", "autocoder", "markdown", "xml", "json")
 
 COMMON_OPTIONS = (
@@ -326,6 +328,12 @@ COMMANDS = (
             _ANYWAY,
             Option(("--min-score",), "leave out hits with a lower score than this", "X", kind=float, low=0),
             Option(("--explain",), "show all signals from which the score of each hit is made"),
+            Option(
+                ("--format",),
+                "text shows lines of each hit; path prints one line, path:line:column: text",
+                "FORMAT",
+                choices=SEARCH_FORMATS,
+            ),
             _REFRESH,
         ),
         SearchOptions,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
-from codefathom.search.question.ranking_query import RankingQuery
+from codefathom.search.question.ranking_query import RankingQuery, last_of
 from codefathom.search.question.words import forms_of
 from codefathom.search.ranking.explain import best_line, best_name, matched_names, reason
 from codefathom.search.ranking.rank import RankedCandidate
@@ -46,14 +47,26 @@ def _explained(query: RankingQuery, chunk: Chunk, item: RankedCandidate) -> Hit:
     best = item.candidate.chunk if chunk.kind == "file" else chunk
     names = matched_names(query, best)
     line = item.candidate.line or best_line(query, best, names)
+    name = best_name(best, names, line)
     return Hit(
         chunk,
         item.score,
         item.signals,
         reason(query, best, names, item.signals, line),
         line,
-        "" if chunk.kind == "file" else best_name(best, names, line),
+        "" if chunk.kind == "file" else name,
+        column=item.candidate.column or _column(best, line, (name, *names.symbols, *names.shared, *best.names)),
     )
+
+
+def _column(chunk: Chunk, line: int, names: Iterable[str]) -> int:
+    """Return the column of the first of some names in a line, else of its first character that is not blank; from 1."""
+    lines = chunk.text.split("\n", line - chunk.start_line + 1)
+    text = lines[line - chunk.start_line] if 0 <= line - chunk.start_line < len(lines) else ""
+    for name in filter(None, map(last_of, names)):
+        if name in text and (own := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)):
+            return own.start() + 1
+    return len(text) - len(text.lstrip()) + 1
 
 
 def _joined(ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> _Places:

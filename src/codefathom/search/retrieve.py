@@ -258,7 +258,7 @@ def _matches_alone(lookup: Lookup, sources: Sources) -> Pool:
     matches, problem = _regex_matches(pattern, sources.catalog, lookup.keys)
     top = max((match.n_matches for match in matches), default=1)
     return Pool(
-        [Candidate(match.key, match.chunk, line=match.line) for match in matches],
+        [Candidate(match.key, match.chunk, line=match.line, column=match.column) for match in matches],
         {match.key: match.n_matches / top for match in matches},
         {match.key: {"matches": float(match.n_matches)} for match in matches},
         problem=problem,
@@ -266,12 +266,20 @@ def _matches_alone(lookup: Lookup, sources: Sources) -> Pool:
 
 
 class _Match(NamedTuple):
-    """One chunk with regular expression matches, and the line of the first."""
+    """One chunk with regular expression matches, and the place of the first."""
 
     key: int
     chunk: Chunk
     line: int
+    column: int
     n_matches: int
+
+
+class _Places(NamedTuple):
+    """Line and column in which each match begins, from 1, in order."""
+
+    lines: list[int]
+    columns: list[int]
 
 
 def _regex_matches(
@@ -293,35 +301,35 @@ def _regex_matches(
             pieces = catalog.chunks_of(path)
             if allowed is not None and not any(key in allowed for key, _ in pieces):
                 continue
-            lines, is_cut = _lines(expression, "".join(chunk.text for _, chunk in pieces))
+            places, is_cut = _places(expression, "".join(chunk.text for _, chunk in pieces))
             n_cut += is_cut
-            matches += _inside(lines, pieces, allowed)
+            matches += _inside(places, pieces, allowed)
     return matches, _cut_short(pattern, n_cut) if n_cut else ""
 
 
-def _lines(expression: Expression, text: str) -> tuple[list[int], bool]:
-    """Return the line in which each match begins, and True if the search for more was stopped."""
-    lines: list[int] = []
+def _places(expression: Expression, text: str) -> tuple[_Places, bool]:
+    """Return the places in which matches begin, and True if the search for more was stopped."""
+    places = _Places([], [])
     line, position = 1, 0
     try:
         for start in expression.places(text):
             line += text.count("\n", position, start)
             position = start
-            lines.append(line)
+            places.lines.append(line)
+            places.columns.append(start - text.rfind("\n", 0, start))
     except SlowExpressionError:
-        return lines, True
-    return lines, False
+        return places, True
+    return places, False
 
 
-def _inside(
-    lines: Sequence[int], pieces: Sequence[tuple[int, Chunk]], allowed: Collection[int] | None
-) -> Iterator[_Match]:
-    """Yield the chunks of a document in which some of these lines lie, which are in order."""
+def _inside(places: _Places, pieces: Sequence[tuple[int, Chunk]], allowed: Collection[int] | None) -> Iterator[_Match]:
+    """Yield the chunks of a document in which some of these places lie."""
+    lines = places.lines
     for key, chunk in pieces if lines else ():
         first = bisect_left(lines, chunk.start_line)
         n_inside = bisect_right(lines, chunk.end_line) - first
         if n_inside and (allowed is None or key in allowed):
-            yield _Match(key, chunk, lines[first], n_inside)
+            yield _Match(key, chunk, lines[first], places.columns[first], n_inside)
 
 
 def _cut_short(pattern: str, n_cut: int) -> str:

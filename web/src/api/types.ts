@@ -1792,6 +1792,12 @@ export interface components {
              */
             line: number;
             /**
+             * Column
+             * @description the place in that line, in characters from 1
+             * @example 5
+             */
+            column: number;
+            /**
              * Kind
              * @example function
              */

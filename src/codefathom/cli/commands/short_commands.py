@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from codefathom import __version__
 from codefathom.cli import aliases
-from codefathom.cli.display.render import files_text, related_text, search_text, symbols_text
+from codefathom.cli.display.render import files_text, paths_text, related_text, search_text, symbols_text
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import inside_project, where
 from codefathom.cli.options import (
@@ -50,7 +50,11 @@ def search(options: SearchOptions, face: Face) -> int:
     else:
         face.notes([*_plan(result, always=options.explain or face.common.verbose), *_doubts(result)])
         shown = replace(result, hits=result.hits[:MAX_WEAK]) if result.weak and not options.anyway else result
-        face.write(search_text(shown, face.style, whole=face.common.verbose, explain=_explainer(options.explain)))
+        face.write(
+            paths_text(shown.hits)
+            if options.format == "path"
+            else search_text(shown, face.style, whole=face.common.verbose, explain=_explainer(options.explain))
+        )
     if not result.hits:
         face.note(f"nothing found for {options.query!r}" + (f"; {result.suggestion}" if result.suggestion else ""))
     elif face.common.verbose:

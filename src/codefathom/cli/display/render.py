@@ -52,6 +52,24 @@ def _header(hit: Hit, style: Style) -> str:
     return f"{place}  {' '.join(part for part in (show_line(kind), show_name(hit.name)) if part)}  {hit.score:.2f}"
 
 
+def paths_text(hits: Iterable[Hit]) -> str:
+    """Return one line for each hit, as editors and grep's users read them: path, line, column, text of the line."""
+    return "".join(f"{show_name(hit.chunk.path)}:{hit.line}:{hit.column}: {_cut(_line_of(hit))}\n" for hit in hits)
+
+
+def _line_of(hit: Hit) -> str:
+    """Return the line to look at first."""
+    lines = hit.chunk.text.split("\n", hit.line - hit.chunk.start_line + 1)
+    place = hit.line - hit.chunk.start_line
+    return show_line(lines[place].strip()) if 0 <= place < len(lines) else ""
+
+
+def _cut(line: str) -> str:
+    """Return the beginning of a long line, and how much of it is not shown."""
+    n_more = len(line) - _MAX_LINE_CHARS
+    return line if n_more <= 0 else f"{line[:_MAX_LINE_CHARS]}… ({n_more:,} more characters)"
+
+
 def _excerpt(hit: Hit, style: Style, *, whole: bool) -> list[str]:
     first = hit.chunk.start_line
     lines = hit.chunk.text.split("\n")
@@ -67,7 +85,7 @@ def _excerpt(hit: Hit, style: Style, *, whole: bool) -> list[str]:
     while end - start > 1 and not lines[start].strip():
         start += 1
     width = len(str(first + end - 1))
-    shown = (show_text(line.rstrip("\r"))[:_MAX_LINE_CHARS] for line in lines[start:end])
+    shown = (_cut(show_text(line.rstrip("\r"))) for line in lines[start:end])
     marked = hit.line if "matches" in hit.signals else 0  # where an expression matches, that line is the answer
     numbered = enumerate(shown, start=first + start)
     return [f"{'>' if n == marked else ' '} {style.faint(f'{n:>{width}}')}  {line}".rstrip() for n, line in numbered]
@@ -81,7 +99,7 @@ def symbols_text(symbols: Iterable[FoundSymbol], style: Style) -> str:
 def _symbol_line(item: FoundSymbol, style: Style) -> str:
     symbol = item.symbol
     place = style.strong(f"{show_name(item.path)}:{symbol.name_line}")
-    signature = style.faint(show_line(symbol.signature)[:_MAX_LINE_CHARS])
+    signature = style.faint(_cut(show_line(symbol.signature)))
     return f"{place}  {show_line(symbol.kind)} {show_name(symbol.qualified_name)}  {signature}".rstrip() + "\n"
 
 

@@ -60,6 +60,7 @@ class Candidate(NamedTuple):
     vector: float = 0.0  # cosine similarity
     line: int = 0  # where the evidence stands; 0: not known
     n_lines: int = 0  # of its file
+    column: int = 0  # in that line, from 1; 0: not known
 
 
 def signals(

@@ -151,6 +151,7 @@ class HitOut(Out):
     start_line: int = Field(examples=[12])
     end_line: int = Field(examples=[30])
     line: int = Field(examples=[14], description="the most relevant line")
+    column: int = Field(examples=[5], description="the place in that line, in characters from 1")
     kind: str = Field(examples=["function"])
     name: Sound = Field(examples=["price_of"])
     language: str = Field(examples=["python"])

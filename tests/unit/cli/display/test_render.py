@@ -331,6 +331,7 @@ def test_search_json_has_the_promised_keys() -> None:
             "start_line": 8,
             "end_line": 12,
             "line": 9,
+            "column": 0,
             "kind": "function",
             "name": "retry",
             "language": "python",
