@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from random import Random
 
+from tests.waiting import Started
+
 from codefathom.stores.base import Row
 from codefathom.testing import CandidateStoreContract
 
@@ -42,7 +44,7 @@ class StoreContract(CandidateStoreContract):
         rows = {key: self._vector(random) for key in range(400)}
         writer.upsert(Row(*item) for item in rows.items())
         writer.commit(1)
-        with subprocess.Popen(
+        with Started(
             [sys.executable, "-c", _READER, type(self).__module__, type(self).__name__, str(tmp_path)],
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [os.getcwd(), *sys.path]))},
             stdout=subprocess.PIPE,

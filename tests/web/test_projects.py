@@ -19,6 +19,7 @@ from tests.waiting import LONG_S, comes
 
 from codefathom import Engine
 from codefathom.server.server_config import ServerConfig
+from codefathom.system.adapters import VECTOR_STORES
 
 from .conftest import ServedPage, replied, serving
 from .test_shell import violations
@@ -354,7 +355,7 @@ def test_a_setting_with_choices_offers_only_these(page: Page, served: ServedPage
     served.add()
     page.goto(f"{served.url}/projects?about=shop&tab=settings")
     page.get_by_role("dialog").get_by_label("Vector store").click()
-    expect(page.get_by_role("option")).to_have_text(["flat"])
+    expect(page.get_by_role("option")).to_have_text(list(VECTOR_STORES))
 
 
 def test_a_setting_that_would_stop_the_project_is_not_saved(page: Page, served: ServedPage) -> None:
