@@ -242,6 +242,14 @@ def test_symbols_are_found_by_name_and_by_file(ready: httpx.Client, engine: Engi
     assert {symbol["path"] for symbol in of_file} == {"shop/pricing.py"}
 
 
+@pytest.mark.parametrize("about", [{"kind": "method"}, {"path": "shop/pricing.py"}, {"kind": "import"}])
+def test_a_cut_list_of_symbols_says_of_how_many(ready: httpx.Client, about: dict) -> None:
+    every = ready.get("/symbols", params={"project_id": "shop", **about}).json()
+    assert every["n_symbols"] == len(every["symbols"]) > 1
+    cut = ready.get("/symbols", params={"project_id": "shop", "limit": 1, **about}).json()
+    assert (len(cut["symbols"]), cut["n_symbols"]) == (1, every["n_symbols"])
+
+
 def test_related_places_are_shown(ready: httpx.Client, engine: Engine) -> None:
     shown = ready.get("/related", params={"project_id": "shop", "target": "shop/pricing.py"}).json()
     told = engine.related("shop/pricing.py")

@@ -3347,6 +3347,12 @@ export interface components {
             query: string;
             /** Symbols */
             symbols: components["schemas"]["SymbolOut"][];
+            /**
+             * N Symbols
+             * @description all that fit, also those that the limit cuts off
+             * @example 97
+             */
+            n_symbols: number;
         };
         /**
          * TitleIn

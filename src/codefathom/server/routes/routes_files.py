@@ -97,10 +97,19 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
     ) -> SymbolsOut:
         with indexed(state, project_id, caller) as engine:
             if path and not name.query and not name.kind:
-                symbols = engine.files.outline(path)[:limit]
+                outline = engine.files.outline(path)
+                symbols, n_symbols = outline[:limit], len(outline)
             else:
                 symbols = engine.symbols(name.query, path=path, kind=name.kind, limit=limit)
-        return SymbolsOut(project_id=project_id, query=name.query, symbols=[_symbol_out(symbol) for symbol in symbols])
+                n_symbols = len(symbols)
+                if n_symbols == limit:
+                    n_symbols = engine.n_symbols(name.query, path=path, kind=name.kind)
+        return SymbolsOut(
+            project_id=project_id,
+            query=name.query,
+            symbols=[_symbol_out(symbol) for symbol in symbols],
+            n_symbols=n_symbols,
+        )
 
     @routes.get("/related", summary="Show the files and symbols that a file or symbol is connected with")
     def related(project_id: ProjectId, target: Path, caller: CallerHere, depth: Depth = 1) -> RelatedOut:

@@ -306,6 +306,7 @@ class SymbolsOut(Out):
     project_id: str = Field(examples=["shop"])
     query: str = Field(examples=["price"])
     symbols: list[SymbolOut]
+    n_symbols: int = Field(examples=[97], description="all that fit, also those that the limit cuts off")
 
 
 class EdgeOut(Out):
