@@ -37,6 +37,7 @@ from codefathom.text.printable import is_text
 from codefathom.types import (
     LEVELS,
     MODES,
+    Backup,
     Context,
     FoundSymbol,
     Hit,
@@ -77,6 +78,9 @@ _NOT_REMEMBERED = "cannot write into {dir!r} that the index was checked; the nex
 
 
 _NOT_WHOLE = "the first `fathom index` has not finished: {how_far}; until then {what}"
+_RESTORED_FROM_ELSEWHERE = (
+    "this backup was not made by you for this folder; the next run compares it with the files of the project"
+)
 _NOT_TAKEN = "{n} documents of the export were left out: no file of this project has exactly their text"
 
 
@@ -158,6 +162,7 @@ class Engine:
             # One that is replaced stays open: another thread may be reading it.
             if self._opened is None or self._opened.catalog.is_replaced or self._opened.is_moved:
                 self._opened = OpenedProject(self.place, self._on_wait, self._wrap_model)
+                self._looked_at = float("-inf")  # whoever has put it there may not have made its views yet
             return self._opened
 
     def with_settings(self, settings: Settings) -> Self:
@@ -481,6 +486,32 @@ class Engine:
         if n_taken < len(texts):
             self._on_wait(_NOT_TAKEN.format(n=len(texts) - n_taken))
         return n_taken
+
+    def backup(self, path: str) -> Backup:
+        """Write the index as it is at this moment to one file; searches and index runs go on.
+
+        Raises IndexingError without an index, UsageError when another file has the name, SourceError when it cannot be
+        written.
+        """
+        from codefathom.project.stores.backup import backup
+
+        return backup(self._believed(self.opened), os.path.abspath(path))
+
+    def restore(self, path: str, *, wait_s: float | None = None) -> Backup:
+        """Put a backup in the place of the index; the next question or `index` takes in what has changed since.
+
+        A backup that this user did not make for this folder is compared with the files then. Raises LockedError as
+        `index` does, SourceError, and IndexingError for what is no whole backup; the index stays as it was then.
+        """
+        from codefathom.project.stores.backup import restore
+
+        wait_s = self.settings.index.wait_s if wait_s is None else wait_s
+        with self._lock:
+            self.close()
+            restored, is_believed = restore(self.place, os.path.abspath(path), wait_s=wait_s)
+            if not is_believed:
+                self._on_wait(_RESTORED_FROM_ELSEWHERE)
+            return restored
 
     def close(self) -> None:
         """Release files. Closing twice is no error."""

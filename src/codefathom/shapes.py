@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codefathom.text.printable import escape_json
 from codefathom.types import (
+    Backup,
     Check,
     Context,
     FoundSymbol,
@@ -139,8 +140,8 @@ def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
     return {"files": [file._asdict() for file in files]}
 
 
-def plain_shape(value: RelatedResult | Context | IndexReport | Status | StoreReport) -> dict[str, Any]:
-    """Return a result whose fields are the keys: related, context, index, status and store."""
+def plain_shape(value: RelatedResult | Context | IndexReport | Status | StoreReport | Backup) -> dict[str, Any]:
+    """Return a result whose fields are the keys: related, context, index, status, store, backup."""
     return asdict(value)
 
 

@@ -400,6 +400,17 @@ class StoreReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Backup:
+    """A copy of an index in one file."""
+
+    root: str  # of the project when it was made
+    made_at_ns: int  # nanoseconds since 1970
+    n_documents: int
+    n_chunks: int
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """One finding of `doctor`."""
 

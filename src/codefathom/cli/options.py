@@ -181,6 +181,13 @@ class ImportOptions(NamedTuple):
     file: str = "-"
 
 
+class BackupOptions(NamedTuple):
+    """`fathom backup` and `fathom restore`."""
+
+    common: Common
+    file: str
+
+
 class StoreCommandOptions(NamedTuple):
     """`fathom store`."""
 
@@ -504,6 +511,22 @@ COMMANDS = (
         (Option(("--as",), "format of the file", "FORMAT", choices=EXPORT_FORMATS, required=True),),
         ImportOptions,
         ("fathom import --as jsonl chunks.jsonl",),
+    ),
+    Command(
+        "backup",
+        "write the index to one file; others may go on searching and indexing",
+        (Option(("file",), "file to write; a backup of this name is replaced", "FILE", required=True),),
+        (),
+        BackupOptions,
+        ("fathom backup shop.backup",),
+    ),
+    Command(
+        "restore",
+        "put a backup in the place of the index, then take in what has changed since",
+        (Option(("file",), "file that `fathom backup` has written", "FILE", required=True),),
+        (),
+        BackupOptions,
+        ("fathom restore shop.backup",),
     ),
     Command(
         "store",

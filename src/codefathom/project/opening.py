@@ -404,7 +404,7 @@ def _catalog(folder: Folder) -> tuple[Catalog, UnwritableError | None]:
     """Open the catalogue; where nothing can be written, one that is there only to be read, and return why as well."""
     file = folder.file(CATALOGUE)
     try:
-        _make_folder(folder)
+        make_index_folder(folder)
         return Catalog.open(file), None
     except UnwritableError as error:
         try:
@@ -415,7 +415,8 @@ def _catalog(folder: Folder) -> tuple[Catalog, UnwritableError | None]:
             raise error from None
 
 
-def _make_folder(folder: Folder) -> None:
+def make_index_folder(folder: Folder) -> None:
+    """Make the folder of an index, which version control ignores. Raises IndexingError."""
     try:
         folder.make()
         ignore = folder.file(".gitignore")

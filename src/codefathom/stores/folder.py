@@ -219,11 +219,14 @@ class File:
                     inside.clear(new)
                 raise
 
-    def make(self, content: bytes = b"") -> bool:
-        """Make a file; return False when there is an entry of this name already. Raises RefusedError, OSError."""
+    def make(self, content: bytes = b"", *, private: bool = False) -> bool:
+        """Make a file; return False when there is an entry of this name already. Raises RefusedError, OSError.
+
+        With `private`, nobody else may read it.
+        """
         with _entered(self.folder) as inside:
             try:
-                descriptor = inside.make_file(self.name)
+                descriptor = inside.make_file(self.name, 0o600 if private else 0o666)
             except FileExistsError:
                 return False
             with os.fdopen(descriptor, "wb") as file:

@@ -18,6 +18,7 @@ from codefathom.stores.folder import File, Folder
 
 _FIRST_LINE = "fathom index 1"
 _MAX_BYTES = 20_000
+_KEY_BYTES = 32
 
 
 class IndexPlace(NamedTuple):
@@ -65,6 +66,18 @@ class Registry:
         """Forget the index at a place."""
         with suppress(OSError, IndexingError):
             self._file(place).remove()
+
+    def sign(self, content: bytes) -> str:
+        """Return a signature that only this user can make; "" when the state folder cannot be written."""
+        key = self._base.file("signing-key")
+        try:
+            self._base.make(private=True)
+            if not key.kind():
+                key.replace([os.urandom(_KEY_BYTES)], by_many=True, private=True)
+            secret = key.read(_KEY_BYTES)
+        except (OSError, IndexingError):
+            return ""
+        return blake2b(content, key=secret, digest_size=32).hexdigest() if len(secret) == _KEY_BYTES else ""
 
     def _file(self, place: IndexPlace) -> File:
         name = blake2b(os.path.realpath(place.folder).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()

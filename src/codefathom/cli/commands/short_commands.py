@@ -14,6 +14,7 @@ from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import inside_project, where
 from codefathom.cli.options import (
     AskOptions,
+    BackupOptions,
     CompletionOptions,
     ContextOptions,
     DoctorOptions,
@@ -334,6 +335,20 @@ def import_(options: ImportOptions, face: Face) -> int:
     return SUCCESS
 
 
+def backup(options: BackupOptions, face: Face) -> int:
+    """Write the index to one file."""
+    from codefathom.cli.commands.backup_command import backup
+
+    return backup(options, face)
+
+
+def restore(options: BackupOptions, face: Face) -> int:
+    """Put a backup in the place of the index."""
+    from codefathom.cli.commands.backup_command import restore
+
+    return restore(options, face)
+
+
 def _lines(file: Iterable[str]) -> Iterator[str]:
     try:
         yield from file
@@ -407,6 +422,8 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "export": export,
     "import": import_,
     "serve": serve,
+    "backup": backup,
+    "restore": restore,
     "store": store,
     "completion": completion,
     "version": version,

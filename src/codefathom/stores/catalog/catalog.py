@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -101,6 +102,10 @@ class Catalog:
     def close(self) -> None:
         """Close the file, in all threads."""
         self._database.close()
+
+    def separate(self) -> sqlite3.Connection:
+        """Return a connection of its own, which the caller closes."""
+        return self._database.separate()
 
     # ---- small values
 
