@@ -42,6 +42,7 @@ class AnswerRequest(NamedTuple):
     history: tuple[Message, ...] = ()  # the turns before
     anyway: bool = False  # answer also where most likely nothing here does
     on_step: OnStep = ignore_step
+    as_command: bool = False  # one shell command instead of a text; nothing runs it
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,14 @@ from codefathom.answer.problems import merge_failures
 from codefathom.answer.prompting import language_of_question
 from codefathom.answer.record import Record
 from codefathom.answer.stages.answer_run import AnswerProject, AnswerQuestion, AnswerRun, Models
+from codefathom.answer.stages.command import write_command
 from codefathom.answer.stages.expected_cost import expected_cost
 from codefathom.answer.stages.gather import materials
 from codefathom.answer.stages.judge import judge
 from codefathom.answer.stages.rewrite import rewrite
 from codefathom.answer.stages.select import OutlineFile, excerpts, select
 from codefathom.answer.stages.write import NO_MODEL, NOT_FOUND, Text, from_excerpts, not_found, places, write
-from codefathom.errors import UsageError
+from codefathom.errors import SettingsError, UsageError
 from codefathom.providers.parallel import in_parallel
 from codefathom.search.question.query import parse_query
 from codefathom.types import SearchResult
@@ -49,6 +50,11 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
 
     Closing the iterator ends the model's call. If it fails, the answer has the text so far, excerpts, and a `failure`.
     """
+    if question.shell and models.answer is None:
+        raise SettingsError(
+            "a shell command is written by a language model, and none is set",
+            hint="set llm.model, for example FATHOM_LLM__MODEL=ollama:qwen2.5-coder:14b",
+        )
     record = Record(question.mask, question.prices_of, on_step=question.on_step)
     support = _PINNED_SUPPORT if question.pinned else 0.0
     run = AnswerRun(question, project, models, record, support, by_itself=question.text)
@@ -67,6 +73,8 @@ def ask(question: AnswerQuestion, project: AnswerProject, models: Models) -> Ite
         yield from not_found(run, result)
     elif models.answer is None:
         yield from from_excerpts(run, result)
+    elif question.shell:
+        yield from write_command(run, packed.sources, result, models.answer)
     elif not packed.sources:
         yield from not_found(run, result)
     else:
@@ -80,6 +88,8 @@ def _is_likely(run: AnswerRun, result: SearchResult) -> bool:
     one that names a path or a symbol.
     """
     question = run.question
+    if question.shell:  # a command often stands in no file
+        return True
     if question.pinned or question.anyway or (question.filter_level >= 1 and run.models.judge is not None):
         return True
     named = parse_query(run.by_itself)

@@ -9,6 +9,7 @@ from codefathom.cli.options import (
     FILTER_LEVEL,
     JUDGE_WORKERS,
     REQUIRED_EXTS,
+    SHELL,
     TOKENIZER_PATH,
     AskOptions,
     Common,
@@ -27,6 +28,7 @@ _ON_OPTIONS = (
     Option(("--build-index",), "as `fathom index`"),
     Option(("--query-index",), "as `fathom search`", "QUERY"),
     Option(("--contexts-only",), "print the sources as JSON, as `fathom ask --contexts-only`"),
+    SHELL,
     FILTER_LEVEL,
     Option(
         ("--max-files",),
@@ -78,6 +80,7 @@ _OFF = {
     "rag": "do not answer",
     "build_index": "do not make the index",
     "contexts_only": "write an answer",
+    "shell": "write a text, not a command",
     "enable_hybrid_index": "search by words only",
     "disable_auto_window": "adapt the context window to the model",
     "disable_segment_reorder": "put excerpts into the order of their lines",
@@ -123,7 +126,9 @@ def translate(common: Common, values: Mapping[str, Any]) -> tuple[str, Any]:
     query, only_contexts = unwrap(prompt)
     if not query.strip():
         raise UsageError("--rag needs a question", hint='fathom --rag "how are users authenticated?"')
-    return "ask", AskOptions(common, query, contexts_only=only_contexts or bool(values.get("contexts_only")), rag=True)
+    only_contexts = only_contexts or bool(values.get("contexts_only"))
+    options = AskOptions(common, query, contexts_only=only_contexts, rag=True, shell=bool(values.get("shell")))
+    return "ask", options
 
 
 def switched(values: Mapping[str, Any]) -> dict[str, object]:

@@ -133,6 +133,7 @@ class AskOptions(NamedTuple):
     trace: str = ""
     rag: bool = False  # `fathom --rag`: without a language model it is `fathom context`
     explain: bool = False
+    shell: bool = False
 
 
 class StatusOptions(NamedTuple):
@@ -268,6 +269,7 @@ TOKENIZER_PATH = Option(
     "FILE",
     setting="context.tokenizer_path",
 )
+SHELL = Option(("-s", "--shell"), "let the model write one shell command, which is printed and never run")
 _HOW_TO_ANSWER = (
     JUDGE_WORKERS,
     TOKENIZER_PATH,
@@ -427,6 +429,7 @@ COMMANDS = (
                 ("--contexts-only",),
                 "print the sources as JSON, as `context --format json` does, without writing an answer",
             ),
+            SHELL,
             *_HOW_TO_ANSWER,
             Option(("--trace",), "write each stage to this file, with its input and output", "FILE"),
             _REFRESH,
@@ -436,6 +439,7 @@ COMMANDS = (
             "fathom ask where are orders priced",
             "git diff | fathom ask --doc - 'what could this break?'",
             "fathom ask --url https://example.org/guide 'do we follow this?'",
+            "fathom ask --shell run only the tests of the parser",
         ),
     ),
     Command(

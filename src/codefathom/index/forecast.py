@@ -76,7 +76,7 @@ def _for_model(todo: IndexPlan, recipe: Recipe, without_purpose: Collection[Stor
         [
             job.file.size
             for job, language in languages
-            if is_for_model(language, answering.get(language, "text"), recipe.chain)
+            if is_for_model(job.file.path, language, answering.get(language, "text"), recipe.chain)
         ]
     )
     if without_purpose is None:

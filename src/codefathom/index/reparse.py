@@ -83,7 +83,7 @@ class ModelReparse:
         yield step
 
     def _is_for_model(self, item: PreparedFile) -> bool:
-        return is_for_model(item.parsed.document.language, item.parsed.parser, self._recipe.chain)
+        return is_for_model(item.path, item.parsed.document.language, item.parsed.parser, self._recipe.chain)
 
     def _ask(self, parsing: ModelParser, document: Document, model: ChatModel) -> ParsedDocument | None:
         if self._n_failed_in_a_row >= GIVE_UP_AFTER:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from codefathom.parse import grammars, text, treesitter
-from codefathom.source.languages import CODE
+from codefathom.source.languages import may_be_code
 from codefathom.types import Document, ParsedDocument
 
 Parser = Callable[[Document], ParsedDocument | None]  # None: an unknown language; a parser never raises
@@ -35,13 +35,15 @@ def parse(
     return replace(plain, problems=problems + plain.problems)
 
 
-def is_for_model(language: str, answered: str, chain: Sequence[str]) -> bool:
+def is_for_model(path: str, language: str, answered: str, chain: Sequence[str]) -> bool:
     """Return True if the chain has a model that shall parse a document again that the parser `answered` has parsed.
+
+    It is given code, and files with an ending that no language here has: they may be in a language that it knows.
 
     A model always takes the place of the plain-text parser, and that of a grammar only if it comes first in the chain.
     """
     place = next((index for index, name in enumerate(chain) if name.partition(":")[0] == "llm"), -1)
-    if place < 0 or language not in CODE or answered.startswith("llm/"):
+    if place < 0 or answered.startswith("llm/") or not may_be_code(path, language):
         return False
     return not (answered.startswith("treesitter") and "treesitter" in chain[:place])
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from codefathom.errors import ProviderError
 from codefathom.parse.text import split
 from codefathom.providers.base import Ask, ChatModel, Message, whole
-from codefathom.source.languages import CODE
+from codefathom.source.languages import may_be_code
 from codefathom.types import KIND_ALIASES, SYMBOL_KINDS, TYPE_KINDS, Break, Document, ParsedDocument, Symbol
 
 VERSION = "llm/1"
@@ -83,13 +83,13 @@ class _Result(NamedTuple):
 def parser(
     model: ChatModel, prompt: str = "", *, mask: Callable[[str], str], max_lines: int = 1_500
 ) -> Callable[[Document], ParsedDocument | None]:
-    """Return a parser that asks `model` about code; prose and data are not its languages.
+    """Return a parser that asks `model` about code; it also parses what `may_be_code`.
 
     `mask` takes secrets out of the text before it is sent and keeps the number of lines.
     """
 
     def parse(document: Document) -> ParsedDocument | None:
-        if document.language not in CODE:
+        if not may_be_code(document.path, document.language):
             return None
         lines, shown = split(document.text), split(mask(document.text))
         source = _Source(lines, shown, _letters("\n".join(shown)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -35,6 +36,7 @@ _Step = TypeVar("_Step")
 # Hits asked for, for each file of a context: several lie in one file.
 HITS_PER_FILE = 4
 # A project of no more files is shown to the selecting model as a whole.
+_SHELL = "PowerShell" if os.name == "nt" else "a POSIX shell"
 _SMALL_PROJECT = 400
 
 
@@ -148,6 +150,7 @@ def _question(request: AnswerRequest, texts: Texts) -> AnswerQuestion:
         max_tokens=settings.answer.max_tokens,
         least_confidence=settings.answer.least_confidence,
         anyway=request.anyway,
+        shell=_SHELL if request.as_command else "",
         in_line_order=not settings.context.disable_segment_reorder,
         count=count,
         max_input_tokens=max_input_tokens,

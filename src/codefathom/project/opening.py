@@ -252,14 +252,14 @@ class OpenedProject:
             return without_purpose(self.catalog, cache, _purpose_key(name))
 
     def purposes(self, paths: Collection[str]) -> dict[str, str]:
-        """Return the purposes of these files that a model has given, also where none is asked any more."""
+        """Return the purposes of these files that a model has given, also where none, or another one, is asked now."""
         name = self.place.settings.llm.of("index")
-        if not name:
-            return {}
         chosen = set(paths)
         prints = {item.path: item.fingerprint for item in self.catalog.documents() if item.path in chosen}
         with closing(self._cache()) as cache:
-            purposes = cache.get_purposes(_purpose_key(name), set(prints.values()))
+            purposes = cache.get_purposes("", set(prints.values()))
+            if name:
+                purposes |= cache.get_purposes(_purpose_key(name), set(prints.values()))
         return {path: purposes[fingerprint] for path, fingerprint in prints.items() if fingerprint in purposes}
 
     def _cache(self) -> Cache:

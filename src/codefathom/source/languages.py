@@ -236,6 +236,27 @@ CODE = _languages(_CODE) | {"dockerfile"}
 PROSE = _languages(_PROSE)
 LANGUAGES = CODE | PROSE | _languages(_DATA)
 _BY_EXTENSION = _extensions(_CODE) | _extensions(_PROSE) | _extensions(_DATA)
+_NO_CODE = frozenset(
+    [
+        "bak",
+        "dat",
+        "diff",
+        "license",
+        "lock",
+        "log",
+        "orig",
+        "out",
+        "patch",
+        "pid",
+        "po",
+        "pot",
+        "rej",
+        "snap",
+        "srt",
+        "sum",
+        "tmp",
+    ]
+)
 # Names that people use, besides the extensions.
 _OTHER_NAMES = {
     "c#": "csharp",
@@ -280,6 +301,15 @@ def language_of(path: str, first_line: str = "") -> str:
     if extension == "ts" and first_line.startswith("<?xml"):
         return "xml"  # a translation file of Qt
     return language or _by_first_line(first_line) or TEXT
+
+
+def may_be_code(path: str, language: str) -> bool:
+    """Return True for code, and for a text whose ending no language here has, unless logs and the like have it."""
+    if language in CODE:
+        return True
+    name, dot, extension = path.rsplit("/", 1)[-1].lower().rpartition(".")
+    is_unknown = bool(name and dot and extension) and extension not in _BY_EXTENSION and extension not in _NO_CODE
+    return language == TEXT and is_unknown
 
 
 def language_named(name: str) -> str:

@@ -21,6 +21,7 @@ PROMPTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "excerpt": (("most",), ('"ranges"', '"start_line"', '"end_line"')),
     "rewrite": ((), ('"question"', '"queries"')),
     "agent": (("tools", "rounds"), ('"answer"', '"confidence"', '"sources"', '"reasoning"')),
+    "command": (("shell",), ("NONE",)),
     "parse": ((), ('"symbols"', '"name"', '"start_line"', '"end_line"', '"purpose"')),
 }
 LANGUAGES: tuple[Language, ...] = ("en", "zh")

@@ -107,7 +107,16 @@ def chat(*replies: Reply | ProviderError | Callable[[Ask], Reply]) -> ScriptedCh
     ],
 )
 def test_who_is_asked(language: str, answered: str, chain: tuple[str, ...], is_asked: bool) -> None:
-    assert is_for_model(language, answered, chain) is is_asked
+    assert is_for_model("a.x", language, answered, chain) is is_asked
+
+
+@pytest.mark.parametrize(
+    ("path", "is_asked"),
+    [("src/a.frob", True), ("notes.txt", False), ("LICENSE", False), (".hidden", False), ("build.log", False)],
+)
+def test_an_unknown_ending_may_be_code(path: str, is_asked: bool) -> None:
+    assert is_for_model(path, "text", "text/1", WITH_GRAMMARS) is is_asked
+    assert not is_for_model(path, "text", "text/1", ("treesitter", "text"))
 
 
 def test_only_what_has_no_grammar_goes_to_the_model(project: Project) -> None:

@@ -412,19 +412,21 @@ def with_purposes(model: str = "ollama:m", index: str = "") -> Settings:
         (with_purposes(), "ollama:m"),
         (with_purposes(index="ollama:small"), "ollama:small"),
         (with_purposes("", "ollama:small"), "ollama:small"),
-        (with_purposes(""), ""),
-        (Settings(llm=LlmSettings(model="ollama:m")), ""),
+        (with_purposes(""), "ollama:before"),
+        (with_purposes("ollama:now"), "ollama:before"),
+        (Settings(llm=LlmSettings(model="ollama:m")), "ollama:m"),
     ],
 )
-def test_the_selecting_model_sees_purposes_when_they_are_on(project: Project, settings: Settings, name: str) -> None:
+def test_the_selecting_model_sees_the_purposes_that_any_model_gave(
+    project: Project, settings: Settings, name: str
+) -> None:
     project.index(describes, key=purpose_key(name))
     project.settings = settings
     with project.opened() as opened:
         request = AnswerRequest("where is the sum")
         _, access, _ = answer_setup.prepare(request, opened, lambda *_: pytest.fail("nothing is searched"))
         listed = {file.path: file.purpose for file in access.outline([])}
-    about = {"cart.py": "About cart.py.", "till.py": "About till.py."}
-    assert listed == (about if name else dict.fromkeys(about, ""))
+    assert listed == {"cart.py": "About cart.py.", "till.py": "About till.py."}
 
 
 def test_a_dry_run_counts_what_would_be_sent(project: Project) -> None:

@@ -187,7 +187,7 @@ def test_a_failure_is_a_problem(model: Scripted, why: str) -> None:
     assert found.problems == (f"could not be parsed by test:parser: {why}",)
 
 
-@pytest.mark.parametrize("language", ["markdown", "json", "text"])
+@pytest.mark.parametrize("language", ["markdown", "json"])
 def test_prose_and_data_are_left_to_others(language: str) -> None:
     model = Scripted(listed())
 

@@ -51,6 +51,7 @@ class AnswerQuestion:
     max_tokens: int = 2_048
     least_confidence: float = 0.02
     anyway: bool = False  # answer also where most likely nothing here does
+    shell: str = ""  # the shell for which one command is wanted instead of a text
     in_line_order: bool = True
     count: CountTokens = estimate
     max_input_tokens: int = 32_000  # of one call of the selecting or excerpting model

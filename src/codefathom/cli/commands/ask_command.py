@@ -14,7 +14,7 @@ from codefathom.answer.budget import CountTokens, shown
 from codefathom.answer.context_formats import context_file
 from codefathom.answer.tokens import counter
 from codefathom.cli.aliases import NO_MODEL as NOT_JUDGED
-from codefathom.cli.display.answer_notes import sources_text, stages_text, trust_text
+from codefathom.cli.display.answer_notes import command_text, sources_text, stages_text, trust_text
 from codefathom.cli.display.output import complain
 from codefathom.cli.extra_documents import documents
 from codefathom.cli.face import Face
@@ -31,10 +31,12 @@ from codefathom.types import Context, Where
 Events: TypeAlias = Iterator[AnswerSources | Text | Event | Answer]
 SUCCESS, NO_RESULT, ERROR = 0, 1, 2
 _NOT_FOR_AGENTS = ("contexts_only",)
+_NOT_FOR_COMMANDS = ("contexts_only", "agent")
 _OF_ANSWERS = ("explain", "trace")
 _WHY = {
     "agent": "an agent searches for its sources itself",
     "contexts_only": "without an answer there are no stages of an answer",
+    "shell": "a shell command is written in one call, from the hits of the search",
 }
 
 
@@ -51,6 +53,7 @@ class QuestionInputs(NamedTuple):
     agent: bool
     anyway: bool
     on_step: OnStep
+    as_command: bool = False
 
 
 def choose_level(options: AskOptions, face: Face) -> None:
@@ -78,6 +81,7 @@ def refuse_contradictions(options: AskOptions) -> None:
     """Raise UsageError for options that exclude each other."""
     _refuse(options, "agent", _NOT_FOR_AGENTS)
     _refuse(options, "contexts_only", _OF_ANSWERS)
+    _refuse(options, "shell", _NOT_FOR_COMMANDS)
 
 
 def _refuse(options: AskOptions, chosen: str, others: Iterable[str]) -> None:
@@ -139,6 +143,7 @@ def question_inputs(options: AskOptions, engine: Engine, face: Face) -> Question
         options.agent,
         options.anyway,
         face.step,
+        options.shell,
     )
 
 
@@ -154,6 +159,7 @@ def ask_events(
         tuple(history),
         anyway=inputs.anyway,
         on_step=inputs.on_step,
+        as_command=inputs.as_command,
     )
     events: Events = engine.investigate(request) if inputs.agent else engine.ask_events(request)
     return cast("Generator[AnswerSources | Text | Event | Answer, None, None]", events)
@@ -183,11 +189,11 @@ def conclude(answer: Answer, options: AskOptions, face: Face, reported: Collecti
     """List the sources after the text; note on stderr its problems, except those `reported`, and its confidence."""
     if not face.common.json:
         face.write("" if not answer.text or answer.text.endswith("\n") else "\n")
-        face.write(sources_text(answer, face.style) if answer.model else "")
+        face.write(sources_text(answer, face.style) if answer.model and not options.shell else "")
     hidden = {*reported, answer.failure}  # a failure comes last, as an error
     face.notes(problem for problem in answer.degraded if problem not in hidden)
     if answer.model:
-        face.note(trust_text(answer))
+        face.note(command_text(answer) if options.shell else trust_text(answer))
     elif NO_MODEL in answer.degraded and NO_MODEL not in reported:
         face.note(
             "for a written answer, set FATHOM_LLM__MODEL, for example to ollama:qwen2.5-coder:14b or openai:gpt-5-mini"

@@ -189,7 +189,7 @@ def ask(options: AskOptions, face: Face) -> int:
     options = options._replace(query=_question(options.query, face))
     if options.rag:
         llm = face.settings().llm
-        if not llm.of("answer"):
+        if not llm.of("answer") and not options.shell:
             return context(aliases.as_context(options), face)
     from codefathom.cli.commands.ask_command import choose_level, contexts, run, unwrapped
 

@@ -72,10 +72,20 @@ def trust_text(answer: Answer) -> str:
     """Return the confidence, the checked citations, the model and the cost of an answer, in one line."""
     n_verified, n_dropped = len(answer.citations), len(answer.dropped)
     confidence = f"confidence {answer.label} ({answer.confidence:.2f})"
-    tokens = f", {sum(answer.usage)} tokens" if sum(answer.usage) else ""
     verified = f"{n_verified} of {n_verified + n_dropped} citations verified"
+    return f"{confidence}, {verified}, {_model_text(answer)}"
+
+
+def command_text(answer: Answer) -> str:
+    """Return the model, its cost and the files that it was shown to write a shell command, in one line."""
+    paths = ", ".join(show_name(path) for path in dict.fromkeys(source.path for source in answer.sources))
+    return f"{_model_text(answer)}, from {paths or 'no file'}"
+
+
+def _model_text(answer: Answer) -> str:
+    tokens = f", {sum(answer.usage)} tokens" if sum(answer.usage) else ""
     cost = "" if answer.cost is None else f", cost {_money(answer.cost)}"
-    return f"{confidence}, {verified}, {answer.model}{tokens}{cost}"
+    return f"{answer.model}{tokens}{cost}"
 
 
 def stages_text(trace: Sequence[StageTrace]) -> str:

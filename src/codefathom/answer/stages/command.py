@@ -1,0 +1,92 @@
+"""Sources → one shell command that a model writes. It is shown, and never run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from codefathom.answer.answer_types import Answer, Source, label_of
+from codefathom.answer.budget import shown
+from codefathom.answer.problems import failure_of, merge_failures, model_failed
+from codefathom.answer.prompting import fenced, language_of_question, prompt
+from codefathom.answer.stages.answer_run import AnswerQuestion, AnswerRun
+from codefathom.answer.stages.write import Text, places
+from codefathom.errors import ProviderError
+from codefathom.providers.base import Ask, ChatModel, Message, whole
+from codefathom.types import SearchResult
+
+NOT_RUN = "a model wrote this command, and nothing has checked it: it was not run, so read it before you run it"
+_ROLE = "answering"
+_NO_COMMAND = "{model} gave no single command"
+_FENCED = re.compile(r"```[\w-]*\n(.*?)```", re.DOTALL)
+_PROMPT_SIGN = re.compile(r"^[$>] +")
+_CONTINUED = re.compile(r"\\\n\s*")
+
+
+def write_command(
+    run: AnswerRun, sources: tuple[Source, ...], result: SearchResult, model: ChatModel
+) -> Iterator[Text | Answer]:
+    """Yield the command, then the answer that it is the text of; without a command the answer has a failure."""
+    run.say("answer", f"{model.name} is reading {len({source.path for source in sources})} files")
+    problem, hint, command = "", "", ""
+    with run.record.stage("answer", places(sources)) as stage:
+        try:
+            reply = whole(
+                stage.recorded(model), Ask(_messages(run.question, sources), max_tokens=run.question.max_tokens)
+            )
+            command = command_of(reply.text)
+            stage.output = [reply.text]
+            if not command:
+                error = ProviderError(_NO_COMMAND.format(model=model.name), hint="say more exactly what it is to do")
+                problem, hint = model_failed(_ROLE, error), error.hint
+        except ProviderError as error:
+            problem, hint = model_failed(_ROLE, error), error.hint
+        stage.n_out, stage.detail = int(bool(command)), problem
+    run.add_degraded(problem or NOT_RUN)
+    if command:
+        yield Text(command)
+    degraded = merge_failures(run.degraded)
+    confidence = round(result.confidence, 3) if command else 0.0
+    yield Answer(
+        question=run.question.text,
+        text=command,
+        citations=(),
+        dropped=(),
+        verified_share=0.0,
+        confidence=confidence,
+        label=label_of(confidence),
+        model=model.name,
+        usage=run.record.usage,
+        sources=sources,
+        generation=result.generation,
+        degraded=degraded,
+        stale=result.stale,
+        trace=tuple(run.record.stages),
+        cost=run.record.cost,
+        failure=failure_of(_ROLE, degraded) if problem else "",
+        hint=hint,
+    )
+
+
+def command_of(reply: str) -> str:
+    """Return the one command of a reply, "" when it holds none or several lines that may be anything."""
+    in_fences = _FENCED.findall(reply)
+    text = in_fences[0] if len(in_fences) == 1 else reply
+    lines = [line.strip() for line in _CONTINUED.sub(" ", text.strip()).splitlines() if line.strip()]
+    if len(lines) != 1:
+        return ""
+    command = _PROMPT_SIGN.sub("", lines[0].removeprefix("`").removesuffix("`") if _is_quoted(lines[0]) else lines[0])
+    return "" if command.strip(". ").upper() == "NONE" else command
+
+
+def _is_quoted(line: str) -> bool:
+    return len(line) > 1 and line[0] == line[-1] == "`" and line.count("`") == 2
+
+
+def _messages(question: AnswerQuestion, sources: Sequence[Source]) -> list[Message]:
+    documents = fenced("\n".join(shown(source) for source in sources), "sources")
+    return [
+        Message("system", prompt("command", language_of_question(question.text), shell=question.shell)),
+        *question.history,
+        Message("user", f"{documents}\n\n{question.text}"),
+    ]
