@@ -193,13 +193,8 @@ def test_the_same_files_elsewhere_are_known(described: Path) -> None:
 def test_purposes_are_exported_whatever_is_set_later(described: Path) -> None:
     with serving(DESCRIBES) as served:
         fathom(described, served, "index")
-        for own in (
-            (),
-            ("--set", "index.purposes=false"),
-            ("--set", "llm.model="),
-            ("--set", "llm.index=openai:other"),
-        ):
-            exported = json.loads(fathom(described, served, "export", "--as", "index-json", *own).stdout)
+        for setting in ("search.limit=9", "index.purposes=false", "llm.model=", "llm.index=openai:other"):
+            exported = json.loads(fathom(described, served, "export", "--as", "index-json", "--set", setting).stdout)
             assert exported["cart.py"]["purpose"] == "Purpose 1."
         assert len(served.asked) == 1
 

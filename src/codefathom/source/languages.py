@@ -236,27 +236,7 @@ CODE = _languages(_CODE) | {"dockerfile"}
 PROSE = _languages(_PROSE)
 LANGUAGES = CODE | PROSE | _languages(_DATA)
 _BY_EXTENSION = _extensions(_CODE) | _extensions(_PROSE) | _extensions(_DATA)
-_NO_CODE = frozenset(
-    [
-        "bak",
-        "dat",
-        "diff",
-        "license",
-        "lock",
-        "log",
-        "orig",
-        "out",
-        "patch",
-        "pid",
-        "po",
-        "pot",
-        "rej",
-        "snap",
-        "srt",
-        "sum",
-        "tmp",
-    ]
-)
+_NO_CODE = _extensions("leavings: bak dat diff license lock log orig out patch pid po pot rej snap srt sum tmp")
 # Names that people use, besides the extensions.
 _OTHER_NAMES = {
     "c#": "csharp",

@@ -95,7 +95,7 @@ class Cache:
             [model] if model else [row[0] for row in self._run("SELECT DISTINCT model FROM purposes ORDER BY model")]
         )
         values: dict[str, bytes] = {}
-        for name in models:
+        for (name,) in models:
             values |= self._get("purposes", "fingerprint", fingerprints, "model = ? AND ", (name,))
         return {key: value.decode("utf-8", "replace") for key, value in values.items()}
 
