@@ -91,11 +91,9 @@ class Cache:
 
     def get_purposes(self, model: str, fingerprints: Collection[str]) -> dict[str, str]:
         """Return the stored purposes, by the fingerprint of their document; with "" as model those of any."""
-        models = (
-            [model] if model else [row[0] for row in self._run("SELECT DISTINCT model FROM purposes ORDER BY model")]
-        )
+        rows = [] if model else self._run("SELECT DISTINCT model FROM purposes ORDER BY model")
         values: dict[str, bytes] = {}
-        for (name,) in models:
+        for name in [model] if model else [row[0] for row in rows]:
             values |= self._get("purposes", "fingerprint", fingerprints, "model = ? AND ", (name,))
         return {key: value.decode("utf-8", "replace") for key, value in values.items()}
 

@@ -417,9 +417,7 @@ def with_purposes(model: str = "ollama:m", index: str = "") -> Settings:
         (Settings(llm=LlmSettings(model="ollama:m")), "ollama:m"),
     ],
 )
-def test_the_selecting_model_sees_the_purposes_that_any_model_gave(
-    project: Project, settings: Settings, name: str
-) -> None:
+def test_purposes_are_seen_whichever_model_gave_them(project: Project, settings: Settings, name: str) -> None:
     project.index(describes, key=purpose_key(name))
     project.settings = settings
     with project.opened() as opened:
