@@ -82,6 +82,21 @@ def test_filters_keep_the_hits(ready: httpx.Client) -> None:
     assert {hit["kind"] for hit in found(ready, level="file")["hits"]} == {"file"}
 
 
+def test_a_file_comes_as_its_best_lines_unless_it_is_wanted_whole(server: httpx.Client, shop: Path) -> None:
+    lines = [f"value_{number} = {number}" for number in range(1_000)]
+    lines[700] = "def feed_kangaroo(): return 'grass'"
+    (shop / "long.py").write_text("\n".join(lines) + "\n")
+    add(server, shop)
+    index(shop)
+    (hit, *_) = found(server, query="feed_kangaroo", level="file")["hits"]
+    content = hit["content"].split("\n")
+    assert len(content) <= 24
+    assert content[701 - hit["content_line"]] == lines[700]
+    (hit, *_) = found(server, query="feed_kangaroo", level="file", whole=True)["hits"]
+    assert hit["content"].count("\n") >= 1_000
+    assert hit["content_line"] == 1
+
+
 @pytest.mark.parametrize("route", ["/search", "/context", "/ask"])
 def test_a_missing_folder_is_an_error_that_names_what_there_is(ready: httpx.Client, route: str) -> None:
     answer = ready.post(route, json={"query": "price", "project_id": "shop", "directory_filter": "shop/nowhere"})

@@ -2781,6 +2781,13 @@ export interface components {
              * @example 0
              */
             min_score: number;
+            /**
+             * Whole
+             * @description at level `file`, give whole files; else the content of a file is its best lines
+             * @default false
+             * @example false
+             */
+            whole: boolean;
         };
         /**
          * SearchOut

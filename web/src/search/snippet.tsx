@@ -22,7 +22,7 @@ export function Snippet({ hit, words, onOpen }: SnippetProps) {
   const [isWhole, setWhole] = useState(false);
   const lines = useMemo(() => hit.content.replace(/\r\n?/g, "\n").split("\n"), [hit.content]);
   const tokens = useTokens(lines, hit.language);
-  const excerpt = excerptOf(lines, hit.start_line, hit.line, isWhole ? lines.length : MOST_LINES);
+  const excerpt = excerptOf(lines, hit.content_line, hit.line, isWhole ? lines.length : MOST_LINES);
   const shown = lines.slice(excerpt.from, excerpt.to);
   const indent = indentOf(shown);
   const most = lines.length - MOST_LINES;

@@ -53,7 +53,7 @@ def router(state: ServerState) -> APIRouter:
 
         def look(until: float) -> bytes:
             projects = chosen_projects(state, caller, project_ids)
-            response = _search_out(body.query, search_several(state, caller, projects, key, until))
+            response = _search_out(body, search_several(state, caller, projects, key, until))
             return response.model_dump_json().encode()  # in this thread, and only once
 
         return Response(await in_turn(state, caller, request, look), media_type="application/json")
@@ -94,20 +94,19 @@ def limits_of(body: QuestionIn) -> SearchLimits:
     return SearchLimits(body.directory_filter, body.language_filter, body.kind_filter, body.filter)
 
 
-def hit_out(project_hit: ProjectHit) -> HitOut:
-    """Return a hit as the server gives it."""
-    return HitOut(project_id=project_hit.project_id, **hit_shape(project_hit.hit))
+def _hit_out(project_hit: ProjectHit, *, whole: bool) -> HitOut:
+    return HitOut(project_id=project_hit.project_id, **hit_shape(project_hit.hit, whole=whole))
 
 
-def _search_out(query: str, federated: FederatedResult) -> SearchOut:
+def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
     results = federated.results
     failed = [item for item in federated.answered if item.error]
     surest = max(results, key=lambda result: result.confidence)
     return SearchOut(
-        query=query,
+        query=body.query,
         mode=surest.mode,
         plan=PlanOut(route=surest.plan.route, why=surest.plan.why),
-        hits=[hit_out(hit) for hit in federated.hits],
+        hits=[_hit_out(hit, whole=body.whole) for hit in federated.hits],
         confidence=round(surest.confidence, 4),
         weak=all(result.weak or not result.hits for result in results) and bool(federated.hits),
         degraded=list(

@@ -133,6 +133,11 @@ class SearchIn(QuestionIn):
     level: Level | None = Field(default=None, examples=["chunk"])
     mode: Mode | None = Field(default=None, examples=["auto"])
     min_score: float = Field(default=0.0, ge=0.0, le=1_000.0, examples=[0.0])
+    whole: bool = Field(
+        default=False,
+        examples=[False],
+        description="at level `file`, give whole files; else the content of a file is its best lines",
+    )
 
 
 class ContextIn(QuestionIn):
