@@ -179,6 +179,7 @@ class SearchPlan:
 
     route: Route = "semantic"
     why: str = ""  # "" when its mode was given
+    kept_to: str = ""  # the type outside of which nothing was looked for, because the question names it in plain words
 
 
 @dataclass(frozen=True, slots=True)

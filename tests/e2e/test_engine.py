@@ -265,6 +265,13 @@ def test_a_class_in_the_question_limits_it(engine: Engine) -> None:
     assert set(paths(engine.search("in:SessionStore token"))) == {"auth/session.py"}
 
 
+def test_a_class_named_in_plain_words_limits_it_too(engine: Engine) -> None:
+    result = engine.search("functions of class SessionStore about token")
+    assert set(paths(result)) == {"auth/session.py"}
+    assert result.plan.kept_to == "SessionStore"
+    assert engine.search("functions of class Nowhere about token").plan.kept_to == ""
+
+
 @pytest.mark.parametrize("query", ["", "   ", "@nowhere/at_all.py token", "@@noSuchNameAnywhere"])
 def test_what_cannot_be_asked(engine: Engine, query: str) -> None:
     with pytest.raises(UsageError) as caught:

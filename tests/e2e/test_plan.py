@@ -134,7 +134,11 @@ def test_json_holds_the_plan(shop: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["search", "--json", "total_cents"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["mode"] == "hybrid"
-    assert shown["plan"] == {"route": "symbol", "why": "total_cents is defined here; definitions come first"}
+    assert shown["plan"] == {
+        "route": "symbol",
+        "why": "total_cents is defined here; definitions come first",
+        "kept_to": "",
+    }
 
 
 def test_a_question_needs_no_command(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:

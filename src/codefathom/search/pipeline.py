@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from codefathom.search.graph.connected import is_known, is_module
+from codefathom.search.graph.connected import is_known, is_module, is_type
 from codefathom.search.levels import Cut, cut_to_level
 from codefathom.search.question.planner import PlannedSearch, overruled, plan
 from codefathom.search.question.ranking_query import RankingQuery, understand
@@ -65,16 +65,21 @@ def _plans(request: SearchRequest, catalog: SearchCatalog) -> Iterator[PlannedSe
     if request.mode != "auto":
         yield overruled(request.mode, request.query)
         return
-    planned = plan(request.query, lambda name: is_known(name, catalog), lambda name: is_module(name, catalog))
+    planned = plan(
+        request.query,
+        lambda name: is_known(name, catalog),
+        lambda name: is_module(name, catalog),
+        lambda name: is_type(name, catalog),
+    )
     yield planned
-    if planned.mode != "hybrid" or planned.is_overview:
+    if planned.mode != "hybrid" or planned.is_overview or planned.members:
         why = f"{planned.plan.why}, but nothing was found that way"
         yield PlannedSearch("hybrid", SearchPlan(planned.plan.route, why))
 
 
 def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) -> SearchHits:
     """Answer a request by one plan: scope, understand, gather, rank, cut to a level, explain."""
-    query = planned.without_names(request.query)
+    query = planned.adapted(request.query)
     where = combine(request.where, query.where, scope(query, sources.catalog))
     keys = _matching(where, request.level, sources.catalog)
     if keys is not None and not keys:

@@ -2125,6 +2125,13 @@ export interface components {
              * @example it asks what calls price_of
              */
             why: string;
+            /**
+             * Kept To
+             * @description the type whose members alone were searched
+             * @default
+             * @example Order
+             */
+            kept_to: string;
         };
         /**
          * ProblemOut

@@ -75,7 +75,7 @@ def _question(written: str, face: Face) -> str:
 def _plan(result: SearchResult, *, always: bool) -> list[str]:
     """Return a note on the kind of search, unless it is the usual ranking by words and vectors."""
     plan = result.plan
-    if not plan.why or not (always or plan.route in ("regex", "graph")):
+    if not plan.why or not (always or plan.kept_to or plan.route in ("regex", "graph")):
         return []
     return [f"{plan.route}: {plan.why}; --mode chooses another way"]
 

@@ -13,7 +13,7 @@ from codefathom.search.ranking.places import place_of
 from codefathom.search.ranking.rank import Pool
 from codefathom.search.ranking.signals import Candidate
 from codefathom.stores.catalog.readers import SearchCatalog
-from codefathom.types import Related
+from codefathom.types import TYPE_KINDS, Related
 
 _KINDS: dict[Relation, tuple[str, ...]] = {
     "used by": ("called by", "references", "imported by"),
@@ -33,6 +33,14 @@ def is_known(name: str, catalog: SearchCatalog) -> bool:
     dotted = dotted_name(name)
     last = dotted.rpartition(".")[2]
     return any(item.symbol.name == last and item.symbol.kind != "section" for item in catalog.symbols_named(dotted))
+
+
+def is_type(name: str, catalog: SearchCatalog) -> bool:
+    """Return True if a class or another type with members has this very name."""
+    dotted = dotted_name(name)
+    last = dotted.rpartition(".")[2]
+    symbols = (item.symbol for item in catalog.symbols_named(dotted))
+    return any(symbol.name == last and symbol.kind in TYPE_KINDS for symbol in symbols)
 
 
 def is_module(name: str, catalog: SearchCatalog) -> bool:

@@ -26,6 +26,13 @@ class ConnectionQuery(NamedTuple):
     target: str  # a name or a path, without marks
 
 
+class MembersQuery(NamedTuple):
+    """A question about the members of a type: `methods of class Order about prices` is ("Order", "prices")."""
+
+    owner: str
+    topic: str
+
+
 class PlannedSearch(NamedTuple):
     """The plan of a search: its mode, the plan that the user sees, and the connection to follow."""
 
@@ -34,19 +41,31 @@ class PlannedSearch(NamedTuple):
     connection: ConnectionQuery | None = None  # with mode "graph"
     pattern: str = ""  # with mode "regex", where it is not the text of the question
     is_overview: bool = False  # it asks for the project as a whole
+    members: MembersQuery | None = None  # the type to which the question is kept
 
-    def without_names(self, query: Query) -> Query:
-        """Return the query to search with: in a question about connections, a name is the target and not the scope."""
-        return replace(query, paths=(), symbols=(), members_of=None) if self.connection else query
+    def adapted(self, query: Query) -> Query:
+        """Return the query to search with: a name may be the target of a connection, or the scope in plain words."""
+        if self.connection:
+            return replace(query, paths=(), symbols=(), members_of=None)
+        if self.members:
+            topic = parse_query(self.members.topic)
+            return replace(query, text=topic.text, members_of=self.members.owner, intent=topic.intent)
+        return query
 
 
 def plan(
-    query: Query, is_known: Callable[[str], bool], is_module: Callable[[str], bool] = lambda _: False
+    query: Query,
+    is_known: Callable[[str], bool],
+    is_module: Callable[[str], bool] = lambda _: False,
+    is_type: Callable[[str], bool] = lambda _: False,
 ) -> PlannedSearch:
     """Return the plan for a question. `is_known` returns True if a name is defined here or a path is indexed;
-    `is_module`, if a file is the module of a name."""
+    `is_module`, if a file is the module of a name; `is_type`, if a class or another type has the name."""
     if query.intent != "error" and (exact := _exact(query, is_known, is_module)):
         return exact
+    if (members := members_query(query)) and is_type(members.owner):
+        why = f"it asks for members of {members.owner}: other places are left out"
+        return PlannedSearch("hybrid", SearchPlan("semantic", why, members.owner), members=members)
     if query.intent == "symbol" and query.text and is_known(query.text):
         return PlannedSearch("hybrid", SearchPlan("symbol", f"{query.text} is defined here; definitions come first"))
     if query.intent == "question":
@@ -250,3 +269,41 @@ def connection_query(query: Query) -> ConnectionQuery | None:
 
 def _name(written: str) -> str:
     return written.removeprefix("@@").removeprefix("@").removesuffix("()")
+
+
+# ---- members of a type
+
+_MEMBERS = "functions?|methods?|members?|properties|property|attributes?|fields?"
+_TYPE = "class|struct|type|trait|interface|enum|object"
+_LINK = "about|for|on|with|that|which|who|where|to|dealing with|related to|concerning|handling|doing|when|in charge of"
+_WHICH = r"(?:(?:which|what|list|show|find|give|tell|me|us|all|any|of|the|are|is|there|please) )*"
+_KNOWN_BY_WORD = rf"(?:{_TYPE}) [`'\"]?(?P<name>[\w.:]+)[`'\"]?,?"
+_KNOWN_BY_FORM = rf"[`'\"]?(?P<other>(?:\w+[.:]+)*[A-Z]\w*)[`'\"]?(?: (?:{_TYPE}),?|,?(?= (?:{_LINK}) ))"
+_OF_TYPE = (
+    rf"{_WHICH}(?:{_MEMBERS}) (?:are |is )?(?:of|in|inside|from|on|within) (?:the )?"
+    rf"(?:{_KNOWN_BY_WORD}|{_KNOWN_BY_FORM}) (?P<topic>.+)"
+)
+_OF_TYPE_ZH = (
+    r"(?:请|找出|列出|查找)?(?:类\s*(?P<name>[A-Za-z_][\w.:]*)|(?P<other>[A-Za-z_][\w.:]*)\s*类)"
+    r"\s*(?:里面|里|中|内)?的?(?P<topic>.+?)的?(?:方法|函数|成员|属性|字段)(?:有哪些|是哪些|是什么)?"
+)
+_FILLING = rf"^(?:(?:{_LINK}|is|are|do|does|can|the|they) )+|^(?:关于|有关|负责|用于|用来|处理|哪些)+"
+
+
+def members_query(query: Query) -> MembersQuery | None:
+    """Return the type and the topic of a question about members of a type; None for any other question."""
+    text = " ".join(query.text.split()).rstrip(_ENDS)
+    if query.members_of or query.symbols or not text or len(text) > _LONGEST:
+        return None
+    lowered = text.lower()
+    if text.isascii():
+        if not any(f" {word} " in lowered for word in ("of", "in", "inside", "from", "on", "within")):
+            return None
+        match = re.fullmatch(_OF_TYPE, text[0].lower() + text[1:])
+    else:
+        match = re.fullmatch(_OF_TYPE_ZH, text) if "类" in text else None
+    if match is None:
+        return None
+    owner = (match["name"] or match["other"]).rstrip(".:")
+    topic = re.sub(_FILLING, "", match["topic"]).strip()
+    return MembersQuery(owner, topic) if owner and topic else None

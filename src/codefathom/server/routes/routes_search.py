@@ -105,7 +105,7 @@ def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
     return SearchOut(
         query=body.query,
         mode=surest.mode,
-        plan=PlanOut(route=surest.plan.route, why=surest.plan.why),
+        plan=PlanOut(route=surest.plan.route, why=surest.plan.why, kept_to=surest.plan.kept_to),
         hits=[_hit_out(hit, whole=body.whole) for hit in federated.hits],
         confidence=round(surest.confidence, 4),
         weak=all(result.weak or not result.hits for result in results) and bool(federated.hits),

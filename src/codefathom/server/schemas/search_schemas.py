@@ -186,6 +186,7 @@ class PlanOut(Out):
 
     route: Route = Field(examples=["graph"])
     why: str = Field(examples=["it asks what calls price_of"], description='reason; "" if the query chose its mode')
+    kept_to: Sound = Field(default="", examples=["Order"], description="the type whose members alone were searched")
 
 
 class SearchOut(Out):

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from codefathom.search.question.planner import (
     ConnectionQuery,
+    MembersQuery,
     connection_query,
     is_expression,
+    members_query,
     overruled,
     plan,
     route_of,
@@ -201,3 +203,34 @@ def test_questions_about_the_project_as_a_whole(text: str) -> None:
 )
 def test_questions_about_a_part_are_no_overview(text: str) -> None:
     assert not plan(parse_query(text), everything).is_overview
+
+
+@pytest.mark.parametrize(
+    ("text", "members"),
+    [
+        ("functions of class Order about prices", MembersQuery("Order", "prices")),
+        ("which methods in the class `Order` that compute tax", MembersQuery("Order", "compute tax")),
+        ("methods of the Order class for shipping", MembersQuery("Order", "shipping")),
+        ("Methods of shop.Order that refund money?", MembersQuery("shop.Order", "refund money")),
+        ("what fields of struct point are used for drawing", MembersQuery("point", "used for drawing")),
+        ("类 Order 中关于价格的方法", MembersQuery("Order", "价格")),
+        ("Order 类的处理退款的函数有哪些", MembersQuery("Order", "退款")),
+        ("code in the middle of the loop about x", None),
+        ("functions in utils about dates", None),
+        ("members of the team for release", None),
+        ("methods of Order", None),
+        ("in:Cart methods of class Order about prices", None),
+        ("how are the methods of a class found", None),
+    ],
+)
+def test_a_question_about_members_of_a_type_is_understood(text: str, members: MembersQuery | None) -> None:
+    assert members_query(parse_query(text)) == members
+
+
+def test_a_question_is_kept_to_a_type_that_is_here() -> None:
+    query = parse_query("functions of class Order about prices")
+    planned = plan(query, everything, nothing, everything)
+    assert planned.plan.kept_to == "Order"
+    adapted = planned.adapted(query)
+    assert (adapted.text, adapted.members_of) == ("prices", "Order")
+    assert plan(query, everything, nothing, nothing).members is None
