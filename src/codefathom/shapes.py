@@ -33,7 +33,7 @@ def to_json(value: object) -> str:
 
 
 # Of a hit that is a whole file, around its best line.
-_LINES_BEFORE_BEST, _MAX_FILE_LINES = 8, 24
+_LINES_BEFORE_BEST, _MAX_FILE_LINES, _MAX_FILE_LINE_CHARS = 8, 24, 1_000
 
 
 def search_shape(result: SearchResult, *, whole: bool = True) -> dict[str, Any]:
@@ -69,13 +69,19 @@ def hit_shape(hit: Hit, *, whole: bool = True) -> dict[str, Any]:
         "language": chunk.language,
         "score": round(hit.score, 4),
         "signals": {name: round(value, 4) for name, value in hit.signals.items()},
-        "content": "\n".join(lines[first : first + _MAX_FILE_LINES]) or chunk.text,
+        "content": "\n".join(map(_shortened, lines[first : first + _MAX_FILE_LINES])) or chunk.text,
         "content_line": chunk.start_line + first,
+        "content_column": chunk.column,
         "module": folders[0] if folders else "",
         "sub_module": folders[1] if len(folders) > 1 else "",
         "reason": hit.reason,
         "stale": hit.stale,
     }
+
+
+def _shortened(line: str) -> str:
+    n_more = len(line) - _MAX_FILE_LINE_CHARS
+    return line if n_more <= 0 else f"{line[:_MAX_FILE_LINE_CHARS]}… ({n_more:,} more characters)"
 
 
 def answer_shape(answer: Answer) -> dict[str, Any]:

@@ -144,7 +144,7 @@ class ParsedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Consecutive lines of a document. The leaf chunks of a document join up to the document."""
+    """Consecutive lines of a document, or a part of one long line. The chunks of a document join up to the document."""
 
     id: str  # hash of path, text and n-th occurrence: unchanged when lines move
     path: str
@@ -157,6 +157,12 @@ class Chunk:
     text: str
     signature: str = ""  # signatures of `names`, or of `symbol` when none starts here
     doc: str = ""  # doc comments of `names`, shortened
+    column: int = 1  # of its first character in `start_line`, from 1; more only in a line that was split
+
+    @property
+    def is_part(self) -> bool:
+        """True for a part of a line; the last line of a file may look so, too, where it has no line end."""
+        return self.start_line == self.end_line and (self.column > 1 or not self.text.endswith("\n"))
 
 
 @dataclass(frozen=True, slots=True)

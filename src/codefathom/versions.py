@@ -8,6 +8,6 @@ from __future__ import annotations
 # Grows with every change of a parser or query that changes what is found.
 PARSER_VERSION = "2"
 # Grows with every change of where documents are cut.
-CHUNKER_VERSION = "syntax/3"
+CHUNKER_VERSION = "syntax/4"
 # Grows with every change of which secrets are found: what was kept in the index before is masked then.
 SECRETS_VERSION = "1"

@@ -57,9 +57,11 @@ def test_at_other_levels_too(zoo: Path, capsys: pytest.CaptureFixture[str], leve
 def test_a_long_line_says_how_much_of_it_is_not_shown(zoo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     n_more = len(LONG + "wombat") - 200
     for form in ("text", "path"):
-        assert main(["search", "-q", "--mode", "regex", "--format", form, "word wombat"]) == 0
+        assert main(["search", "-q", "--mode", "regex", "--format", form, "^word"]) == 0
         shown = capsys.readouterr().out
         assert f"{LONG[:200]}… ({n_more} more characters)" in shown
         assert "wombat\n" not in shown
+        assert main(["search", "-q", "--mode", "regex", "--format", form, "word wombat"]) == 0
+        assert f"({n_more} characters …){LONG[n_more:]}wombat\n" in capsys.readouterr().out
     assert main(["search", "-q", "--mode", "regex", "--format", "path", "wombat$"]) == 0
     assert capsys.readouterr().out.startswith("long.md:3:501: ")

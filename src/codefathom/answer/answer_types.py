@@ -58,6 +58,7 @@ class Source:
     score: float = 0.0
     reason: str = ""
     is_whole: bool = False  # the whole file
+    is_part: bool = False  # a part of one long line
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ class Material(NamedTuple):
     score: float = 0.0
     reason: str = ""
     is_exact: bool = False  # the spans are shown as they are, not the lines around them
+    in_lines: tuple[tuple[int, int, int], ...] = ()  # line, column, characters of hits in a long line, best first
 
 
 class PackedSources(NamedTuple):
@@ -292,7 +293,20 @@ class _Packing:
         end = min(end, _n_lines(item))
         least = 0 if is_best else min(_LEAST_LINES, end - start + 1) - 1
         lines = self._longest(lambda n: (_part(item, start, start + n, self._name_of),), end - start, most)
-        return lines if lines and lines[0].end_line - start >= least else ()
+        if lines and lines[0].end_line - start >= least:
+            return lines
+        return () if lines else self._in_line(item, start, most)
+
+    def _in_line(self, item: Material, line: int, most: int) -> Parts:
+        """Return those parts of a long line that hits name and that fit, in their order."""
+        whole = _part(item, line, line, self._name_of)
+        kept: list[tuple[int, Source]] = []
+        for of_line, column, n_chars in item.in_lines:
+            if of_line == line:
+                text = whole.text[column - 1 : column - 1 + n_chars]
+                more = sorted([*kept, (column, replace(whole, text=text, is_part=True))], key=lambda part: part[0])
+                kept = more if self.cost(tuple(source for _, source in more)) <= most else kept
+        return tuple(source for _, source in kept)
 
     def _longest(self, version: Callable[[int], Parts], most_lines: int, most: int) -> Parts:
         """Return the version with the most lines that fits, () if none does."""

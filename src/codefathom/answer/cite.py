@@ -309,6 +309,9 @@ def _as_it_is_now(source: Source, first: int, last: int, now: Mapping[str, str])
         return "the file is no longer there"
     shown = source.text.split("\n")[first - source.start_line : last - source.start_line + 1]
     lines = now[source.path].split("\n")
+    if source.is_part:
+        held = shown and first <= len(lines) and shown[0] in lines[first - 1]
+        return Citation(source.path, first, last, source.symbol) if held else "the file has changed there"
     starts = [first - 1, *(index for index, line in enumerate(lines) if line == shown[0])] if shown else []
     for start in starts:
         if lines[start : start + len(shown)] == shown:

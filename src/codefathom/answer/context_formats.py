@@ -23,7 +23,7 @@ def context_file(parts: Sequence[Source], whole_text: str = "") -> ContextFile:
     """Return the sources of one file as a file of a context; `whole_text` is its text with the last line end."""
     first = parts[0]
     text = _BETWEEN.join(part.text for part in parts)
-    spans = () if first.is_whole else tuple((part.start_line, part.end_line) for part in parts)
+    spans = () if first.is_whole else tuple(dict.fromkeys((part.start_line, part.end_line) for part in parts))
     symbols = tuple(dict.fromkeys(part.symbol for part in parts if part.symbol))
     text = whole_text if first.is_whole and whole_text else _ended(text)
     return ContextFile(first.path, text, first.score, first.reason, spans, symbols)

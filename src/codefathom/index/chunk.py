@@ -1,7 +1,8 @@
 """Stage 3: symbols and breaks → chunks that join up to the document. Pure.
 
 A document is cut where its syntax allows it, from the outside in: first between top-level definitions, then inside
-the ones that are too large, and neighbouring small pieces are grouped again as long as they fit.
+the ones that are too large, and neighbouring small pieces are grouped again as long as they fit. A line that is longer
+than a few chunks, as in data or generated code, is cut inside.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
+from typing import NamedTuple
 
 from codefathom.types import Chunk, ParsedDocument, Symbol
 
@@ -24,14 +26,23 @@ _ANYWHERE = 1_001  # depth of a cut at any line
 _SCRAP = 0.25  # of the target: a smaller piece is joined with the lines that it belongs to
 _MAX_DOC_CHARS = 240
 _MAX_NAMES = 40
+_BYTES_PER_CHAR = 4  # most of a character in UTF-8
+_MAX_SYMBOLS_OF_LINE = 1_000  # that are looked for in the parts of one long line
+_MOST_CHUNKS = 1 << 24  # of a window of a large file, which has fewer bytes
+_ENDS_OF_PARTS = frozenset(" \t,;:|&(){}[]<>\"'")
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkLimits:
-    """The largest size of a chunk. A single line is never cut, so a chunk may be longer than both limits."""
+    """The largest size of a chunk. A single line may be longer; of `max_line_bytes` on it is cut."""
 
     target_chars: int = TARGET_CHARS
     max_lines: int = MAX_LINES
+
+    @property
+    def max_line_bytes(self) -> int:
+        """The bytes in UTF-8 of the longest line that is one chunk; `target_chars` characters never have more."""
+        return self.target_chars * _BYTES_PER_CHAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +74,7 @@ class _Source:
 
 
 def chunk(parsed: ParsedDocument, limits: ChunkLimits = ChunkLimits(), *, lines_before: int = 0) -> tuple[Chunk, ...]:
-    """Cut a document into chunks, in line order; every line lies in exactly one of them.
+    """Cut a document into chunks, in order; every line lies in exactly one of them, or in parts of its own.
 
     Of a document that is read in windows, each window is cut by itself: `lines_before` is the number of lines above it.
     """
@@ -73,7 +84,9 @@ def chunk(parsed: ParsedDocument, limits: ChunkLimits = ChunkLimits(), *, lines_
     spans = _split(1, len(source.lines), source)
     outline = _Outline(parsed.symbols)
     seen: Counter[str] = Counter()
-    return tuple(_chunk(parsed, source, span, outline, seen) for span in spans)
+    return tuple(
+        _chunk(parsed, source, passage, outline, seen) for span in spans for passage in _passages(span, source)
+    )
 
 
 def split_lines(text: str) -> list[str]:
@@ -168,6 +181,41 @@ def _group(pieces: list[tuple[int, int]], source: _Source) -> list[tuple[int, in
     return groups
 
 
+class _Passage(NamedTuple):
+    """Some lines of a document, or a part of one."""
+
+    start: int
+    end: int
+    text: str
+    column: int = 1
+    is_part: bool = False
+
+
+def _passages(span: tuple[int, int], source: _Source) -> Iterator[_Passage]:
+    """Yield the lines as they are, or the parts of a long line."""
+    start, end = span
+    text = "".join(source.lines[start - 1 : end])
+    if start < end or len(text.encode("utf-8", "surrogatepass")) <= source.limits.max_line_bytes:
+        yield _Passage(start, end, text)
+        return
+    column = 1
+    for part in _parts(text, source.limits.target_chars):
+        yield _Passage(start, end, part, column, is_part=True)
+        column += len(part)
+
+
+def _parts(line: str, target_chars: int) -> Iterator[str]:
+    """Cut a line into parts of at most 1.25 times the target, between words where there are some."""
+    place = 0
+    while len(line) - place > target_chars * (1 + _SCRAP):
+        end = place + target_chars
+        earliest = place + target_chars * 3 // 4
+        cut = next((at for at in range(end, earliest, -1) if line[at - 1] in _ENDS_OF_PARTS), end)
+        yield line[place:cut]
+        place = cut
+    yield line[place:]
+
+
 class _Outline:
     """The symbols of one document, to be asked by line."""
 
@@ -197,21 +245,21 @@ class _Outline:
         return parents
 
 
-def _chunk(
-    parsed: ParsedDocument, source: _Source, span: tuple[int, int], outline: _Outline, seen: Counter[str]
-) -> Chunk:
-    start, end = span
+def _chunk(parsed: ParsedDocument, source: _Source, passage: _Passage, outline: _Outline, seen: Counter[str]) -> Chunk:
+    start, end, text, column, is_part = passage
     document = parsed.document
-    text = "".join(source.lines[start - 1 : end])
-    around, named = outline.around(start, end), outline.starting_in(start, end)[:_MAX_NAMES]
+    around, named = outline.around(start, end), outline.starting_in(start, end)
+    if is_part:
+        named = [symbol for symbol in named[:_MAX_SYMBOLS_OF_LINE] if symbol.name in text]
+    named = named[:_MAX_NAMES]
     described = named or ([around] if around else [])
     seen[text] += 1
     return Chunk(
-        # With the lines before, no two windows count alike: there are no more chunks in one than lines.
-        id=chunk_id(document.path, text, source.lines_before + seen[text]),
+        # With the lines before, no two windows count alike.
+        id=chunk_id(document.path, text, source.lines_before * _MOST_CHUNKS + seen[text]),
         path=document.path,
         language=document.language,
-        kind=_kind(around, named, span),
+        kind=_kind(around, named, (start, end)),
         symbol=around.qualified_name if around else "",
         names=tuple(symbol.qualified_name for symbol in named),
         start_line=source.lines_before + start,
@@ -219,6 +267,7 @@ def _chunk(
         text=text,
         signature="\n".join(symbol.signature for symbol in described if symbol.signature),
         doc="\n".join(symbol.doc[:_MAX_DOC_CHARS] for symbol in described if symbol.doc),
+        column=column,
     )
 
 

@@ -113,7 +113,12 @@ def _json_lines(catalog: SearchCatalog, root: str, count: Callable[[str], int]) 
                 "source_code": piece.text,
                 "tag": "",
                 "tokens": count(piece.text),
-                "metadata": {"start_line": piece.start_line, "end_line": piece.end_line, "kind": piece.kind},
+                "metadata": {
+                    "start_line": piece.start_line,
+                    "end_line": piece.end_line,
+                    "column": piece.column,
+                    "kind": piece.kind,
+                },
             }
             for _, piece in catalog.chunks_of(document.path)
         ]

@@ -63,10 +63,11 @@ def _column(chunk: Chunk, line: int, names: Iterable[str]) -> int:
     """Return the column of the first of some names in a line, else of its first character that is not blank; from 1."""
     lines = chunk.text.split("\n", line - chunk.start_line + 1)
     text = lines[line - chunk.start_line] if 0 <= line - chunk.start_line < len(lines) else ""
+    first = chunk.column if line == chunk.start_line else 1
     for name in filter(None, map(last_of, names)):
         if name in text and (own := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)):
-            return own.start() + 1
-    return len(text) - len(text.lstrip()) + 1
+            return first + own.start()
+    return first + len(text) - len(text.lstrip())
 
 
 def _joined(ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> _Places:
@@ -112,7 +113,12 @@ def _passes(where: Where | None, place: Chunk, catalog: SearchCatalog) -> bool:
 
 def _neighbours(one: Chunk, other: Chunk) -> bool:
     same_symbol = one.path == other.path and one.symbol == other.symbol != ""
-    return same_symbol and (one.end_line + 1 == other.start_line or other.end_line + 1 == one.start_line)
+    return same_symbol and (_is_above(one, other) or _is_above(other, one))
+
+
+def _is_above(one: Chunk, other: Chunk) -> bool:
+    """Return True if a chunk ends where the other begins, both with whole lines."""
+    return one.end_line + 1 == other.start_line and one.text.endswith("\n") and one.column == 1
 
 
 def _join(one: Chunk, other: Chunk) -> Chunk:
@@ -153,7 +159,16 @@ def _file_chunk(chunk: Chunk, catalog: SearchCatalog) -> Chunk | None:
     text = "".join(piece.text for piece in pieces)
     end_line = pieces[-1].end_line
     return replace(
-        chunk, kind="file", symbol="", names=(), signature="", doc="", start_line=1, end_line=end_line, text=text
+        chunk,
+        kind="file",
+        symbol="",
+        names=(),
+        signature="",
+        doc="",
+        start_line=1,
+        end_line=end_line,
+        column=1,
+        text=text,
     )
 
 
@@ -221,6 +236,7 @@ def _symbol_chunk(symbol: Symbol, chunk: Chunk, catalog: SearchCatalog) -> Chunk
         names=(symbol.qualified_name,),
         start_line=symbol.start_line,
         end_line=symbol.end_line,
+        column=1,
         text=lines,
         signature=symbol.signature,
         doc=symbol.doc,

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from codefathom.errors import ProviderError, SlowExpressionError, StoreError
 from codefathom.providers.base import Embedder
@@ -275,11 +275,7 @@ class _Match(NamedTuple):
     n_matches: int
 
 
-class _Places(NamedTuple):
-    """Line and column in which each match begins, from 1, in order."""
-
-    lines: list[int]
-    columns: list[int]
+_Places: TypeAlias = list[tuple[int, int]]  # line and column in which each match begins, from 1, in order
 
 
 def _regex_matches(
@@ -309,14 +305,13 @@ def _regex_matches(
 
 def _places(expression: Expression, text: str) -> tuple[_Places, bool]:
     """Return the places in which matches begin, and True if the search for more was stopped."""
-    places = _Places([], [])
+    places: _Places = []
     line, position = 1, 0
     try:
         for start in expression.places(text):
             line += text.count("\n", position, start)
             position = start
-            places.lines.append(line)
-            places.columns.append(start - text.rfind("\n", 0, start))
+            places.append((line, start - text.rfind("\n", 0, start)))
     except SlowExpressionError:
         return places, True
     return places, False
@@ -324,12 +319,14 @@ def _places(expression: Expression, text: str) -> tuple[_Places, bool]:
 
 def _inside(places: _Places, pieces: Sequence[tuple[int, Chunk]], allowed: Collection[int] | None) -> Iterator[_Match]:
     """Yield the chunks of a document in which some of these places lie."""
-    lines = places.lines
-    for key, chunk in pieces if lines else ():
-        first = bisect_left(lines, chunk.start_line)
-        n_inside = bisect_right(lines, chunk.end_line) - first
+    if not places or not pieces:
+        return
+    begins = [(chunk.start_line, chunk.column) for _, chunk in pieces]
+    for (key, chunk), begin, end in zip(pieces, begins, [*begins[1:], (pieces[-1][1].end_line + 1, 1)], strict=True):
+        first = bisect_left(places, begin)
+        n_inside = bisect_left(places, end) - first
         if n_inside and (allowed is None or key in allowed):
-            yield _Match(key, chunk, lines[first], places.columns[first], n_inside)
+            yield _Match(key, chunk, *places[first], n_inside)
 
 
 def _cut_short(pattern: str, n_cut: int) -> str:

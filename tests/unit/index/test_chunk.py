@@ -45,20 +45,25 @@ def documents(draw: st.DrawFn) -> ParsedDocument:
 def test_chunks_join_up_to_the_document(item: ParsedDocument, target: int, max_lines: int) -> None:
     chunks = chunk(item, ChunkLimits(target, max_lines))
     assert "".join(piece.text for piece in chunks) == item.document.text
-    expected = 1
+    line, column = 1, 1
     for piece in chunks:
-        assert piece.start_line == expected
+        assert (piece.start_line, piece.column) == (line, column)
         assert piece.end_line >= piece.start_line
-        expected = piece.end_line + 1
-    assert expected == len(split_lines(item.document.text)) + 1
+        if piece.text.endswith("\n"):
+            line, column = piece.end_line + 1, 1
+        else:
+            line, column = piece.end_line, piece.column + len(piece.text)
+    assert line + (column > 1) == len(split_lines(item.document.text)) + 1
 
 
 @given(documents(), st.integers(1, 60), st.integers(1, 9))
 def test_only_a_single_line_may_be_too_large(item: ParsedDocument, target: int, max_lines: int) -> None:
-    for piece in chunk(item, ChunkLimits(target, max_lines)):
+    limits = ChunkLimits(target, max_lines)
+    for piece in chunk(item, limits):
         n_lines = piece.end_line - piece.start_line + 1
         # A quarter more where a scrap stays with its lines.
         assert n_lines == 1 or (len(piece.text) <= 1.25 * target and n_lines <= max_lines)
+        assert n_lines > 1 or len(piece.text.encode()) <= max(limits.max_line_bytes, 5 * target)
 
 
 @given(st.binary(max_size=300))
@@ -149,3 +154,32 @@ def test_long_documentation_is_shortened() -> None:
     long = Symbol("function", "f", "f", 1, 3, 1, signature="f()", doc="d" * 1000)
     (only,) = chunk(parsed(body(3), (long,)))
     assert 0 < len(only.doc) < 300
+
+
+def test_a_long_line_is_cut_between_words() -> None:
+    words = "".join(f"word{number:04}, " for number in range(3_000))
+    before, *parts, after = chunk(parsed(f"first = 1\n{words}\nlast = 2\n"))
+    assert (before.text, after.text) == ("first = 1\n", "last = 2\n")
+    assert {(part.start_line, part.end_line) for part in parts} == {(2, 2)}
+    assert "".join(part.text for part in parts) == f"{words}\n"
+    assert all(part.text.startswith((" word", "word")) for part in parts)
+    assert max(len(part.text) for part in parts) <= 1_250
+    assert after.start_line == 3
+
+
+def test_a_line_without_words_is_cut_anywhere() -> None:
+    parts = chunk(parsed("x" * 300_000))
+    assert len(parts) == 300
+    assert parts[7].column == 7_001
+
+
+def test_a_definition_is_named_in_the_part_that_holds_it() -> None:
+    line = f"function first(){{{'a();' * 2_000}}} function second(){{{'b();' * 2_000}}}\n"
+    parts = chunk(parsed(line, (symbol("function", "first", 1, 1), symbol("function", "second", 1, 1))))
+    assert [part.names for part in parts if part.names] == [("first",), ("second",)]
+
+
+def test_equal_parts_of_several_windows_have_ids_of_their_own() -> None:
+    windows = [chunk(parsed("y" * 9_000 + "\n"), lines_before=number) for number in range(3)]
+    ids = [part.id for window in windows for part in window]
+    assert len(ids) == len(set(ids))

@@ -1839,6 +1839,12 @@ export interface components {
              */
             content_line: number;
             /**
+             * Content Column
+             * @description the place of the content in that line, from 1; more in a long line that was split
+             * @example 1
+             */
+            content_column: number;
+            /**
              * Module
              * @description the first folder of the path
              * @example shop

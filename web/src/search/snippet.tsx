@@ -38,7 +38,10 @@ export function Snippet({ hit, words, onOpen }: SnippetProps) {
               <tr key={number} className={number === hit.line ? "is-best" : undefined} onClick={() => onOpen(number)}>
                 <th scope="row">{number}</th>
                 <td>
-                  <code>{pieces.length ? pieces.map(shownPiece) : "\n"}</code>
+                  <code>
+                    {place === 0 && excerpt.from === 0 && hit.content_column > 1 && "… "}
+                    {pieces.length ? pieces.map(shownPiece) : "\n"}
+                  </code>
                 </td>
               </tr>
             );

@@ -55,7 +55,8 @@ def _excerpt(number: int, hit: Hit) -> Source:
     while end - first > 1 and not lines[first].strip():
         first += 1
     text, start = "\n".join(lines[first:end]), chunk.start_line
-    return Source(number, chunk.path, start + first, start + end - 1, text, hit.name, hit.score, hit.reason)
+    place = (start + first, start + end - 1)
+    return Source(number, chunk.path, *place, text, hit.name, hit.score, hit.reason, is_part=chunk.is_part)
 
 
 def _shown(source: Source) -> str:

@@ -27,9 +27,19 @@ def materials(result: SearchResult, text_of: Callable[[str], str]) -> list[Mater
     spans: dict[str, list[tuple[int, int]]] = {}
     for hit in result.hits:
         spans.setdefault(hit.chunk.path, []).append((hit.chunk.start_line, hit.chunk.end_line))
+    in_lines: dict[str, list[tuple[int, int, int]]] = {}
+    for chunk in (hit.chunk for hit in result.hits if hit.chunk.is_part):
+        in_lines.setdefault(chunk.path, []).append((chunk.start_line, chunk.column, len(chunk.text.rstrip("\n"))))
     best = {hit.chunk.path: hit for hit in reversed(result.hits)}
     return [
-        Material(path, text_of(path), tuple(of_path), best[path].score, best[path].reason)
+        Material(
+            path,
+            text_of(path),
+            tuple(of_path),
+            best[path].score,
+            best[path].reason,
+            in_lines=tuple(in_lines.get(path, ())),
+        )
         for path, of_path in spans.items()
     ]
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _EXCERPT_LINES = 6
 _LINES_BEFORE_BEST = 2
 _MAX_LINE_CHARS = 200
+_CHARS_BEFORE_COLUMN = 40
 _MAX_LISTED = 20
 _MAX_CHECK_NAME = 20  # longer ones do not push all others aside
 _MAX_ALIKE = 3  # files that failed for one reason and are still named one by one
@@ -54,20 +55,34 @@ def _header(hit: Hit, style: Style) -> str:
 
 def paths_text(hits: Iterable[Hit]) -> str:
     """Return one line for each hit, as editors and grep's users read them: path, line, column, text of the line."""
-    return "".join(f"{show_name(hit.chunk.path)}:{hit.line}:{hit.column}: {_cut(_line_of(hit))}\n" for hit in hits)
+    return "".join(f"{show_name(hit.chunk.path)}:{hit.line}:{hit.column}: {_line_of(hit)}\n" for hit in hits)
 
 
 def _line_of(hit: Hit) -> str:
-    """Return the line to look at first."""
+    """Return the line to look at first, of a long one the part to look at."""
     lines = hit.chunk.text.split("\n", hit.line - hit.chunk.start_line + 1)
     place = hit.line - hit.chunk.start_line
-    return show_line(lines[place].strip()) if 0 <= place < len(lines) else ""
+    return _part(hit, lines[place], place, _stripped) if 0 <= place < len(lines) else ""
+
+
+def _stripped(line: str) -> str:
+    return show_line(line.strip())
 
 
 def _cut(line: str) -> str:
     """Return the beginning of a long line, and how much of it is not shown."""
     n_more = len(line) - _MAX_LINE_CHARS
     return line if n_more <= 0 else f"{line[:_MAX_LINE_CHARS]}… ({n_more:,} more characters)"
+
+
+def _part(hit: Hit, line: str, place: int, show: Callable[[str], str]) -> str:
+    """Return a line of a hit; of a long one the part to look at, and how much stands before it."""
+    n_before = hit.chunk.column - 1 if place == 0 else 0
+    if hit.line == hit.chunk.start_line + place and hit.column - n_before > _MAX_LINE_CHARS:
+        start = min(hit.column - n_before - _CHARS_BEFORE_COLUMN, len(line) - _MAX_LINE_CHARS)
+        line, n_before = line[start:], n_before + start
+    shown = _cut(show(line.rstrip("\r")))
+    return f"({n_before:,} characters …){shown}" if n_before else shown
 
 
 def _excerpt(hit: Hit, style: Style, *, whole: bool) -> list[str]:
@@ -85,7 +100,7 @@ def _excerpt(hit: Hit, style: Style, *, whole: bool) -> list[str]:
     while end - start > 1 and not lines[start].strip():
         start += 1
     width = len(str(first + end - 1))
-    shown = (_cut(show_text(line.rstrip("\r"))) for line in lines[start:end])
+    shown = (_part(hit, lines[place], place, show_text) for place in range(start, end))
     marked = hit.line if "matches" in hit.signals else 0  # where an expression matches, that line is the answer
     numbered = enumerate(shown, start=first + start)
     return [f"{'>' if n == marked else ' '} {style.faint(f'{n:>{width}}')}  {line}".rstrip() for n, line in numbered]

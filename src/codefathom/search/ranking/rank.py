@@ -86,15 +86,15 @@ def score_of(total: float) -> float:
     return 1 / (1 + exp((MIDDLE - total) / SPREAD))
 
 
-def by_place(candidate: Candidate) -> tuple[str, int]:
+def by_place(candidate: Candidate) -> tuple[str, int, int]:
     """Return the sort key of candidates before they are ranked."""
-    return candidate.chunk.path, candidate.chunk.start_line
+    return candidate.chunk.path, candidate.chunk.start_line, candidate.chunk.column
 
 
-def _by_score_and_place(item: RankedCandidate) -> tuple[float, str, int]:
+def _by_score_and_place(item: RankedCandidate) -> tuple[float, str, int, int]:
     """Return the sort key of a ranking: best first, then by path and line."""
     chunk = item.candidate.chunk
-    return -item.score, chunk.path, chunk.start_line
+    return -item.score, chunk.path, chunk.start_line, chunk.column
 
 
 class _Signals(Mapping[str, float]):

@@ -164,6 +164,9 @@ class HitOut(Out):
     signals: dict[str, float] = Field(examples=[{"lexical": 0.8}], description="value of each signal")
     content: Sound = Field(examples=["def price_of(order): ..."])
     content_line: int = Field(examples=[12], description="number of the first line of the content")
+    content_column: int = Field(
+        examples=[1], description="the place of the content in that line, from 1; more in a long line that was split"
+    )
     module: Sound = Field(examples=["shop"], description="the first folder of the path")
     sub_module: Sound = Field(examples=[""], description="the second folder of the path")
     reason: Sound = Field(examples=["the name matches"])

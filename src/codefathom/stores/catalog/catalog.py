@@ -204,7 +204,7 @@ class Catalog:
             "c.text_hash WHERE e.model = ? GROUP BY c.text_hash ORDER BY random() LIMIT ?",
             (model, n),
         )
-        return [(row[0], row[12], _chunk(row[1:]), row[13]) for row in rows]
+        return [(row[0], row[-2], _chunk(row[1:-2]), row[-1]) for row in rows]
 
     def drop_vectors(self, model: str) -> None:
         """Drop the embeddings of a model."""
@@ -257,7 +257,7 @@ class Catalog:
         rows = self._read(
             "SELECT DISTINCT c.key FROM symbols s JOIN chunks c ON c.document_id = s.document_id AND s.name_line "
             "BETWEEN c.start_line AND c.end_line JOIN documents d ON d.id = s.document_id "
-            f"WHERE {condition} ORDER BY d.path, c.start_line LIMIT ?",
+            f"WHERE {condition} ORDER BY d.path, c.start_line, c.start_column LIMIT ?",
             (value, limit),
         )
         return [row[0] for row in rows]
@@ -518,9 +518,10 @@ def _of_symbols(query: str, path: str, kind: str) -> tuple[str, tuple[str, ...]]
 
 
 def _chunk(row: Sequence[Any]) -> Chunk:
-    chunk_id, path, language, kind, symbol, names, start_line, end_line, text, signature, doc, *_ = row
+    chunk_id, path, language, kind, symbol, names, start_line, end_line, text, signature, doc, column, *_ = row
     split_names = tuple(names.split("\n")) if names else ()
-    return Chunk(chunk_id, path, language, kind, symbol, split_names, start_line, end_line, text, signature, doc)
+    place = (start_line, end_line)
+    return Chunk(chunk_id, path, language, kind, symbol, split_names, *place, text, signature, doc, column)
 
 
 def _document(row: Sequence[Any]) -> StoredDocument:

@@ -12,9 +12,10 @@ from zlib import crc32
 
 
 def of_chunk(row: Sequence[Any]) -> int:
-    """Return the checksum of id, path, language, kind, symbol, names, first and last line, text, signature, doc."""
-    chunk_id, path, language, kind, symbol, names, start, end, text, signature, doc = row
-    values = f"{chunk_id}\n{path}\n{language}\n{kind}\n{symbol}\n{names}\n{start}\n{end}\n{signature}\n{doc}\n{text}"
+    """Return the checksum of id, path, language, kind, symbol, names, lines, text, signature, doc, column."""
+    chunk_id, path, language, kind, symbol, names, start, end, text, signature, doc, column = row
+    place = f"{start}\n{end}\n{column}"
+    values = f"{chunk_id}\n{path}\n{language}\n{kind}\n{symbol}\n{names}\n{place}\n{signature}\n{doc}\n{text}"
     return crc32(values.encode("utf-8", "surrogatepass"))
 
 

@@ -15,9 +15,9 @@ from codefathom.stores.folder import File, UnsafeError, writing_error
 from codefathom.stores.sqlite import use_log
 
 # 1: before the first release. 2: embeddings carry the generation in which they came. 3: rows that are shown carry a
-# checksum, and the file has a seal.
+# checksum, and the file has a seal. 5: chunks have a column.
 # A catalogue of an older format is set aside and made again: all of it can be had from the tree and the user's cache.
-FORMAT = 4
+FORMAT = 5
 
 # documents: module and sub_module are the first and second directory of the path, "" when there is none.
 # checksum: of the row and its path, see `checksums.py`.
@@ -35,9 +35,9 @@ CREATE TABLE documents(
 CREATE TABLE chunks(
     key INTEGER PRIMARY KEY AUTOINCREMENT, document_id INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,
     symbol TEXT NOT NULL, names TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
-    text TEXT NOT NULL, signature TEXT NOT NULL, doc TEXT NOT NULL, text_hash TEXT NOT NULL,
-    generation INTEGER NOT NULL, checksum INTEGER NOT NULL);
-CREATE INDEX chunks_document ON chunks(document_id, start_line, end_line, kind);
+    start_column INTEGER NOT NULL, text TEXT NOT NULL, signature TEXT NOT NULL, doc TEXT NOT NULL,
+    text_hash TEXT NOT NULL, generation INTEGER NOT NULL, checksum INTEGER NOT NULL);
+CREATE INDEX chunks_document ON chunks(document_id, start_line, start_column, end_line, kind);
 CREATE INDEX chunks_generation ON chunks(generation);
 CREATE INDEX chunks_text_hash ON chunks(text_hash);
 CREATE TABLE symbols(

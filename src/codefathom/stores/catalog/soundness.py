@@ -11,9 +11,12 @@ from codefathom.stores.catalog import checksums
 from codefathom.stores.database import Database, mark
 from codefathom.types import FoundSymbol, Reference, Symbol
 
-CHUNK = "c.id, d.path, d.language, c.kind, c.symbol, c.names, c.start_line, c.end_line, c.text, c.signature, c.doc"
+CHUNK = (
+    "c.id, d.path, d.language, c.kind, c.symbol, c.names, c.start_line, c.end_line, c.text, c.signature, c.doc, "
+    "c.start_column"
+)
 CHECKED_CHUNK = f"c.key, {CHUNK}, c.checksum, d.n_lines, c.text_hash"
-PATH, START, END, TEXT, CHECKSUM, N_LINES, TEXT_HASH = 2, 7, 8, 9, 12, 13, 14  # columns of it
+PATH, START, END, TEXT, COLUMN, CHECKSUM, N_LINES, TEXT_HASH = 2, 7, 8, 9, 12, 13, 14, 15  # columns of it
 FROM_CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
 _SYMBOL = "s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc"
 CHECKED_SYMBOL = f"d.path, d.language, {_SYMBOL}, s.checksum"
@@ -99,17 +102,20 @@ class Soundness:
         """
         rows = self._database.read(
             f"SELECT {CHECKED_CHUNK} {FROM_CHUNKS} WHERE d.path = ? AND c.start_line <= ? AND c.end_line >= ? "
-            "ORDER BY c.start_line",
+            "ORDER BY c.start_line, c.start_column",
             (path, end_line, start_line),
         )
-        line = max(start_line, 1)
+        line, column = max(start_line, 1), 1  # where the next one begins at the latest
         for row in rows:
             if not self.is_sound(row):
                 return []
-            if row[START] > line:
+            if (row[START], row[COLUMN]) > (line, column):
                 self._leave_out(path)
                 return []
-            line = row[END] + 1
+            is_ended = row[TEXT].endswith("\n") or row[START] < row[END]
+            line, column = (row[END] + 1, 1) if is_ended else (row[END], row[COLUMN] + len(row[TEXT]))
+        if column > 1 and line == rows[-1][N_LINES]:  # the last line of a file may have no end
+            line += 1
         if line <= min(end_line, rows[0][N_LINES] if rows else self._n_lines(path)):
             self._leave_out(path)
             return []

@@ -18,9 +18,10 @@ _PUT_DOCUMENT = (
     "chunker = excluded.chunker, problems = excluded.problems, generation = excluded.generation RETURNING id"
 )
 _PUT_CHUNK = (
-    "INSERT INTO chunks(document_id, id, kind, symbol, names, start_line, end_line, text, signature, doc, "
-    "text_hash, generation, checksum) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"
+    "INSERT INTO chunks(document_id, id, kind, symbol, names, start_line, end_line, start_column, text, signature, "
+    "doc, text_hash, generation, checksum) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 )
+_MOVE_CHUNK = "UPDATE chunks SET start_line = ?, end_line = ?, start_column = ?, checksum = ? WHERE key = ?"
 # A vector that is there already keeps its generation, so that no view takes it for a new one.
 _PUT_VECTOR = (
     "INSERT INTO embeddings(model, text_hash, vector, generation) VALUES (?,?,?,?) ON CONFLICT DO UPDATE "
@@ -110,8 +111,8 @@ def _write_document(db: sqlite3.Connection, record: DocumentRecord, written: Wri
         if key is None:
             written.added.append((_put_chunk(db, document_id, chunk, text_hash, written.generation), chunk, text_hash))
         else:
-            moved.append((chunk.start_line, chunk.end_line, _sum_of(chunk), key))
-    db.executemany("UPDATE chunks SET start_line = ?, end_line = ?, checksum = ? WHERE key = ?", moved)
+            moved.append((chunk.start_line, chunk.end_line, chunk.column, _sum_of(chunk), key))
+    db.executemany(_MOVE_CHUNK, moved)
     db.executemany("DELETE FROM chunks WHERE key = ?", [(key,) for key in before.values()])
     written.removed.extend(before.values())
     db.executemany(_PUT_VECTOR, [(record.model, *item, written.generation) for item in record.vectors.items()])
@@ -136,7 +137,16 @@ def _put_chunk(db: sqlite3.Connection, document_id: int, chunk: Chunk, text_hash
         _PUT_CHUNK,
         (
             *(document_id, chunk.id, chunk.kind, chunk.symbol, "\n".join(chunk.names), chunk.start_line),
-            *(chunk.end_line, chunk.text, chunk.signature, chunk.doc, text_hash, generation, _sum_of(chunk)),
+            *(
+                chunk.end_line,
+                chunk.column,
+                chunk.text,
+                chunk.signature,
+                chunk.doc,
+                text_hash,
+                generation,
+                _sum_of(chunk),
+            ),
         ),
     )
     return int(cursor.lastrowid or 0)
@@ -146,7 +156,7 @@ def _sum_of(chunk: Chunk) -> int:
     return checksums.of_chunk(
         (
             *(chunk.id, chunk.path, chunk.language, chunk.kind, chunk.symbol, "\n".join(chunk.names)),
-            *(chunk.start_line, chunk.end_line, chunk.text, chunk.signature, chunk.doc),
+            *(chunk.start_line, chunk.end_line, chunk.text, chunk.signature, chunk.doc, chunk.column),
         )
     )
 
