@@ -405,7 +405,7 @@ class Engine:
         )
         return answer_setup.with_damage(opened, events)
 
-    def investigate(self, request: str | AnswerRequest) -> Iterator[Event | Answer]:
+    def investigate(self, request: str | AnswerRequest) -> Iterator[Event | Text | Answer]:
         """Let the configured model look for itself with tools; yield what happens, and the answer last.
 
         As `ask_events`, but SettingsError without a model.

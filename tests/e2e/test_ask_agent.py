@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,12 @@ import pytest
 from tests.e2e.test_ask import FATHOM, QUESTION, call, fathom, shop, sse
 from tests.protocols.server import ServedSettings, Turn, serving
 from tests.unit.source.test_web import Site, site
+
+from codefathom.agent.loop import Final
+from codefathom.answer.answer_types import Answer
+from codefathom.answer.ask import Text
+from codefathom.config.configuration import load_settings
+from codefathom.engine import Engine
 
 __all__ = ["FATHOM", "shop", "site"]  # fixtures
 
@@ -124,3 +131,46 @@ def test_what_cannot_be_given_is_said(shop: Path, words: tuple[str, ...], messag
         assert served.asked == []
     assert ran.returncode == 2
     assert message in ran.stderr
+
+
+def test_the_answer_streams_while_it_is_written(shop: Path) -> None:
+    words = "The price is computed in the file [shop/pricing.py:1-2] and then it is rounded to cents"
+    reply = json.dumps({"answer": words, "confidence": "high", "sources": [], "reasoning": "seen"})
+    pieces = [
+        f"data: {json.dumps({'choices': [{'delta': {'content': piece}}]})}\n\n".encode()
+        for piece in re.findall(r".{1,7}", reply)
+    ]
+    end = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+    read = Turn([call("read_file", file_path="shop/pricing.py")])
+    with serving(read, Turn([*pieces, end])) as served:
+        settings = load_settings(
+            str(shop), overrides={"llm.model": "openai:m", "llm.base_url": f"{served.base_url}/v1"}
+        )
+        with Engine.open(str(shop), settings=settings) as engine:
+            events = list(engine.investigate("how is the price computed"))
+    places = {type(event): place for place, event in enumerate(events)}  # of the last one of each kind
+    texts = [(place, event.text) for place, event in enumerate(events) if isinstance(event, Text)]
+    answer = events[-1]
+    assert isinstance(answer, Answer)
+    assert "".join(text for _, text in texts) == answer.text
+    assert words in answer.text
+    before_the_end = [text for place, text in texts if place < places[Final]]
+    assert len(before_the_end) > 10
+    assert "".join(before_the_end).startswith("The price is computed in the file [shop/pricing.py:1-2] and then it is")
+
+
+def test_an_answer_that_is_written_again_is_shown_below_the_first(shop: Path) -> None:
+    first = json.dumps({"answer": "It is in the file of prices.", "confidence": "no idea", "sources": []})
+    second = json.dumps({"answer": "It is elsewhere.", "confidence": "low", "sources": [], "reasoning": ""})
+    read = Turn([call("read_file", file_path="shop/pricing.py")])
+    with serving(read, Turn([sse(first)]), Turn([sse(second)])) as served:
+        settings = load_settings(
+            str(shop), overrides={"llm.model": "openai:m", "llm.base_url": f"{served.base_url}/v1"}
+        )
+        with Engine.open(str(shop), settings=settings) as engine:
+            events = list(engine.investigate("how is the price computed"))
+    assert "".join(event.text for event in events if isinstance(event, Text)).split("\n\n") == [
+        "It is in the file of prices.",
+        "It is elsewhere.",
+    ]
+    assert events[-1].text == "It is elsewhere."

@@ -13,6 +13,7 @@ from codefathom.answer.budget import lines_of
 from codefathom.answer.cite import check, texts_now
 from codefathom.answer.prompting import language_of_question
 from codefathom.answer.stages.extract import nearest, stand_in
+from codefathom.answer.stream import CheckedStream
 
 _CONFIDENCE: dict[Label, float] = {"high": 0.9, "medium": 0.6, "low": 0.2}
 # No citation by number has as many digits: what the answer does not list cannot be meant by one.
@@ -69,6 +70,11 @@ def report(
     )
 
 
+def shown_sources(seen: Sequence[ShownLines], text_of: Callable[[str], str]) -> tuple[Source, ...]:
+    """Return the lines that were shown so far as sources, which no number can mean."""
+    return tuple(_sources(FinalAnswer("", "low", ()), seen, text_of))
+
+
 def _sources(answer: FinalAnswer, seen: Sequence[ShownLines], text_of: Callable[[str], str]) -> Iterator[Source]:
     """Yield the sources that the answer lists, with its numbers, then all other lines that were shown."""
     listed = [(number, item) for number, item in enumerate(answer.named, start=1) if isinstance(item, Citation)]
@@ -94,8 +100,16 @@ def _checked(question: str, answer: FinalAnswer, sources: Sequence[Source], now:
         text = f"{answer.answer.rstrip()}\n\n{marks}\n" if marks else answer.answer
     else:
         text = _NO_ANSWER[language_of_question(question)].format(places=nearest(listed))
-    checked = check(text, sources, now)
+    checked = _as_streamed(text, sources, now)
     return replace(checked, dropped=tuple(_dropped(checked.dropped, answer.dropped)))
+
+
+def _as_streamed(text: str, sources: Sequence[Source], now: dict[str, str]) -> Checked:
+    """Check a text in the way in which it is checked while it comes in, so that both are the same."""
+    stream = CheckedStream(sources, lambda: now)
+    for _ in (*stream.feed(text), *stream.finish()):
+        pass
+    return stream.result
 
 
 def _dropped(in_text: Sequence[Dropped], listed: Sequence[Dropped]) -> Iterator[Dropped]:

@@ -224,8 +224,9 @@ class _Outline:
         self.starts = [symbol.start_line for symbol in self.symbols]
         self.parents = self._parents()
 
-    def starting_in(self, start: int, end: int) -> list[Symbol]:
-        return self.symbols[bisect_left(self.starts, start) : bisect_right(self.starts, end)]
+    def starting_in(self, start: int, end: int, most: int) -> list[Symbol]:
+        first = bisect_left(self.starts, start)
+        return self.symbols[first : min(bisect_right(self.starts, end), first + most)]
 
     def around(self, start: int, end: int) -> Symbol | None:
         """Return the innermost symbol that contains the lines whole."""
@@ -248,10 +249,10 @@ class _Outline:
 def _chunk(parsed: ParsedDocument, source: _Source, passage: _Passage, outline: _Outline, seen: Counter[str]) -> Chunk:
     start, end, text, column, is_part = passage
     document = parsed.document
-    around, named = outline.around(start, end), outline.starting_in(start, end)
+    around = outline.around(start, end)
+    named = outline.starting_in(start, end, _MAX_SYMBOLS_OF_LINE if is_part else _MAX_NAMES)
     if is_part:
-        named = [symbol for symbol in named[:_MAX_SYMBOLS_OF_LINE] if symbol.name in text]
-    named = named[:_MAX_NAMES]
+        named = [symbol for symbol in named if symbol.name in text][:_MAX_NAMES]
     described = named or ([around] if around else [])
     seen[text] += 1
     return Chunk(

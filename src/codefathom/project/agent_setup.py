@@ -7,12 +7,16 @@ from dataclasses import replace
 from functools import partial
 
 from codefathom.agent.loop import AgentLimits, Briefing, Event, Final, ToolObservation, run
-from codefathom.agent.report import report
+from codefathom.agent.report import report, shown_sources
+from codefathom.agent.streamed import StreamedAnswer
 from codefathom.agent.tools import ShownLines, Tool, ToolProject, tools, usage
 from codefathom.answer.answer_types import Answer, AnswerRequest, Source
 from codefathom.answer.budget import Material, merged, pack, shares, shown
+from codefathom.answer.ask import Text
+from codefathom.answer.cite import texts_now
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.stages import extract
+from codefathom.answer.stream import ending
 from codefathom.answer.tokens import counter
 from codefathom.config.settings import Settings
 from codefathom.config.windows import window
@@ -20,6 +24,7 @@ from codefathom.errors import FathomError, SettingsError, UsageError
 from codefathom.project.opening import OpenedProject
 from codefathom.project.roles import model_of
 from codefathom.project.texts import Texts, with_symbols
+from codefathom.providers.base import Delta
 from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length
 from codefathom.types import FoundSymbol, Level, RelatedResult, SearchResult
@@ -33,8 +38,10 @@ _GIVEN_PARTS = 2
 _PART = "The tools show only a part of the project that was chosen for this question, {n_files} files."
 
 
-def investigate(request: AnswerRequest, opened: OpenedProject, search: Search) -> Iterator[Event | Answer]:
-    """Let a model look for itself; yield what happens, the answer last; closing it ends the model's call.
+def investigate(request: AnswerRequest, opened: OpenedProject, search: Search) -> Iterator[Event | Text | Answer]:
+    """Let a model look for itself; yield what happens, its answer word by word, and the answer whole last.
+
+    Closing it ends the model's call.
 
     Raises UsageError for an empty question, SourceError for a path that is not indexed and SettingsError without a
     model. A model that fails is told in `Answer.failure`.
@@ -52,13 +59,19 @@ def investigate(request: AnswerRequest, opened: OpenedProject, search: Search) -
     toolbox = tools(project)
     briefing = _briefing(texts, request, toolbox, limits, len(project.paths()))
     seen = list(briefing.places)
+    streamed = StreamedAnswer(
+        lambda: shown_sources(seen, texts.indexed), lambda sources: texts_now(sources, texts.on_disk)
+    )
     for event in run(question, chosen, toolbox, limits, briefing):
         if isinstance(event, ToolObservation):
             seen += event.places
         yield event
+        if isinstance(event, Delta):
+            yield from map(Text, streamed.feed(event.text))
         if isinstance(event, Final):
             excerpts = partial(_excerpts, question, project)
             answer = report(question, event, seen, texts.indexed, texts.on_disk, excerpts=excerpts)
+            yield from _rest(streamed.text, answer)
             yield replace(
                 with_symbols(answer, texts.name_of),
                 model="" if answer.failure else chosen.name,
@@ -67,6 +80,13 @@ def investigate(request: AnswerRequest, opened: OpenedProject, search: Search) -
                 cost=limits.prices.cost(event.usage),
                 degraded=(*answer.degraded, *_unread(texts.pinned(request.pinned), seen)),
             )
+
+
+def _rest(streamed: str, answer: Answer) -> Iterator[Text]:
+    """Yield what was not shown yet. A model that wrote its answer again gets the second one shown below the first."""
+    rest = answer.text[len(streamed) :] if answer.text.startswith(streamed) else ending(streamed) + answer.text
+    if rest:
+        yield Text(rest)
 
 
 def _briefing(

@@ -67,7 +67,7 @@ class AnswerEventMaker:
             yield ServerEvent("content", text)
 
     def _answer(self, answer: Answer) -> Iterator[ServerEvent]:
-        """Yield the parts that were not sent yet: an agent's answer comes whole."""
+        """Yield the parts that were not sent yet."""
         yield from self._sources(answer.sources)
         yield from self._content("" if self.text else answer.text)
         yield ServerEvent("status", {"phase": "answered", **details_of(answer, self._projects)})
