@@ -15,8 +15,8 @@ _CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _LONGEST_ESCAPE = 12  # characters: two halves of a pair
 # The list of sources comes after the answer: what a number means is not known before.
-_BY_NUMBER = re.compile(r"[\[［【(（]\s*\d|\bsources?\s+\d", re.IGNORECASE)
-_MAY_BEGIN_ONE = re.compile(r"(?:[\[［【(（]\s*|\bsources?\s*)\Z", re.IGNORECASE)
+_BY_NUMBER = re.compile(r"[\[［【(（]\s*(?:sources?\s*:?\s*)?\d", re.IGNORECASE)
+_MAY_BEGIN_ONE = re.compile(r"[\[［【(（][\sA-Za-z:]{0,12}\Z")
 
 
 class AnswerText:
@@ -57,7 +57,7 @@ class AnswerText:
 
 def _escaped(text: str) -> tuple[str, int]:
     """Return the character of an escape at the start of a text, and its length; 0 when more of it must come."""
-    if len(text) < 2:  # noqa: PLR2004 -- the sign and one more
+    if len(text) < 2:
         return "", 0
     if text[1] != "u":
         return _SIGNS.get(text[1], text[1]), 2
@@ -103,6 +103,14 @@ class StreamedAnswer:
         may_begin = None if by_number else _MAY_BEGIN_ONE.search(text)
         end = may_begin.start() if may_begin else end
         self._waiting = text[end:]
-        for shown in self._stream.feed(text[:end]):
-            self.text += shown
-            yield shown
+        yield from self._shown(self._stream.feed(text[:end]))
+
+    def finish(self) -> Iterator[str]:
+        """Yield the words that were held back, where no more of this answer comes."""
+        if self._stream is not None:
+            yield from self._shown(self._stream.finish())
+
+    def _shown(self, texts: Iterator[str]) -> Iterator[str]:
+        for text in texts:
+            self.text += text
+            yield text

@@ -11,8 +11,8 @@ from codefathom.agent.report import report, shown_sources
 from codefathom.agent.streamed import StreamedAnswer
 from codefathom.agent.tools import ShownLines, Tool, ToolProject, tools, usage
 from codefathom.answer.answer_types import Answer, AnswerRequest, Source
-from codefathom.answer.budget import Material, merged, pack, shares, shown
 from codefathom.answer.ask import Text
+from codefathom.answer.budget import Material, merged, pack, shares, shown
 from codefathom.answer.cite import texts_now
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.stages import extract
@@ -71,7 +71,7 @@ def investigate(request: AnswerRequest, opened: OpenedProject, search: Search) -
         if isinstance(event, Final):
             excerpts = partial(_excerpts, question, project)
             answer = report(question, event, seen, texts.indexed, texts.on_disk, excerpts=excerpts)
-            yield from _rest(streamed.text, answer)
+            yield from _rest(streamed, answer)
             yield replace(
                 with_symbols(answer, texts.name_of),
                 model="" if answer.failure else chosen.name,
@@ -82,9 +82,12 @@ def investigate(request: AnswerRequest, opened: OpenedProject, search: Search) -
             )
 
 
-def _rest(streamed: str, answer: Answer) -> Iterator[Text]:
-    """Yield what was not shown yet. A model that wrote its answer again gets the second one shown below the first."""
-    rest = answer.text[len(streamed) :] if answer.text.startswith(streamed) else ending(streamed) + answer.text
+def _rest(streamed: StreamedAnswer, answer: Answer) -> Iterator[Text]:
+    """Yield the text that was not shown yet; where a model wrote its answer again, the second one below the first."""
+    rest = answer.text.removeprefix(streamed.text)
+    if not answer.text.startswith(streamed.text):
+        yield from map(Text, streamed.finish())
+        rest = ending(streamed.text) + answer.text
     if rest:
         yield Text(rest)
 
