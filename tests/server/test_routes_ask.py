@@ -349,6 +349,18 @@ def test_a_project_that_is_not_indexed_says_so(server: httpx.Client, shop: Path)
     assert (response.status_code, response.json()["code"]) == (409, "not_indexed")
 
 
+def test_a_project_that_cannot_be_asked_is_named_beside_the_answer(plain: httpx.Client, shop: Path) -> None:
+    bare = shop.parent / "bare"
+    bare.mkdir()
+    (bare / "fathom.toml").touch()
+    plain.post("/projects", json={"path": str(bare)}).raise_for_status()
+    notes = plain.post("/ask", json={"question": QUESTION}).json()["degraded"]
+    assert notes[0].startswith("bare was not asked: the project 'bare' has no index yet")
+    told = messages(plain.post("/ask/stream", json={"question": QUESTION}).text)
+    assert any(str(message["data"]).count("bare was not asked") for message in told if message["type"] == "status")
+    assert plain.post("/ask", json={"question": QUESTION, "project_id": "shop"}).json()["degraded"] == notes[1:]
+
+
 def test_several_projects_answer_together(
     config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from codefathom.answer.tokens import estimate
 from codefathom.providers.base import Ask, Delta, Message, Reply
 from codefathom.providers.http import Http, Server
 from codefathom.providers.openai import OpenAIChat
@@ -174,3 +175,16 @@ def test_max_tokens_reaches_the_model_and_the_reason_for_the_end_is_told(
         stream = client.post("/v1/chat/completions", json={**body, "stream": True, limit: 17}).text
         assert '"finish_reason": "length"' in stream
         assert client.post("/v1/chat/completions", json={**body, limit: 0}).status_code == 422
+
+
+def test_excerpts_obey_max_tokens_too(plain: httpx.Client) -> None:
+    def asked_for(**more: object) -> tuple[str, str]:
+        answer = plain.post("/v1/chat/completions", json={"model": "shop", "messages": ASKED, **more}).json()
+        (choice,) = answer["choices"]
+        return choice["message"]["content"], choice["finish_reason"]
+
+    whole, finish = asked_for()
+    assert finish == "stop"
+    short, _ = asked_for(max_tokens=60)
+    assert estimate(short) <= 60 < estimate(whole)
+    assert asked_for(max_tokens=1)[1] == "length"

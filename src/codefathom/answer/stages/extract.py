@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from codefathom.answer.answer_types import Source
+from codefathom.answer.budget import CountTokens
 from codefathom.answer.prompting import Language
 from codefathom.text.printable import show_line, show_name
 from codefathom.types import Hit
@@ -23,6 +25,27 @@ def excerpts(hits: Sequence[Hit]) -> tuple[Source, ...]:
     """Return the lines to show of the best hits, numbered; hits far behind the best are left out."""
     good = [hit for hit in hits[:_MAX_EXCERPTS] if hit.score >= _LEAST_SHARE * hits[0].score]
     return tuple(_excerpt(number, hit) for number, hit in enumerate(good, start=1))
+
+
+def fitting(sources: Sequence[Source], most: int, count: CountTokens) -> tuple[Source, ...]:
+    """Return as many of the best excerpts as fit into a number of tokens; the first one may be cut to its beginning."""
+    n_fit = len(sources)
+    while n_fit > 1 and count(answer_of(sources[:n_fit])) > most:
+        n_fit -= 1
+    kept = tuple(sources[:n_fit])
+    if n_fit == 1 and count(answer_of(kept)) > most:
+        kept = (_shortened(kept[0], lambda source: count(_shown(source)) <= most),)
+    return kept
+
+
+def _shortened(source: Source, fits: Callable[[Source], bool]) -> Source:
+    """Return the longest beginning of an excerpt, in whole lines, that fits; at least its first line."""
+    lines = source.text.split("\n")
+    for n_lines in range(len(lines) - 1, 0, -1):
+        shorter = replace(source, end_line=source.start_line + n_lines - 1, text="\n".join(lines[:n_lines]))
+        if fits(shorter):
+            return shorter
+    return replace(source, end_line=source.start_line, text=lines[0])
 
 
 def stand_in(sources: Sequence[Source], language: Language) -> str:

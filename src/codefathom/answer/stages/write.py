@@ -57,6 +57,7 @@ def from_excerpts(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answe
     """Answer with the best excerpts."""
     is_short = result.weak and not run.question.anyway
     sources = extract.excerpts(result.hits)[: MAX_WEAK if is_short else run.question.n_sources]
+    sources = extract.fitting(sources, run.question.max_tokens, run.question.count)
     weak = weak_note(result.confidence) if is_short else ""
     run.add_degraded(weak, NO_MODEL, PINNED_UNUSED if run.question.pinned else "")
     with run.record.stage("answer", places(sources)) as stage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from codefathom.answer.answer_types import Answer, AnswerRequest, OnStep
@@ -54,7 +54,8 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
     conversation = None
     if question.conversation_id:
         conversation = conversation_of(state, caller, question.conversation_id)
-    projects = _projects(state, caller, question.projects or (conversation.projects if conversation else ()))
+    named = question.projects or (conversation.projects if conversation else ())
+    projects, left_out = _projects(state, caller, named)
     if question.agent and (len(projects) > 1 or only_contexts):
         raise UsageError(
             "an agent can answer about one project only, and it always writes an answer",
@@ -81,7 +82,7 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
         return engine.investigate(request) if question.agent else engine.ask_events(request)
 
     def answered(opened: Mapping[str, ServedEngine], on_step: OnStep) -> Iterator[EngineEvent]:
-        events = ask(opened, on_step)
+        events = _noted(ask(opened, on_step), left_out) if left_out else ask(opened, on_step)
         return _contexts(text, events) if only_contexts else events
 
     asker = Asker(text, caller.name, conversation.id if conversation else "", projects, question.agent)
@@ -127,25 +128,39 @@ def conversation_of(state: ServerState, caller: Caller, conversation_id: str) ->
     return conversation
 
 
-def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple[str, ...]:
-    """Return the projects of a question: without names, those that can be asked.
+def _projects(
+    state: ServerState, caller: Caller, named: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the projects of a question, without names those that can be asked, and a note on each of the others.
 
     Raises NotFoundError, and the error of the first project when none can be asked.
     """
     projects = chosen_projects(state, caller, named)
     if named:
-        return projects
+        return projects, ()
     usable: list[str] = []
-    error: FathomError | None = None
+    errors: dict[str, FathomError] = {}
     for project in projects:
         try:
             with indexed(state, project, caller):
                 usable.append(project)
-        except FathomError as problem:
-            error = error or problem
-    if error is not None and not usable:
-        raise error
-    return tuple(usable)
+        except FathomError as error:
+            errors[project] = error
+    if errors and not usable:
+        raise next(iter(errors.values()))
+    return tuple(usable), tuple(f"{project} was not asked: {error}" for project, error in errors.items())
+
+
+def _noted(events: Iterator[EngineEvent], notes: Sequence[str]) -> Iterator[EngineEvent]:
+    """Pass on the events of an answer, with notes on what it lacks."""
+    with closing(cast("Generator[EngineEvent, None, None]", events)):
+        for event in events:
+            if isinstance(event, AnswerSources):
+                yield event._replace(degraded=(*notes, *event.degraded))
+            elif isinstance(event, Answer):
+                yield replace(event, degraded=(*notes, *event.degraded))
+            else:
+                yield event
 
 
 def _contexts(question: str, events: Iterator[EngineEvent]) -> Iterator[EngineEvent]:

@@ -15,6 +15,7 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from codefathom.answer.answer_types import Answer
+from codefathom.answer.tokens import estimate
 from codefathom.errors import UsageError
 from codefathom.providers.base import Message
 from codefathom.server.answers.answer_events import details_of
@@ -106,7 +107,7 @@ def question_of(body: CompletionIn) -> ClientQuestion:
 
 def _completion(task: AnswerTask, answer: Answer, body: CompletionIn) -> CompletionOut:
     details = details_of(answer, task.asker.projects)
-    finish = _finish(body.limit, answer.usage.completion_tokens)
+    finish = _finish(body.limit, answer)
     return CompletionOut.model_validate(
         {
             "id": _id(task),
@@ -135,9 +136,14 @@ def _id(task: AnswerTask) -> str:
     return f"chatcmpl-{task.id}"
 
 
-def _finish(limit: int | None, n_written: int) -> str:
+def _finish(limit: int | None, answer: Answer | None) -> str:
     """Return the reason why an answer ended: at the limit of the request, or by itself."""
-    return "length" if limit is not None and n_written >= limit else "stop"
+    if limit is None or answer is None:
+        return "stop"
+    # An agent has written much besides its answer, and excerpts were written by nobody.
+    n_calls = sum(stage.n_calls for stage in answer.trace)
+    n_written = answer.usage.completion_tokens if n_calls == 1 else estimate(answer.text)
+    return "length" if n_written >= limit else "stop"
 
 
 async def _chunks(task: AnswerTask, body: CompletionIn, *, has_usage: bool) -> AsyncIterator[bytes]:
@@ -159,7 +165,7 @@ async def _chunks(task: AnswerTask, body: CompletionIn, *, has_usage: bool) -> A
             failure = problem(_OF_SERVER, trouble["detail"], trouble["code"], trouble["hint"])
             yield _line(openai_error(failure))
     if not failed or task.answer is not None:
-        finish = _finish(body.limit, usage["completion_tokens"])
+        finish = _finish(body.limit, task.answer)
         yield _line(chunk(*head, {}, finish_reason=finish))
     if has_usage:
         yield _line({**chunk(*head, {}), "choices": [], "usage": _usage(usage)})
