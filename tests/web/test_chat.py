@@ -340,6 +340,28 @@ def test_a_page_that_is_closed_ends_the_call_of_the_model_at_last(
     assert model_of(answering).asked[0].is_closed.wait(LONG_S)
 
 
+# ---- a thorough answer
+
+
+class TestThorough:
+    @pytest.fixture
+    def turns(self) -> list[Turn]:
+        graded = replied("", pieces=["".join(f"{number}: yes/9\n" for number in range(1, 9))])
+        graded.silent_s = 2.0  # so that what goes on can be seen
+        return [replied("", pieces=['{"file_list": []}']), graded, replied(CITED)]
+
+    def test_the_model_judges_first_and_the_page_says_so(self, page: Page, answering: ServedPage) -> None:
+        opened(page, answering)
+        page.get_by_role("radiogroup", name="How to answer").get_by_text("Thorough").click()
+        ask(page)
+        expect(answer(page)).to_contain_text(re.compile(r"grading \d of \d files"))
+        expect(answer(page)).to_contain_text("2 places verified")
+        assert len(model_of(answering).asked) > 2
+        page.reload()
+        chosen = page.get_by_role("radiogroup", name="How to answer").get_by_label("Thorough")
+        expect(chosen).to_be_checked()
+
+
 # ---- an agent
 
 

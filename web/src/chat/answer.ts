@@ -38,6 +38,8 @@ export interface Answer {
   readonly id: string;
   readonly conversationId: string;
   readonly phase: Phase;
+  /** What the server is at, in its own words; "" when it has not said. */
+  readonly doing: string;
   readonly text: string;
   readonly sources: readonly Source[];
   /** Known once the answer is whole. */
@@ -60,6 +62,7 @@ export const NOTHING: Answer = {
   id: "",
   conversationId: "",
   phase: "searching",
+  doing: "",
   text: "",
   sources: [],
   citations: undefined,
@@ -117,7 +120,7 @@ function afterStatus(answer: Answer, data: Fields): Answer {
     case "stopped":
       return { ...answer, phase: "stopped" };
     default:
-      return answer;
+      return { ...answer, doing: textOf(data.detail) };
   }
 }
 

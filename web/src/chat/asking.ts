@@ -1,9 +1,11 @@
 import { remember, remembered } from "../remembered";
 
-/** How questions are asked: of which projects (none: all), by search or by an agent. */
+/** How questions are asked: of which projects (none: all), by search, thoroughly or by an agent. */
 export interface Asking {
   readonly projectIds: readonly string[];
   readonly isAgent: boolean;
+  /** The model chooses and judges the sources first, in many calls. */
+  readonly isThorough?: boolean;
 }
 
 interface Known {
@@ -13,18 +15,22 @@ interface Known {
 /** Returns how questions were asked last in this browser. */
 export function lastAsking(): Asking {
   const ids = remembered("chat.projects");
-  return { projectIds: ids ? ids.split("\n") : [], isAgent: remembered("chat.mode") === "agent" };
+  const mode = remembered("chat.mode");
+  return { projectIds: ids ? ids.split("\n") : [], isAgent: mode === "agent", isThorough: mode === "thorough" };
 }
 
-export function keepAsking({ projectIds, isAgent }: Asking): void {
+export function keepAsking({ projectIds, isAgent, isThorough }: Asking): void {
   remember("chat.projects", projectIds.join("\n"));
-  remember("chat.mode", isAgent ? "agent" : "");
+  remember("chat.mode", isAgent ? "agent" : isThorough ? "thorough" : "");
 }
 
-/** Returns what of it is possible now: projects may be gone, and an agent needs a model and one project. */
+/** Returns what of it is possible now: projects may be gone, and all but a plain answer needs a model. */
 export function possible(asking: Asking, projects: readonly Known[], hasModel: boolean): Asking {
   const known = asking.projectIds.filter((id) => projects.some((project) => project.id === id));
-  if (!asking.isAgent || !isAgentPossible(projects, hasModel)) return { projectIds: known, isAgent: false };
+  if (!asking.isAgent || !isAgentPossible(projects, hasModel)) {
+    const isThorough = Boolean(asking.isThorough) && isAgentPossible(projects, hasModel);
+    return { projectIds: known, isAgent: false, isThorough };
+  }
   return { projectIds: (known.length ? known : projects.map((project) => project.id)).slice(0, 1), isAgent: true };
 }
 

@@ -71,7 +71,7 @@ function QuestionInput(props: TextAreaProps, ref: Ref<GetRef<typeof Input.TextAr
   return <Input.TextArea {...props} ref={ref} aria-label={t("chat.question")} maxLength={10_000} />;
 }
 
-/** Which projects are asked, and by search or by an agent. */
+/** Which projects are asked, and how. */
 function Choices({ asking, onAsking, projects, hasModel }: ComposerProps) {
   const t = useText();
   const options = [...namesOf(projects)].map(([value, label]) => ({ value, label }));
@@ -88,6 +88,12 @@ function Choices({ asking, onAsking, projects, hasModel }: ComposerProps) {
   } as const;
   const modes = [
     { value: "answer", label: t("chat.mode.answer"), title: t("chat.mode.answer.explain") },
+    {
+      value: "thorough",
+      label: t("chat.mode.thorough"),
+      title: t(hasModel ? "chat.mode.thorough.explain" : "chat.mode.thorough.no-model"),
+      disabled: !isAgentPossible(projects, hasModel),
+    },
     {
       value: "agent",
       label: t("chat.mode.agent"),
@@ -112,16 +118,17 @@ function Choices({ asking, onAsking, projects, hasModel }: ComposerProps) {
       <Segmented
         size="small"
         aria-label={t("chat.mode")}
-        value={asking.isAgent ? "agent" : "answer"}
+        value={asking.isAgent ? "agent" : asking.isThorough ? "thorough" : "answer"}
         options={modes}
-        onChange={(mode) => onAsking(withMode(asking, mode === "agent", projects))}
+        onChange={(mode) => onAsking(withMode(asking, mode, projects))}
       />
     </>
   );
 }
 
 /** An agent answers about one project. */
-function withMode(asking: Asking, isAgent: boolean, projects: readonly Project[]): Asking {
+function withMode(asking: Asking, mode: string, projects: readonly Project[]): Asking {
   const ids = asking.projectIds.length ? asking.projectIds : projects.map((project) => project.id);
-  return isAgent ? { isAgent, projectIds: ids.slice(0, 1) } : { ...asking, isAgent };
+  if (mode === "agent") return { isAgent: true, projectIds: ids.slice(0, 1) };
+  return { ...asking, isAgent: false, isThorough: mode === "thorough" };
 }

@@ -89,7 +89,13 @@ function Loaded({ conversation, conversationId, projects, running, onAsk }: Load
   };
   const send = (question: string) => {
     setText("");
-    onAsk({ text: question, projectIds: asking.projectIds, conversationId, isAgent: asking.isAgent });
+    onAsk({
+      text: question,
+      projectIds: asking.projectIds,
+      conversationId,
+      isAgent: asking.isAgent,
+      isThorough: Boolean(asking.isThorough),
+    });
   };
   const again = (question: Question) => {
     // A question that the server has refused is in no conversation.

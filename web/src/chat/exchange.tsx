@@ -61,6 +61,7 @@ function Doing({ exchange }: { readonly exchange: Exchange }) {
     if (isStopping) return t("chat.stopping");
     if (isRetrying) return t("chat.retrying");
     if (answer.text) return t("chat.writing");
+    if (question.isThorough && answer.doing) return <Said text={answer.doing} />;
     if (question.isAgent) return t("chat.looking");
     if (answer.phase === "writing") return t("chat.thinking", { n: answer.sources.length });
     return t("chat.searching");

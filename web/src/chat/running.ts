@@ -10,6 +10,7 @@ export interface Question {
   readonly projectIds: readonly string[];
   readonly conversationId: string;
   readonly isAgent: boolean;
+  readonly isThorough?: boolean;
 }
 
 export interface Exchange {
@@ -134,6 +135,8 @@ export function ask(question: Question): Running {
     project_ids: question.projectIds,
     conversation_id: question.conversationId,
     keep: true,
+    // An agent works in its own way.
+    ...(question.isThorough && !question.isAgent ? { thorough: true } : {}),
   };
   void running.read(question.isAgent ? "/ask/agent" : "/ask/stream", { method: "POST", body });
   return running;
