@@ -120,6 +120,8 @@ def _is_false(root: Path, hit: dict[str, Any]) -> str:
     lines = file.read_bytes().decode("utf-8", "replace").split("\n")
     shown = str(hit["content"]).rstrip("\n").split("\n")
     real = lines[first - 1 : last]
+    if first == last and real:  # it may be a part of a long line
+        shown[0] = real[0] if real[0][hit["content_column"] - 1 :].startswith(shown[0]) else shown[0]
     if file.suffix == ".py" and "\ufffd" not in "".join(real) and shown != real[: len(shown)]:
         return f"lines of {path!r} that do not stand there"
     return ""

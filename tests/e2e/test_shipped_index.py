@@ -55,8 +55,8 @@ QUERIES = ("refresh the token", "retry with backoff", "deploy", "charge_invoice"
 COLUMNS = {
     "documents": "id path dir name ext language fingerprint size mtime_ns module sub_module n_lines parser chunker "
     "problems generation",
-    "chunks": "key document_id id kind symbol names start_line end_line text signature doc text_hash generation "
-    "checksum",
+    "chunks": "key document_id id kind symbol names start_line end_line start_column text signature doc text_hash "
+    "generation checksum",
     "symbols": "id document_id kind name qualified_name start_line end_line name_line signature doc checksum",
 }
 

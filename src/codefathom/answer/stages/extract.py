@@ -30,11 +30,11 @@ def excerpts(hits: Sequence[Hit]) -> tuple[Source, ...]:
 def fitting(sources: Sequence[Source], most: int, count: CountTokens) -> tuple[Source, ...]:
     """Return as many of the best excerpts as fit into a number of tokens; the first one may be cut to its beginning."""
     n_fit = len(sources)
-    while n_fit > 1 and count(answer_of(sources[:n_fit])) > most:
+    while n_fit > 1 and count(_checked(sources[:n_fit])) > most:
         n_fit -= 1
     kept = tuple(sources[:n_fit])
-    if n_fit == 1 and count(answer_of(kept)) > most:
-        kept = (_shortened(kept[0], lambda source: count(_shown(source)) <= most),)
+    if n_fit == 1 and count(_checked(kept)) > most:
+        kept = (_shortened(kept[0], lambda source: count(_checked([source])) <= most),)
     return kept
 
 
@@ -46,6 +46,14 @@ def _shortened(source: Source, fits: Callable[[Source], bool]) -> Source:
         if fits(shorter):
             return shorter
     return replace(source, end_line=source.start_line, text=lines[0])
+
+
+def _checked(sources: Sequence[Source]) -> str:
+    """Return the text as it will be once its citations are checked: each number becomes a place."""
+    text = answer_of(sources)
+    for source in sources:
+        text = text.replace(f"[{source.number}]", f"[{source.path}:{source.start_line}-{source.end_line}]", 1)
+    return text
 
 
 def stand_in(sources: Sequence[Source], language: Language) -> str:

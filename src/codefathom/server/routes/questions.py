@@ -128,9 +128,7 @@ def conversation_of(state: ServerState, caller: Caller, conversation_id: str) ->
     return conversation
 
 
-def _projects(
-    state: ServerState, caller: Caller, named: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the projects of a question, without names those that can be asked, and a note on each of the others.
 
     Raises NotFoundError, and the error of the first project when none can be asked.

@@ -339,6 +339,7 @@ def test_search_json_has_the_promised_keys() -> None:
             "signals": {"lexical": 0.7123},
             "content": TEXT,
             "content_line": 8,
+            "content_column": 1,
             "module": "net",
             "sub_module": "http",
             "reason": "named retry",
