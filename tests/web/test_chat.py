@@ -346,17 +346,15 @@ def test_a_page_that_is_closed_ends_the_call_of_the_model_at_last(
 class TestThorough:
     @pytest.fixture
     def turns(self) -> list[Turn]:
-        graded = replied("", pieces=["".join(f"{number}: yes/9\n" for number in range(1, 9))])
-        graded.silent_s = 2.0  # so that what goes on can be seen
-        return [replied("", pieces=['{"file_list": []}']), graded, replied(CITED)]
+        return [replied("", pieces=['{"file_list": []}']), Turn([b""], silent_s=600)]
 
     def test_the_model_judges_first_and_the_page_says_so(self, page: Page, answering: ServedPage) -> None:
         opened(page, answering)
         page.get_by_role("radiogroup", name="How to answer").get_by_text("Thorough").click()
         ask(page)
-        expect(answer(page)).to_contain_text(re.compile(r"grading \d of \d files"))
-        expect(answer(page)).to_contain_text("2 places verified")
-        assert len(model_of(answering).asked) > 2
+        expect(answer(page)).to_contain_text(re.compile(r"grading \d+ of \d+ files"))
+        page.get_by_role("button", name="Stop").click()
+        expect(answer(page)).to_contain_text("Stopped before anything was written.")
         page.reload()
         chosen = page.get_by_role("radiogroup", name="How to answer").get_by_label("Thorough")
         expect(chosen).to_be_checked()
