@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from codefathom.text.printable import escape_json
+from codefathom.text.printable import cut_line, escape_json
 from codefathom.types import (
     Backup,
     Check,
@@ -69,7 +69,7 @@ def hit_shape(hit: Hit, *, whole: bool = True) -> dict[str, Any]:
         "language": chunk.language,
         "score": round(hit.score, 4),
         "signals": {name: round(value, 4) for name, value in hit.signals.items()},
-        "content": "\n".join(map(_shortened, lines[first : first + _MAX_FILE_LINES])) or chunk.text,
+        "content": _best_lines(lines[first : first + _MAX_FILE_LINES]) or chunk.text,
         "content_line": chunk.start_line + first,
         "content_column": chunk.column,
         "module": folders[0] if folders else "",
@@ -79,9 +79,8 @@ def hit_shape(hit: Hit, *, whole: bool = True) -> dict[str, Any]:
     }
 
 
-def _shortened(line: str) -> str:
-    n_more = len(line) - _MAX_FILE_LINE_CHARS
-    return line if n_more <= 0 else f"{line[:_MAX_FILE_LINE_CHARS]}… ({n_more:,} more characters)"
+def _best_lines(lines: Sequence[str]) -> str:
+    return "\n".join(cut_line(line, _MAX_FILE_LINE_CHARS) for line in lines)
 
 
 def answer_shape(answer: Answer) -> dict[str, Any]:

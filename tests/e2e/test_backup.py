@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import threading
@@ -13,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.e2e.test_store_command import shop
 from tests.waiting import LONG_S, Started, join
 
 from codefathom import Engine
@@ -24,19 +24,8 @@ from codefathom.stores.lock import writer_lock
 if sys.platform == "win32":
     pytest.skip("needs limits of POSIX", allow_module_level=True)
 
-SHOP = Path(__file__).parent.parent / "repos" / "shop"
+__all__ = ["shop"]  # a fixture
 QUERY = "price of the cart"
-
-
-@pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
-    shutil.copytree(SHOP, tmp_path / "shop")
-    (tmp_path / "shop" / "fathom.toml").touch()
-    with Engine.open(str(tmp_path / "shop")) as engine:
-        engine.index()
-    return tmp_path / "shop"
 
 
 def hits(engine: Engine) -> list[object]:
@@ -233,18 +222,23 @@ def test_a_place_that_cannot_be_written_is_an_error(shop: Path, tmp_path: Path, 
             engine.restore(str(tmp_path / name))
 
 
-def test_a_full_disk_leaves_the_backup_before(shop: Path, tmp_path: Path) -> None:
-    with Engine.open(str(shop)) as engine:
-        engine.backup(str(tmp_path / "b"))
-    before = (tmp_path / "b").read_bytes()
-    run = subprocess.run(
-        [sys.executable, "-m", "codefathom", "backup", "-C", str(shop), str(tmp_path / "b")],
+def on_a_full_disk(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command that can write no file of more than 60,000 bytes."""
+    return subprocess.run(
+        [sys.executable, "-m", "codefathom", *words],
         capture_output=True,
         text=True,
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000)),
         timeout=LONG_S,
     )
+
+
+def test_a_full_disk_leaves_the_backup_before(shop: Path, tmp_path: Path) -> None:
+    with Engine.open(str(shop)) as engine:
+        engine.backup(str(tmp_path / "b"))
+    before = (tmp_path / "b").read_bytes()
+    run = on_a_full_disk("backup", "-C", str(shop), str(tmp_path / "b"))
     assert run.returncode == 2
     assert "cannot write" in run.stderr
     assert (tmp_path / "b").read_bytes() == before
@@ -255,14 +249,7 @@ def test_a_full_disk_leaves_the_index_before(shop: Path, tmp_path: Path) -> None
     with Engine.open(str(shop)) as engine:
         before = hits(engine)
         engine.backup(str(tmp_path / "b"))
-    run = subprocess.run(
-        [sys.executable, "-m", "codefathom", "restore", "-C", str(shop), str(tmp_path / "b")],
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000)),
-        timeout=LONG_S,
-    )
+    run = on_a_full_disk("restore", "-C", str(shop), str(tmp_path / "b"))
     assert run.returncode == 2
     assert "Traceback" not in run.stderr
     with Engine.open(str(shop)) as engine:

@@ -13,7 +13,7 @@ from codefathom.answer.budget import lines_of
 from codefathom.answer.cite import check, texts_now
 from codefathom.answer.prompting import language_of_question
 from codefathom.answer.stages.extract import nearest, stand_in
-from codefathom.answer.stream import CheckedStream
+from codefathom.answer.stream import check_whole
 
 _CONFIDENCE: dict[Label, float] = {"high": 0.9, "medium": 0.6, "low": 0.2}
 # No citation by number has as many digits: what the answer does not list cannot be meant by one.
@@ -100,16 +100,8 @@ def _checked(question: str, answer: FinalAnswer, sources: Sequence[Source], now:
         text = f"{answer.answer.rstrip()}\n\n{marks}\n" if marks else answer.answer
     else:
         text = _NO_ANSWER[language_of_question(question)].format(places=nearest(listed))
-    checked = _as_streamed(text, sources, now)
+    checked = check_whole(text, sources, lambda: now)
     return replace(checked, dropped=tuple(_dropped(checked.dropped, answer.dropped)))
-
-
-def _as_streamed(text: str, sources: Sequence[Source], now: dict[str, str]) -> Checked:
-    """Check a text in the way in which it is checked while it comes in, so that both are the same."""
-    stream = CheckedStream(sources, lambda: now)
-    for _ in (*stream.feed(text), *stream.finish()):
-        pass
-    return stream.result
 
 
 def _dropped(in_text: Sequence[Dropped], listed: Sequence[Dropped]) -> Iterator[Dropped]:

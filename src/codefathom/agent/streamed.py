@@ -13,6 +13,7 @@ _PLAIN = re.compile(r'[^"\\]+')
 _PAIR = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_LONGEST_BEGIN = 1_000  # characters, most of them blanks
 _LONGEST_ESCAPE = 12  # characters: two halves of a pair
 # The list of sources comes after the answer: what a number means is not known before.
 _BY_NUMBER = re.compile(r"[\[［【(（]\s*(?:sources?\s*:?\s*)?\d", re.IGNORECASE)
@@ -23,36 +24,40 @@ class AnswerText:
     """Decodes the value of "answer" while its JSON comes in."""
 
     def __init__(self) -> None:
-        self._json = ""
-        self._place = -1  # of the next character of the value; -1: it has not begun
+        self._rest = ""  # not decoded yet; before the value begins, what may be its beginning
+        self._is_begun = False
         self._is_over = False
 
     def feed(self, piece: str) -> str:
         """Take a piece of the reply, and return what it adds to the text."""
         if self._is_over:
             return ""
-        self._json += piece
-        if self._place < 0:
-            begin = _BEGIN.search(self._json)
+        self._rest += piece
+        if not self._is_begun:
+            begin = _BEGIN.search(self._rest)
             if begin is None:
+                # Only what follows the last bracket can still become one: a reply may be long.
+                last = self._rest.rfind("{")
+                self._rest = self._rest[last:] if last >= 0 and len(self._rest) - last <= _LONGEST_BEGIN else ""
                 return ""
-            self._place = begin.end()
+            self._is_begun = True
+            self._rest = self._rest[begin.end() :]
         return "".join(self._decoded())
 
     def _decoded(self) -> Iterator[str]:
-        while self._place < len(self._json) and not self._is_over:
-            plain = _PLAIN.match(self._json, self._place)
+        while self._rest and not self._is_over:
+            plain = _PLAIN.match(self._rest)
             if plain:
-                yield plain[0]
-                self._place = plain.end()
-            elif self._json[self._place] == '"':
+                text, n_chars = plain[0], plain.end()
+            elif self._rest[0] == '"':
                 self._is_over = True
+                return
             else:
-                text, n_chars = _escaped(self._json[self._place : self._place + _LONGEST_ESCAPE])
+                text, n_chars = _escaped(self._rest[:_LONGEST_ESCAPE])
                 if not n_chars:
                     return
-                yield text
-                self._place += n_chars
+            yield text
+            self._rest = self._rest[n_chars:]
 
 
 def _escaped(text: str) -> tuple[str, int]:

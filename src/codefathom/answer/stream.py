@@ -118,6 +118,14 @@ class CheckedStream:
         return Checked("".join(self._text), tuple(self._citations), tuple(self._dropped))
 
 
+def check_whole(text: str, sources: Sequence[Source], now: Callable[[], Mapping[str, str]]) -> Checked:
+    """Check a text that is there whole, in the way in which it is checked while it comes in."""
+    stream = CheckedStream(sources, now)
+    for _ in (*stream.feed(text), *stream.finish()):
+        pass
+    return stream.result
+
+
 def _end_of_block(text: str, is_last: bool) -> int:
     """Return the end of the first whole block, 0 if no block is whole yet."""
     for blank in _BLANK.finditer(text):

@@ -36,8 +36,8 @@ _Step = TypeVar("_Step")
 # Hits asked for, for each file of a context: several lie in one file.
 HITS_PER_FILE = 4
 # A project of no more files is shown to the selecting model as a whole.
-_SHELL = "PowerShell" if os.name == "nt" else "a POSIX shell"
 _SMALL_PROJECT = 400
+_SHELL = "PowerShell" if os.name == "nt" else "a POSIX shell"
 
 
 class AnswerSetup(NamedTuple):

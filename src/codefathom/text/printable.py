@@ -187,3 +187,9 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60}:{whole % 60:02} min"
     return f"{whole // 3600}:{whole % 3600 // 60:02} h"
+
+
+def cut_line(line: str, most: int) -> str:
+    """Return the beginning of a long line, and how much of it is not shown."""
+    n_more = len(line) - most
+    return line if n_more <= 0 else f"{line[:most]}… ({n_more:,} more characters)"

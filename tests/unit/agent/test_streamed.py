@@ -43,6 +43,17 @@ def test_what_is_no_answer_gives_nothing(reply: str, text: str) -> None:
     assert fed(reply, list(range(len(reply)))) == text
 
 
+def test_what_may_begin_an_answer_is_kept_and_no_more() -> None:
+    text = AnswerText()
+    assert [text.feed(piece) for piece in ("{" + "x" * 5_000, '{"ans', 'wer"', ' : "yes', '"}')] == [
+        "",
+        "",
+        "",
+        "yes",
+        "",
+    ]
+
+
 def streamed(answer: str, size: int = 3) -> str:
     reply = json.dumps({"answer": answer, "confidence": "high", "sources": []})
     stream = StreamedAnswer(lambda: (SOURCE,), lambda _: {"shop/tax.py": "one\ntwo\nthree\n"})

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 
-from codefathom.answer.answer_types import Answer, Source, label_of
-from codefathom.answer.budget import shown
-from codefathom.answer.problems import failure_of, merge_failures, model_failed
-from codefathom.answer.prompting import fenced, language_of_question, prompt
-from codefathom.answer.stages.answer_run import AnswerQuestion, AnswerRun
-from codefathom.answer.stages.write import Text, places
+from codefathom.answer.answer_types import Answer, Checked, Source, label_of
+from codefathom.answer.problems import failure_of, model_failed
+from codefathom.answer.stages.answer_run import AnswerRun
+from codefathom.answer.stages.write import Text, answer_of_run, messages, places
 from codefathom.errors import ProviderError
-from codefathom.providers.base import Ask, ChatModel, Message, whole
+from codefathom.providers.base import Ask, ChatModel, whole
 from codefathom.types import SearchResult
 
 NOT_RUN = "a model wrote this command, and nothing has checked it: it was not run, so read it before you run it"
@@ -31,9 +30,8 @@ def write_command(
     problem, hint, command = "", "", ""
     with run.record.stage("answer", places(sources)) as stage:
         try:
-            reply = whole(
-                stage.recorded(model), Ask(_messages(run.question, sources), max_tokens=run.question.max_tokens)
-            )
+            prompt = messages(run.question, sources, "command", shell=run.question.shell)
+            reply = whole(stage.recorded(model), Ask(prompt, max_tokens=run.question.max_tokens))
             command = command_of(reply.text)
             stage.output = [reply.text]
             if not command:
@@ -45,27 +43,13 @@ def write_command(
     run.add_degraded(problem or NOT_RUN)
     if command:
         yield Text(command)
-    degraded = merge_failures(run.degraded)
-    confidence = round(result.confidence, 3) if command else 0.0
-    yield Answer(
-        question=run.question.text,
-        text=command,
-        citations=(),
-        dropped=(),
-        verified_share=0.0,
-        confidence=confidence,
-        label=label_of(confidence),
-        model=model.name,
-        usage=run.record.usage,
-        sources=sources,
-        generation=result.generation,
-        degraded=degraded,
-        stale=result.stale,
-        trace=tuple(run.record.stages),
-        cost=run.record.cost,
-        failure=failure_of(_ROLE, degraded) if problem else "",
-        hint=hint,
-    )
+    answer = replace(answer_of_run(run, Checked(command, (), ()), sources, result), model=model.name)
+    yield answer if command else _failed(answer, hint)
+
+
+def _failed(answer: Answer, hint: str) -> Answer:
+    failure = failure_of(_ROLE, answer.degraded)
+    return replace(answer, confidence=0.0, label=label_of(0.0), failure=failure, hint=hint)
 
 
 def command_of(reply: str) -> str:
@@ -81,12 +65,3 @@ def command_of(reply: str) -> str:
 
 def _is_quoted(line: str) -> bool:
     return len(line) > 1 and line[0] == line[-1] == "`" and line.count("`") == 2
-
-
-def _messages(question: AnswerQuestion, sources: Sequence[Source]) -> list[Message]:
-    documents = fenced("\n".join(shown(source) for source in sources), "sources")
-    return [
-        Message("system", prompt("command", language_of_question(question.text), shell=question.shell)),
-        *question.history,
-        Message("user", f"{documents}\n\n{question.text}"),
-    ]

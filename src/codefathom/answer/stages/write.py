@@ -17,7 +17,7 @@ from codefathom.answer.problems import failure_of, merge_failures, model_failed
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.stages import extract
 from codefathom.answer.stages.answer_run import AnswerProject, AnswerQuestion, AnswerRun
-from codefathom.answer.stream import CheckedStream, ending
+from codefathom.answer.stream import CheckedStream, check_whole, ending
 from codefathom.errors import ProviderError
 from codefathom.providers.base import Ask, ChatModel, Delta, Message
 from codefathom.search.ranking.confidence import ANYWAY, MAX_WEAK, weak_note
@@ -49,7 +49,7 @@ def write(
         yield from _broken_off(run, written, sources, result, model.name)
     else:
         run.add_degraded(written.checked.problem)
-        answer = _answer(run, written.checked, sources, result, model.name)
+        answer = answer_of_run(run, written.checked, sources, result, model.name)
         yield answer if written.is_whole else _unfinished(answer)
 
 
@@ -64,7 +64,7 @@ def from_excerpts(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answe
         checked = _checked(extract.answer_of(sources), sources, run.project)
         stage.n_out, stage.output = len(checked.citations), (checked.text,)
     yield Text(checked.text)
-    yield _answer(run, checked, sources, result)
+    yield answer_of_run(run, checked, sources, result)
 
 
 def not_found(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answer]:
@@ -75,7 +75,7 @@ def not_found(run: AnswerRun, result: SearchResult) -> Iterator[Text | Answer]:
     text = _NOT_FOUND[language] + (f"{_NEAREST[language]}{extract.nearest(sources)}" if sources else "")
     checked = _checked(text, sources, run.project)
     yield Text(checked.text)
-    yield _answer(run, checked, sources, result)
+    yield answer_of_run(run, checked, sources, result)
 
 
 def places(sources: Iterable[Source]) -> list[str]:
@@ -107,7 +107,8 @@ def _streamed(run: AnswerRun, sources: tuple[Source, ...], model: ChatModel) -> 
     finish, failed = "", None
     with run.record.stage("answer", places(sources)) as stage:
         try:
-            for item in stage.recorded(model).stream(Ask(_messages(question, sources), max_tokens=question.max_tokens)):
+            ask = Ask(messages(question, sources, "answer"), max_tokens=question.max_tokens)
+            for item in stage.recorded(model).stream(ask):
                 if isinstance(item, Delta):
                     yield from (Text(text) for text in stream.feed(item.text))
                 else:
@@ -147,25 +148,22 @@ def _broken_off(
         *sources,
         *(replace(source, number=number) for number, source in enumerate(excerpts, len(sources) + 1)),
     )
-    answer = _unfinished(_answer(run, checked, shown_sources, result, model if begun.text else ""))
+    answer = _unfinished(answer_of_run(run, checked, shown_sources, result, model if begun.text else ""))
     yield replace(answer, failure=failure_of(_ROLE, answer.degraded), hint=written.error.hint)
 
 
-def _messages(question: AnswerQuestion, sources: Sequence[Source]) -> list[Message]:
-    language = language_of_question(question.text)
+def messages(question: AnswerQuestion, sources: Sequence[Source], name: str, **values: str) -> list[Message]:
+    """Return the prompt of this name with its values, the turns before, the sources and the question."""
     documents = fenced("\n".join(shown(source) for source in sources), "sources")
     return [
-        Message("system", prompt("answer", language)),
+        Message("system", prompt(name, language_of_question(question.text), **values)),
         *question.history,
         Message("user", f"{documents}\n\n{question.text}"),
     ]
 
 
 def _checked(text: str, sources: Sequence[Source], project: AnswerProject) -> Checked:
-    stream = CheckedStream(sources, lambda: texts_now(sources, project.on_disk))
-    for _ in (*stream.feed(text), *stream.finish()):
-        pass
-    return stream.result
+    return check_whole(text, sources, lambda: texts_now(sources, project.on_disk))
 
 
 def _unfinished(answer: Answer) -> Answer:
@@ -173,9 +171,10 @@ def _unfinished(answer: Answer) -> Answer:
     return replace(answer, confidence=confidence, label=label_of(confidence))
 
 
-def _answer(
+def answer_of_run(
     run: AnswerRun, checked: Checked, sources: tuple[Source, ...], result: SearchResult, model: str = ""
 ) -> Answer:
+    """Return the answer of a run with this text; with a model, its confidence is that of its citations."""
     of_model = checked.confidence(max(result.confidence, run.support))
     confidence = round(of_model if model else result.confidence, 3)
     return Answer(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from codefathom.text.printable import duration, escape_toml, show_line, show_name, show_text, size
+from codefathom.text.printable import cut_line, duration, escape_toml, show_line, show_name, show_text, size
 from codefathom.types import (
     Check,
     Failure,
@@ -69,19 +69,13 @@ def _stripped(line: str) -> str:
     return show_line(line.strip())
 
 
-def _cut(line: str) -> str:
-    """Return the beginning of a long line, and how much of it is not shown."""
-    n_more = len(line) - _MAX_LINE_CHARS
-    return line if n_more <= 0 else f"{line[:_MAX_LINE_CHARS]}… ({n_more:,} more characters)"
-
-
 def _part(hit: Hit, line: str, place: int, show: Callable[[str], str]) -> str:
     """Return a line of a hit; of a long one the part to look at, and how much stands before it."""
     n_before = hit.chunk.column - 1 if place == 0 else 0
     if hit.line == hit.chunk.start_line + place and hit.column - n_before > _MAX_LINE_CHARS:
         start = min(hit.column - n_before - _CHARS_BEFORE_COLUMN, len(line) - _MAX_LINE_CHARS)
         line, n_before = line[start:], n_before + start
-    shown = _cut(show(line.rstrip("\r")))
+    shown = cut_line(show(line.rstrip("\r")), _MAX_LINE_CHARS)
     return f"({n_before:,} characters …){shown}" if n_before else shown
 
 
@@ -114,7 +108,7 @@ def symbols_text(symbols: Iterable[FoundSymbol], style: Style) -> str:
 def _symbol_line(item: FoundSymbol, style: Style) -> str:
     symbol = item.symbol
     place = style.strong(f"{show_name(item.path)}:{symbol.name_line}")
-    signature = style.faint(_cut(show_line(symbol.signature)))
+    signature = style.faint(cut_line(show_line(symbol.signature), _MAX_LINE_CHARS))
     return f"{place}  {show_line(symbol.kind)} {show_name(symbol.qualified_name)}  {signature}".rstrip() + "\n"
 
 

@@ -30,17 +30,19 @@ def is_known(name: str, catalog: SearchCatalog) -> bool:
     """Return True if a symbol is defined here under this very name, or a file has this path or ends with it."""
     if is_path(name):
         return any(document.path == name or document.path.endswith(f"/{name}") for document in catalog.documents())
-    dotted = dotted_name(name)
-    last = dotted.rpartition(".")[2]
-    return any(item.symbol.name == last and item.symbol.kind != "section" for item in catalog.symbols_named(dotted))
+    return any(kind != "section" for kind in _kinds_of(name, catalog))
 
 
 def is_type(name: str, catalog: SearchCatalog) -> bool:
     """Return True if a class or another type with members has this very name."""
+    return any(kind in TYPE_KINDS for kind in _kinds_of(name, catalog))
+
+
+def _kinds_of(name: str, catalog: SearchCatalog) -> Iterator[str]:
+    """Yield the kinds of the symbols with this very name."""
     dotted = dotted_name(name)
     last = dotted.rpartition(".")[2]
-    symbols = (item.symbol for item in catalog.symbols_named(dotted))
-    return any(symbol.name == last and symbol.kind in TYPE_KINDS for symbol in symbols)
+    return (item.symbol.kind for item in catalog.symbols_named(dotted) if item.symbol.name == last)
 
 
 def is_module(name: str, catalog: SearchCatalog) -> bool:

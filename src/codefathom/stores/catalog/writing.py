@@ -136,17 +136,9 @@ def _put_chunk(db: sqlite3.Connection, document_id: int, chunk: Chunk, text_hash
     cursor = db.execute(
         _PUT_CHUNK,
         (
-            *(document_id, chunk.id, chunk.kind, chunk.symbol, "\n".join(chunk.names), chunk.start_line),
-            *(
-                chunk.end_line,
-                chunk.column,
-                chunk.text,
-                chunk.signature,
-                chunk.doc,
-                text_hash,
-                generation,
-                _sum_of(chunk),
-            ),
+            *(document_id, chunk.id, chunk.kind, chunk.symbol, "\n".join(chunk.names)),
+            *(chunk.start_line, chunk.end_line, chunk.column, chunk.text, chunk.signature, chunk.doc),
+            *(text_hash, generation, _sum_of(chunk)),
         ),
     )
     return int(cursor.lastrowid or 0)
