@@ -101,7 +101,7 @@ class Texts:
     def _of_chunk(self, chunk: Chunk) -> Chunk:
         end = "\n" if chunk.text.endswith("\n") else ""
         text = lines_of(self.indexed(chunk.path), chunk.start_line, chunk.end_line) + end
-        if chunk.start_line == chunk.end_line:  # it may be a part of the line
+        if chunk.is_part:
             text = text[chunk.column - 1 : chunk.column - 1 + len(chunk.text)]
         return replace(chunk, text=text)
 

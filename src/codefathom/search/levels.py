@@ -118,7 +118,7 @@ def _neighbours(one: Chunk, other: Chunk) -> bool:
 
 def _is_above(one: Chunk, other: Chunk) -> bool:
     """Return True if a chunk ends where the other begins, both with whole lines."""
-    return one.end_line + 1 == other.start_line and one.text.endswith("\n") and one.column == 1
+    return one.end_line + 1 == other.start_line and not one.is_part and not other.is_part
 
 
 def _join(one: Chunk, other: Chunk) -> Chunk:
