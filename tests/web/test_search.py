@@ -314,6 +314,23 @@ def test_why_here_shows_every_signal_with_what_it_adds(page: Page, ready: Served
         assert side in (row.locator(".why-bar").get_attribute("class") or ""), name
 
 
+def test_no_bar_is_shown_before_the_weights_are_there(page: Page, ready: ServedPage) -> None:
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/signals", hold)
+    page.goto(f"{ready.url}/search?q={QUESTION}")
+    with page.expect_request("**/signals"):
+        hits(page).first.get_by_role("button", name="Why here").click()
+    rows = hits(page).first.get_by_role("region", name=re.compile("^Why ")).get_by_role("listitem")
+    expect(page.get_by_role("region", name=re.compile("^Why ")).get_by_role("status")).to_have_count(1)
+    assert rows.count() == 0
+    waiting[0].continue_()
+    expect(rows).not_to_have_count(0)
+
+
 def test_weak_results_are_marked_as_the_server_says(page: Page, ready: ServedPage) -> None:
     weak = found(ready, UNANSWERED)
     assert weak["weak"]

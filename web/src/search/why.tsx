@@ -2,6 +2,7 @@ import { get, type Schemas, useLoad } from "../api/client";
 import { en, type Key } from "../i18n/en";
 import { useText } from "../i18n";
 import { useFormat } from "../i18n/format";
+import { Loading } from "../parts";
 import type { Hit } from "./asked";
 import { type Bar, barsOf, type Explained } from "./signals";
 
@@ -22,17 +23,24 @@ function loadExplained(): Promise<readonly Explained[]> {
 /** Every signal of a hit as a bar: to the right what speaks for it, to the left what speaks against it. */
 export function Why({ hit, id }: { readonly hit: Hit; readonly id: string }) {
   const t = useText();
-  const { value } = useLoad(() => loadExplained(), []);
+  const { value, problem } = useLoad(() => loadExplained(), []);
   const bars = barsOf(hit.signals, value ?? []);
   const isWeighed = bars.some((bar) => bar.added !== 0);
   return (
     <section id={id} className="why" aria-label={t("search.why.of", { path: hit.path })}>
-      <p className="soft">{t(isWeighed ? "search.why.explain" : "search.why.plain")}</p>
-      <ul>
-        {bars.map((bar) => (
-          <Row key={bar.name} bar={bar} isWeighed={isWeighed} />
-        ))}
-      </ul>
+      {value || problem ? (
+        <>
+          <p className="soft">{t(isWeighed ? "search.why.explain" : "search.why.plain")}</p>
+          <ul>
+            {bars.map((bar) => (
+              <Row key={bar.name} bar={bar} isWeighed={isWeighed} />
+            ))}
+          </ul>
+        </>
+      ) : (
+        // Without the weights the bars would stand in another order, and move when the weights come.
+        <Loading />
+      )}
     </section>
   );
 }
