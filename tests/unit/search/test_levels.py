@@ -66,6 +66,13 @@ def test_three_neighbours_in_any_order_become_one() -> None:
         assert result[0].chunk.text == one.text + two.text + three.text
 
 
+def test_a_part_of_a_long_line_is_joined_with_nothing() -> None:
+    above, below = piece("a.py", 1, 5, "f"), piece("a.py", 7, 9, "f")
+    parts = [Chunk(f"a{column}", "a.py", "", "text", "f", (), 6, 6, "x" * 1000, column) for column in (1, 1001)]
+    chunks = [above, *parts, below]
+    assert len(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks), Cut("chunk", 10))) == 4
+
+
 def test_joining_makes_room_for_more() -> None:
     chunks = [piece("a.py", 1, 5, "f"), piece("a.py", 6, 9, "f"), piece("b.py", 1, 2), piece("c.py", 1, 2)]
     assert spans(cut_to_level(QUERY, ranked(*chunks), Shelf(chunks), Cut("chunk", 2))) == [
