@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -119,6 +119,18 @@ class RescoredStore:
         """Remove all that the store has of the project. Raises StoreError."""
         self._ask(self._store.drop)
         self._label, self._is_label_read = None, False
+
+    def projects(self) -> Mapping[str, int]:
+        """Return the projects whose rows lie in the same place, with their numbers of rows. Raises StoreError."""
+        return self._ask(self._store.projects)
+
+    def described(self) -> Mapping[str, str | int | bool]:
+        """Return what the store says of itself. Raises StoreError."""
+        return self._ask(self._store.described)
+
+    def prepare(self) -> None:
+        """Make the collection or table with its indexes, where it is missing. Raises StoreError."""
+        self._ask(self._store.prepare)
 
     # ---- write
 

@@ -26,6 +26,9 @@ VECTOR_STORES = {
     "flat": Adapter("codefathom.stores.vectors.flat_vectors:FlatVectorStore"),
     "faiss": Adapter("codefathom.stores.vectors.faiss_vectors:FaissStore", "faiss"),
     "duckdb": Adapter("codefathom.stores.vectors.duckdb_vectors:DuckdbStore", "duckdb"),
+    "qdrant": Adapter("codefathom.stores.vectors.qdrant_vectors:QdrantStore", "qdrant", "QDRANT_API_KEY"),
+    "postgres": Adapter("codefathom.stores.vectors.postgres_vectors:PostgresStore", "postgres", "PGPASSWORD"),
+    "chroma": Adapter("codefathom.stores.vectors.chroma_vectors:ChromaStore", "", "CHROMA_API_KEY"),
 }
 
 

@@ -27,6 +27,8 @@ EXTRAS = {
     "onnx": Extra("embedding and reranking models from a folder on this disk", ("onnxruntime", "tokenizers")),
     "faiss": Extra("vectors in FAISS (`store.vectors = faiss`)", ("faiss",)),
     "duckdb": Extra("vectors in DuckDB (`store.vectors = duckdb`)", ("duckdb",)),
+    "qdrant": Extra("vectors in Qdrant (`store.vectors = qdrant`)", ("qdrant_client",)),
+    "postgres": Extra("vectors in PostgreSQL with pgvector (`store.vectors = postgres`)", ("psycopg",)),
     "server": Extra("the web page and the HTTP API (`fathom serve`)", ("fastapi", "h11", "uvicorn")),
     "telemetry": Extra("spans of the server for OpenTelemetry", ("opentelemetry",)),
 }

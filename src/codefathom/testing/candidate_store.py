@@ -103,11 +103,25 @@ class CandidateStoreContract(VectorStoreContract):
             store.apply(Change(self._points(keys, setup.options.project), (), True, Label("owner", number)))
         for number, store in enumerate(stores, start=1):
             assert (store.count(), store.label()) == (10 * number, Label("owner", number))
+            assert store.projects()[("one", "two")[number - 1]] == 10 * number
             named = {key for key, _ in store.candidates(bytes([127] * self.dimensions), 50, Within())}
             assert named <= {number * 100 + row for row in range(10 * number)}
             assert named
         stores[0].drop()
         assert (stores[0].count(), stores[1].count()) == (0, 20)
+        assert "one" not in stores[0].projects()
+
+    def test_making_it_ready_loses_nothing(self, tmp_path: Path) -> None:
+        """Before the first commit and after it; what the store says of itself can be shown."""
+        store = self.connect(self._setup(tmp_path))
+        assert store.described()
+        for _ in range(2):
+            store.prepare()
+        assert (store.label(), store.count(), dict(store.projects())) == (None, 0, {})
+        store.apply(Change(self._points({1: 1}), (), True, Label("owner", 1)))
+        store.prepare()
+        assert (store.label(), store.count(), dict(store.projects())) == (Label("owner", 1), 1, {"shop": 1})
+        assert all(isinstance(value, (str, int, bool)) for value in store.described().values())
 
     def _setup(self, folder: Path, project: str = "shop") -> StoreSetup:
         folder.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ class VectorStoreContract:
 
     dimensions = 8
     n_rounds = 25
+    n_many = 3_000  # rows where a store might take a shorter way; fewer for one that is slow by nature
     least_recall = 1.0  # below it for an approximate store: share of the nearest that each question must find
 
     def open(self, folder: Path) -> VectorStore:
@@ -66,8 +67,8 @@ class VectorStoreContract:
     def test_nearest_equals_brute_force_among_many(self, tmp_path: Path) -> None:
         """Also where a store would take a shorter way: many rows, small and large filters, many ties."""
         random = Random(21)
-        vectors = [self._vector(random) for _ in range(900)]
-        rows = {key: random.choice(vectors) for key in random.sample(range(100_000), 3_000)}
+        vectors = [self._vector(random) for _ in range(self.n_many * 3 // 10)]
+        rows = {key: random.choice(vectors) for key in random.sample(range(100_000), self.n_many)}
         store = self.open(tmp_path)
         store.upsert(Row(*item) for item in rows.items())
         store.commit(1)
@@ -82,7 +83,10 @@ class VectorStoreContract:
         store.commit(1)
         for allowed in ({1_000}, {1_001, 1_299, 77_777}, set(range(1_000, 1_300))):
             neighbours = [key for key, _ in store.nearest(near, 3, allowed)]
-            assert neighbours == sorted(allowed & set(range(1_300)))[:3]
+            inside = sorted(allowed & set(range(1_300)))
+            # All of them are equally near: an approximate store may name any.
+            assert neighbours == inside[:3] if self.least_recall == 1.0 else set(neighbours) <= set(inside)
+            assert len(neighbours) == len(inside[:3])
         assert store.nearest(near, 3, {77_777}) == store.nearest(near, 3, set()) == store.nearest(near, 0) == []
 
     def test_changes_show_after_commit_only(self, tmp_path: Path) -> None:

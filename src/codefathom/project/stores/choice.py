@@ -62,7 +62,8 @@ def store_named(target: str, store: StoreSettings) -> StoreSettings:
             f"the address {without_login(target)!r} contains a password, which would be kept with the index",
             hint=f"leave it out, and set {VECTOR_STORES[kind].key_variable}",
         )
-    return store._replace(vectors=kind, url=f"{begin}://{rest}")
+    is_folder = kind == "qdrant" and rest.startswith(("/", "~"))
+    return store._replace(vectors=kind, url=rest if is_folder else f"{begin}://{rest}")
 
 
 def shown_store(store: StoreSettings) -> str:

@@ -90,6 +90,18 @@ class CandidateStore(Protocol):
         """Yield the keys of the project's rows."""
         ...
 
+    def projects(self) -> Mapping[str, int]:
+        """Return the projects whose rows lie in the same place, with their numbers of rows."""
+        ...
+
+    def described(self) -> Mapping[str, str | int | bool]:
+        """Return what the store says of itself: address, version, kind of index. Asks its server, if it has one."""
+        ...
+
+    def prepare(self) -> None:
+        """Make the collection or table with its indexes, where it is missing."""
+        ...
+
     def apply(self, change: Change) -> None:
         """Write a change, its label last. While it runs, and after a kill, others find the old rows, or old and new."""
         ...

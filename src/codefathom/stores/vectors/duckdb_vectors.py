@@ -61,6 +61,7 @@ class DuckdbStore:
     def __init__(self, setup: StoreSetup) -> None:
         self._folder = setup.folder
         self._dimensions = setup.dimensions
+        self._project = setup.options.project
         self._batch = setup.options.batch
         self._lock = Lock()  # of the two below
         self._opened = ""
@@ -78,6 +79,25 @@ class DuckdbStore:
     def keys(self) -> list[int]:
         """Return the keys of the rows."""
         return [key for (key,) in self._rows("SELECT key FROM rag")]
+
+    def projects(self) -> dict[str, int]:
+        """Return the project, which has a file of its own."""
+        return {self._project: self.count()} if self._current() is not None else {}
+
+    def described(self) -> dict[str, str | int | bool]:
+        """Return the state of the file that counts."""
+        current = self._current()
+        name = current.name if current is not None else "(not made yet)"
+        shown: dict[str, str | int | bool] = {
+            "file": self._folder.file(name).path,
+            "version": f"DuckDB {duckdb.__version__}",
+        }
+        if current is not None:
+            shown |= {"points": self.count(), "dimensions": current.dimensions, "table": "rag"}
+        return shown
+
+    def prepare(self) -> None:
+        """Make nothing: the first commit makes the file."""
 
     def candidates(self, vector: bytes, n: int, within: Within) -> list[tuple[int, float]]:
         """Return the n nearest by inner product of unit vectors."""

@@ -64,6 +64,7 @@ class FaissStore:
     def __init__(self, setup: StoreSetup, least_in_cells: int = _LEAST_IN_CELLS) -> None:
         self._file = setup.folder.file(_FILE)
         self._dimensions = setup.dimensions
+        self._project = setup.options.project
         self._is_exact = setup.options.exact
         self._least_in_cells = least_in_cells
         self._lock = Lock()
@@ -87,6 +88,22 @@ class FaissStore:
     def keys(self) -> list[int]:
         """Return the keys of the rows."""
         return [int(key) for key in self._load().table["key"]]
+
+    def projects(self) -> dict[str, int]:
+        """Return the project, which has a file of its own."""
+        return {self._project: self.count()} if self.label() is not None else {}
+
+    def described(self) -> dict[str, str | int | bool]:
+        """Return the state of the file."""
+        shown: dict[str, str | int | bool] = {"file": self._file.path, "version": f"FAISS {faiss.__version__}"}
+        state = self._load()
+        if state.index is not None:
+            shown |= {"points": len(state.table), "dimensions": state.dimensions}
+            shown["index"] = f"IVF{state.n_cells},SQ8" if state.n_trained else "IndexFlatIP"
+        return shown
+
+    def prepare(self) -> None:
+        """Make nothing: the first commit makes the file."""
 
     def candidates(self, vector: bytes, n: int, within: Within) -> list[tuple[int, float]]:
         """Return the n nearest by inner product of unit vectors."""

@@ -71,6 +71,12 @@ def _all_needed(where: Where) -> Iterator[Filter]:
             yield from _all_needed(part)
 
 
+def pages(values: Sequence[int], size: int) -> Iterator[list[int]]:
+    """Yield values in their order, so many at a time as one request may hold."""
+    for start in range(0, len(values), size):
+        yield list(values[start : start + size])
+
+
 def unit_rows(vectors: Sequence[bytes], dimensions: int) -> Any:
     """Return int8 rows as float32 rows of length 1, in the shape (rows, dimensions); a zero row stays zero."""
     import numpy as np  # noqa: PLC0415 -- only a store of other makers needs it

@@ -1,0 +1,273 @@
+"""Chroma: a server, spoken to over HTTP (its API v2). Needs no library.
+
+Each build of a project is a collection of its own, and a small collection of labels names the one that counts. So a new
+build is complete before a search meets it. Chroma has an HNSW index only: its candidates are approximate.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from itertools import islice
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from codefathom.errors import StoreAwayError, StoreError, without_login
+from codefathom.stores.vectors.candidates import Change, Label, Point, StoreSetup, Within
+from codefathom.stores.vectors.payload import pages, unit_rows
+
+USUAL_URL = "http://localhost:8000"
+_USUAL_PLACE = ("default_tenant", "default_database")
+_NAMESPACE = uuid.UUID("b3c1d0b8-8f0e-5a55-9a53-0b6f6a7f3c52")  # of the ids of labels
+_PAGE = 5_000  # rows that are listed at once
+_ATTEMPTS = 5  # to read a build that a writer may be replacing
+_REFUSED, _MISSING, _EXISTS, _TOO_MANY, _BROKEN = (401, 403), 404, 409, 429, 500
+_LEAST_FOLLOWED, _MOST_FOLLOWED = 32, 256  # vectors that a search in the graph follows
+
+
+class _Build(NamedTuple):
+    """The build that counts."""
+
+    label: Label
+    name: str  # of its collection
+
+
+class ChromaStore:
+    """The collections of one project."""
+
+    is_exact = False
+
+    def __init__(self, setup: StoreSetup) -> None:
+        options = setup.options
+        self._options = options
+        self._dimensions = setup.dimensions
+        self._project = options.project
+        digest = blake2b(options.project.encode(), digest_size=6).hexdigest()
+        self._begin = f"{options.collection}-{digest}-"  # of the names of the project's collections
+        self._url = options.url or USUAL_URL
+        parts = urlsplit(self._url)
+        place = [part for part in parts.path.split("/") if part]
+        tenant, database = place if len(place) == len(_USUAL_PLACE) else _USUAL_PLACE
+        self._path = f"/api/v2/tenants/{quote(tenant)}/databases/{quote(database)}/collections"
+        # The first is for a server behind a gate, the second for the cloud.
+        keys = {"authorization": f"Bearer {setup.key}", "x-chroma-token": setup.key} if setup.key else {}
+        self._http = httpx.Client(base_url=f"{parts.scheme}://{parts.netloc}", headers=keys, timeout=options.timeout_s)
+        self._ids: dict[str, str] = {}  # by the name of a collection
+
+    # ---- state
+
+    def label(self) -> Label | None:
+        """Return the label of the project, None without rows."""
+        build = self._build()
+        return build.label if build is not None else None
+
+    def count(self) -> int:
+        """Count the rows of the project."""
+        build = self._build()
+        return self._n_rows(build.name) if build is not None else 0
+
+    def keys(self) -> Iterator[int]:
+        """Yield the keys of the project's rows."""
+        build = self._build()
+        start = 0
+        while build is not None:
+            body = {"limit": _PAGE, "offset": start, "include": ["metadatas"]}
+            rows = self._ask("POST", self._of(build.name, "get"), body)["metadatas"]
+            yield from (int(row["key"]) for row in rows)
+            start += len(rows)
+            if not rows:
+                return
+
+    def projects(self) -> dict[str, int]:
+        """Return the projects whose labels are here with their numbers of rows."""
+        try:
+            labels = self._ask("POST", self._of(self._labels, "get"), {"include": ["metadatas"]})["metadatas"]
+        except _MissingError:
+            return {}
+        return {label["project"]: self._n_rows(label["rows"]) for label in sorted(labels, key=lambda it: it["project"])}
+
+    def described(self) -> dict[str, str | int | bool]:
+        """Return what the server says. Raises StoreAwayError when it does not answer."""
+        shown: dict[str, str | int | bool] = {
+            "address": without_login(self._url),
+            "version": f"API of Chroma {self._ask('GET', '/api/v2/version')}",
+        }
+        build = self._build()
+        shown["collection"] = build.name if build is not None else f"{self._begin}… (not made yet)"
+        if build is not None:
+            hnsw = self._ask("GET", f"{self._path}/{build.name}")["configuration_json"]["hnsw"]
+            shown["points"] = self._n_rows(build.name)
+            shown["distance"] = hnsw["space"]
+            shown["hnsw_m"] = hnsw["max_neighbors"]
+            shown["hnsw_ef_construct"] = hnsw["ef_construction"]
+            shown["hnsw_ef"] = hnsw["ef_search"]
+        return shown
+
+    def prepare(self) -> None:
+        """Make the collection of labels, where it is missing."""
+        self._make(self._labels, {"hnsw": {"space": "cosine"}})
+
+    # ---- write
+
+    def apply(self, change: Change) -> None:
+        """Write into the build that counts, or a new one; the label, which makes it count, last."""
+        self.prepare()
+        build = None if change.is_whole else self._build()
+        name = build.name if build is not None else self._new_build()
+        points = iter(change.points)
+        while page := list(islice(points, self._options.batch)):
+            self._put(name, page)
+        for keys in pages(sorted(change.removed), self._options.batch):
+            self._ask("POST", self._of(name, "delete"), {"where": {"key": {"$in": keys}}})
+        metadata = {"project": self._project, "rows": name, **change.label._asdict()}
+        row = {"ids": [self._label_id], "embeddings": [[1.0]], "metadatas": [metadata]}
+        self._ask("POST", self._of(self._labels, "upsert"), row)
+        self._remove_builds(but=name)
+
+    def drop(self) -> None:
+        """Remove the label and the collections of the project."""
+        try:
+            self._ask("POST", self._of(self._labels, "delete"), {"ids": [self._label_id]})
+        except _MissingError:
+            self._ids.clear()
+        self._remove_builds(but="")
+
+    def close(self) -> None:
+        """Close the connections; the next question opens them again."""
+        self._ids.clear()
+
+    def _new_build(self) -> str:
+        options, name = self._options, self._begin + uuid.uuid4().hex[:8]
+        followed = options.hnsw_ef or _MOST_FOLLOWED
+        graph = {"ef_construction": options.hnsw_ef_construct, "ef_search": followed, "max_neighbors": options.hnsw_m}
+        self._make(name, {"hnsw": {"space": "cosine", **graph}})
+        return name
+
+    def _make(self, name: str, configuration: Mapping[str, Any]) -> None:
+        if name not in self._ids:
+            body = {"name": name, "configuration": configuration, "get_or_create": True}
+            self._ids[name] = str(self._ask("POST", self._path, body)["id"])
+
+    def _put(self, name: str, page: Sequence[Point]) -> None:
+        for point in page:
+            self._check(len(point.vector))
+        body = {
+            "ids": [point.id for point in page],
+            "embeddings": unit_rows([point.vector for point in page], self._dimensions).tolist(),
+            "metadatas": [
+                {"key": point.key, **{field: value for field, value in point.payload.items() if field != "content"}}
+                for point in page
+            ],
+            "documents": [point.payload["content"] for point in page],
+        }
+        self._ask("POST", self._of(name, "upsert"), body)
+
+    def _check(self, n_dimensions: int) -> None:
+        if n_dimensions != self._dimensions:
+            raise StoreError(
+                f"a vector has {n_dimensions} dimensions, this store is for {self._dimensions}",
+                hint="run `fathom index --full`",
+            )
+
+    def _remove_builds(self, *, but: str) -> None:
+        """Remove the collections that count no more, also those of writers that were killed."""
+        start = 0
+        names: list[str] = []
+        while page := self._ask("GET", f"{self._path}?limit={_PAGE}&offset={start}"):
+            names += [collection["name"] for collection in page]
+            start += len(page)
+        for name in names:
+            if name.startswith(self._begin) and name != but:
+                self._ids.pop(name, None)
+                self._ask("DELETE", f"{self._path}/{quote(name)}")
+
+    # ---- search
+
+    def candidates(self, vector: bytes, n: int, within: Within) -> list[tuple[int, float]]:
+        """Return the n nearest, all or those with such keys or fields."""
+        conditions: list[dict[str, Any]] = [
+            {field: {"$in": list(values)}} for field, values in (within.fields or {}).items()
+        ]
+        if within.keys is not None:
+            conditions.append({"key": {"$in": list(within.keys)}})
+        (unit,) = unit_rows([vector], self._dimensions).tolist()
+        body: dict[str, Any] = {"query_embeddings": [unit], "n_results": n, "include": ["metadatas", "distances"]}
+        if conditions:
+            body["where"] = conditions[0] if len(conditions) == 1 else {"$and": conditions}
+        for _ in range(_ATTEMPTS):
+            build = self._build()
+            if build is None:
+                return []
+            try:
+                answer = self._ask("POST", self._of(build.name, "query"), body)
+            except _MissingError:  # replaced after its label was read
+                self._ids.pop(build.name, None)
+                continue
+            rows = zip(answer["metadatas"][0], answer["distances"][0], strict=True)
+            return [(int(row["key"]), 1.0 - float(distance)) for row, distance in rows]
+        raise StoreAwayError(f"the collections of {self._project!r} in Chroma change all the time")
+
+    # ---- the server
+
+    @property
+    def _labels(self) -> str:
+        return f"{self._options.collection}-labels"
+
+    @property
+    def _label_id(self) -> str:
+        return str(uuid.uuid5(_NAMESPACE, self._project))
+
+    def _build(self) -> _Build | None:
+        """Return the build that counts, None when there is none."""
+        try:
+            body = {"ids": [self._label_id], "include": ["metadatas"]}
+            found = self._ask("POST", self._of(self._labels, "get"), body)["metadatas"]
+        except _MissingError:
+            self._ids.pop(self._labels, None)
+            return None
+        if not found:
+            return None
+        return _Build(Label(str(found[0]["owner"]), int(found[0]["generation"])), str(found[0]["rows"]))
+
+    def _n_rows(self, name: str) -> int:
+        return int(self._ask("GET", self._of(name, "count")))
+
+    def _of(self, name: str, action: str) -> str:
+        """Return the path of an action on a collection."""
+        if name not in self._ids:
+            self._ids[name] = str(self._ask("GET", f"{self._path}/{quote(name)}")["id"])
+        return f"{self._path}/{self._ids[name]}/{action}"
+
+    def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        place = f"Chroma at {without_login(self._url)}"
+        try:
+            reply = self._http.request(method, path, json=body)
+        except httpx.HTTPError as error:
+            raise StoreAwayError(f"{place} cannot be reached: {error or type(error).__name__}") from error
+        text = reply.text[:200]
+        if reply.status_code == _MISSING:
+            raise _MissingError(f"{place} has no {path!r}", hint="run `fathom store init`")
+        if reply.status_code in _REFUSED:
+            raise StoreError(f"{place} refuses the key (HTTP {reply.status_code})", hint="set CHROMA_API_KEY")
+        if reply.status_code == _TOO_MANY or reply.status_code >= _BROKEN:
+            raise StoreAwayError(f"{place} fails (HTTP {reply.status_code}): {text}")
+        if reply.is_error:
+            raise StoreError(
+                f"{place} refuses a request (HTTP {reply.status_code}): {text}",
+                hint="check store.url and store.collection",
+            )
+        try:
+            return json.loads(reply.content)
+        except ValueError as error:
+            raise StoreError(
+                f"{place} does not answer as Chroma does: {text!r}",
+                hint="check store.url; Chroma 1.0 or later is needed",
+            ) from error
+
+
+class _MissingError(StoreError):
+    """There is no such collection."""

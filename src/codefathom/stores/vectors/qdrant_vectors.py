@@ -1,0 +1,430 @@
+"""Qdrant: a server, a cloud, or a folder that the client keeps. Needs the extra `qdrant`.
+
+One collection holds many projects, each with its key in the payload, as the makers of Qdrant advise; a name with
+`{project}` in it gives each project a collection of its own. A point of its own is the label of a project.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import tempfile
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import islice
+from threading import Lock
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from codefathom.errors import StoreAwayError, StoreError, without_login
+from codefathom.stores.vectors.candidates import Change, Label, Point, StoreSetup, Within
+from codefathom.stores.vectors.payload import FILTERED, pages, unit_rows
+
+_library: Any = import_module("qdrant_client")
+_models: Any = import_module("qdrant_client.models")
+_failures: Any = import_module("qdrant_client.http.exceptions")
+_limits: Any = import_module("qdrant_client.common.client_exceptions")
+
+_T = TypeVar("_T")
+
+USUAL_URL = "http://localhost:6333"
+_LABEL = "label"  # type of the point that is a label, in the place of a chunk's
+_NAMESPACE = uuid.UUID("0d3a4b5e-79a5-5b0e-a0c1-9c8f0a7a2f11")  # of the ids of labels
+_KEYWORDS = (*FILTERED.values(), "chunk_type", "file_path", "file_dir", "build")
+_PAGE = 10_000  # points whose payload is listed at once
+_REFUSED, _MISSING, _TOO_MANY, _BROKEN = (401, 403), 404, 429, 500  # states of a reply
+_LEAST_FOLLOWED, _MOST_FOLLOWED, _FOLLOWED = 32, 256, 8  # of the vectors that a search in the graph follows
+
+
+class QdrantStore:
+    """The points of one project in a collection."""
+
+    def __init__(self, setup: StoreSetup) -> None:
+        options = setup.options
+        self._options = options
+        self._project = options.project
+        self._dimensions = setup.dimensions
+        self._collection = options.collection.replace("{project}", options.project)
+        self._is_shared = "{project}" not in options.collection
+        self._label_id = _label_id(options.project)
+        url = options.url or USUAL_URL
+        self._place: _Server | _LocalFolder = (
+            _Server(url, setup.key, options.timeout_s)
+            if "://" in url
+            else _LocalFolder(url, f"{options.collection}-{options.project}")
+        )
+        self.is_exact = options.exact
+
+    # ---- state
+
+    def label(self) -> Label | None:
+        """Return the label of the project, None without rows."""
+        records = self._read(lambda client: client.retrieve(self._collection, [self._label_id]), [])
+        if not records:
+            return None
+        payload = records[0].payload or {}
+        return Label(str(payload.get("owner")), int(payload.get("generation", 0)))
+
+    def count(self) -> int:
+        """Count the rows of the project."""
+        return self._n_rows(self._own())
+
+    def keys(self) -> Iterator[int]:
+        """Yield the keys of the project's rows."""
+        for record in self._scrolled(self._own(), ["key"]):
+            yield int(record.payload["key"])
+
+    def projects(self) -> dict[str, int]:
+        """Return the projects of the collection with their numbers of rows."""
+        labels = _models.Filter(must=[_equals("chunk_type", _LABEL)])
+        names = sorted(str(record.payload["of"]) for record in self._scrolled(labels, ["of"]))
+        return {name: self._n_rows(_models.Filter(must=[_equals("project", name)])) for name in names}
+
+    def described(self) -> dict[str, str | int | bool]:
+        """Return the state of the collection as the server says it. Raises StoreAwayError when it does not answer."""
+        shown: dict[str, str | int | bool] = self._read(self._description, {})
+        return shown
+
+    def prepare(self) -> None:
+        """Make the collection with its indexes, where it is missing."""
+        with self._place.writing() as client:
+            self._ask(lambda: self._make_collection(client))
+
+    def _description(self, client: Any) -> dict[str, str | int | bool]:
+        has_collection = client.collection_exists(self._collection)
+        shown: dict[str, str | int | bool] = {
+            "address": without_login(self._options.url or USUAL_URL),
+            "version": self._place.version(),
+            "collection": self._collection if has_collection else f"{self._collection} (not made yet)",
+        }
+        if has_collection:
+            info = client.get_collection(self._collection)
+            vectors, hnsw = info.config.params.vectors, info.config.hnsw_config
+            shown["points"] = info.points_count or 0
+            shown["dimensions"] = vectors.size
+            shown["distance"] = str(getattr(vectors.distance, "value", vectors.distance))
+            shown["on_disk"] = bool(vectors.on_disk)
+            shown["hnsw_m"] = (hnsw.payload_m if self._is_shared else hnsw.m) or 0
+            shown["hnsw_ef_construct"] = hnsw.ef_construct
+            shown["payload_indexes"] = ", ".join(sorted(info.payload_schema or {}))
+        return shown
+
+    # ---- write
+
+    def apply(self, change: Change) -> None:
+        """Write points in batches, remove what is gone, and write the label last."""
+        build = uuid.uuid4().hex
+        with self._place.writing() as client:
+            self._ask(lambda: self._make_collection(client))
+            points = iter(change.points)
+            while page := list(islice(points, self._options.batch)):
+                self._put(client, page, build)
+            if change.is_whole:
+                others = _models.Filter(must=[_equals("project", self._project)], must_not=[_equals("build", build)])
+                self._delete(client, others)
+            for keys in pages(sorted(change.removed), _PAGE):
+                self._delete(client, self._own(_any("key", keys)))
+            label = {"of": self._project, "chunk_type": _LABEL, **change.label._asdict()}
+            first_axis = [1.0, *[0.0] * (self._dimensions - 1)]
+            point = _models.PointStruct(id=self._label_id, vector=first_axis, payload=label)
+            self._ask(lambda: client.upsert(self._collection, [point], wait=True))
+
+    def drop(self) -> None:
+        """Remove the points and the label of the project; a collection of its own as a whole."""
+        with self._place.writing() as client:
+            if not self._ask(lambda: client.collection_exists(self._collection)):
+                return
+            if self._is_shared:
+                self._delete(client, self._own())
+                self._delete(client, _models.PointIdsList(points=[self._label_id]))
+            else:
+                self._ask(lambda: client.delete_collection(self._collection))
+
+    def close(self) -> None:
+        """Release connections."""
+        self._place.close()
+
+    def _put(self, client: Any, page: Sequence[Point], build: str) -> None:
+        for point in page:
+            self._check(len(point.vector))
+        vectors = unit_rows([point.vector for point in page], self._dimensions).tolist()
+        points = [
+            _models.PointStruct(id=point.id, vector=vector, payload={**point.payload, "key": point.key, "build": build})
+            for point, vector in zip(page, vectors, strict=True)
+        ]
+        self._ask(lambda: client.upsert(self._collection, points, wait=True))
+
+    def _delete(self, client: Any, selector: Any) -> None:
+        self._ask(lambda: client.delete(self._collection, selector, wait=True))
+
+    def _make_collection(self, client: Any) -> None:
+        """Make the collection, or check the one that is there. Its links follow the settings.
+
+        In a shared collection only the projects have links of their own, so that a search never leaves its project.
+        """
+        options = self._options
+        links = {"m": 0, "payload_m": options.hnsw_m} if self._is_shared else {"m": options.hnsw_m}
+        if not client.collection_exists(self._collection):
+            client.create_collection(
+                self._collection,
+                vectors_config=_models.VectorParams(
+                    size=self._dimensions, distance=_models.Distance.COSINE, on_disk=options.on_disk
+                ),
+                hnsw_config=_models.HnswConfigDiff(**links, ef_construct=options.hnsw_ef_construct),
+            )
+            tenant = _models.KeywordIndexParams(type="keyword", is_tenant=True)
+            self._make_index(client, "project", tenant)
+            for field in _KEYWORDS:
+                self._make_index(client, field, _models.PayloadSchemaType.KEYWORD)
+            self._make_index(client, "key", _models.PayloadSchemaType.INTEGER)
+            return
+        info = client.get_collection(self._collection)
+        self._check(getattr(info.config.params.vectors, "size", 0))
+        hnsw = info.config.hnsw_config
+        there = {**{name: getattr(hnsw, name, None) for name in links}, "ef_construct": hnsw.ef_construct}
+        if there != {**links, "ef_construct": options.hnsw_ef_construct}:
+            client.update_collection(
+                self._collection,
+                hnsw_config=_models.HnswConfigDiff(**links, ef_construct=options.hnsw_ef_construct),
+            )
+
+    def _make_index(self, client: Any, field: str, schema: Any) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a folder has no indexes, and its client says so each time
+            client.create_payload_index(self._collection, field, field_schema=schema, wait=True)
+
+    def _check(self, n_dimensions: int) -> None:
+        if n_dimensions != self._dimensions:
+            raise StoreError(
+                f"a vector has {self._dimensions} dimensions, those in the collection {self._collection!r} have "
+                f"{n_dimensions}",
+                hint="set store.collection to another name, or remove this collection from Qdrant",
+            )
+
+    # ---- search
+
+    def candidates(self, vector: bytes, n: int, within: Within) -> list[tuple[int, float]]:
+        """Return the n nearest, all or those with such keys or fields."""
+        conditions = [_any(field, list(values)) for field, values in (within.fields or {}).items()]
+        if within.keys is not None:
+            conditions.append(_any("key", list(within.keys)))
+        (unit,) = unit_rows([vector], self._dimensions).tolist()
+        followed = self._options.hnsw_ef or min(max(_FOLLOWED * n, _LEAST_FOLLOWED), _MOST_FOLLOWED)
+        how = _models.SearchParams(exact=self.is_exact, hnsw_ef=max(followed, n))
+        answer = self._read(
+            lambda client: client.query_points(
+                self._collection,
+                query=unit,
+                query_filter=self._own(*conditions),
+                search_params=how if self._place.has_graph else None,
+                limit=n,
+                with_payload=["key"],
+            ),
+            None,
+        )
+        return [] if answer is None else [(int(point.payload["key"]), float(point.score)) for point in answer.points]
+
+    # ---- the client
+
+    def _own(self, *conditions: Any) -> Any:
+        """Return the filter of the project's rows."""
+        return _models.Filter(must=[_equals("project", self._project), *conditions])
+
+    def _n_rows(self, where: Any) -> int:
+        counted = self._read(lambda client: client.count(self._collection, count_filter=where, exact=True), None)
+        return 0 if counted is None else int(counted.count)
+
+    def _scrolled(self, where: Any, fields: list[str]) -> Iterator[Any]:
+        def page(client: Any) -> Any:
+            return client.scroll(self._collection, where, limit=_PAGE, offset=offset, with_payload=fields)
+
+        offset: Any = None
+        while True:
+            records, offset = self._read(page, ((), None))
+            yield from records
+            if offset is None:
+                return
+
+    def _read(self, ask: Callable[[Any], Any], without: Any) -> Any:
+        """Ask the client; without the collection, return what a store without rows would."""
+        try:
+            return self._place.reading(lambda client: self._ask(lambda: ask(client)))
+        except _NoCollectionError:
+            return without
+
+    def _ask(self, ask: Callable[[], _T]) -> _T:
+        url = without_login(self._options.url or USUAL_URL)
+        try:
+            return ask()
+        except _failures.UnexpectedResponse as error:
+            if error.status_code == _MISSING:
+                raise _NoCollectionError(
+                    f"Qdrant at {url} has no collection {self._collection!r}", hint="run `fathom store init`"
+                ) from error
+            if error.status_code in _REFUSED:
+                raise StoreError(
+                    f"Qdrant at {url} refuses the key (HTTP {error.status_code})", hint="set QDRANT_API_KEY"
+                ) from error
+            text = bytes(error.content or b"").decode("utf-8", "replace")[:200]
+            if error.status_code == _TOO_MANY or (error.status_code or 0) >= _BROKEN:
+                raise StoreAwayError(f"Qdrant at {url} fails (HTTP {error.status_code}): {text}") from error
+            raise StoreError(
+                f"Qdrant at {url} refuses a request (HTTP {error.status_code}): {text}",
+                hint="check store.url and store.collection",
+            ) from error
+        except (_failures.ResponseHandlingException, _limits.ResourceExhaustedResponse, OSError) as error:
+            raise StoreAwayError(f"Qdrant at {url} cannot be reached: {error}") from error
+        except ValueError as error:  # the client's own message, also for a missing collection in a folder
+            if "not found" in str(error):
+                raise _NoCollectionError(str(error)) from error
+            raise StoreError(f"Qdrant at {url}: {error}", hint="check the settings below store") from error
+
+
+class _NoCollectionError(StoreError):
+    """There is nothing to read."""
+
+
+class _Server:
+    """A server that is reached by HTTP. One client for all threads."""
+
+    has_graph = True
+
+    def __init__(self, url: str, key: str, timeout_s: float) -> None:
+        self._url, self._key, self._timeout_s = url, key, timeout_s
+        self._lock = Lock()
+        self._client: Any = None
+
+    def reading(self, ask: Callable[[Any], _T]) -> _T:
+        """Ask the client."""
+        return ask(self._opened())
+
+    @contextmanager
+    def writing(self) -> Iterator[Any]:
+        """Lend the client."""
+        yield self._opened()
+
+    def version(self) -> str:
+        """Return the version that the server names."""
+        return str(self._opened().info().version)
+
+    def close(self) -> None:
+        """Close the connections."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _opened(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # of a key without https: docs/stores.md says it
+                    self._client = _library.QdrantClient(
+                        url=self._url,
+                        api_key=self._key or None,
+                        timeout=math.ceil(self._timeout_s),
+                        check_compatibility=False,  # it would ask the server before it is needed
+                    )
+            return self._client
+
+
+class _LocalFolder:
+    """A folder of the user in which the client itself keeps points, for trying Qdrant without a server.
+
+    The client lets only one process open such a folder. So a commit writes a new one, and a small file names the one
+    that counts; a reader opens a copy of it, which it then has in memory. Its files are Python pickles: the folder is
+    one that a user has set, never one that came with a repository.
+    """
+
+    has_graph = False
+
+    def __init__(self, path: str, name: str) -> None:
+        self._folder = os.path.join(os.path.abspath(os.path.expanduser(path)), quote(name, safe=""))
+        self._lock = Lock()
+        self._client: Any = None
+        self._opened = ""
+
+    def reading(self, ask: Callable[[Any], _T]) -> _T:
+        """Ask a client that has the points in memory. One thread at a time: the client is not made for more."""
+        with self._lock:
+            name = self._current()
+            if self._client is None or name != self._opened:
+                self._close()
+                self._client, self._opened = self._copy(name), name
+            return ask(self._client)
+
+    @contextmanager
+    def writing(self) -> Iterator[Any]:
+        """Lend a client for a copy of the points; afterwards that copy counts."""
+        os.makedirs(self._folder, exist_ok=True)
+        old, new = self._current(), f"points-{uuid.uuid4().hex[:8]}"
+        place = os.path.join(self._folder, new)
+        try:
+            if old:
+                shutil.copytree(os.path.join(self._folder, old), place)
+            client = _library.QdrantClient(path=place, force_disable_check_same_thread=True)
+            try:
+                yield client
+            finally:
+                client.close()
+            draft = os.path.join(self._folder, f"{new}.json")
+            with open(draft, "w", encoding="utf-8") as file:
+                json.dump({"folder": new}, file)
+            os.replace(draft, os.path.join(self._folder, "current.json"))
+        except OSError as error:
+            raise StoreError(f"cannot write {self._folder!r}: {error.strerror}", hint="set store.url") from error
+        finally:
+            current = self._current()
+            for name in os.listdir(self._folder):
+                if name.startswith("points-") and name != current:
+                    shutil.rmtree(os.path.join(self._folder, name), ignore_errors=True)
+
+    def version(self) -> str:
+        """Return the version of the client, which is the store here."""
+        return f"a folder, without a server (client {_library.__version__})" if hasattr(_library, "__version__") else ""
+
+    def close(self) -> None:
+        """Release the memory."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+        self._client, self._opened = None, ""
+
+    def _current(self) -> str:
+        """Return the name of the folder that counts, "" when there is none."""
+        try:
+            with open(os.path.join(self._folder, "current.json"), encoding="utf-8") as file:
+                return os.path.basename(str(json.load(file)["folder"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return ""
+
+    def _copy(self, name: str) -> Any:
+        if not name:
+            return _library.QdrantClient(":memory:")
+        with tempfile.TemporaryDirectory(prefix="fathom-qdrant-", ignore_cleanup_errors=True) as copy:
+            try:
+                shutil.copytree(os.path.join(self._folder, name), copy, dirs_exist_ok=True)
+            except OSError as error:  # replaced meanwhile
+                raise StoreAwayError(f"{self._folder!r} changes at this moment") from error
+            return _library.QdrantClient(path=copy, force_disable_check_same_thread=True)
+
+
+def _label_id(project: str) -> str:
+    return str(uuid.uuid5(_NAMESPACE, project))
+
+
+def _equals(field: str, value: str) -> Any:
+    return _models.FieldCondition(key=field, match=_models.MatchValue(value=value))
+
+
+def _any(field: str, values: Sequence[str] | Sequence[int]) -> Any:
+    return _models.FieldCondition(key=field, match=_models.MatchAny(any=list(values)))
+
