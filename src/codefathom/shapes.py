@@ -21,6 +21,7 @@ from codefathom.types import (
     SecretPlace,
     Status,
     StoreReport,
+    StoreState,
 )
 
 if TYPE_CHECKING:
@@ -145,7 +146,9 @@ def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
     return {"files": [file._asdict() for file in files]}
 
 
-def plain_shape(value: RelatedResult | Context | IndexReport | Status | StoreReport | Backup) -> dict[str, Any]:
+def plain_shape(
+    value: RelatedResult | Context | IndexReport | Status | StoreReport | StoreState | Backup,
+) -> dict[str, Any]:
     """Return a result whose fields are the keys: related, context, index, status, store, backup."""
     return asdict(value)
 

@@ -407,6 +407,16 @@ class StoreReport:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreState:
+    """What a store of vectors says of itself."""
+
+    store: str
+    project: str  # the key of this project among others in one place
+    state: Mapping[str, str | int | bool]  # address or file, version, kind of index, its settings
+    projects: Mapping[str, int]  # vectors of each project whose rows lie in the same place
+
+
+@dataclass(frozen=True, slots=True)
 class Backup:
     """A copy of an index in one file."""
 

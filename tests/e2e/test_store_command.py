@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.contracts.qdrant_server import KEY, served
 
 from codefathom.cli import main
 from codefathom.engine import Engine
@@ -158,3 +159,78 @@ def test_removing_the_index_removes_its_rows_from_the_store(shop: Path, monkeypa
         assert engine.remove_index() > 0
     assert dropped == ["faiss"]
     assert not (shop / ".fathom").exists()
+
+
+def test_a_store_says_what_it_is_and_holds(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["store", "test", "-C", str(shop)]) == 0
+    assert capsys.readouterr().out.startswith("flat answers\n  points  ")
+    assert main(["store", "list", "faiss", "-C", str(shop)]) == 0
+    assert capsys.readouterr().out == "faiss holds no project\n"
+    assert main(["store", "move", "faiss", "-q", "-C", str(shop)]) == 0
+    capsys.readouterr()
+    assert main(["store", "list", "-C", str(shop)]) == 0
+    assert capsys.readouterr().out.endswith("  this project\n")
+    assert main(["store", "test", "--json", "-C", str(shop)]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["state"]["index"] == "IndexFlatIP"
+    assert said["projects"] == {said["project"]: said["state"]["points"]}
+
+
+def test_a_server_is_tested_filled_and_cleared(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From nothing to a move: with the key from the environment, and an error that names the remedy."""
+    before = hits(shop), hits(shop, "vector")
+    with served(KEY) as server:
+        target = server.url.replace("http", "qdrant")
+        assert main(["store", "test", target, "-C", str(shop)]) == 2
+        assert "set QDRANT_API_KEY" in capsys.readouterr().err
+        monkeypatch.setenv("QDRANT_API_KEY", KEY)
+        assert main(["store", "test", target, "-C", str(shop)]) == 0
+        assert "codefathom (not made yet)" in capsys.readouterr().out
+        assert main(["store", "init", target, "-C", str(shop)]) == 0
+        assert "payload_indexes" in capsys.readouterr().out
+        assert main(["store", "move", "--to", target, "-C", str(shop)]) == 0
+        assert (hits(shop), hits(shop, "vector")) == before
+        other = shop.parent / "other"
+        shutil.copytree(SHOP, other)
+        with Engine.open(str(other)) as engine:
+            engine.index()
+            engine.stores.move(target)
+            names = list(engine.stores.state().projects)
+        assert len(names) == 2
+        capsys.readouterr()
+        (gone,) = (name for name in names if name.startswith("other-"))
+        assert main(["store", "remove", target, "--project", gone, "-C", str(shop)]) == 0
+        assert main(["store", "list", "-C", str(shop)]) == 0
+        assert gone not in capsys.readouterr().out.removeprefix(f"removed {gone}")
+        assert main(["store", "remove", target, "--project", "nobody", "-C", str(shop)]) == 2
+        assert "has no project 'nobody'" in capsys.readouterr().err
+        server.stop()
+        assert main(["store", "test", "-C", str(shop)]) == 2
+        assert "cannot be reached" in capsys.readouterr().err
+        assert (hits(shop), hits(shop, "vector")) == before  # the catalogue answers
+
+
+def test_a_folder_of_qdrant_is_the_users_own(shop: Path, tmp_path: Path) -> None:
+    before = hits(shop), hits(shop, "vector")
+    with Engine.open(str(shop)) as engine:
+        engine.stores.move(f"qdrant://{tmp_path}/qdrant")
+    assert (tmp_path / "qdrant").is_dir()
+    assert (hits(shop), hits(shop, "vector")) == before
+
+
+def test_a_store_can_be_made_before_there_is_an_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
+    shutil.copytree(SHOP, tmp_path / "new")
+    (tmp_path / "new" / "fathom.toml").touch()
+    with served() as server:
+        target = server.url.replace("http", "qdrant")
+        at = ["-C", str(tmp_path / "new")]
+        assert main(["store", "init", target, *at]) == 0
+        assert main(["index", "--set", "store.vectors=qdrant", "--set", f"store.url={server.url}", *at]) == 0
+        capsys.readouterr()
+        assert main(["store", "list", target, *at]) == 0
+    assert "new-" in capsys.readouterr().out

@@ -196,6 +196,7 @@ class StoreCommandOptions(NamedTuple):
     action: str
     target: str = ""
     to: str = ""
+    project: str = ""
     fix: bool = False
 
 
@@ -211,7 +212,7 @@ class Command(NamedTuple):
 
 
 SHELLS = ("bash", "zsh", "fish")
-STORE_ACTIONS = ("verify", "move", "remove")
+STORE_ACTIONS = ("verify", "move", "remove", "test", "list", "init")
 EXPORT_FORMATS = ("index-json", "jsonl")
 SEARCH_FORMATS = ("text", "path")
 CONTEXT_FORMATS = ("files", "autocoder", "markdown", "xml", "json")
@@ -534,7 +535,7 @@ COMMANDS = (
     ),
     Command(
         "store",
-        "where the vectors are kept: compare, move, remove",
+        "where the vectors are kept: compare, move, remove, test",
         (
             Option(("action",), "the thing to do", "ACTION", choices=STORE_ACTIONS, required=True),
             Option(
@@ -545,10 +546,16 @@ COMMANDS = (
         ),
         (
             Option(("--to",), "same as STORE", "STORE"),
+            Option(("--project",), "remove: another project of the store, as `fathom store list` names it", "NAME"),
             Option(("--fix",), "verify: fill a store that differs from the index anew"),
         ),
         StoreCommandOptions,
-        ("fathom store verify", "fathom store move --to duckdb", "fathom store remove faiss"),
+        (
+            "fathom store test qdrant://localhost:6333",
+            "fathom store move --to duckdb",
+            "fathom store verify",
+            "fathom store remove faiss",
+        ),
     ),
     Command(
         "serve",

@@ -58,7 +58,7 @@ def _options(place: IndexedProject) -> StoreOptions:
     return StoreOptions(
         url=store.url,
         collection=store.collection,
-        project=store.project or project_key(place.root),
+        project=store_project(place.root, store),
         exact=store.exact,
         hnsw_m=store.hnsw_m,
         hnsw_ef_construct=store.hnsw_ef_construct,
@@ -69,7 +69,9 @@ def _options(place: IndexedProject) -> StoreOptions:
     )
 
 
-def project_key(root: str) -> str:
+def store_project(root: str, store: StoreSettings) -> str:
     """Return the name of a project among others in one collection: the same for each build in this folder."""
+    if store.project:
+        return store.project
     digest = blake2b(root.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     return f"{os.path.basename(root) or 'root'}-{digest}"

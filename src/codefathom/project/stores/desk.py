@@ -9,11 +9,12 @@ from codefathom.config.settings import StoreSettings
 from codefathom.errors import MismatchError, SettingsError, UsageError
 from codefathom.project.opening import OpenedProject
 from codefathom.project.stores.choice import is_chosen, keep_store, shown_store, store_named
+from codefathom.remote.vector_stores import store_project
 from codefathom.stores.base import VectorStore
 from codefathom.stores.lock import held_lock
 from codefathom.stores.rescored import RescoredStore
 from codefathom.stores.vectors.nearest import nearest_rows, table_of
-from codefathom.types import Progress, StoreReport
+from codefathom.types import Progress, StoreReport, StoreState
 
 _SAMPLE, _NEAREST = 20, 10  # vectors that are asked for, and their neighbours that are compared
 _ENOUGH = 0.8  # share of neighbours that an approximate store must find
@@ -74,11 +75,37 @@ class StoreDesk:
                 self._fill(store)
             return _compared(store, chosen, opened)
 
-    def remove(self, target: str) -> str:
-        """Remove what a store has of this project, and return its name. Raises UsageError for the store in force."""
+    def state(self, target: str = "", *, prepare: bool = False) -> StoreState:
+        """Ask a store what it is and which projects it holds. Raises StoreError, StoreAwayError.
+
+        With `prepare`, its collection or table is made first, where it is missing.
+        """
         opened = self._opened
         chosen = store_named(target, opened.store)
-        if (chosen.vectors, chosen.url) == (opened.store.vectors, opened.store.url):
+        project = store_project(opened.place.root, chosen)
+        with closing(opened.vector_store(chosen)) as store:
+            if isinstance(store, RescoredStore):
+                if prepare:
+                    store.prepare()
+                return StoreState(shown_store(chosen), project, store.described(), store.projects())
+            n_rows = opened.catalog.n_rows(opened.embedder.name) if store.generation >= 0 else 0
+            return StoreState(shown_store(chosen), project, {"points": n_rows}, {project: n_rows} if n_rows else {})
+
+    def remove(self, target: str, project: str = "") -> str:
+        """Remove what a store has of this project, or of another one, and return the name of the store.
+
+        Raises UsageError for this project in the store in force.
+        """
+        opened = self._opened
+        chosen = store_named(target, opened.store)
+        own = store_project(opened.place.root, chosen)
+        if project and project != own:
+            if project not in self.state(target).projects:
+                raise UsageError(
+                    f"{shown_store(chosen)} has no project {project!r}", hint="`fathom store list` shows its projects"
+                )
+            chosen = chosen._replace(project=project)
+        elif (chosen.vectors, chosen.url) == (opened.store.vectors, opened.store.url):
             raise UsageError(
                 f"{shown_store(chosen)} is the store in which searches look",
                 hint="`fathom store move` to another store first, or remove the index with `fathom index --remove`",

@@ -427,4 +427,3 @@ def _equals(field: str, value: str) -> Any:
 
 def _any(field: str, values: Sequence[str] | Sequence[int]) -> Any:
     return _models.FieldCondition(key=field, match=_models.MatchAny(any=list(values)))
-
