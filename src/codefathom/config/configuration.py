@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from codefathom.config import project_file
+from codefathom.config import project_file, vector_index
 from codefathom.config.model_names import model_and_address
 from codefathom.config.settings import NOTHING, SECTIONS, DeclaredSetting, SettingRule, Settings, declared_settings
 from codefathom.errors import SettingsError, SourceError
@@ -203,7 +203,9 @@ def _parsed(data: bytes, path: str) -> Iterator[_Assignment]:
             f"cannot read {path}: it is nested too deeply", hint="correct the file or move it away"
         ) from error
     for name, value in content.items():
-        if isinstance(value, dict):
+        if name == vector_index.TABLE:
+            yield from (_Assignment(*each) for each in vector_index.settings_of(value, path))
+        elif isinstance(value, dict):
             yield from (_Assignment(f"{name}.{key}", inner, path) for key, inner in value.items())
         else:
             yield _Assignment(name, value, path)

@@ -340,3 +340,91 @@ def test_a_project_file_cannot_let_a_model_parse(tmp_path: Path) -> None:
     assert "may not choose 'llm'" in settings.refused["parse.chain"]
     (tmp_path / "fathom.toml").write_text('[parse]\nchain = ["text"]\n', encoding="utf-8")
     assert load_settings(str(tmp_path)).parse.chain == ("text",)
+
+
+VECTOR_INDEX = """
+[vector_index]
+enabled = true
+
+[vector_index.qdrant]
+url = "http://qdrant.example:6333"
+collection_name = "orbitx-code-vectors"
+timeout_seconds = 12
+
+[vector_index.vectors]
+size = 1536
+distance = "Cosine"
+
+[vector_index.processing]
+batch_size = 50
+max_concurrent_files = 4
+chunk_size_range = [10, 2000]
+
+[vector_index.files]
+supported_extensions = [".ts", ".rs"]
+ignore_patterns = ["**/dist/**"]
+
+[vector_index.search]
+default_max_results = 7
+default_min_score = 0.3
+enable_result_cache = true
+cache_ttl_seconds = 60
+"""
+
+
+def test_the_tables_of_a_vector_index_are_read(tmp_path: Path) -> None:
+    (tmp_path / "user.toml").write_text(VECTOR_INDEX)
+    settings = load_settings(str(tmp_path), user_file=str(tmp_path / "user.toml"))
+    store = settings.store
+    assert (store.vectors, store.url, store.collection, store.timeout_s) == (
+        "qdrant",
+        "http://qdrant.example:6333",
+        "orbitx-code-vectors",
+        12.0,
+    )
+    assert (settings.embed.batch, settings.index.workers, settings.chunk.target_chars) == (50, 4, 2000)
+    assert (settings.source.required_exts, settings.source.ignore) == ((".ts", ".rs"), ("**/dist/**",))
+    assert (settings.search.limit, settings.search.min_similarity, settings.server.cache_ttl_s) == (7, 0.3, 60.0)
+    assert settings.origins["store.url"] == f"{tmp_path}/user.toml: vector_index.qdrant.url"
+
+
+def test_the_tables_in_the_file_of_a_project_choose_no_place(tmp_path: Path) -> None:
+    (tmp_path / "fathom.toml").write_text(VECTOR_INDEX.replace("qdrant.example", "thief.example"))
+    with pytest.raises(SettingsError, match=r"vector_index\.qdrant\.url: store\.url cannot be") as error:
+        load_settings(str(tmp_path))
+    assert "must not choose where text is sent" in error.value.hint
+    (tmp_path / "fathom.toml").write_text(VECTOR_INDEX.replace('url = "http', "# ").replace("cache_ttl_seconds", "# "))
+    settings = load_settings(str(tmp_path))
+    assert (settings.store.vectors, settings.store.url) == ("flat", "")
+    assert settings.search.limit == 7
+    assert {"store.vectors", "store.collection"} <= set(settings.refused)
+
+
+def test_a_vector_index_that_is_off_leaves_the_default_store(tmp_path: Path) -> None:
+    text = VECTOR_INDEX.replace("enabled = true", "enabled = false").replace(
+        "result_cache = true", "result_cache = false"
+    )
+    (tmp_path / "user.toml").write_text(text)
+    settings = load_settings(str(tmp_path), user_file=str(tmp_path / "user.toml"))
+    assert (settings.store.vectors, settings.store.url, settings.search.limit) == ("flat", "", 7)
+    assert settings.server.cache_ttl_s == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "remedy"),
+    [
+        ('[vector_index.qdrant]\napi_key = "secret-key"', "qdrant.api_key is a key", "QDRANT_API_KEY"),
+        ('[vector_index.vectors]\ndistance = "Dot"', "vectors.distance cannot be 'Dot'", "Cosine"),
+        ("[vector_index.search]\nmax_results = 3", "search.max_results is not a setting", "default_max_results"),
+        ("[vector_index.search]\ndefault_max_results = 0", "vector_index.search.default_max_results: ", "from 1"),
+        ("vector_index = 3", "vector_index is not a setting", "docs/stores.md"),
+        ("[vector_index]\nenabled = 3", "store.vectors cannot be 3", "give text"),
+    ],
+)
+def test_wrong_tables_of_a_vector_index_are_clear_errors(tmp_path: Path, line: str, said: str, remedy: str) -> None:
+    (tmp_path / "user.toml").write_text(line)
+    with pytest.raises(SettingsError) as error:
+        load_settings(str(tmp_path), user_file=str(tmp_path / "user.toml"))
+    assert said in str(error.value)
+    assert remedy in error.value.hint
+    assert "secret-key" not in str(error.value)
