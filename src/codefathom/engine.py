@@ -466,6 +466,19 @@ class Engine:
         purposes = opened.purposes([document.path for document in opened.catalog.documents()])
         return lines_of(opened, export(opened.catalog, opened.recipe.root, kind, count, purposes))
 
+    def export_faiss(self, folder: str) -> int:
+        """Write `file_index.faiss`, `function_index.faiss` and `metadata.json`, and return their number of rows.
+
+        Raises SettingsError without FAISS, SourceError when the folder cannot be written.
+        """
+        from codefathom.project.damage import reading
+        from codefathom.project.stores.faiss_files import write_faiss_files
+
+        self.refresh()
+        opened = self._believed()
+        with reading(opened, whole=True):
+            return write_faiss_files(opened, folder)
+
     def import_index(self, lines: Iterator[str], kind: str) -> int:
         """Take over those documents of an export that stand in the tree as they are, and return their number.
 

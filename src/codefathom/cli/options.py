@@ -213,7 +213,7 @@ class Command(NamedTuple):
 
 SHELLS = ("bash", "zsh", "fish")
 STORE_ACTIONS = ("verify", "move", "remove", "test", "list", "init")
-EXPORT_FORMATS = ("index-json", "jsonl")
+EXPORT_FORMATS = ("index-json", "jsonl", "faiss")
 SEARCH_FORMATS = ("text", "path")
 CONTEXT_FORMATS = ("files", "autocoder", "markdown", "xml", "json")
 
@@ -499,12 +499,13 @@ COMMANDS = (
         (
             Option(
                 ("--as",),
-                "index-json: the symbols of each file; jsonl: the chunks",
+                "index-json: the symbols of each file; jsonl: the chunks; faiss: vectors of files and functions, with "
+                "their texts in metadata.json",
                 "FORMAT",
                 choices=EXPORT_FORMATS,
                 required=True,
             ),
-            Option(("-o", "--output"), "file to write; -: stdout", "FILE"),
+            Option(("-o", "--output"), "file to write, for faiss a folder; -: stdout", "FILE"),
         ),
         ExportOptions,
         ("fathom export --as jsonl -o chunks.jsonl",),
@@ -512,7 +513,7 @@ COMMANDS = (
     Command(
         "import",
         "read an exported file; texts that are not in the project are ignored",
-        (Option(("file",), "file to read; -: stdin", "FILE"),),
+        (Option(("file",), "file to read, for faiss a folder; -: stdin", "FILE"),),
         (Option(("--as",), "format of the file", "FORMAT", choices=EXPORT_FORMATS, required=True),),
         ImportOptions,
         ("fathom import --as jsonl chunks.jsonl",),

@@ -1,8 +1,9 @@
 """The index as text, to be read elsewhere and taken over again, in the shapes of the documents we come from.
 
 `index-json`: one object, path → {module_name, symbols, last_modified, md5}. `jsonl`: one object a line with file_path,
-relative_path, content (a list of {module_name, source_code, tag, tokens, metadata}), modify_time and md5. All paths are
-relative to the project. What is imported is only text: documents are parsed and embedded here, by this version, and
+relative_path, content (a list of {module_name, source_code, tag, tokens, metadata}), modify_time and md5. `faiss`: the
+texts of the files in a `metadata.json` (`stores/faiss_files.py`); its vectors are never opened. All paths are relative
+to the project. What is imported is only text: documents are parsed and embedded here, by this version, and
 only where a file of the project has just this text: an export may come from anywhere, and is not trusted further.
 `index-json` carries no text, so its files are taken from the project, as far as they are the same by MD5.
 """
@@ -22,7 +23,7 @@ from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.text.printable import escape_json, is_text
 
-KINDS = ("index-json", "jsonl")
+KINDS = ("index-json", "jsonl")  # those that are lines
 
 
 def export(
@@ -40,8 +41,10 @@ def read_export(lines: Iterator[str], root: str, kind: str) -> dict[str, str]:
     """Return the text of each document of an export, by path. Raises UsageError for what is no export."""
     if kind == "index-json":
         return _same_files("".join(lines), root)
+    if kind == "faiss":
+        return _file_chunks("".join(lines))
     if kind != "jsonl":
-        raise UsageError(f"no import is called {kind!r}", hint=f"choose one of {', '.join(KINDS)}")
+        raise UsageError(f"no import is called {kind!r}", hint=f"choose one of {', '.join(KINDS)}, faiss")
     texts: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         if line.strip():
@@ -64,6 +67,19 @@ def _same_files(text: str, root: str) -> dict[str, str]:
         if data is not None and _md5(data) == digest:
             texts[path] = decode(data).text
     return texts
+
+
+def _file_chunks(text: str) -> dict[str, str]:
+    try:
+        chunks = [chunk for chunk in json.loads(text)["chunks"] if chunk["type"] == "file"]
+        texts = {str(chunk["file_path"]): str(chunk["content"]) for chunk in chunks}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UsageError(
+            f"this is not the metadata of an export as FAISS files: {error}", hint="give a folder of `fathom export`"
+        ) from error
+    if not is_text("".join(texts.values()).replace("\0", "")):
+        raise UsageError("a file in it has an unpaired surrogate character", hint="give a folder of `fathom export`")
+    return {_inside(path, "metadata.json"): content for path, content in texts.items()}
 
 
 _RELATIVE = "paths are relative to the project"

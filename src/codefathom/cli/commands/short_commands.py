@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -303,8 +304,14 @@ def config(_: PlainOptions, face: Face) -> int:
 
 
 def export(options: ExportOptions, face: Face) -> int:
-    """Write the index as lines."""
+    """Write the index as lines, or as files of FAISS."""
+    if options.format == "faiss" and options.output == "-":
+        raise UsageError("an export as faiss is a folder of files", hint="name a folder with --output")
     with face.open() as engine:
+        if options.format == "faiss":
+            n_rows = engine.export_faiss(options.output)
+            face.note(f"wrote {n_rows:,} vectors into {show_name(options.output)}")
+            return SUCCESS
         lines = engine.export(options.format)
         if options.output == "-":
             for line in lines:
@@ -329,7 +336,8 @@ def import_(options: ImportOptions, face: Face) -> int:
         if options.file == "-":
             n_documents = engine.import_index(_lines(sys.stdin), options.format)
         else:
-            with _opened(options.file, "r") as file:
+            path = os.path.join(options.file, "metadata.json") if options.format == "faiss" else options.file
+            with _opened(path, "r") as file:
                 n_documents = engine.import_index(_lines(file), options.format)
     face.note(f"imported {n_documents} documents")
     return SUCCESS
