@@ -73,7 +73,7 @@ def test_what_is_taken_leaves_a_project_that_can_be_asked(ready: httpx.Client, s
 @pytest.mark.parametrize(
     ("settings", "detail"),
     [
-        ({"store.vectors": "qdrant"}, "store.vectors cannot be 'qdrant'"),
+        ({"store.vectors": "klingon"}, "store.vectors cannot be 'klingon'"),
         ({"embed.model": "nonsense"}, "embed.model = 'nonsense' does not name a provider and a model"),
         ({"llm.judge": "gpt-5"}, "llm.judge = 'gpt-5' does not name a provider and a model"),
         ({"rerank.model": "nonsense"}, "rerank.model = 'nonsense' is not a reranking model"),
@@ -119,7 +119,7 @@ def test_a_stored_value_that_is_no_choice_any_more_is_told_and_can_be_corrected(
         add(server, shop)
     index(shop)
     with closing(sqlite3.connect(Path(config.data_dir, "projects.db"))) as database:
-        for values in ({"store.vectors": "qdrant"}, {"embed.model": "nonsense"}):
+        for values in ({"store.vectors": "klingon"}, {"embed.model": "nonsense"}):
             database.execute("UPDATE projects SET settings = ?", [json.dumps(values)])
             database.commit()
             with serve(config) as server:

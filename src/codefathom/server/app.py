@@ -33,6 +33,7 @@ from codefathom.server.routes import (
     routes_projects,
     routes_search,
     routes_service,
+    routes_stores,
 )
 from codefathom.server.routes.overview import models_of
 from codefathom.server.searches.search_cache import ResultCache
@@ -44,6 +45,7 @@ from codefathom.server.state import ServerState
 ROUTERS = (
     routes_service.router,
     routes_projects.router,
+    routes_stores.router,
     routes_search.router,
     routes_files.router,
     routes_monitoring.router,

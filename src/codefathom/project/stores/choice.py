@@ -30,7 +30,7 @@ def store_in_force(settings: Settings, catalog: Catalog) -> StoreSettings:
     if not kept or is_chosen(settings):
         return settings.store
     vectors, _, url = kept.partition(" ")
-    return settings.store._replace(vectors=vectors, url=url)
+    return settings.store._replace(vectors=vectors, url=url or settings.store.url)
 
 
 def is_chosen(settings: Settings) -> bool:
@@ -51,7 +51,8 @@ def store_named(target: str, store: StoreSettings) -> StoreSettings:
     if not target:
         return store
     if target in VECTOR_STORES:
-        return store._replace(vectors=target, url=store.url if target == store.vectors else "")
+        is_for_it = target == store.vectors or not VECTOR_STORES[store.vectors].key_variable
+        return store._replace(vectors=target, url=store.url if is_for_it else "")
     scheme, _, rest = target.partition("://")
     kind, begin = _SCHEMES.get(scheme, ("", ""))
     if kind not in VECTOR_STORES or not rest:
@@ -68,4 +69,5 @@ def store_named(target: str, store: StoreSettings) -> StoreSettings:
 
 def shown_store(store: StoreSettings) -> str:
     """Return a store as a user writes it."""
-    return f"{store.vectors} at {without_login(store.url)}" if store.url else store.vectors
+    has_server = bool(VECTOR_STORES[store.vectors].key_variable)
+    return f"{store.vectors} at {without_login(store.url)}" if store.url and has_server else store.vectors

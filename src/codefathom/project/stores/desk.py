@@ -32,6 +32,11 @@ class StoreDesk:
         """The store in which searches look."""
         return self._opened.store
 
+    @property
+    def in_use(self) -> str:
+        """That store as a user writes it."""
+        return shown_store(self._opened.store)
+
     def move(self, target: str) -> StoreReport:
         """Copy the vectors from the catalogue to a store, compare, and switch to it; the old store stays as it is.
 

@@ -13,6 +13,8 @@ from codefathom.errors import (
     SettingsError,
     SlowExpressionError,
     SourceError,
+    StoreAwayError,
+    StoreError,
     UsageError,
 )
 
@@ -162,6 +164,8 @@ _STATUS_OF: tuple[tuple[type[FathomError], int, str], ...] = (
     (MismatchError, 409, "mismatch"),
     (SourceError, 404, "source"),
     (ProviderError, 502, "provider"),
+    (StoreAwayError, 503, "store_away"),
+    (StoreError, 503, "store"),
     (FathomError, 503, "index"),
 )
 

@@ -21,6 +21,9 @@ _CONNECT_S = 5.0
 _ANSWER_S = 20.0
 
 
+# A store is sent all code of a project, and may be a folder of the server.
+_PLACES = ("store.url", "store.collection", "store.project")
+
 Closed: TypeAlias = Literal["", "path", "server", "masking"]
 
 
@@ -29,7 +32,7 @@ def closed(setting: DeclaredSetting) -> Closed:
 
     Of those that may, some take no more than the server allows: see `served_settings.py`.
     """
-    if setting.key.startswith("server."):
+    if setting.key.startswith("server.") or setting.key in _PLACES:
         return "server"
     if setting.key in ("answer.mask_secrets", "source.secrets"):
         return "masking"

@@ -105,3 +105,45 @@ class PathOut(Out):
     project_id: str = Field(default="", examples=[""], description="id of the project that already has this path")
     problem: Sound = Field(default="", examples=[""])
     hint: Sound = Field(default="", examples=[""])
+
+
+class StoreActionIn(In):
+    """A store of vectors, and what to do with it."""
+
+    target: str = Field(
+        default="",
+        max_length=50,
+        examples=["faiss"],
+        description="name of a store; without it, the one that is used",
+    )
+    fix: bool = Field(default=False, description="verify: fill a store that differs from the index anew")
+    project: str = Field(
+        default="",
+        max_length=500,
+        examples=[""],
+        description="remove: another project of the store, as its list names it; without it, this project",
+    )
+
+
+class StoreStateOut(Out):
+    """What a store of vectors says of itself."""
+
+    store: str = Field(examples=["flat"])
+    is_used: bool = Field(description="true for the store in which searches of this project look")
+    project: str = Field(description="the key of this project among others in one place", examples=["shop-1f0c9e1b"])
+    state: dict[str, str | int | bool] = Field(
+        description="address or file, version, kind of index and its settings", examples=[{"points": 80}]
+    )
+    projects: dict[str, int] = Field(
+        description="number of vectors of each project in the same place", examples=[{"shop-1f0c9e1b": 80}]
+    )
+    choices: list[str] = Field(description="names of stores", examples=[["flat", "faiss"]])
+
+
+class StoreReportOut(Out):
+    """The comparison of a store with the index."""
+
+    store: str = Field(examples=["faiss"])
+    n_rows: int = Field(description="number of vectors of the index", examples=[80])
+    same: float = Field(description="share of the nearest vectors of a sample that the store finds", examples=[1.0])
+    problem: str = Field(description="difference between the two, empty when there is none", examples=[""])

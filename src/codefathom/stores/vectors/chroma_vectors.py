@@ -209,7 +209,7 @@ class ChromaStore:
                 continue
             rows = zip(answer["metadatas"][0], answer["distances"][0], strict=True)
             return [(int(row["key"]), 1.0 - float(distance)) for row, distance in rows]
-        raise StoreAwayError(f"the collections of {self._project!r} in Chroma change all the time")
+        raise StoreAwayError(f"the collections of {self._project!r} in Chroma change all the time", hint="try again")
 
     # ---- the server
 
@@ -247,14 +247,16 @@ class ChromaStore:
         try:
             reply = self._http.request(method, path, json=body)
         except httpx.HTTPError as error:
-            raise StoreAwayError(f"{place} cannot be reached: {error or type(error).__name__}") from error
+            raise StoreAwayError(
+                f"{place} cannot be reached: {error or type(error).__name__}", hint="start it, or check store.url"
+            ) from error
         text = reply.text[:200]
         if reply.status_code == _MISSING:
             raise _MissingError(f"{place} has no {path!r}", hint="run `fathom store init`")
         if reply.status_code in _REFUSED:
             raise StoreError(f"{place} refuses the key (HTTP {reply.status_code})", hint="set CHROMA_API_KEY")
         if reply.status_code == _TOO_MANY or reply.status_code >= _BROKEN:
-            raise StoreAwayError(f"{place} fails (HTTP {reply.status_code}): {text}")
+            raise StoreAwayError(f"{place} fails (HTTP {reply.status_code}): {text}", hint="look into its log")
         if reply.is_error:
             raise StoreError(
                 f"{place} refuses a request (HTTP {reply.status_code}): {text}",

@@ -323,7 +323,7 @@ class PostgresStore:
         if not code and any(refusal in text for refusal in _REFUSALS):
             return StoreError(f"{place} refuses the connection: {text}", hint="check store.url, and set PGPASSWORD")
         if not code or code[:2] in _PASSING:
-            return StoreAwayError(f"{place} cannot be reached: {text}")
+            return StoreAwayError(f"{place} cannot be reached: {text}", hint="start it, or check store.url")
         return StoreError(f"{place} refuses a statement: {text}", hint="check store.url and store.collection")
 
 

@@ -272,13 +272,17 @@ class QdrantStore:
                 ) from error
             text = bytes(error.content or b"").decode("utf-8", "replace")[:200]
             if error.status_code == _TOO_MANY or (error.status_code or 0) >= _BROKEN:
-                raise StoreAwayError(f"Qdrant at {url} fails (HTTP {error.status_code}): {text}") from error
+                raise StoreAwayError(
+                    f"Qdrant at {url} fails (HTTP {error.status_code}): {text}", hint="look into its log"
+                ) from error
             raise StoreError(
                 f"Qdrant at {url} refuses a request (HTTP {error.status_code}): {text}",
                 hint="check store.url and store.collection",
             ) from error
         except (_failures.ResponseHandlingException, _limits.ResourceExhaustedResponse, OSError) as error:
-            raise StoreAwayError(f"Qdrant at {url} cannot be reached: {error}") from error
+            raise StoreAwayError(
+                f"Qdrant at {url} cannot be reached: {error}", hint="start it, or check store.url"
+            ) from error
         except ValueError as error:  # the client's own message, also for a missing collection in a folder
             if "not found" in str(error):
                 raise _NoCollectionError(str(error)) from error
@@ -413,7 +417,7 @@ class _LocalFolder:
             try:
                 shutil.copytree(os.path.join(self._folder, name), copy, dirs_exist_ok=True)
             except OSError as error:  # replaced meanwhile
-                raise StoreAwayError(f"{self._folder!r} changes at this moment") from error
+                raise StoreAwayError(f"{self._folder!r} changes at this moment", hint="try again") from error
             return _library.QdrantClient(path=copy, force_disable_check_same_thread=True)
 
 

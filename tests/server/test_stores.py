@@ -1,0 +1,91 @@
+"""Stores of vectors over HTTP: what the buttons of the page do, and what a request cannot choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.contracts.qdrant_server import KEY, QdrantServer, served
+
+from codefathom.server.server_config import ServerConfig
+
+from .conftest import Serve
+from .test_projects import add, index
+
+QUESTION = "price of an order"
+
+
+@pytest.fixture
+def qdrant() -> Iterator[QdrantServer]:
+    with served(KEY) as server:
+        yield server
+
+
+@pytest.fixture
+def ready(
+    qdrant: QdrantServer, config: ServerConfig, serve: Serve, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[httpx.Client]:
+    """A server whose owner has set the address and the key of his Qdrant."""
+    (shop.parent / "user.toml").write_text(f'[store]\nurl = "{qdrant.url}"\n')
+    monkeypatch.setenv("FATHOM_CONFIG", str(shop.parent / "user.toml"))
+    monkeypatch.setenv("QDRANT_API_KEY", KEY)
+    own = replace(config, user_file=str(shop.parent / "user.toml"))
+    with serve(own) as client:
+        add(client, shop)
+        index(shop)
+        yield client
+
+
+def paths(client: httpx.Client) -> list[str]:
+    answer = client.post("/search", json={"query": QUESTION, "project_id": "shop", "mode": "vector"}).json()
+    return [hit["path"] for hit in answer["hits"]]
+
+
+def test_from_a_test_of_the_connection_to_a_move_and_back(ready: httpx.Client, qdrant: QdrantServer) -> None:
+    before = paths(ready)
+    store = ready.get("/projects/shop/store").json()
+    assert (store["store"], store["is_used"]) == ("flat", True)
+    assert "qdrant" in store["choices"]
+    tested = ready.get("/projects/shop/store", params={"target": "qdrant"}).json()
+    assert tested["state"]["collection"] == "codefathom (not made yet)"
+    assert not tested["is_used"]
+    made = ready.post("/projects/shop/store/init", json={"target": "qdrant"}).json()
+    assert made["state"]["collection"] == "codefathom"
+    moved = ready.post("/projects/shop/store/move", json={"target": "qdrant"}).json()
+    assert (moved["same"], moved["problem"]) == (1.0, "")
+    assert paths(ready) == before
+    used = ready.get("/projects/shop/store").json()
+    assert used["is_used"]
+    assert used["store"] == f"qdrant at {qdrant.url}"
+    assert used["projects"] == {used["project"]: moved["n_rows"]}
+    refused = ready.post("/projects/shop/store/remove", json={"target": "qdrant"})
+    assert (refused.status_code, "searches look" in refused.json()["detail"]) == (400, True)
+    assert ready.post("/projects/shop/store/verify", json={}).json()["problem"] == ""
+    assert ready.post("/projects/shop/store/move", json={"target": "flat"}).json()["problem"] == ""
+    removed = ready.post("/projects/shop/store/remove", json={"target": "qdrant"}).json()
+    assert removed["projects"] == {}
+    assert paths(ready) == before
+
+
+def test_a_store_that_is_away_is_said(ready: httpx.Client, qdrant: QdrantServer) -> None:
+    qdrant.stop()
+    answer = ready.get("/projects/shop/store", params={"target": "qdrant"})
+    assert (answer.status_code, answer.json()["code"]) == (503, "store_away")
+    assert "cannot be reached" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("target", ["qdrant://thief.example:6333", "qdrant:///etc", "klingon"])
+def test_a_request_names_no_place(ready: httpx.Client, target: str) -> None:
+    for action in ("init", "verify", "move", "remove"):
+        answer = ready.post(f"/projects/shop/store/{action}", json={"target": target})
+        assert (answer.status_code, answer.json()["code"]) == (400, "closed")
+    assert ready.get("/projects/shop/store", params={"target": target}).json()["code"] == "closed"
+
+
+@pytest.mark.parametrize("key", ["store.url", "store.collection", "store.project"])
+def test_settings_of_a_project_name_no_place(ready: httpx.Client, key: str) -> None:
+    answer = ready.patch("/projects/shop", json={"settings": {key: "http://thief.example:6333"}})
+    assert (answer.status_code, answer.json()["code"]) == (400, "closed")
