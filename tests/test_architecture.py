@@ -80,7 +80,7 @@ HAS_A_LIMIT = "codefathom.text.expressions"
 # Each library outside the standard one, and the only modules that may import it.
 LIBRARIES = {
     "chardet": {"source/charset.py"},
-    "httpx": {"providers/http.py", "source/web.py"},
+    "httpx": {"providers/http.py", "source/web.py", "stores/vectors/chroma_vectors.py"},
     "numpy": {
         "providers/local/bundled.py",
         "providers/local/reduce.py",
@@ -379,6 +379,7 @@ IN_SUCH_FOLDERS = (
 MAY_OPEN_FILES = {
     "stores/folder.py",
     "stores/sqlite.py",
+    "stores/vectors/qdrant_folder.py",  # a folder that the user has named, for the client of Qdrant
     "server/http/page.py",  # the page that came with the package
     "server/jobs/job_process.py",  # a file without a name, for what a process says
 }

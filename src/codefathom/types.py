@@ -408,7 +408,7 @@ class StoreReport:
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
-    """What a store of vectors says of itself."""
+    """The state of a store of vectors, as it says it itself."""
 
     store: str
     project: str  # the key of this project among others in one place

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from tests.waiting import Started, comes
+from tests.waiting import LONG_S, Started, comes
 
 PASSWORD = "the-password"
 _USER = "nobody"
@@ -64,7 +64,7 @@ class PostgresServer:
 
     def _is_ready(self) -> bool:
         ready = [self._binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
-        return subprocess.run(ready, env=self._environment(), check=False).returncode == 0
+        return subprocess.run(ready, env=self._environment(), check=False, timeout=LONG_S).returncode == 0
 
     def _run(self, program: str, *words: str) -> None:
         subprocess.run(
@@ -72,6 +72,7 @@ class PostgresServer:
             cwd=self._folder,
             check=True,
             stdout=subprocess.DEVNULL,
+            timeout=LONG_S,
             env=self._environment(),
             **self._as_user,
         )

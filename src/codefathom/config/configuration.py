@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from codefathom.config import project_file, vector_index
+from codefathom.config import project_file
 from codefathom.config.model_names import model_and_address
 from codefathom.config.settings import NOTHING, SECTIONS, DeclaredSetting, SettingRule, Settings, declared_settings
 from codefathom.errors import SettingsError, SourceError
@@ -203,7 +203,9 @@ def _parsed(data: bytes, path: str) -> Iterator[_Assignment]:
             f"cannot read {path}: it is nested too deeply", hint="correct the file or move it away"
         ) from error
     for name, value in content.items():
-        if name == vector_index.TABLE:
+        if name == "vector_index":
+            from codefathom.config import vector_index  # noqa: PLC0415  few files have it
+
             yield from (_Assignment(*each) for each in vector_index.settings_of(value, path))
         elif isinstance(value, dict):
             yield from (_Assignment(f"{name}.{key}", inner, path) for key, inner in value.items())

@@ -125,7 +125,7 @@ class RescoredStore:
         return self._ask(self._store.projects)
 
     def described(self) -> Mapping[str, str | int | bool]:
-        """Return what the store says of itself. Raises StoreError."""
+        """Return address, version and settings as the store says them. Raises StoreError."""
         return self._ask(self._store.described)
 
     def prepare(self) -> None:

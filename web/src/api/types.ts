@@ -126,6 +126,91 @@ export interface paths {
         patch: operations["change_projects__project_id__patch"];
         trace?: never;
     };
+    "/projects/{project_id}/store": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Test the connection to a store, and list its projects */
+        get: operations["show_projects__project_id__store_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/store/init": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make the collection or table of a store */
+        post: operations["init_projects__project_id__store_init_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/store/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Compare a store with the index; repair it with fix */
+        post: operations["verify_projects__project_id__store_verify_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/store/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Copy the vectors to a store, and use that from then on */
+        post: operations["move_projects__project_id__store_move_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project_id}/store/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Remove what a store has of a project */
+        post: operations["remove_projects__project_id__store_remove_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/search": {
         parameters: {
             query?: never;
@@ -3184,6 +3269,32 @@ export interface components {
             message: string;
         };
         /**
+         * StoreActionIn
+         * @description A store of vectors, and what to do with it.
+         */
+        StoreActionIn: {
+            /**
+             * Target
+             * @description name of a store; without it, the one that is used
+             * @default
+             * @example faiss
+             */
+            target: string;
+            /**
+             * Fix
+             * @description verify: fill a store that differs from the index anew
+             * @default false
+             */
+            fix: boolean;
+            /**
+             * Project
+             * @description remove: another project of the store, as its list names it; without it, this project
+             * @default
+             * @example
+             */
+            project: string;
+        };
+        /**
          * StoreOut
          * @description The place and the state of the index of a project.
          */
@@ -3263,6 +3374,86 @@ export interface components {
              * @example
              */
             problem: string;
+        };
+        /**
+         * StoreReportOut
+         * @description The comparison of a store with the index.
+         */
+        StoreReportOut: {
+            /**
+             * Store
+             * @example faiss
+             */
+            store: string;
+            /**
+             * N Rows
+             * @description number of vectors of the index
+             * @example 80
+             */
+            n_rows: number;
+            /**
+             * Same
+             * @description share of the nearest vectors of a sample that the store finds
+             * @example 1
+             */
+            same: number;
+            /**
+             * Problem
+             * @description difference between the two, empty when there is none
+             * @example
+             */
+            problem: string;
+        };
+        /**
+         * StoreStateOut
+         * @description What a store of vectors says of itself.
+         */
+        StoreStateOut: {
+            /**
+             * Store
+             * @example flat
+             */
+            store: string;
+            /**
+             * Is Used
+             * @description true for the store in which searches of this project look
+             */
+            is_used: boolean;
+            /**
+             * Project
+             * @description the key of this project among others in one place
+             * @example shop-1f0c9e1b
+             */
+            project: string;
+            /**
+             * State
+             * @description address or file, version, kind of index and its settings
+             * @example {
+             *       "points": 80
+             *     }
+             */
+            state: {
+                [key: string]: string | number | boolean;
+            };
+            /**
+             * Projects
+             * @description number of vectors of each project in the same place
+             * @example {
+             *       "shop-1f0c9e1b": 80
+             *     }
+             */
+            projects: {
+                [key: string]: number;
+            };
+            /**
+             * Choices
+             * @description names of stores
+             * @example [
+             *       "flat",
+             *       "faiss"
+             *     ]
+             */
+            choices: string[];
         };
         /**
          * StoresOut
@@ -3953,6 +4144,225 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProjectOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    show_projects__project_id__store_get: {
+        parameters: {
+            query?: {
+                /** @description name of a store; without it, the one that is used */
+                target?: string;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoreStateOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    init_projects__project_id__store_init_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StoreActionIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoreStateOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    verify_projects__project_id__store_verify_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StoreActionIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoreReportOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    move_projects__project_id__store_move_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StoreActionIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoreReportOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    remove_projects__project_id__store_remove_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StoreActionIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoreStateOut"];
                 };
             };
             /** @description What is wrong */

@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple
 
 from codefathom.errors import SettingsError, SourceError
 from codefathom.project.opening import OpenedProject
-from codefathom.stores.vectors.payload import unit_rows
+from codefathom.stores.vectors.payload import mean_row
 from codefathom.system.extras import install_line
 from codefathom.text.printable import escape_json
 from codefathom.types import Chunk
@@ -115,9 +115,5 @@ def _inside(chunks: Sequence[tuple[int, Chunk]], start_line: int, end_line: int)
 
 def _row(opened: OpenedProject, entry: _Entry) -> Any:
     """Return a row of length 1, float32 (1, dimensions); zeros for what has no vector."""
-    import numpy as np  # noqa: PLC0415 -- only this export needs it
-
-    dimensions = opened.embedder.dimensions
-    rows = list(opened.catalog.rows(opened.embedder.name, entry.keys).values())
-    mean = unit_rows(rows, dimensions).sum(axis=0, keepdims=True)
-    return (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
+    rows = opened.catalog.rows(opened.embedder.name, entry.keys)
+    return mean_row(list(rows.values()), opened.embedder.dimensions)

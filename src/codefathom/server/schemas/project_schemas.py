@@ -126,7 +126,7 @@ class StoreActionIn(In):
 
 
 class StoreStateOut(Out):
-    """What a store of vectors says of itself."""
+    """The state of a store of vectors, as it says it itself."""
 
     store: str = Field(examples=["flat"])
     is_used: bool = Field(description="true for the store in which searches of this project look")

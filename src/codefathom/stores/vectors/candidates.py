@@ -95,7 +95,7 @@ class CandidateStore(Protocol):
         ...
 
     def described(self) -> Mapping[str, str | int | bool]:
-        """Return what the store says of itself: address, version, kind of index. Asks its server, if it has one."""
+        """Return address, version and kind of index, as the store or its server says them."""
         ...
 
     def prepare(self) -> None:

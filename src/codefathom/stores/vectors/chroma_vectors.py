@@ -91,7 +91,7 @@ class ChromaStore:
         return {label["project"]: self._n_rows(label["rows"]) for label in sorted(labels, key=lambda it: it["project"])}
 
     def described(self) -> dict[str, str | int | bool]:
-        """Return what the server says. Raises StoreAwayError when it does not answer."""
+        """Return version and settings as the server says them. Raises StoreAwayError when it does not answer."""
         shown: dict[str, str | int | bool] = {
             "address": without_login(self._url),
             "version": f"API of Chroma {self._ask('GET', '/api/v2/version')}",
@@ -225,13 +225,13 @@ class ChromaStore:
         """Return the build that counts, None when there is none."""
         try:
             body = {"ids": [self._label_id], "include": ["metadatas"]}
-            found = self._ask("POST", self._of(self._labels, "get"), body)["metadatas"]
+            rows = self._ask("POST", self._of(self._labels, "get"), body)["metadatas"]
         except _MissingError:
             self._ids.pop(self._labels, None)
             return None
-        if not found:
+        if not rows:
             return None
-        return _Build(Label(str(found[0]["owner"]), int(found[0]["generation"])), str(found[0]["rows"]))
+        return _Build(Label(str(rows[0]["owner"]), int(rows[0]["generation"])), str(rows[0]["rows"]))
 
     def _n_rows(self, name: str) -> int:
         return int(self._ask("GET", self._of(name, "count")))

@@ -84,3 +84,11 @@ def unit_rows(vectors: Sequence[bytes], dimensions: int) -> Any:
     rows = np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(-1, dimensions).astype(np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.maximum(lengths, 1e-12)
+
+
+def mean_row(vectors: Sequence[bytes], dimensions: int) -> Any:
+    """Return the mean of int8 rows, each of length 1, as a float32 row of length 1 and shape (1, dimensions)."""
+    import numpy as np  # noqa: PLC0415 -- only a store of other makers needs it
+
+    mean = unit_rows(vectors, dimensions).sum(axis=0, keepdims=True)
+    return (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
