@@ -1,0 +1,111 @@
+"""Real servers that stop and come back in the middle of searches and of an index run: no hit and no row is lost."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from tests.contracts import chroma_server, postgres_server
+
+from codefathom.engine import Engine
+from codefathom.types import Progress, SearchResult
+
+SHOP = Path(__file__).parent.parent / "repos" / "shop"
+QUESTIONS = ("retry with backoff", "price of the cart", "where is the config read")
+
+
+class Server(Protocol):
+    """A server that can be stopped."""
+
+    @property
+    def url(self) -> str: ...
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+
+
+@pytest.fixture(params=["postgres", "chroma"])
+def server(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    if request.param == "postgres" and not postgres_server.can_run:
+        pytest.skip("the binaries are for Linux")
+    (tmp_path / "server").mkdir()
+    served = postgres_server.served() if request.param == "postgres" else chroma_server.served(tmp_path / "server")
+    with served as server:
+        monkeypatch.setenv("PGPASSWORD", postgres_server.PASSWORD)
+        monkeypatch.setenv("FATHOM_STORE__VECTORS", request.param)
+        monkeypatch.setenv("FATHOM_STORE__URL", server.url)
+        yield server
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
+    shutil.copytree(SHOP, tmp_path / "shop")
+    (tmp_path / "shop" / "fathom.toml").touch()
+    return tmp_path / "shop"
+
+
+def places(result: SearchResult) -> list[object]:
+    return [(hit.chunk.path, hit.chunk.start_line, hit.score) for hit in result.hits]
+
+
+def all_places(engine: Engine) -> list[list[object]]:
+    return [places(engine.search(question, mode=mode)) for question in QUESTIONS for mode in ("auto", "vector")]
+
+
+def test_searches_go_on_while_it_is_away(server: Server, shop: Path) -> None:
+    with Engine.open(str(shop)) as engine:
+        engine.index()
+        before = all_places(engine)
+        assert not engine.search(QUESTIONS[0]).degraded
+        server.stop()
+        assert all_places(engine) == before
+        degraded = engine.search(QUESTIONS[0], mode="vector").degraded
+        assert any("cannot be reached" in note for note in degraded), degraded
+    server.start()
+    with Engine.open(str(shop)) as engine:  # the one above would ask again after its pause
+        assert all_places(engine) == before
+        assert not engine.search(QUESTIONS[0], mode="vector").degraded
+
+
+def test_an_index_run_that_loses_it_keeps_all(server: Server, shop: Path) -> None:
+    """It stops after the first files were read; what it missed reaches it with the next run."""
+
+    def stop(progress: Progress) -> None:
+        if progress.n_done >= 1:
+            server.stop()
+
+    with Engine.open(str(shop), on_progress=stop) as engine:
+        assert not engine.index().failures
+        assert engine.search("price of the cart", mode="vector").hits
+    with Engine.open(str(shop)) as engine:
+        (shop / "zoo.py").write_text("def feed_the_kangaroo():\n    return 'grass'\n")
+        engine.index()
+        assert engine.search("feed the kangaroo", mode="vector").hits[0].chunk.path == "zoo.py"
+    server.start()
+    with Engine.open(str(shop)) as engine:
+        engine.index()
+        assert engine.stores.verify().problem == ""
+        assert engine.search("feed the kangaroo", mode="vector").hits[0].chunk.path == "zoo.py"
+        assert not engine.search("feed the kangaroo", mode="vector").degraded
+
+
+def test_the_first_question_of_a_new_project_needs_no_server(server: Server, shop: Path) -> None:
+    server.stop()
+    with Engine.open(str(shop)) as engine:
+        result = engine.search("price of the cart")
+        assert result.hits
+        assert any("cannot be reached" in note for note in result.degraded), result.degraded
+
+
+def test_a_project_moves_there_and_back(server: Server, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FATHOM_STORE__VECTORS")
+    with Engine.open(str(shop)) as engine:
+        engine.index()
+        before = all_places(engine)
+        for target in ("chroma" if "http" in server.url else "postgres", "flat"):
+            assert engine.stores.move(target).problem == ""
+            assert all_places(engine) == before
