@@ -8,7 +8,7 @@ PAGE := src/codefathom/server/static/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
 .PHONY: test test-long test-page-slowly test-llm test-trust check format docs demo web screenshots model
-.PHONY: bench bench-scale bench-answers bench-serving
+.PHONY: bench bench-scale bench-answers bench-serving bench-stores test-qdrant
 
 test: check $(PAGE)
 	$(BIN)/pytest -n 2 -m "not long and not llm"
@@ -34,6 +34,11 @@ test-llm: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --group llm
 	$(BIN)/pytest -m llm -o timeout=14400 -o faulthandler_timeout=15000
 	$(BIN)/pytest tests/unit/answer/test_tokens.py
+
+# The contract of stores on a real Qdrant server: that of compose.yaml, or the one that QDRANT_URL names.
+test-qdrant: $(INSTALLED)
+	$(if $(QDRANT_URL),,docker compose up -d --wait qdrant)
+	QDRANT_URL="$(or $(QDRANT_URL),http://localhost:6333)" $(BIN)/pytest tests/contracts/test_qdrant_store.py
 
 check: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -78,6 +83,11 @@ bench-answers: $(INSTALLED)
 # A server under load on loopback; --short is a look at it.
 bench-serving: $(INSTALLED)
 	$(BIN)/python -m evals.serving --page docs/benchmarks-serving.md
+
+# BENCH_DIR and BENCH_CORPORA as above, for the ranking. A million rows take an hour and 12 GB of memory.
+bench-stores: $(INSTALLED)
+	$(BIN)/python -m evals.stores --rows 100000,1000000 --ranking faiss,duckdb,postgres,postgres-hnsw,chroma \
+		--page docs/benchmarks-stores.md
 
 # Mining, training in its own environment with torch, scoring: the commands are in training/README.md.
 model: $(INSTALLED)

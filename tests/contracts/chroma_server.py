@@ -31,6 +31,14 @@ class ChromaServer:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._port}"
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid if self._process is not None else 0
+
+    @property
+    def data(self) -> Path:
+        return self._folder / "data"
+
     def start(self) -> None:
         words = ["run", "--path", str(self._folder / "data"), "--host", "127.0.0.1", "--port", str(self._port)]
         self._process = Started(
@@ -50,7 +58,7 @@ class ChromaServer:
     def _is_ready(self) -> bool:
         try:
             with urllib.request.urlopen(f"{self.url}/api/v2/heartbeat") as answer:
-                return answer.status == 200
+                return bool(answer.status == 200)
         except OSError:
             return False
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from tests.waiting import LONG_S, Started, comes
 
@@ -28,7 +29,7 @@ class PostgresServer:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._binaries = folder, _binaries(folder)
-        self._as_user = {"user": _USER, "group": "nogroup"} if os.getuid() == 0 else {}
+        self._as_user: dict[str, Any] = {"user": _USER, "group": "nogroup"} if os.getuid() == 0 else {}
         if self._as_user:
             _give(folder, _USER)
         with socket.socket() as free:
@@ -43,6 +44,14 @@ class PostgresServer:
     @property
     def url(self) -> str:
         return f"postgresql://fathom@127.0.0.1:{self.port}/postgres"
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid if self._process is not None else 0
+
+    @property
+    def data(self) -> Path:
+        return self._folder / "data"
 
     def start(self) -> None:
         words = ["-D", "data", "-p", str(self.port), "-c", "listen_addresses=127.0.0.1", "-k", str(self._folder)]
@@ -63,12 +72,12 @@ class PostgresServer:
         self._process = None
 
     def _is_ready(self) -> bool:
-        ready = [self._binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+        ready = [str(self._binaries / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
         return subprocess.run(ready, env=self._environment(), check=False, timeout=LONG_S).returncode == 0
 
     def _run(self, program: str, *words: str) -> None:
         subprocess.run(
-            [self._binaries / program, *words],
+            [str(self._binaries / program), *words],
             cwd=self._folder,
             check=True,
             stdout=subprocess.DEVNULL,

@@ -483,3 +483,35 @@ def test_a_phone_shows_it_all(page: Page, served: ServedPage) -> None:
     page.goto(f"{served.url}/projects")
     expect(card(page)).to_be_visible()
     assert page.evaluate("document.querySelector('main').scrollWidth") <= 360
+
+
+def test_the_vectors_are_moved_to_another_store_and_back(page: Page, served: ServedPage) -> None:
+    project_id = served.add()
+    page.goto(f"{served.url}/projects")
+    more(page, "Store")
+    drawer = page.get_by_role("dialog")
+    used = drawer.get_by_role("region", name="Store in use")
+    expect(used.get_by_role("row", name="Store flat")).to_be_visible()
+    expect(used.get_by_text("this project")).to_be_visible()
+
+    def choose(name: str, action: str) -> Locator:
+        drawer.get_by_role("combobox", name="Store").click()
+        page.locator(".ant-select-item-option").get_by_text(name, exact=True).click()
+        drawer.get_by_role("button", name=action).click()
+        return drawer.get_by_role("status").get_by_role("alert")
+
+    expect(choose("chroma", "Test connection")).to_contain_text("Chroma at http://localhost:8000 cannot be reached")
+    expect(choose("faiss", "Test connection")).to_contain_text("faiss answers")
+    expect(choose("faiss", "Compare")).to_contain_text("faiss differs from the index")
+    expect(choose("faiss", "Move here")).to_contain_text("and finds 100% of a sample")
+    expect(used.get_by_role("row", name="Store faiss")).to_be_visible()
+    expect(used.get_by_role("row", name="index IndexFlatIP")).to_be_visible()
+    expect(choose("flat", "Move here")).to_contain_text("and finds 100% of a sample")
+    drawer.get_by_role("combobox", name="Store").click()
+    page.locator(".ant-select-item-option").get_by_text("faiss", exact=True).click()
+    drawer.get_by_role("button", name="Remove").click()
+    page.get_by_role("tooltip").get_by_role("button", name="Remove").click()
+    expect(drawer.get_by_role("status").get_by_role("alert")).to_contain_text("faiss has nothing of this project")
+    store = served.client.get(f"/projects/{project_id}/store", params={"target": "faiss"}).json()
+    assert store["projects"] == {}
+    assert violations(page) == []

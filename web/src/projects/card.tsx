@@ -185,6 +185,7 @@ function More({ project, isBusy, onFull, onChange, onDetails }: MoreProps) {
     { type: "divider" as const },
     { key: "left-out", label: t("projects.left-out"), onClick: () => onDetails("left-out") },
     { key: "settings", label: t("projects.settings"), onClick: () => onDetails("settings") },
+    { key: "store", label: t("projects.store"), onClick: () => onDetails("store") },
     { key: "history", label: t("projects.history"), onClick: () => onDetails("history") },
     { type: "divider" as const },
     { key: "remove", label: t("projects.remove"), danger: true, onClick: ask },

@@ -4,8 +4,9 @@ import { History } from "./history";
 import { LeftOut } from "./left-out";
 import type { Project } from "./listed";
 import { Settings } from "./settings";
+import { Store } from "./store";
 
-const TABS = ["left-out", "settings", "history"] as const;
+const TABS = ["left-out", "settings", "store", "history"] as const;
 export type Tab = (typeof TABS)[number];
 
 export function isTab(text: string): text is Tab {
@@ -27,6 +28,7 @@ export function Details({ project, tab, onTab, onChange, onClose }: DetailsProps
     if (!project || which !== tab) return null;
     if (which === "left-out") return <LeftOut key={project.id} project={project} />;
     if (which === "settings") return <Settings key={project.id} project={project} onChange={onChange} />;
+    if (which === "store") return <Store key={project.id} project={project} />;
     return <History key={project.id} project={project} />;
   };
   return (

@@ -112,6 +112,7 @@ class PostgresStore:
         """Make the extension, the tables and their indexes, where they are missing."""
         with self._connection() as db, db.transaction():
             self._make_tables(db)
+            self._make_graph(db)
 
     # ---- write
 
@@ -147,6 +148,7 @@ class PostgresStore:
                     f"ON CONFLICT (id) DO UPDATE SET {replaced}"
                 )
             )
+            self._make_graph(db)
             db.execute(
                 self._statement("DELETE FROM {table} WHERE project = %s AND key = ANY(%s)"),
                 [self._project, list(change.removed)],
@@ -207,12 +209,16 @@ class PostgresStore:
         ).fetchall()
         if there != size:
             raise self._size_error(there)
-        name = options.collection
-        self._make_index(db, f"{name}_project_key", "(project, key)")
+        self._make_index(db, f"{options.collection}_project_key", "(project, key)")
+
+    def _make_graph(self, db: Any) -> None:
+        """Make the HNSW index, where it is missing and wanted: after the first rows, which is much faster."""
+        options, size = self._options, self._dimensions
         if not self.is_exact:
             kind, column = ("vector", "embedding") if size <= _INDEXED else ("halfvec", f"(embedding::halfvec({size}))")
             how = f"(m = {options.hnsw_m}, ef_construction = {max(options.hnsw_ef_construct, 2 * options.hnsw_m)})"
-            self._make_index(db, f"{name}_hnsw", f"USING hnsw ({column} {kind}_ip_ops) WITH {how}")
+            name = f"{options.collection}_hnsw"
+            self._make_index(db, name, f"USING hnsw ({column} {kind}_ip_ops) WITH {how}")
 
     def _make_index(self, db: Any, name: str, definition: str) -> None:
         db.execute(
