@@ -38,7 +38,9 @@ _TEXTS = (
 _COLUMNS = ("id", "key", *_TEXTS, "start_line", "end_line", "mtime", "embedding")
 _TYPES = ("uuid", "int8", *["text"] * len(_TEXTS), "int4", "int4", "float8", "bytea")
 _INDEXED, _INDEXED_HALF = 2_000, 4_000  # dimensions that an HNSW index takes, in single and in half precision
-_LEAST_FOLLOWED, _MOST_FOLLOWED, _FOLLOWED = 32, 1_000, 8  # of the vectors that a search in the graph follows
+# Vectors that a search in the graph follows: so many times those that are wanted, in these bounds; and all it may.
+_FOLLOWED, _LEAST_FOLLOWED, _MOST_FOLLOWED, _ALL_FOLLOWED = 8, 32, 256, 1_000
+_WORTH_COUNTING = 1_000  # rows of a commit after which the planner gets new figures
 # Messages at connecting that waiting does not mend; there they come without a code.
 _REFUSALS = ("authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry")
 _NO_TABLE, _NO_EXTENSION, _NO_RIGHT, _OTHER_SIZE = "42P01", ("0A000", "58P01"), "42501", "22000"
@@ -130,9 +132,10 @@ class PostgresStore:
             )
             with db.cursor() as cursor, cursor.copy(f"COPY fathom_page ({columns}) FROM STDIN (FORMAT BINARY)") as copy:
                 copy.set_types(_TYPES)
-                points = iter(change.points)
+                points, n_rows = iter(change.points), 0
                 while page := list(islice(points, self._options.batch)):
                     self._copy(copy, page)
+                    n_rows += len(page)
             replaced = ", ".join(f"{name} = EXCLUDED.{name}" for name in _COLUMNS[1:])
             own = [self._project]
             db.execute(
@@ -160,6 +163,8 @@ class PostgresStore:
                 ),
                 [self._project, *change.label],
             )
+            if n_rows >= _WORTH_COUNTING:  # a planner without figures takes twice as long
+                db.execute(self._statement("ANALYZE {table}"))
 
     def drop(self) -> None:
         """Remove the rows and the label of the project."""
@@ -261,8 +266,8 @@ class PostgresStore:
         return [(key, float(similarity)) for key, similarity in rows]
 
     def _followed(self, n: int) -> int:
-        chosen = self._options.hnsw_ef or max(_FOLLOWED * n, _LEAST_FOLLOWED)
-        return min(chosen, _MOST_FOLLOWED)
+        usual = min(max(_FOLLOWED * n, _LEAST_FOLLOWED), _MOST_FOLLOWED)
+        return min(max(self._options.hnsw_ef or usual, n), _ALL_FOLLOWED)
 
     # ---- the connection
 
