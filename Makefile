@@ -86,7 +86,7 @@ bench-serving: $(INSTALLED)
 
 # BENCH_DIR and BENCH_CORPORA as above, for the ranking. A million rows take an hour and 12 GB of memory.
 bench-stores: $(INSTALLED)
-	$(BIN)/python -m evals.stores --rows 100000,1000000 --ranking faiss,duckdb,postgres,postgres-hnsw,chroma \
+	$(BIN)/python -m evals.stores --rows 100000,1000000 --ranking faiss,faiss-cells,duckdb,postgres,postgres-hnsw,chroma,qdrant \
 		--page docs/benchmarks-stores.md
 
 # Mining, training in its own environment with torch, scoring: the commands are in training/README.md.

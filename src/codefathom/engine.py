@@ -453,7 +453,7 @@ class Engine:
         """Return a sentence on the texts that leave this machine to answer questions, and on their destination."""
         from codefathom.project.roles import leaving
 
-        return leaving(self.place)
+        return leaving(self.place, self.opened.store if self.place.index_folder.exists() else None)
 
     def export(self, kind: str) -> Iterator[str]:
         """Yield all documents as lines of text; see `exchange` for the kinds."""

@@ -16,7 +16,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
-from qdrant_client import QdrantClient, models
+import qdrant_client
+
+models: Any = qdrant_client.models
 
 KEY = "the-key"
 
@@ -30,7 +32,7 @@ class QdrantServer:
         self.batches: list[int] = []  # numbers of points in each upsert
         self.released = threading.Event()  # a request waits for it, while `is_held`
         self.is_held = False
-        self._memory = QdrantClient(":memory:", force_disable_check_same_thread=True)
+        self._memory: Any = qdrant_client.QdrantClient(":memory:", force_disable_check_same_thread=True)
         self._configs: dict[str, dict[str, Any]] = {}
         self._indexes: dict[str, dict[str, Any]] = {}
         self._lock = threading.Lock()
@@ -188,7 +190,7 @@ class QdrantServer:
                 if condition["key"] not in self._indexes[name]:
                     raise _RefusalError(400, f"Bad request: Index required but not found for {condition['key']!r}")
 
-    def _check_vectors(self, name: str, points: list[models.PointStruct]) -> None:
+    def _check_vectors(self, name: str, points: list[Any]) -> None:
         size = self._configs[name]["vectors"]["size"]
         for point in points:
             if len(point.vector) != size:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
-from codefathom.config.settings import Settings
+from codefathom.config.settings import Settings, StoreSettings
 from codefathom.errors import ProviderError, SettingsError, without_login
 from codefathom.project.location import Location
 from codefathom.project.opening import OpenedProject, index_model
 from codefathom.providers.base import Ask, ChatModel, Message, Reranker, whole
+from codefathom.system.adapters import VECTOR_STORES
 from codefathom.types import Check
 
 if TYPE_CHECKING:
@@ -33,8 +35,8 @@ def masks_secrets(place: Location) -> bool:
     return place.settings.answer.mask_secrets and bool(_remote(_names(place).values(), place))
 
 
-def leaving(place: Location) -> str:
-    """Say in one sentence what leaves this machine, and to where."""
+def leaving(place: Location, store: StoreSettings | None = None) -> str:
+    """Say in one sentence what leaves this machine, and to where. `store` is the one in force, if it is known."""
     names = _names(place)
     embed = place.settings.embed.model
     destinations = _remote((name for role, name in names.items() if role != "index"), place)
@@ -47,8 +49,28 @@ def leaving(place: Location) -> str:
     reranking = "" if is_on_disk(rerank) else _remote((rerank,), place, section="rerank")
     parts += [f"every query and the best excerpts go to {reranking}, {secrets}"] if reranking else []
     parts += [f"all indexed text and every query go to {embedding}, {secrets}"] if embedding else []
+    storing = _remote_store(store or place.settings.store, place)
+    parts += [f"all indexed text and the vector of every query go to {storing}, {_masked(place)}"] if storing else []
     nothing = "the language models run on it" if names else "no language model is configured"
     return "; ".join(parts) or f"nothing leaves this machine: {nothing}"
+
+
+def _remote_store(store: StoreSettings, place: Location) -> str:
+    """Return the store of the vectors if its server is on another machine."""
+    from codefathom.providers.http import is_local
+
+    if not VECTOR_STORES[store.vectors].key_variable:
+        return ""
+    address = store.url
+    if store.vectors == "postgres" and "://" not in address:  # libpq takes it from there
+        hosts = re.findall(r"\bhost(?:addr)?\s*=\s*'?([^\s']*)", address) or [place.variables.get("PGHOST", "")]
+        address = f"postgresql://{hosts[0]}" if hosts[0] else ""
+    is_far = "://" in address and not is_local(address) and not re.match("postgres(ql)?:///", address)
+    return f"{store.vectors} at {without_login(address)}" if is_far else ""
+
+
+def _masked(place: Location) -> str:
+    return "secrets masked" if place.settings.source.secrets == "mask" else "secrets included"
 
 
 def _names(place: Location) -> dict[str, str]:
@@ -82,7 +104,7 @@ def check_models(opened: OpenedProject) -> tuple[Check, ...]:
     if not by_name:
         return (Check("language models", True, "none is configured; answers consist of excerpts"), *reranking)
     checks = [_check_model(opened.chat_model, name, roles) for name, roles in by_name.items()]
-    return (*checks, *reranking, Check("what leaves", True, leaving(opened.place)))
+    return (*checks, *reranking, Check("what leaves", True, leaving(opened.place, opened.store)))
 
 
 def ask_models(settings: Settings, variables: Mapping[str, str]) -> tuple[Check, ...]:

@@ -24,6 +24,7 @@ from codefathom.config.settings import (
     LlmSettings,
     ParseSettings,
     Settings,
+    StoreSettings,
 )
 from codefathom.errors import ProviderError
 from codefathom.index.forecast import dry_run
@@ -453,6 +454,9 @@ def test_without_purpose_names_no_file_twice(project: Project) -> None:
         assert sorted(item.path for item in without_purpose(opened.catalog, cache, KEY)) == ["copy.py", "till.py"]
 
 
+NOTHING_LEAVES = "nothing leaves this machine: no language model is configured"
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -497,10 +501,34 @@ def test_without_purpose_names_no_file_twice(project: Project) -> None:
             Settings(llm=LlmSettings(model="openai:m")),
             "questions and the excerpts they need go to openai:m at https://far.example, secrets masked",
         ),
+        *(
+            (
+                Settings(store=StoreSettings(vectors=vectors, url=url)),
+                f"all indexed text and the vector of every query go to {vectors} at {said}, secrets masked",
+            )
+            for vectors, url, said in (
+                ("qdrant", "https://me:k@far.example:6333", "https://far.example:6333"),
+                ("chroma", "http://far.example:8000", "http://far.example:8000"),
+                ("postgres", "postgresql://me@far.example/code", "postgresql://far.example/code"),
+                ("postgres", "host=far.example dbname=code", "postgresql://far.example"),
+                ("postgres", "", "postgresql://pg.example"),
+            )
+        ),
+        *(
+            (Settings(store=StoreSettings(vectors=vectors, url=url)), NOTHING_LEAVES)
+            for vectors, url in (
+                ("flat", "https://far.example"),
+                ("qdrant", ""),
+                ("qdrant", "/home/me/qdrant"),
+                ("qdrant", "http://localhost:6333"),
+                ("postgres", "postgresql:///code"),
+                ("postgres", "postgresql://me@127.0.0.1/code"),
+            )
+        ),
     ],
 )
 def test_it_is_said_what_leaves_the_machine(project: Project, settings: Settings, said: str) -> None:
-    variables = {"OPENAI_BASE_URL": "https://far.example", "OPENAI_API_KEY": "k"}
+    variables = {"OPENAI_BASE_URL": "https://far.example", "OPENAI_API_KEY": "k", "PGHOST": "pg.example"}
     place = Location(
         str(project.root),
         str(project.root / ".fathom"),
