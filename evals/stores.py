@@ -65,8 +65,9 @@ look at the catalogue's rows that each candidate gets; "÷ flat" is the median d
 "Filtered" lets a fiftieth of the rows pass. "Update" is one commit of {n_updated:,} changed rows. "Memory" is the most
 that the process and the server of the store hold together, with the rows of the catalogue, which a real search leaves
 on the disk: they are the same for all. "Same" is the share of the nearest rows that the store names. Stores that are
-missing with more rows take more than an hour to build there. Times of Qdrant are not measured: its server cannot be
-installed from a registry, and the ranking below comes from the small server of the tests.
+missing with more rows take more than an hour to build there. PostgreSQL has 1 GB of `maintenance_work_mem`. Times of
+Qdrant are not measured: its server cannot be installed from a registry, and the ranking below comes from the small
+server of the tests.
 """
 COLUMNS = (
     "store",

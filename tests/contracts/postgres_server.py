@@ -56,7 +56,7 @@ class PostgresServer:
     def start(self) -> None:
         words = ["-D", "data", "-p", str(self.port), "-c", "listen_addresses=127.0.0.1", "-k", str(self._folder)]
         self._process = Started(
-            [self._binaries / "postgres", *words, "-c", "fsync=off", "-c", "max_connections=30"],
+            [self._binaries / "postgres", *words, "-c", "fsync=off", "-c", "maintenance_work_mem=1GB"],
             cwd=self._folder,
             stderr=subprocess.DEVNULL,
             env=self._environment(),
