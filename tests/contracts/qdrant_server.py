@@ -21,6 +21,7 @@ import qdrant_client
 models: Any = qdrant_client.models
 
 KEY = "the-key"
+MOST_BYTES = 32 << 20  # of a request, as a server has it by default
 
 
 class QdrantServer:
@@ -85,6 +86,8 @@ class QdrantServer:
             self.released.wait()
         if self.key and key != self.key:
             return 401, {"status": {"error": "Must provide an API key or an Authorization bearer token"}}
+        if len(body) > MOST_BYTES:
+            return 413, {"status": {"error": f"JSON payload ({len(body)} bytes) is larger than allowed"}}
         if self.failures:
             return self.failures.pop(0), {"status": {"error": "Service internal error: out of disk"}}
         if path == "/":

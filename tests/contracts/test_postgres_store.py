@@ -90,6 +90,13 @@ def test_a_refused_password_is_said_at_once(server: PostgresServer, tmp_path: Pa
     assert "another" not in str(error.value)
 
 
+def test_a_name_that_would_be_cut_is_refused(server: PostgresServer, tmp_path: Path) -> None:
+    """PostgreSQL cuts names after 63 bytes: two tables would become one."""
+    with pytest.raises(StoreError, match=r"store\.collection") as error:
+        filled(store_at(server.url, tmp_path, collection="ä" * 30))
+    assert "50 bytes" in error.value.hint
+
+
 def test_a_missing_database_is_said(server: PostgresServer, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r'database "none" does not exist'):
         store_at(server.url.replace("/postgres", "/none"), tmp_path).count()

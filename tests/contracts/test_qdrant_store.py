@@ -95,6 +95,24 @@ def test_points_come_in_batches(server: QdrantServer, tmp_path: Path) -> None:
     assert server.batches == [1_000, 1_000, 500, 1]
 
 
+def test_long_vectors_come_in_smaller_batches(server: QdrantServer, tmp_path: Path) -> None:
+    """A server takes 32 MB at once."""
+
+    class TestLong(TestFolder):
+        dimensions = 3_072
+
+    store = QdrantStore(TestLong()._setup(tmp_path)._replace(options=StoreOptions(server.url, project="shop"), key=KEY))
+    store.apply(Change(TestLong()._points({key: key for key in range(1_100)}), (), True, Label("owner", 1)))
+    assert store.count() == 1_100
+    assert max(server.batches) < 1_000
+
+
+def test_any_project_can_have_a_collection_of_its_own(server: QdrantServer, tmp_path: Path) -> None:
+    store = filled(store_at(server, tmp_path, collection="code-{project}", project='a/b:c*"d'))
+    assert store.described()["collection"] == "code-a-b-c--d"
+    assert store.label() == Label("owner", 1)
+
+
 def test_the_projects_of_a_collection_are_listed(server: QdrantServer, tmp_path: Path) -> None:
     for name, n_points in (("web", 7), ("shop", 5)):
         store = store_at(server, tmp_path, project=name)

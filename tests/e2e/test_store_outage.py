@@ -65,6 +65,8 @@ def test_searches_go_on_while_it_is_away(server: Server, shop: Path) -> None:
         assert all_places(engine) == before
         degraded = engine.search(QUESTIONS[0], mode="vector").degraded
         assert any("cannot be reached" in note for note in degraded), degraded
+        (check,) = (check for check in engine.doctor() if check.name == "vector store")
+        assert (check.ok, "the vectors of the catalogue answer" in check.detail) == (False, True)
     server.start()
     with Engine.open(str(shop)) as engine:  # the one above would ask again after its pause
         assert all_places(engine) == before

@@ -179,8 +179,8 @@ class StoreSettings(NamedTuple):
     url: Annotated[
         str,
         SettingRule(
-            "Address of the store's server, such as http://localhost:6333; empty: the usual address of that store, or "
-            "a folder beside the index where the store can live in one.",
+            "Address of the store's server, such as http://localhost:6333, or for Qdrant a folder of yours; empty: the "
+            "usual address of that store.",
             remote=True,
         ),
     ] = ""

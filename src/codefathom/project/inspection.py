@@ -6,6 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import replace
 
 from codefathom import __version__
@@ -17,6 +18,7 @@ from codefathom.parse import available_languages
 from codefathom.project.kept_rules import kept_rules
 from codefathom.project.opening import OpenedProject, index_model, is_slow
 from codefathom.project.originals import Lines
+from codefathom.project.stores.choice import shown_store
 from codefathom.source.masks import MASK
 from codefathom.source.secrets import find
 from codefathom.stores.catalog.catalog import Catalog
@@ -187,6 +189,18 @@ def _views(opened: OpenedProject) -> Check:
     return Check("views", ok, detail, "" if ok else "the next search or `fathom index` brings them up to date")
 
 
+def _store(opened: OpenedProject) -> Check:
+    name = shown_store(opened.store)
+    with closing(opened.vector_store(opened.store)) as store:
+        store.reload()
+        if store.problem:
+            detail = f"{store.problem}; meanwhile the vectors of the catalogue answer"
+            return Check(
+                "vector store", False, detail, "start it, or check store.url; `fathom store test` asks it again"
+            )
+        return Check("vector store", True, name)
+
+
 _REPAIR = "run `fathom doctor --fix` or `fathom index`: the damaged parts are made again"
 
 
@@ -230,6 +244,7 @@ _CHECKS: dict[str, Callable[[OpenedProject], Check]] = {
     "index folder": _folder,
     "catalogue": _catalog,
     "views": _views,
+    "vector store": _store,
     "embedding model": _model,
     "grammars": _grammars,
     "failed files": _failures,

@@ -18,7 +18,7 @@ import httpx
 
 from codefathom.errors import StoreAwayError, StoreError, without_login
 from codefathom.stores.vectors.candidates import Change, Label, Point, StoreSetup, Within
-from codefathom.stores.vectors.payload import pages, unit_rows
+from codefathom.stores.vectors.payload import pages, points_at_once, unit_lists
 
 USUAL_URL = "http://localhost:8000"
 _USUAL_PLACE = ("default_tenant", "default_database")
@@ -119,7 +119,7 @@ class ChromaStore:
         build = None if change.is_whole else self._build()
         name = build.name if build is not None else self._new_build()
         points = iter(change.points)
-        while page := list(islice(points, self._options.batch)):
+        while page := list(islice(points, points_at_once(self._options.batch, self._dimensions))):
             self._put(name, page)
         for keys in pages(sorted(change.removed), self._options.batch):
             self._ask("POST", self._of(name, "delete"), {"where": {"key": {"$in": keys}}})
@@ -157,7 +157,7 @@ class ChromaStore:
             self._check(len(point.vector))
         body = {
             "ids": [point.id for point in page],
-            "embeddings": unit_rows([point.vector for point in page], self._dimensions).tolist(),
+            "embeddings": unit_lists([point.vector for point in page], self._dimensions),
             "metadatas": [
                 {"key": point.key, **{field: value for field, value in point.payload.items() if field != "content"}}
                 for point in page
@@ -194,7 +194,7 @@ class ChromaStore:
         ]
         if within.keys is not None:
             conditions.append({"key": {"$in": list(within.keys)}})
-        (unit,) = unit_rows([vector], self._dimensions).tolist()
+        (unit,) = unit_lists([vector], self._dimensions)
         body: dict[str, Any] = {"query_embeddings": [unit], "n_results": n, "include": ["metadatas", "distances"]}
         if conditions:
             body["where"] = conditions[0] if len(conditions) == 1 else {"$and": conditions}

@@ -11,6 +11,8 @@ from codefathom.stores.vectors.candidates import Payload
 from codefathom.types import Chunk, Filter, Where
 
 _NAMESPACE = uuid.UUID("6f0b0f0e-2f5c-5d5f-9a44-0c6a3f6f5d10")  # of all ids
+# Of a request of JSON: servers take 32 MB (Qdrant) or 40 MB (Chroma) by default. A chunk may be longer, but few are.
+_MOST_BYTES, _BYTES_OF_NUMBER, _BYTES_OF_PAYLOAD = 20_000_000, 12, 4_000
 # The fields a store can filter by, as they are called in a condition and in the payload. Their values are lower case.
 FILTERED = {"language": "language", "ext": "extension"}
 
@@ -84,6 +86,17 @@ def unit_rows(vectors: Sequence[bytes], dimensions: int) -> Any:
     rows = np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(-1, dimensions).astype(np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.maximum(lengths, 1e-12)
+
+
+def unit_lists(vectors: Sequence[bytes], dimensions: int) -> list[list[float]]:
+    """Return int8 rows as unit rows of numbers with seven digits: as JSON they take half the room of all digits."""
+    rounded: list[list[float]] = unit_rows(vectors, dimensions).astype(float).round(7).tolist()
+    return rounded
+
+
+def points_at_once(batch: int, dimensions: int) -> int:
+    """Return the number of points that one request of JSON may hold, at most `batch`."""
+    return max(min(batch, _MOST_BYTES // (_BYTES_OF_NUMBER * dimensions + _BYTES_OF_PAYLOAD)), 1)
 
 
 def mean_row(vectors: Sequence[bytes], dimensions: int) -> Any:

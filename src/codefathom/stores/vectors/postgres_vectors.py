@@ -40,6 +40,7 @@ _TYPES = ("uuid", "int8", *["text"] * len(_TEXTS), "int4", "int4", "float8", "by
 _INDEXED, _INDEXED_HALF = 2_000, 4_000  # dimensions that an HNSW index takes, in single and in half precision
 # Vectors that a search in the graph follows: so many times those that are wanted, in these bounds; and all it may.
 _FOLLOWED, _LEAST_FOLLOWED, _MOST_FOLLOWED, _ALL_FOLLOWED = 8, 32, 256, 1_000
+_LONGEST_NAME = 50  # bytes; PostgreSQL cuts names after 63, and those of indexes are longer
 _WORTH_COUNTING = 1_000  # rows of a commit after which the planner gets new figures
 # Messages at connecting that waiting does not mend; there they come without a code.
 _REFUSALS = ("authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry")
@@ -194,6 +195,11 @@ class PostgresStore:
 
     def _make_tables(self, db: Any) -> None:
         options, size = self._options, self._dimensions
+        if len(options.collection.encode()) > _LONGEST_NAME:
+            raise StoreError(
+                f"store.collection = {options.collection!r} is too long for PostgreSQL",
+                hint=f"choose a name of at most {_LONGEST_NAME} bytes",
+            )
         db.execute("SELECT pg_advisory_xact_lock(%s)", [_MAKING])
         db.execute("CREATE EXTENSION IF NOT EXISTS vector")
         texts = ", ".join(f"{name} text NOT NULL" for name in _TEXTS)

@@ -7,6 +7,7 @@ One collection holds many projects, each with its key in the payload, as the mak
 from __future__ import annotations
 
 import math
+import re
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,7 @@ from typing import Any, TypeVar
 
 from codefathom.errors import StoreAwayError, StoreError, without_login
 from codefathom.stores.vectors.candidates import Change, Label, Point, StoreSetup, Within
-from codefathom.stores.vectors.payload import FILTERED, pages, unit_rows
+from codefathom.stores.vectors.payload import FILTERED, pages, points_at_once, unit_lists
 from codefathom.stores.vectors.qdrant_folder import LocalQdrant
 
 _library: Any = import_module("qdrant_client")
@@ -45,7 +46,8 @@ class QdrantStore:
         self._options = options
         self._project = options.project
         self._dimensions = setup.dimensions
-        self._collection = options.collection.replace("{project}", options.project)
+        # The server does not take these characters in a name.
+        self._collection = re.sub(r'[<>:"/\\|?*\0\x1f]', "-", options.collection.replace("{project}", options.project))
         self._is_shared = "{project}" not in options.collection
         self._label_id = _label_id(options.project)
         url = options.url or USUAL_URL
@@ -118,7 +120,7 @@ class QdrantStore:
         with self._place.writing() as client:
             self._ask(lambda: self._make_collection(client))
             points = iter(change.points)
-            while page := list(islice(points, self._options.batch)):
+            while page := list(islice(points, points_at_once(self._options.batch, self._dimensions))):
                 self._put(client, page, build)
             if change.is_whole:
                 others = _models.Filter(must=[_equals("project", self._project)], must_not=[_equals("build", build)])
@@ -148,7 +150,7 @@ class QdrantStore:
     def _put(self, client: Any, page: Sequence[Point], build: str) -> None:
         for point in page:
             self._check(len(point.vector))
-        vectors = unit_rows([point.vector for point in page], self._dimensions).tolist()
+        vectors = unit_lists([point.vector for point in page], self._dimensions)
         points = [
             _models.PointStruct(id=point.id, vector=vector, payload={**point.payload, "key": point.key, "build": build})
             for point, vector in zip(page, vectors, strict=True)
@@ -209,7 +211,7 @@ class QdrantStore:
         conditions = [_any(field, list(values)) for field, values in (within.fields or {}).items()]
         if within.keys is not None:
             conditions.append(_any("key", list(within.keys)))
-        (unit,) = unit_rows([vector], self._dimensions).tolist()
+        (unit,) = unit_lists([vector], self._dimensions)
         followed = self._options.hnsw_ef or min(max(_FOLLOWED * n, _LEAST_FOLLOWED), _MOST_FOLLOWED)
         how = _models.SearchParams(exact=self.is_exact, hnsw_ef=max(followed, n))
         answer = self._read(
