@@ -185,7 +185,11 @@ class StoreSettings(NamedTuple):
         ),
     ] = ""
     collection: Annotated[
-        str, SettingRule("Name of the collection or table in the store; several projects can share one.")
+        str,
+        SettingRule(
+            "Name of the collection or table in the store, which several projects share; with {project} in it, each "
+            "has its own."
+        ),
     ] = "codefathom"
     project: Annotated[
         str,
