@@ -21,7 +21,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from codefathom.config.settings import Settings
-from codefathom.errors import IndexingError, LockedError, UsageError
+from codefathom.errors import IndexingError, LockedError, StoreAwayError, UsageError
 from codefathom.index.plan import incompleteness, plan
 from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, lines_of, reading
@@ -206,15 +206,18 @@ class Engine:
             return remove_index(self.place, wait_s=wait_s, leave_store=self._leave_store)
 
     def _leave_store(self) -> None:
-        """Remove what a store of other makers has of this project. Raises StoreError."""
+        """Remove what a store of other makers has of this project; one that is away keeps it. Raises StoreError."""
         try:
             project = OpenedProject(self.place, self._on_wait)
         except IndexingError:  # it cannot be read any more, so that nobody knows where its vectors are
             return
         with closing(project) as opened:
             if opened.store.vectors != "flat":
-                with closing(opened.vector_store(opened.store)) as store:
-                    store.drop()
+                try:
+                    with closing(opened.vector_store(opened.store)) as store:
+                        store.drop()
+                except StoreAwayError as error:  # the index can be removed all the same
+                    self._on_wait(f"{error}: what it has of this project stays there")
 
     @property
     def stores(self) -> StoreDesk:

@@ -111,3 +111,13 @@ def test_a_project_moves_there_and_back(server: Server, shop: Path, monkeypatch:
         for target in ("chroma" if "http" in server.url else "postgres", "flat"):
             assert engine.stores.move(target).problem == ""
             assert all_places(engine) == before
+
+
+def test_an_index_is_removed_although_the_store_is_away(server: Server, shop: Path) -> None:
+    notes: list[str] = []
+    with Engine.open(str(shop), on_wait=notes.append) as engine:
+        engine.index()
+        server.stop()
+        assert engine.remove_index() > 0
+    assert not (shop / ".fathom").exists()
+    assert any("what it has of this project stays there" in note for note in notes), notes
