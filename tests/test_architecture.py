@@ -450,7 +450,7 @@ def test_one_module_writes_to_the_streams() -> None:
 
 
 def test_public_names() -> None:
-    assert sorted(codefathom.__all__) == ["AnswerRequest", "Engine", "__version__"]
+    assert sorted(codefathom.__all__) == ["AnswerRequest", "Engine", "Federation", "__version__"]
     assert codefathom.Engine.__name__ == "Engine"
     assert codefathom.AnswerRequest.__name__ == "AnswerRequest"
 

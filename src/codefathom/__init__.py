@@ -5,9 +5,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import AnswerRequest
     from codefathom.engine import Engine
+    from codefathom.several.federated import Federation
 
 __version__ = "0.1.0"
-__all__ = ["AnswerRequest", "Engine", "__version__"]
+__all__ = ["AnswerRequest", "Engine", "Federation", "__version__"]
 
 
 def __getattr__(name: str) -> object:
@@ -20,4 +21,8 @@ def __getattr__(name: str) -> object:
         from codefathom.answer.answer_types import AnswerRequest  # noqa: PLC0415
 
         return AnswerRequest
+    if name == "Federation":
+        from codefathom.several.federated import Federation  # noqa: PLC0415
+
+        return Federation
     raise AttributeError(f"module 'codefathom' has no attribute {name!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from codefathom.types import (
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, Source, StageTrace
+    from codefathom.search.federation import ProjectHit
 
 
 def to_json(value: object) -> str:
@@ -50,6 +51,28 @@ def search_shape(result: SearchResult, *, whole: bool = True) -> dict[str, Any]:
         "stale": result.stale,
         "generation": result.generation,
         "suggestion": result.suggestion,
+    }
+
+
+def federated_shape(
+    query: str, hits: Iterable[ProjectHit], results: Mapping[str, SearchResult], failed: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the JSON of `fathom search --project … --json`: hits of several projects, and the state of each."""
+    return {
+        "query": query,
+        "hits": [{"project": item.project_id, **hit_shape(item.hit)} for item in hits],
+        "ranking": "rank in each project, weighted with the confidence of its result",
+        "projects": [
+            {
+                "project": name,
+                "confidence": round(result.confidence, 4),
+                "weak": result.weak,
+                "stale": result.stale,
+                "degraded": list(result.degraded),
+            }
+            for name, result in results.items()
+        ],
+        "failed": dict(failed),
     }
 
 

@@ -13,8 +13,11 @@ from codefathom.types import Where
 
 
 def where(options: SearchOptions | ContextOptions | AskOptions, root: str) -> Where | None:
-    """Return the condition of the options: repeated ones are alternatives, different ones must all hold."""
-    folders = tuple(_folder(folder, root) for folder in split_all(options.dir))
+    """Return the condition of the options: repeated ones are alternatives, different ones must all hold.
+
+    Without a root, folders are meant in each of several projects.
+    """
+    folders = tuple(_folder(folder, root) if root else folder for folder in split_all(options.dir))
     conditions = [one_of("dir", folders)] if folders else []
     conditions += [one_of("language", split_all(options.lang))] if options.lang else []
     conditions += [one_of("kind", split_all(options.kind))] if options.kind else []

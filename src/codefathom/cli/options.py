@@ -66,6 +66,8 @@ class SearchOptions(NamedTuple):
     anyway: bool = False
     explain: bool = False
     format: str = "text"
+    project: tuple[str, ...] = ()
+    all: bool = False
 
 
 class SymbolsOptions(NamedTuple):
@@ -189,6 +191,16 @@ class BackupOptions(NamedTuple):
     file: str
 
 
+class ProjectsOptions(NamedTuple):
+    """`fathom projects`."""
+
+    common: Common
+    action: str = "list"
+    target: str = ""
+    name: str = ""
+    group: tuple[str, ...] = ()
+
+
 class StoreCommandOptions(NamedTuple):
     """`fathom store`."""
 
@@ -212,6 +224,7 @@ class Command(NamedTuple):
 
 
 SHELLS = ("bash", "zsh", "fish")
+PROJECT_ACTIONS = ("list", "add", "remove", "rename")
 STORE_ACTIONS = ("verify", "move", "remove", "test", "list", "init")
 EXPORT_FORMATS = ("index-json", "jsonl", "faiss")
 SEARCH_FORMATS = ("text", "path")
@@ -226,6 +239,15 @@ COMMON_OPTIONS = (
     Option(("-h", "--help"), "show this help"),
 )
 
+_SEVERAL = (
+    Option(
+        ("-p", "--project"),
+        "ask this project: a name or a group of `fathom projects`, or a folder",
+        "NAME",
+        repeat=True,
+    ),
+    Option(("--all",), "ask all projects that have a name"),
+)
 _FILTERS = (
     Option(("--dir",), "use only files below this folder", "DIR", repeat=True),
     Option(("--lang",), "use only files in this language, such as go", "NAME", repeat=True),
@@ -344,11 +366,13 @@ COMMANDS = (
                 "FORMAT",
                 choices=SEARCH_FORMATS,
             ),
+            *_SEVERAL,
             _REFRESH,
         ),
         SearchOptions,
         (
             "fathom search how are ignore rules applied",
+            "fathom search -p shop -p web where is the price made",
             "fathom search @@Engine open",
             "fathom search --lang go --kind function 'retry with backoff'",
         ),
@@ -533,6 +557,25 @@ COMMANDS = (
         (),
         BackupOptions,
         ("fathom restore shop.backup",),
+    ),
+    Command(
+        "projects",
+        "the names of your projects, for questions to several",
+        (
+            Option(("action",), "the thing to do", "ACTION", choices=PROJECT_ACTIONS),
+            Option(("target",), "add: the folder; remove, rename: the name", "TARGET"),
+        ),
+        (
+            Option(("--name",), "add: the name, by default that of the folder; rename: the new name", "NAME"),
+            Option(("--group",), "add: a name that several projects share", "NAME", repeat=True),
+        ),
+        ProjectsOptions,
+        (
+            "fathom projects add ~/code/shop --group team",
+            "fathom projects",
+            "fathom projects rename shop --name store",
+            "fathom search -p team where is the price made",
+        ),
     ),
     Command(
         "store",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from codefathom.search.ranking.fuse import reciprocal_rank
@@ -12,6 +13,9 @@ from codefathom.types import Hit, SearchResult
 # With the usual 60, ranks hardly count beside confidence: the surer project would come first as a whole. With 2, one of
 # half the confidence begins after the third hit of the other.
 RRF_K = 2
+
+
+_LEAST_COPIED = 3  # lines: shorter places are equal by chance, and are copies only where their paths are equal, too
 
 
 class ProjectHit(NamedTuple):
@@ -25,7 +29,8 @@ def merge(results: Mapping[str, SearchResult], limit: int) -> tuple[ProjectHit, 
     """Return the best hits of all projects, best first, the best with score 1.
 
     Scores of two projects cannot be compared, ranks can: each hit counts by its rank in its own project, and each
-    project by how far its result can be trusted. A single result stays as it is.
+    project by how far its result can be trusted. Equal files of two projects are there once, with the first of them. A
+    single result stays as it is.
     """
     if len(results) == 1:
         return tuple(ProjectHit(name, hit) for name, result in results.items() for hit in result.hits[:limit])
@@ -37,7 +42,25 @@ def merge(results: Mapping[str, SearchResult], limit: int) -> tuple[ProjectHit, 
     weights = [max(result.confidence, 0.01) for result in results.values()]
     fused = reciprocal_rank(sides, weights, RRF_K)
     best = max(fused.values(), default=1.0)
-    return tuple(
+    ranked = (
         ProjectHit(hits[place].project_id, replace(hits[place].hit, score=score / best))
-        for place, score in list(fused.items())[:limit]
+        for place, score in fused.items()
     )
+    return tuple(islice(_without_copies(ranked), limit))
+
+
+def _without_copies(hits: Iterable[ProjectHit]) -> Iterator[ProjectHit]:
+    """Pass on hits, except those with the text of an earlier one of another project."""
+    first: dict[str, str] = {}
+    for item in hits:
+        chunk = item.hit.chunk
+        is_long = chunk.text.count("\n") >= _LEAST_COPIED
+        if first.setdefault(chunk.text if is_long else chunk.id, item.project_id) == item.project_id:
+            yield item
+
+
+def in_project(item: ProjectHit) -> Hit:
+    """Return a hit whose path begins with its project."""
+    # Two copies of a file have the same chunks.
+    chunk, name = item.hit.chunk, item.project_id
+    return replace(item.hit, chunk=replace(chunk, id=f"{name}:{chunk.id}", path=f"{name}/{chunk.path}"))

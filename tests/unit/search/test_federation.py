@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import count
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codefathom.search.federation import merge
 from codefathom.types import Chunk, Hit, SearchResult
 
+_numbers = count()
+
 
 def result(confidence: float, *scores: float) -> SearchResult:
     hits = tuple(
-        Hit(Chunk(f"{place}", f"f{place}.py", "python", "function", "", (), 1, 2, "x"), score, {})
+        Hit(Chunk(f"{next(_numbers)}", f"f{place}.py", "python", "function", "", (), 1, 2, "x"), score, {})
         for place, score in enumerate(sorted(scores, reverse=True))
     )
     return SearchResult("q", hits, "chunk", "hybrid", confidence, 1)
@@ -32,6 +37,18 @@ def test_a_project_that_is_less_sure_comes_later_and_not_last() -> None:
 
 def test_one_project_keeps_its_scores() -> None:
     assert [hit.hit.score for hit in merge({"a": result(0.1, 0.6, 0.5)}, 10)] == [0.6, 0.5]
+
+
+def test_copies_are_there_once_with_the_first_project() -> None:
+    one, other = result(0.6, 0.9, 0.8), result(0.5, 0.9, 0.8)
+    hits = [replace(hit, chunk=replace(hit.chunk, text=f"{place}\n" * 4)) for place, hit in enumerate(other.hits)]
+    first = replace(one.hits[0], chunk=replace(one.hits[0].chunk, text="0\n" * 4))
+    merged = merge({"a": replace(one, hits=(first, *one.hits[1:])), "b": replace(other, hits=tuple(hits))}, 10)
+    assert [(item.project_id, item.hit.chunk.path) for item in merged] == [
+        ("a", "f0.py"),
+        ("a", "f1.py"),
+        ("b", "f1.py"),
+    ]
 
 
 def test_nothing_found_is_nothing() -> None:

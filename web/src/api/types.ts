@@ -3406,7 +3406,7 @@ export interface components {
         };
         /**
          * StoreStateOut
-         * @description What a store of vectors says of itself.
+         * @description The state of a store of vectors, as it says it itself.
          */
         StoreStateOut: {
             /**

@@ -24,6 +24,7 @@ from codefathom.cli.options import (
     ImportOptions,
     IndexOptions,
     PlainOptions,
+    ProjectsOptions,
     RelatedOptions,
     SearchOptions,
     ServeOptions,
@@ -42,6 +43,10 @@ SUCCESS, NO_RESULT, ERROR = 0, 1, 2
 def search(options: SearchOptions, face: Face) -> int:
     """Print the best places, best first."""
     options = options._replace(query=_question(options.query, face))
+    if options.project or options.all:
+        from codefathom.cli.commands.projects_command import search_several
+
+        return search_several(options, face)
     with face.open() as engine:
         result = engine.search(options.query, where=where(options, engine.root), min_score=options.min_score)
     face.note_indexing()
@@ -343,6 +348,13 @@ def import_(options: ImportOptions, face: Face) -> int:
     return SUCCESS
 
 
+def projects(options: ProjectsOptions, face: Face) -> int:
+    """Do one action with the list of projects."""
+    from codefathom.cli.commands.projects_command import run
+
+    return run(options, face)
+
+
 def backup(options: BackupOptions, face: Face) -> int:
     """Write the index to one file."""
     from codefathom.cli.commands.backup_command import backup
@@ -430,6 +442,7 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "export": export,
     "import": import_,
     "serve": serve,
+    "projects": projects,
     "backup": backup,
     "restore": restore,
     "store": store,

@@ -13,9 +13,9 @@ from codefathom.answer.stages.select import OutlineFile
 from codefathom.errors import SourceError, UsageError
 from codefathom.project.answer_setup import AnswerSetup, prepare
 from codefathom.project.texts import with_symbols
-from codefathom.search.federation import merge
+from codefathom.search.federation import in_project, merge
 from codefathom.server.projects.served_engine import ServedEngine
-from codefathom.types import Hit, RelatedResult, SearchResult, Where
+from codefathom.types import RelatedResult, SearchResult, Where
 
 
 def ask_several(engines: Mapping[str, ServedEngine], request: AnswerRequest) -> Iterator[AnswerSources | Text | Answer]:
@@ -114,15 +114,9 @@ def _search(query: str, limit: int, parts: Mapping[str, AnswerSetup]) -> SearchR
     best = max(results.values(), key=lambda result: result.confidence)
     return replace(
         best,
-        hits=tuple(_hit(item.project_id, item.hit) for item in merge(results, limit)),
+        hits=tuple(map(in_project, merge(results, limit))),
         degraded=tuple(dict.fromkeys(text for result in results.values() for text in result.degraded)),
         stale=any(result.stale for result in results.values()),
         weak=all(result.weak for result in results.values()),
         unanswerable=all(result.unanswerable for result in results.values()),
     )
-
-
-def _hit(name: str, hit: Hit) -> Hit:
-    # Two copies of a file have the same chunks.
-    chunk = replace(hit.chunk, id=f"{name}:{hit.chunk.id}", path=f"{name}/{hit.chunk.path}")
-    return replace(hit, chunk=chunk)

@@ -1,0 +1,160 @@
+"""Projects by name, and one question to several of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from codefathom.cli import main
+from codefathom.config.settings import EmbedSettings, Settings
+from codefathom.engine import Engine
+from codefathom.errors import UsageError
+from codefathom.several.federated import Federation
+from codefathom.several.project_list import ProjectList
+
+SHOP = Path(__file__).parent.parent / "repos" / "shop"
+
+
+@pytest.fixture
+def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three projects: a shop, a copy of it with one more file, and a zoo."""
+    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("FATHOM_CONFIG", str(tmp_path / "none.toml"))
+    for name in ("shop", "copy"):
+        shutil.copytree(SHOP, tmp_path / name)
+    (tmp_path / "copy" / "extra.py").write_text(
+        "def price_of_a_gift(order):\n    total = order\n    return total\n\n\n"
+    )
+    (tmp_path / "zoo").mkdir()
+    (tmp_path / "zoo" / "zoo.py").write_text("def feed_the_kangaroo(grass):\n    eaten = grass\n    return eaten\n\n\n")
+    for name in ("shop", "copy", "zoo"):
+        (tmp_path / name / "fathom.toml").touch()
+    return tmp_path
+
+
+@pytest.fixture
+def named(projects: Path) -> Path:
+    for name, groups in (("shop", ["team"]), ("copy", ["team"]), ("zoo", [])):
+        ProjectList().add(str(projects / name), groups=groups)
+    return projects
+
+
+def test_names_are_given_changed_and_forgotten(projects: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["projects"]) == 0
+    assert "no project has a name yet" in capsys.readouterr().out
+    assert main(["projects", "add", str(projects / "shop" / "shop"), "--group", "team"]) == 0
+    assert capsys.readouterr().out == f"shop is {projects}/shop\n"
+    assert main(["projects", "add", str(projects / "zoo"), "--name", "animals"]) == 0
+    assert main(["projects", "rename", "animals", "--name", "zoo"]) == 0
+    capsys.readouterr()
+    assert main(["projects", "list"]) == 0
+    assert capsys.readouterr().out == f"shop  {projects}/shop  (team)\nzoo   {projects}/zoo\n"
+    assert main(["projects", "remove", "zoo"]) == 0
+    capsys.readouterr()
+    assert main(["projects", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"name": "shop", "root": f"{projects}/shop", "groups": ["team"]}]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["add", "/nowhere"], "'/nowhere' is no folder"),
+        (["add", "{}/zoo", "--name", "shop"], "'shop' is the name of {}/shop already"),
+        (["add", "{}/zoo", "--name", "team"], "'team' would be a project and a group"),
+        (["add", "{}/zoo", "--group", "shop"], "'shop' would be a project and a group"),
+        (["add", "{}/zoo", "--name", "../x"], "'../x' cannot be a name"),
+        (["remove", "klingon"], "there is no project 'klingon'"),
+        (["rename", "shop"], "needs the name of a project and --name"),
+        (["rename", "shop", "--name", "copy"], "there is a project 'copy' already"),
+        (["remove"], "needs the name of a project"),
+    ],
+)
+def test_wrong_names_are_clear_errors(
+    named: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    before = ProjectList().listed()
+    assert main(["projects", *(word.format(named) for word in words)]) == 2
+    assert said.format(named) in capsys.readouterr().err
+    assert ProjectList().listed() == before
+
+
+def test_one_question_to_several(named: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "-p", "team", "-p", "zoo", "-n", "20", "--json", "feed the kangaroo"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["hits"][0]["project"], said["hits"][0]["path"]) == ("zoo", "zoo.py")
+    assert [item["project"] for item in said["projects"]] == ["copy", "shop", "zoo"]
+    assert main(["search", "--all", "price of a gift"]) == 0
+    assert capsys.readouterr().out.startswith("copy/extra.py:")
+    assert main(["search", "--all", "--dir", "shop", "--json", "price of an order"]) == 0
+    assert {hit["path"].split("/")[0] for hit in json.loads(capsys.readouterr().out)["hits"]} == {"shop"}
+    assert main(["search", "-p", str(named / "zoo"), "--format", "path", "feed the kangaroo"]) == 0
+    assert capsys.readouterr().out.startswith("zoo/zoo.py:1:")
+
+
+def test_equal_files_are_there_once(named: Path) -> None:
+    with Federation.open(["team"]) as team:
+        result = team.search("price of an order", limit=20)
+    texts = [item.hit.chunk.text for item in result.hits]
+    assert len(texts) > 3
+    assert len(set(texts)) == len(texts)
+    scores = [item.hit.score for item in result.hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_project_that_fails_stops_no_other(named: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (named / "shop" / "fathom.toml").write_text("[search]\nlimit = 0\n")
+    shutil.rmtree(named / "copy")
+    assert main(["search", "--all", "--json", "feed the kangaroo"]) == 0
+    captured = capsys.readouterr()
+    said = json.loads(captured.out)
+    assert said["hits"][0]["project"] == "zoo"
+    assert set(said["failed"]) == {"shop", "copy"}
+    assert "search.limit" in said["failed"]["shop"]
+    assert "shop: " in captured.err
+    shutil.rmtree(named / "zoo")
+    assert main(["search", "--all", "feed the kangaroo"]) == 2
+
+
+def test_two_models_in_one_process(named: Path) -> None:
+    """Vectors of two lengths do not meet."""
+    shorter = Settings(embed=EmbedSettings(dimensions=64, reduce="truncate"))
+    engines = {"shop": Engine.open(str(named / "shop")), "zoo": Engine.open(str(named / "zoo"), settings=shorter)}
+    with Federation(engines) as projects:
+        result = projects.search("feed the kangaroo", mode="vector", limit=20)
+        assert {item.project_id for item in result.hits} == {"shop", "zoo"}
+        assert (set(result.results), result.failed) == ({"shop", "zoo"}, {})
+        sizes = {engine.opened.embedder.dimensions for engine in projects.engines.values()}
+    assert sizes == {64, 256}
+
+
+def test_symbols_of_several(named: Path) -> None:
+    with Federation.open(is_all=True) as projects:
+        result = projects.symbols("feed_the_kangaroo")
+    assert [(name, item.symbol.name) for name, item in result.symbols] == [("zoo", "feed_the_kangaroo")]
+
+
+def test_what_means_nothing_is_an_error(projects: Path) -> None:
+    with pytest.raises(UsageError, match="no project has a name yet"):
+        Federation.open(is_all=True)
+    with pytest.raises(UsageError, match="'klingon' is no project, group or folder"):
+        Federation.open(["klingon"])
+    ProjectList().add(str(projects / "zoo"))
+    with Federation.open(["zoo"]) as zoo, pytest.raises(UsageError):
+        zoo.search("  ")
+
+
+def test_a_list_that_somebody_has_damaged_loses_one_entry(named: Path) -> None:
+    (named / "state" / "projects" / "shop").write_text("[")
+    (named / "state" / "projects" / "copy").write_text('{"name": "other", "root": "/", "groups": []}')
+    assert [item.name for item in ProjectList().listed()] == ["zoo"]
+
+
+def test_an_engine_of_a_federation_is_an_engine(named: Path) -> None:
+    with Federation.open(["zoo"]) as projects:
+        engine = projects.engines["zoo"]
+        assert isinstance(engine, Engine)
+        assert projects.search("feed the kangaroo").hits[0].hit == engine.search("feed the kangaroo").hits[0]
