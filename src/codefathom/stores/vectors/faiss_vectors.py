@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
+from itertools import islice
 from math import sqrt
 from threading import Lock
 from typing import Any
@@ -32,6 +33,8 @@ _MAGIC = b"fathomf1"
 _START = struct.Struct("<8sqqq")  # magic and format; length of the header, number of rows, checksum of all after it
 _TABLE = np.dtype([("key", "<i8"), ("id", "V16"), *((name, "<u2") for name in FILTERED.values())])
 _LEAST_IN_CELLS = 20_000  # with fewer rows, cells are not worth their making
+_PAGE = 10_000  # points, or rows, that are taken in at a time
+_TRAINED = 64  # rows for each cell of which cells are made; more make them no better
 _PROBED, _LEAST_PROBED = 0.1, 8  # share and number of the cells that a query looks into
 
 
@@ -125,11 +128,11 @@ class FaissStore:
     def apply(self, change: Change) -> None:
         """Write a new file, and put it in the place of the old one."""
         old = _nothing(self._dimensions) if change.is_whole else self._load()
-        state = self._changed(old, list(change.points), change)
+        state = self._changed(old, change)
         header = {"owner": state.label.owner, "generation": state.label.generation, "dimensions": state.dimensions}
         header |= {"names": state.names, "n_trained": state.n_trained}
-        contents = (state.table.tobytes(), state.rows.tobytes(), faiss.serialize_index(state.index).tobytes())
-        parts = [json.dumps(header).encode(), *contents]
+        contents = (state.table.view(np.uint8), state.rows.reshape(-1), faiss.serialize_index(state.index))
+        parts = [json.dumps(header).encode(), *(memoryview(each).cast("B") for each in contents if each.size)]
         checksum = reduce(lambda before, part: crc32(part, before), parts, 0)
         try:
             self._file.folder.make()
@@ -149,28 +152,36 @@ class FaissStore:
 
     # ---- inside
 
-    def _changed(self, old: _State, points: Sequence[Point], change: Change) -> _State:
-        """Return the state after a change."""
-        for length in {len(point.vector) for point in points} | {old.dimensions}:
-            if length != self._dimensions:
-                raise StoreError(
-                    f"a vector has {length} dimensions, {self._file.path!r} is for {self._dimensions}",
-                    hint="run `fathom index --full`",
-                )
+    def _changed(self, old: _State, change: Change) -> _State:
+        """Return the state after a change. Points are taken in page by page: their texts are not kept."""
+        self._check(old.dimensions)
         names = {field: list(old.names.get(field, ())) for field in FILTERED.values()}
-        added = np.array([_entry(point, names) for point in points], dtype=_TABLE)
+        tables, vectors = [np.empty(0, _TABLE)], bytearray()
+        points = iter(change.points)
+        while page := list(islice(points, _PAGE)):
+            for point in page:
+                self._check(len(point.vector))
+                vectors += point.vector
+            tables.append(np.array([_entry(point, names) for point in page], dtype=_TABLE))
+        added = np.concatenate(tables)
         gone = np.isin(old.table["key"], np.array([*change.removed, *added["key"]], dtype=np.int64))
         gone |= np.isin(old.table["id"], added["id"])
-        rows = np.frombuffer(b"".join(point.vector for point in points), np.int8).reshape(-1, self._dimensions)
+        rows = np.frombuffer(vectors, np.int8).reshape(-1, self._dimensions)
         table, rows = np.concatenate([old.table[~gone], added]), np.concatenate([old.rows[~gone], rows])
         order = np.argsort(table["key"])
         table, rows = table[order], rows[order]
         index, n_trained = self._index(old, table["key"], rows)
         return _State(change.label, self._dimensions, names, table, rows, index, n_trained)
 
+    def _check(self, n_dimensions: int) -> None:
+        if n_dimensions != self._dimensions:
+            raise StoreError(
+                f"a vector has {n_dimensions} dimensions, {self._file.path!r} is for {self._dimensions}",
+                hint="run `fathom index --full`",
+            )
+
     def _index(self, old: _State, keys: Any, rows: Any) -> tuple[Any, int]:
         """Return an index of these rows, and the number of rows of which its cells were made."""
-        units = unit_rows([rows.tobytes()], self._dimensions)
         n_rows, n_trained = len(rows), 0
         if self._is_exact or n_rows < self._least_in_cells:
             index: Any = faiss.IndexIDMap2(faiss.IndexFlatIP(self._dimensions))
@@ -179,10 +190,16 @@ class FaissStore:
             index.reset()
         else:
             index = faiss.index_factory(self._dimensions, f"IVF{int(4 * sqrt(n_rows))},SQ8", faiss.METRIC_INNER_PRODUCT)
-            index.train(units)
+            step = max(n_rows // (_TRAINED * int(4 * sqrt(n_rows))), 1)
+            index.train(self._units(rows[::step]))
             n_trained = n_rows
-        index.add_with_ids(units, np.ascontiguousarray(keys))
+        for start in range(0, n_rows, _PAGE):
+            end = start + _PAGE
+            index.add_with_ids(self._units(rows[start:end]), np.ascontiguousarray(keys[start:end]))
         return index, n_trained
+
+    def _units(self, rows: Any) -> Any:
+        return unit_rows([rows.tobytes()], self._dimensions)
 
     def _load(self) -> _State:
         """Return the committed state, which stays in memory until another process has written."""
