@@ -2,60 +2,30 @@
 
 from __future__ import annotations
 
-import signal
-import socket
-import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from tests.waiting import Started, comes
+from tests.contracts.processes import ServerProcess
 
 _MAIN = "import sys; from chromadb.cli.cli import app; sys.argv[0] = 'chroma'; app()"
 
 
-class ChromaServer:
+class ChromaServer(ServerProcess):
     """A server on a free port with its data in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
-        self._process: subprocess.Popen[bytes] | None = None
-        self.start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://127.0.0.1:{self.port}"
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid if self._process is not None else 0
+    def command(self) -> tuple[Sequence[str], dict[str, Any]]:
+        words = ["run", "--path", str(self.data), "--host", "127.0.0.1", "--port", str(self.port)]
+        return [sys.executable, "-c", _MAIN, *words], {}
 
-    @property
-    def data(self) -> Path:
-        return self._folder / "data"
-
-    def start(self) -> None:
-        words = ["run", "--path", str(self._folder / "data"), "--host", "127.0.0.1", "--port", str(self._port)]
-        self._process = Started(
-            [sys.executable, "-c", _MAIN, *words],
-            cwd=self._folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        assert comes(self._is_ready)
-
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.send_signal(signal.SIGKILL)
-            self._process.wait()
-        self._process = None
-
-    def _is_ready(self) -> bool:
+    def is_ready(self) -> bool:
         try:
             with urllib.request.urlopen(f"{self.url}/api/v2/heartbeat") as answer:
                 return bool(answer.status == 200)
@@ -67,6 +37,7 @@ class ChromaServer:
 def served(folder: Path) -> Iterator[ChromaServer]:
     """Lend a server, and stop it."""
     server = ChromaServer(folder)
+    server.start()
     try:
         yield server
     finally:

@@ -8,86 +8,61 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tests.waiting import LONG_S, Started, comes
+from tests.contracts.processes import ServerProcess
+from tests.waiting import LONG_S
 
 PASSWORD = "the-password"
-_USER = "nobody"
+_USER, _GROUP = "nobody", "nogroup"
+
+can_run = sys.platform == "linux"
 
 
-class PostgresServer:
+class PostgresServer(ServerProcess):
     """A server on a free port with its data in a folder of its own."""
 
+    stop_signal = signal.SIGINT
+
     def __init__(self, folder: Path) -> None:
-        self._folder, self._binaries = folder, _binaries(folder)
-        self._as_user: dict[str, Any] = {"user": _USER, "group": "nogroup"} if os.getuid() == 0 else {}
-        if self._as_user:
-            _give(folder, _USER)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        super().__init__(folder)
+        self._binaries = _binaries(folder)
+        self._options: dict[str, Any] = {
+            "env": {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": str(folder)},
+            **({"user": _USER, "group": _GROUP} if os.getuid() == 0 else {}),
+        }
+        if os.getuid() == 0:
+            shutil.chown(folder, _USER, _GROUP)
+            for parent in (folder, folder / "lib"):
+                parent.chmod(0o755)
         (folder / "password").write_text(PASSWORD)
         (folder / "password").chmod(0o644)
         self._run("initdb", "-D", "data", "-U", "fathom", "-A", "scram-sha-256", "--pwfile=password", "-E", "UTF8")
-        self._process: subprocess.Popen[bytes] | None = None
-        self.start()
 
     @property
     def url(self) -> str:
         return f"postgresql://fathom@127.0.0.1:{self.port}/postgres"
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid if self._process is not None else 0
+    def command(self) -> tuple[Sequence[str], dict[str, Any]]:
+        words = ["-D", "data", "-p", str(self.port), "-c", "listen_addresses=127.0.0.1", "-k", str(self.folder)]
+        settings = ["-c", "fsync=off", "-c", "maintenance_work_mem=1GB"]
+        return [str(self._binaries / "postgres"), *words, *settings], self._options
 
-    @property
-    def data(self) -> Path:
-        return self._folder / "data"
+    def is_ready(self) -> bool:
+        return self._run("pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port), check=False) == 0
 
-    def start(self) -> None:
-        words = ["-D", "data", "-p", str(self.port), "-c", "listen_addresses=127.0.0.1", "-k", str(self._folder)]
-        self._process = Started(
-            [self._binaries / "postgres", *words, "-c", "fsync=off", "-c", "maintenance_work_mem=1GB"],
-            cwd=self._folder,
-            stderr=subprocess.DEVNULL,
-            env=self._environment(),
-            **self._as_user,
-        )
-        assert comes(self._is_ready)
-
-    def stop(self) -> None:
-        """Stop at once, as after a failure; what was committed stays."""
-        if self._process is not None:
-            self._process.send_signal(signal.SIGINT)
-            self._process.wait()
-        self._process = None
-
-    def _is_ready(self) -> bool:
-        ready = [str(self._binaries / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
-        return subprocess.run(ready, env=self._environment(), check=False, timeout=LONG_S).returncode == 0
-
-    def _run(self, program: str, *words: str) -> None:
-        subprocess.run(
-            [str(self._binaries / program), *words],
-            cwd=self._folder,
-            check=True,
-            stdout=subprocess.DEVNULL,
-            timeout=LONG_S,
-            env=self._environment(),
-            **self._as_user,
-        )
-
-    def _environment(self) -> dict[str, str]:
-        return {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": str(self._folder)}
+    def _run(self, program: str, *words: str, check: bool = True) -> int:
+        command = [str(self._binaries / program), *words]
+        return subprocess.run(
+            command, cwd=self.folder, check=check, stdout=subprocess.DEVNULL, timeout=LONG_S, **self._options
+        ).returncode
 
 
 def _binaries(folder: Path) -> Path:
@@ -100,21 +75,13 @@ def _binaries(folder: Path) -> Path:
     return folder / "lib" / package.name / "pginstall" / "bin"
 
 
-def _give(folder: Path, user: str) -> None:
-    shutil.chown(folder, user, "nogroup")
-    for parent in (folder, folder / "lib"):
-        parent.chmod(0o755)
-
-
 @contextmanager
 def served() -> Iterator[PostgresServer]:
     """Lend a server, and stop it."""
     with tempfile.TemporaryDirectory(prefix="fathom-postgres-", ignore_cleanup_errors=True) as folder:
         server = PostgresServer(Path(folder))
+        server.start()
         try:
             yield server
         finally:
             server.stop()
-
-
-can_run = sys.platform == "linux"

@@ -12,17 +12,6 @@ import pytest
 from codefathom.cli import main
 from codefathom.engine import Engine
 
-SHOP = Path(__file__).parent.parent / "repos" / "shop"
-
-
-@pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
-    shutil.copytree(SHOP, tmp_path / "shop")
-    (tmp_path / "shop" / "fathom.toml").touch()
-    return tmp_path / "shop"
-
 
 def exported(shop: Path, folder: Path) -> dict[str, list[dict[str, object]]]:
     assert main(["export", "--as", "faiss", "-o", str(folder), "-q", "-C", str(shop)]) == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.contracts.qdrant_server import KEY, served
+from tests.e2e.conftest import SHOP
 
 from codefathom.cli import main
 from codefathom.engine import Engine
@@ -15,19 +16,14 @@ from codefathom.errors import SettingsError, UsageError
 from codefathom.stores.vectors.faiss_vectors import FaissStore
 from codefathom.types import Progress
 
-SHOP = Path(__file__).parent.parent / "repos" / "shop"
 QUESTIONS = ("retry with backoff", "price of the cart", "lang:python discount", "where is the config read")
 
 
 @pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
-    shutil.copytree(SHOP, tmp_path / "shop")
-    (tmp_path / "shop" / "fathom.toml").touch()
-    with Engine.open(str(tmp_path / "shop")) as engine:
+def shop(shop: Path) -> Path:
+    with Engine.open(str(shop)) as engine:
         engine.index()
-    return tmp_path / "shop"
+    return shop
 
 
 def hits(project: Path, mode: str = "auto") -> list[object]:

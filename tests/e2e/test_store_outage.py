@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -13,7 +12,6 @@ from tests.contracts import chroma_server, postgres_server
 from codefathom.engine import Engine
 from codefathom.types import Progress, SearchResult
 
-SHOP = Path(__file__).parent.parent / "repos" / "shop"
 QUESTIONS = ("retry with backoff", "price of the cart", "where is the config read")
 
 
@@ -37,15 +35,6 @@ def server(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
         monkeypatch.setenv("FATHOM_STORE__VECTORS", request.param)
         monkeypatch.setenv("FATHOM_STORE__URL", server.url)
         yield server
-
-
-@pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
-    shutil.copytree(SHOP, tmp_path / "shop")
-    (tmp_path / "shop" / "fathom.toml").touch()
-    return tmp_path / "shop"
 
 
 def places(result: SearchResult) -> list[object]:
