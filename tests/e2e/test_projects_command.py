@@ -95,6 +95,15 @@ def test_one_question_to_several(named: Path, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out.startswith("zoo/zoo.py:1:")
 
 
+def test_doubts_and_signals_are_told_as_for_one(named: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "--all", "--explain", "-n", "1", "feed the kangaroo"]) == 0
+    assert "file_words" in capsys.readouterr().out
+    main(["search", "--all", "zebra crossing in Vienna"])
+    said = capsys.readouterr()
+    assert "most likely" in said.err or "nothing found" in said.err
+    assert main(["search", "--all", "-q", "--mode", "lexical", "zyxwvut"]) == 1
+
+
 def test_equal_files_are_there_once(named: Path) -> None:
     with Federation.open(["team"]) as team:
         result = team.search("price of an order", limit=20)

@@ -78,8 +78,12 @@ class Face:
 
     def settings(self) -> Settings:
         """The settings of the project that the command is about."""
+        return self.settings_of(self.project_root())
+
+    def settings_of(self, root: str) -> Settings:
+        """The settings of a project, with those of the command line."""
         return load_settings(
-            self.project_root(),
+            root,
             overrides=self.common.overrides,
             environ=self._environ,
             user_file=user_file(self._environ),

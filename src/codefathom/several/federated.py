@@ -8,6 +8,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import NamedTuple, Self, TypeVar
 
+from codefathom.config.settings import Settings
 from codefathom.engine import Engine, OnProgress, OnWait
 from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import ProjectHit, merge
@@ -47,12 +48,14 @@ class Federation:
         names: Sequence[str] = (),
         *,
         is_all: bool = False,
+        settings_of: Callable[[str], Settings] | None = None,
         on_progress: OnProgress | None = None,
         on_wait: OnWait = lambda _: None,
     ) -> Self:
         """Open projects by the names, groups or folders that `fathom projects` knows; with `is_all`, all that have one.
 
-        A project that cannot be opened is told with the answers. Raises UsageError for a name that means nothing.
+        `settings_of` gives the settings for a root, by default those of its files and the environment. A project that
+        cannot be opened is told with the answers. Raises UsageError for a name that means nothing.
         """
         chosen = ProjectList().chosen(names, is_all=is_all)
         if not chosen:
@@ -61,7 +64,8 @@ class Federation:
         unopened: dict[str, FathomError] = {}
         for item in chosen:
             try:
-                engines[item.name] = Engine.open(item.root, on_progress=on_progress, on_wait=on_wait)
+                settings = settings_of(item.root) if settings_of else None
+                engines[item.name] = Engine.open(item.root, settings=settings, on_progress=on_progress, on_wait=on_wait)
             except FathomError as error:
                 unopened[item.name] = error
         return cls(engines, unopened)
@@ -70,7 +74,7 @@ class Federation:
         self,
         query: str,
         *,
-        limit: int = 10,
+        limit: int | None = None,
         level: Level | None = None,
         mode: Mode | None = None,
         where: Where | None = None,
@@ -85,7 +89,8 @@ class Federation:
         results, failed = self._outcomes(
             lambda engine: engine.search(query, limit=limit, level=level, mode=mode, where=where, min_score=min_score)
         )
-        return FederatedSearch(merge(results, limit), results, failed)
+        most = limit or max(self.engines[name].settings.search.limit for name in results)
+        return FederatedSearch(merge(results, most), results, failed)
 
     def symbols(self, query: str = "", *, kind: str = "", limit: int = 50) -> FederatedSymbols:
         """Return symbols by name, at most `limit` of each project; see `Engine.symbols`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from codefathom.cli.display.render import paths_text, search_text
@@ -11,11 +11,12 @@ from codefathom.cli.filter_arguments import where
 from codefathom.cli.options import ProjectsOptions, SearchOptions
 from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import in_project
+from codefathom.search.ranking.confidence import MAX_WEAK, weak_note
 from codefathom.several.federated import FederatedSearch, Federation
 from codefathom.several.project_list import NamedProject, ProjectList
 from codefathom.shapes import federated_shape, to_json
 from codefathom.text.printable import show_text
-from codefathom.types import SearchResult
+from codefathom.types import Hit, SearchResult
 
 
 def run(options: ProjectsOptions, face: Face) -> int:
@@ -43,25 +44,26 @@ def run(options: ProjectsOptions, face: Face) -> int:
     return 0
 
 
-def search_several(options: SearchOptions, face: Face) -> int:
+def search_several(options: SearchOptions, face: Face, explain: Callable[[Hit], Iterable[str]]) -> int:
     """Print the best places of several projects, each path with its project before it. Return 1 without hits."""
-    settings = face.settings().search
-    with Federation.open(options.project, is_all=options.all, on_wait=face.note) as projects:
-        result = projects.search(
-            options.query, limit=settings.limit, where=where(options, ""), min_score=options.min_score
-        )
-    face.notes(_notes(result))
+    names = options.project
+    with Federation.open(names, is_all=options.all, settings_of=face.settings_of, on_wait=face.note) as projects:
+        result = projects.search(options.query, where=where(options, ""), min_score=options.min_score)
+    is_weak = all(one.weak for one in result.results.values())
+    best = max(result.results.values(), key=lambda one: one.confidence)
+    face.notes([*_notes(result), *([weak_note(best.confidence)] if is_weak else [])])
     if face.common.json:
         face.write(to_json(federated_shape(options.query, result.hits, result.results, _reasons(result.failed))))
     else:
         hits = tuple(in_project(item) for item in result.hits)
-        best = max(result.results.values(), key=lambda one: one.confidence)
-        shown = replace(best, hits=hits)
+        shown = replace(best, hits=hits[:MAX_WEAK] if is_weak and not options.anyway else hits)
         face.write(
-            paths_text(hits)
+            paths_text(shown.hits)
             if options.format == "path"
-            else search_text(shown, face.style, whole=face.common.verbose, explain=lambda _: ())
+            else search_text(shown, face.style, whole=face.common.verbose, explain=explain)
         )
+    if not result.hits:
+        face.note(f"nothing found for {options.query!r}")
     return 0 if result.hits else 1
 
 

@@ -46,7 +46,7 @@ def search(options: SearchOptions, face: Face) -> int:
     if options.project or options.all:
         from codefathom.cli.commands.projects_command import search_several
 
-        return search_several(options, face)
+        return search_several(options, face, _explainer(options.explain))
     with face.open() as engine:
         result = engine.search(options.query, where=where(options, engine.root), min_score=options.min_score)
     face.note_indexing()

@@ -131,7 +131,11 @@ class FaissStore:
         state = self._changed(old, change)
         header = {"owner": state.label.owner, "generation": state.label.generation, "dimensions": state.dimensions}
         header |= {"names": state.names, "n_trained": state.n_trained}
-        contents: tuple[Any, ...] = (state.table.view(np.uint8), state.rows.reshape(-1), faiss.serialize_index(state.index))
+        contents: tuple[Any, ...] = (
+            state.table.view(np.uint8),
+            state.rows.reshape(-1),
+            faiss.serialize_index(state.index),
+        )
         parts: list[Any] = [json.dumps(header).encode(), *(memoryview(each) for each in contents)]
         checksum = reduce(lambda before, part: crc32(part, before), parts, 0)
         try:
