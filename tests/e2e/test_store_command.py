@@ -12,7 +12,8 @@ from tests.e2e.conftest import SHOP
 
 from codefathom.cli import main
 from codefathom.engine import Engine
-from codefathom.errors import SettingsError, UsageError
+from codefathom.errors import MismatchError, SettingsError, UsageError
+from codefathom.stores.vectors.candidates import Within
 from codefathom.stores.vectors.faiss_vectors import FaissStore
 from codefathom.types import Progress
 
@@ -230,3 +231,20 @@ def test_a_store_can_be_made_before_there_is_an_index(
         capsys.readouterr()
         assert main(["store", "list", target, *at]) == 0
     assert "new-" in capsys.readouterr().out
+
+
+def test_a_store_that_cannot_compare_all_may_miss_some(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Chroma, whose index is approximate whatever `store.exact` says: one of ten nearest is no difference."""
+    candidates = FaissStore.candidates
+
+    def without_the_third(store: FaissStore, vector: bytes, n: int, within: Within) -> list[tuple[int, float]]:
+        named = candidates(store, vector, n, within)
+        return named[:2] + named[3:]
+
+    monkeypatch.setattr(FaissStore, "candidates", without_the_third)
+    with Engine.open(str(shop)) as engine, pytest.raises(MismatchError, match="finds 9"):
+        engine.stores.move("faiss")
+    monkeypatch.setattr(FaissStore, "is_exact", False)
+    with Engine.open(str(shop)) as engine:
+        report = engine.stores.move("faiss")
+    assert (report.problem, report.same) == ("", 0.9)

@@ -87,6 +87,11 @@ class RescoredStore:
         return self._problem
 
     @property
+    def is_exact(self) -> bool:
+        """True if the store compares every vector; some cannot, whatever the settings say."""
+        return self._store.is_exact
+
+    @property
     def generation(self) -> int:
         """Generation of the catalogue that a search sees; -1 when there is nothing usable, or it was cleared.
 

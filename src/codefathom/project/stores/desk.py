@@ -144,7 +144,8 @@ def _compared(store: VectorStore, chosen: StoreSettings, opened: OpenedProject) 
     if damage := store.damage():
         return StoreReport(name, n_rows, 0.0, damage)
     share = _share_of_nearest(store, opened)
-    is_enough = share == 1.0 if chosen.exact else share >= _ENOUGH
+    is_exact = not isinstance(store, RescoredStore) or store.is_exact
+    is_enough = share == 1.0 if is_exact else share >= _ENOUGH
     return StoreReport(
         name, n_rows, share, "" if is_enough else f"it finds {share:.0%} of the nearest vectors of a sample"
     )
