@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -33,7 +34,7 @@ from codefathom.system.adapters import VECTOR_STORES, load
 from codefathom.types import Chunk, Filter
 from evals.benchmark import bench_folder, development
 from evals.memory import bytes_held, run_watched
-from evals.metrics import percentile
+from evals.metrics import Found, percentile
 from evals.report import headline, machine, number, table
 from evals.run import REPOSITORY, run_tools
 
@@ -185,7 +186,7 @@ def main(words: Sequence[str] | None = None) -> int:
             flat_ms = flat_ms or percentile(measured.query_ms, 50)
             lines.append(_line(name, n_rows, measured, n_bytes, flat_ms))
             print(table(COLUMNS, [lines[-1]]).splitlines()[-1], flush=True)
-    ranking = _rankings(arguments.ranking) if arguments.ranking else ""
+    ranking = _rankings(arguments.ranking, arguments.corpus) if arguments.ranking else ""
     print(ranking)
     if arguments.page:
         Path(arguments.page).write_text(_page(lines, ranking), encoding="utf-8")
@@ -317,10 +318,10 @@ def _line(name: str, n_rows: int, measured: Measured, n_bytes: int | None, flat_
     ]
 
 
-def _rankings(stores: str) -> str:
+def _rankings(stores: str, names: Sequence[str]) -> str:
     """Ask the development benchmark with each store; return a table."""
     trees = Path(os.environ.get("BENCH_CORPORA") or REPOSITORY / ".bench-corpora")
-    corpora = development(bench_folder(), trees, [])
+    corpora = development(bench_folder(), trees, names)
     lines, of_flat = [], None
     for name in ("flat", *stores.split(",")):
         kind, options = KINDS[name]
@@ -330,7 +331,7 @@ def _rankings(stores: str) -> str:
             (run,) = run_tools(["fathom"], corpora, peer_python=sys.executable, repeat=1).runs
             for key in chosen:
                 del os.environ[f"FATHOM_STORE__{key}"]
-        lists = [[answer.places for answer in outcome.answers] for outcome in run.outcomes]
+        lists = [[_inside(answer.places) for answer in outcome.answers] for outcome in run.outcomes]
         of_flat = of_flat or lists
         n_same = sum(
             one == other
@@ -340,6 +341,11 @@ def _rankings(stores: str) -> str:
         n_all = sum(map(len, lists))
         lines.append([name, f"{headline(run):.4f}", f"{n_same} of {n_all}"])
     return table(("store", "NDCG@10", "lists that are those of flat"), lines)
+
+
+def _inside(places: Sequence[Found]) -> list[Found]:
+    """Return places with paths below the tree, which each run copies into a folder of its own."""
+    return [place._replace(path=re.sub("^.*?/trees/[^/]+/", "", place.path)) for place in places]
 
 
 def _page(lines: Sequence[Sequence[str]], ranking: str) -> str:
@@ -363,6 +369,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--store", action="append", choices=KINDS, help="measure this store; all by default")
     parser.add_argument("--ranking", default="", help="stores whose ranking is compared, such as faiss,duckdb")
     parser.add_argument("--page", default="", help="write this page, such as docs/benchmarks-stores.md")
+    parser.add_argument("--corpus", action="append", default=[], help="rank in this corpus; in all by default")
     for name in ("--one", "--folder", "--url", "--data"):
         parser.add_argument(name, default="", help=argparse.SUPPRESS)
     return parser
