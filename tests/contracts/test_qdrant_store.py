@@ -7,9 +7,11 @@ server whose address is in QDRANT_URL.
 from __future__ import annotations
 
 import os
+import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.contracts.candidate_stores import StoreContract
@@ -29,6 +31,29 @@ class TestFolder(StoreContract):
 
     def connect(self, setup: StoreSetup) -> CandidateStore:
         return QdrantStore(setup._replace(options=setup.options._replace(url=f"{setup.folder.path}-qdrant")))
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_folder_that_is_replaced_while_it_is_copied_is_copied_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_told: bool
+) -> None:
+    """Whether the copy fails, or silently lacks what was removed already."""
+    contract = TestFolder()
+    writer, reader = (contract.connect(contract._setup(tmp_path)) for _ in range(2))
+    writer.apply(Change(contract._points({1: 1}), (), True, Label("owner", 1)))
+    copytree, copies = shutil.copytree, list[str]()
+
+    def replaced_meanwhile(source: str, target: str, *more: Any, **options: Any) -> str:
+        copies.append(source)
+        if len(copies) > 1:
+            return copytree(source, target, *more, **options)
+        writer.apply(Change(contract._points({2: 2, 3: 3}), (), True, Label("owner", 2)))
+        if is_told:
+            raise FileNotFoundError(source)
+        return target
+
+    monkeypatch.setattr(shutil, "copytree", replaced_meanwhile)
+    assert (reader.count(), reader.label()) == (2, Label("owner", 2))
 
 
 class TestServer(StoreContract):

@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from codefathom.errors import StoreAwayError, StoreError
+from codefathom.errors import StoreError
 
 _library: Any = import_module("qdrant_client")
 
@@ -40,10 +40,10 @@ class LocalQdrant:
     def reading(self, ask: Callable[[Any], _T]) -> _T:
         """Ask a client that has the points in memory. One thread at a time: the client is not made for more."""
         with self._lock:
-            name = self._current()
-            if self._client is None or name != self._opened:
+            while self._client is None or self._current() != self._opened:
                 self._close()
-                self._client, self._opened = self._copy(name), name
+                self._opened = self._current()
+                self._client = self._copy(self._opened)  # whole only if it still counts now: then nobody has removed it
             return ask(self._client)
 
     @contextmanager
@@ -100,6 +100,10 @@ class LocalQdrant:
         with tempfile.TemporaryDirectory(prefix="fathom-qdrant-", ignore_cleanup_errors=True) as copy:
             try:
                 shutil.copytree(os.path.join(self._folder, name), copy, dirs_exist_ok=True)
-            except OSError as error:  # replaced meanwhile
-                raise StoreAwayError(f"{self._folder!r} changes at this moment", hint="try again") from error
+            except OSError as error:
+                if self._current() != name:  # replaced meanwhile
+                    return None
+                raise StoreError(
+                    f"cannot read {self._folder!r}: {error}", hint="run `fathom store verify --fix`"
+                ) from error
             return _library.QdrantClient(path=copy, force_disable_check_same_thread=True)
