@@ -437,7 +437,7 @@ def test_projects_of_one_name_can_be_told_apart(page: Page, ready: ServedPage) -
         root = ready.folder / folder / "crm"
         root.mkdir(parents=True)
         (root / "fathom.toml").touch()
-        (root / "customer.py").write_text("def greet_customer():\n    return 'hello'\n")
+        (root / "customer.py").write_text(f"def greet_customer():\n    return 'hello, {folder}'\n")
         ready.add(root)
     page.goto(f"{ready.url}/search?q=greet+customer")
     expect(hits(page).filter(has_text="crm (first/crm)")).to_have_count(1)

@@ -246,10 +246,16 @@ class RescoredStore:
 
     def _by_store(self, question: _Question, where: Where | None) -> list[tuple[int, float]]:
         within = _within(question.allowed, where)
+        # An approximate index may name fewer of the allowed rows than there are.
+        may_lack = question.allowed is not None and not self._store.is_exact
+        if may_lack and within.keys is not None:
+            return self._rescored(question, within.keys)
         n = question.k + _MARGIN
         while True:
             listed = self._ask(partial(self._store.candidates, question.vector, n, within))
             best = self._rescored(question, [key for key, _ in listed])
+            if may_lack and len(listed) < n and len(best) < question.k:
+                return self._rescored(question, question.allowed or ())
             if len(listed) < n or self._is_settled(question, best, listed[-1][1]):
                 return best
             n *= _WIDER

@@ -95,6 +95,20 @@ def test_while_the_store_is_away_the_catalogue_gives_the_same(shop: Shop) -> Non
     assert shop.view.generation == shop.catalog.generation
 
 
+@pytest.mark.parametrize("most_keys", [10_000, 3])
+def test_a_filter_finds_all_though_an_approximate_index_names_fewer(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, most_keys: int
+) -> None:
+    """As HNSW does where many rows are equal; whether the filter is sent as keys or tested afterwards."""
+    exact = {len(allowed): shop.view.nearest(QUERY, 5, allowed) for allowed in ({3}, {3, 50}, set(range(20, 40)))}
+    monkeypatch.setattr(rescored, "MAX_KEYS", most_keys)
+    monkeypatch.setattr(Unplugged, "is_exact", False)
+    candidates = Unplugged.candidates
+    monkeypatch.setattr(Unplugged, "candidates", lambda *asked: candidates(*asked)[:1])
+    for allowed in ({3}, {3, 50}, set(range(20, 40))):
+        assert shop.view.nearest(QUERY, 5, allowed) == exact[len(allowed)]
+
+
 def test_it_is_asked_some_times_then_left_alone_and_is_back_by_itself(shop: Shop) -> None:
     shop.store.is_away, shop.store.n_asked = True, 0
     shop.view.nearest(QUERY, 5)
