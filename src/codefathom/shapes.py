@@ -55,12 +55,20 @@ def search_shape(result: SearchResult, *, whole: bool = True) -> dict[str, Any]:
 
 
 def federated_shape(
-    query: str, hits: Iterable[ProjectHit], results: Mapping[str, SearchResult], failed: Mapping[str, str]
+    query: str,
+    hits: Iterable[ProjectHit],
+    results: Mapping[str, SearchResult],
+    failed: Mapping[str, str],
+    *,
+    whole: bool = True,
 ) -> dict[str, Any]:
-    """Return the JSON of `fathom search --project … --json`: hits of several projects, and the state of each."""
+    """Return the JSON of `fathom search --project … --json`: hits of several projects, and the state of each.
+
+    Unless `whole`, a file has its best lines only.
+    """
     return {
         "query": query,
-        "hits": [{"project": item.project_id, **hit_shape(item.hit)} for item in hits],
+        "hits": [{"project": item.project_id, **hit_shape(item.hit, whole=whole)} for item in hits],
         "ranking": "rank in each project, weighted with the confidence of its result",
         "projects": [
             {

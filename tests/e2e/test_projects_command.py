@@ -66,6 +66,7 @@ def test_names_are_given_changed_and_forgotten(projects: Path, capsys: pytest.Ca
         (["add", "{}/zoo", "--name", "shop"], "'shop' is the name of {}/shop already"),
         (["add", "{}/zoo", "--name", "team"], "'team' would be a project and a group"),
         (["add", "{}/zoo", "--group", "shop"], "'shop' would be a project and a group"),
+        (["add", "{}/zoo", "--name", "new", "--group", "new"], "'new' would be a project and a group"),
         (["add", "{}/zoo", "--name", "../x"], "'../x' cannot be a name"),
         (["remove", "klingon"], "there is no project 'klingon'"),
         (["rename", "shop"], "needs the name of a project and --name"),
@@ -80,6 +81,11 @@ def test_wrong_names_are_clear_errors(
     assert main(["projects", *(word.format(named) for word in words)]) == 2
     assert said.format(named) in capsys.readouterr().err
     assert ProjectList().listed() == before
+
+
+def test_a_project_whose_folder_is_gone_can_be_renamed(named: Path) -> None:
+    shutil.rmtree(named / "zoo")
+    assert ProjectList().rename("zoo", "animals").root == str(named / "zoo")
 
 
 def test_one_question_to_several(named: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -142,6 +142,14 @@ def test_a_wrong_target_is_a_clear_error(shop: Path, action: str, target: str, s
     assert "secret" not in error.value.hint
 
 
+@pytest.mark.parametrize("target", ["chroma://[", "qdrant://[", "chroma://localhost:port", "qdrant://localhost:port"])
+def test_an_address_that_is_none_is_a_clear_error(shop: Path, target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["store", "test", target, "-C", str(shop)]) == 2
+    said = capsys.readouterr().err
+    assert "is no address" in said
+    assert "hint: " in said
+
+
 def test_an_action_without_a_store_says_what_is_missing(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["store", "move", "-C", str(shop)]) == 2
     assert "needs the name of a store" in capsys.readouterr().err

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.config.settings import StoreSettings
+from codefathom.errors import SettingsError, without_login
 from codefathom.providers.base import Embedder
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import Catalog
@@ -39,10 +40,25 @@ def vector_store(place: IndexedProject, catalog: Catalog, embedder: Embedder) ->
     from codefathom.stores.rescored import RescoredStore, RowsOf
     from codefathom.stores.vectors.candidates import StoreSetup
 
+    _check_address(place.store.url)
     options = _options(place)
     setup = StoreSetup(folder, embedder.dimensions, options, place.variables.get(VECTOR_STORES[kind].key_variable, ""))
     rows = RowsOf(catalog, embedder.name, owner, options.project, embedder.dimensions)
     return RescoredStore(adapter(setup), rows)
+
+
+def _check_address(url: str) -> None:
+    """Raise SettingsError for an http address that cannot be one: libraries of stores say so in many ways, and late."""
+    from urllib.parse import urlsplit
+
+    try:
+        is_sound = not url.startswith(("http://", "https://")) or urlsplit(url).port != 0
+    except ValueError:
+        is_sound = False
+    if not is_sound:
+        raise SettingsError(
+            f"{without_login(url)!r} is no address", hint="write store.url such as http://localhost:6333"
+        )
 
 
 def vector_folder(embedder: Embedder) -> str:
@@ -74,4 +90,5 @@ def store_project(root: str, store: StoreSettings) -> str:
     if store.project:
         return store.project
     digest = blake2b(root.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return f"{os.path.basename(root) or 'root'}-{digest}"
+    name = os.path.basename(root).encode("utf-8", "replace").decode()  # a name that is no text is none in a store
+    return f"{name or 'root'}-{digest}"

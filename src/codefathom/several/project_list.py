@@ -54,14 +54,9 @@ class ProjectList:
             raise UsageError(f"{path!r} is no folder", hint="name an existing folder")
         root = find_root(path)
         project = NamedProject(name or os.path.basename(root) or "root", root, tuple(dict.fromkeys(groups)))
-        there = {item.name: item for item in self.listed()}
-        taken = there.get(project.name)
-        if taken is not None and taken.root != root:
-            raise UsageError(f"{project.name!r} is the name of {taken.root} already", hint="give another with --name")
-        of_groups = {group for item in there.values() for group in item.groups}
-        if project.name in of_groups or (taken_by := set(groups) & there.keys()):
-            wrong = project.name if project.name in of_groups else sorted(taken_by)[0]
-            raise UsageError(f"{wrong!r} would be a project and a group", hint="choose another name")
+        taken = {item.name: item.root for item in self.listed()}.get(project.name, root)
+        if taken != root:
+            raise UsageError(f"{project.name!r} is the name of {taken} already", hint="give another with --name")
         self._write(project)
         return project
 
@@ -76,7 +71,8 @@ class ProjectList:
         project = self._named(name)
         if new in {item.name for item in self.listed()}:
             raise UsageError(f"there is a project {new!r} already", hint="choose another name")
-        renamed = self.add(project.root, new, project.groups)
+        renamed = project._replace(name=new)
+        self._write(renamed)
         self._folder.file(_file_name(name)).remove()
         return renamed
 
@@ -123,11 +119,17 @@ class ProjectList:
         return project if is_sound and _file_name(project.name) == file_name else None
 
     def _write(self, project: NamedProject) -> None:
+        """Check the names, and write. Raises UsageError, UnwritableError."""
         for name in (project.name, *project.groups):
             if not _NAME.fullmatch(name):
                 raise UsageError(
-                    f"{name!r} cannot be a name", hint="use up to 60 letters, digits, dots, dashes and underscores"
+                    f"{name!r} cannot be a name",
+                    hint="give one with --name: up to 60 letters, digits, dots, dashes and underscores",
                 )
+        listed = (*self.listed(), project)
+        both = {item.name for item in listed} & {group for item in listed for group in item.groups}
+        if both:
+            raise UsageError(f"{min(both)!r} would be a project and a group", hint="choose another name")
         try:
             self._base.make(private=True)
             self._folder.make()

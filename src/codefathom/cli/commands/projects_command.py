@@ -53,7 +53,8 @@ def search_several(options: SearchOptions, face: Face, explain: Callable[[Hit], 
     best = max(result.results.values(), key=lambda one: one.confidence)
     face.notes([*_notes(result), *([weak_note(best.confidence)] if is_weak else [])])
     if face.common.json:
-        face.write(to_json(federated_shape(options.query, result.hits, result.results, _reasons(result.failed))))
+        failed, whole = _reasons(result.failed), face.common.verbose
+        face.write(to_json(federated_shape(options.query, result.hits, result.results, failed, whole=whole)))
     else:
         hits = tuple(in_project(item) for item in result.hits)
         shown = replace(best, hits=hits[:MAX_WEAK] if is_weak and not options.anyway else hits)

@@ -51,12 +51,15 @@ def write_faiss_files(opened: OpenedProject, folder: str) -> int:
     indexes = {kind: faiss.IndexFlatL2(dimensions) for kind in INDEXES}
     try:
         os.makedirs(folder, exist_ok=True)
-        drafts = {name: os.path.join(folder, f".{name}.{os.getpid()}") for name in (*INDEXES.values(), METADATA)}
+        # Names that nobody can have put there before, as a link to elsewhere.
+        drafts = {
+            name: os.path.join(folder, f".{name}.{os.urandom(8).hex()}") for name in (*INDEXES.values(), METADATA)
+        }
         try:
-            with open(drafts[METADATA], "w", encoding="utf-8") as file:
+            with open(drafts[METADATA], "x", encoding="utf-8") as file:
                 _write_metadata(file, opened, indexes)
             for kind, name in INDEXES.items():
-                with open(drafts[name], "wb") as file:
+                with open(drafts[name], "xb") as file:
                     file.write(faiss.serialize_index(indexes[kind]).tobytes())
             for name, draft in drafts.items():
                 os.replace(draft, os.path.join(folder, name))

@@ -11,7 +11,7 @@ from codefathom.server.http.problem_json import ClosedError
 from codefathom.server.schemas.project_schemas import StoreActionIn, StoreReportOut, StoreStateOut
 from codefathom.server.state import ManagerHere, ServerState
 from codefathom.system.adapters import VECTOR_STORES
-from codefathom.types import StoreReport, StoreState
+from codefathom.types import StoreState
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
 Target: TypeAlias = Annotated[
@@ -44,12 +44,12 @@ def _add_actions(routes: APIRouter, state: ServerState) -> None:
     @routes.post("/projects/{project_id}/store/verify", summary="Compare a store with the index; repair it with fix")
     def verify(project_id: ProjectId, body: StoreActionIn, caller: ManagerHere) -> StoreReportOut:
         with state.projects.lease(project_id, caller) as engine:
-            return _report_out(engine.stores.verify(_named(body.target), repair=body.fix))
+            return StoreReportOut.model_validate(engine.stores.verify(_named(body.target), repair=body.fix))
 
     @routes.post("/projects/{project_id}/store/move", summary="Copy the vectors to a store, and use that from then on")
     def move(project_id: ProjectId, body: StoreActionIn, caller: ManagerHere) -> StoreReportOut:
         with state.projects.lease(project_id, caller) as engine:
-            return _report_out(engine.stores.move(_named(body.target)))
+            return StoreReportOut.model_validate(engine.stores.move(_named(body.target)))
 
     @routes.post("/projects/{project_id}/store/remove", summary="Remove what a store has of a project")
     def remove(project_id: ProjectId, body: StoreActionIn, caller: ManagerHere) -> StoreStateOut:
@@ -77,7 +77,3 @@ def _state_out(engine: Engine, state: StoreState) -> StoreStateOut:
         projects=dict(state.projects),
         choices=list(VECTOR_STORES),
     )
-
-
-def _report_out(report: StoreReport) -> StoreReportOut:
-    return StoreReportOut(store=report.store, n_rows=report.n_rows, same=report.same, problem=report.problem)

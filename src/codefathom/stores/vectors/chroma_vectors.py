@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import islice
+from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -25,8 +26,8 @@ _USUAL_PLACE = ("default_tenant", "default_database")
 _NAMESPACE = uuid.UUID("b3c1d0b8-8f0e-5a55-9a53-0b6f6a7f3c52")  # of the ids of labels
 _PAGE = 5_000  # rows that are listed at once
 _ATTEMPTS = 5  # to read a build that a writer may be replacing
-_REFUSED, _MISSING, _EXISTS, _TOO_MANY, _BROKEN = (401, 403), 404, 409, 429, 500
-_LEAST_FOLLOWED, _MOST_FOLLOWED = 32, 256  # vectors that a search in the graph follows
+_REFUSED, _MISSING, _TOO_MANY, _BROKEN = (401, 403), 404, 429, 500
+_FOLLOWED = 256  # vectors that a search in the graph follows
 
 
 class _Build(NamedTuple):
@@ -54,8 +55,10 @@ class ChromaStore:
         tenant, database = place if len(place) == len(_USUAL_PLACE) else _USUAL_PLACE
         self._path = f"/api/v2/tenants/{quote(tenant)}/databases/{quote(database)}/collections"
         # The first is for a server behind a gate, the second for the cloud.
-        keys = {"authorization": f"Bearer {setup.key}", "x-chroma-token": setup.key} if setup.key else {}
-        self._http = httpx.Client(base_url=f"{parts.scheme}://{parts.netloc}", headers=keys, timeout=options.timeout_s)
+        self._keys = {"authorization": f"Bearer {setup.key}", "x-chroma-token": setup.key} if setup.key else {}
+        self._server = f"{parts.scheme}://{parts.netloc}"
+        self._lock = Lock()  # of the next
+        self._http: httpx.Client | None = None
         self._ids: dict[str, str] = {}  # by the name of a collection
 
     # ---- state
@@ -139,10 +142,14 @@ class ChromaStore:
     def close(self) -> None:
         """Close the connections; the next question opens them again."""
         self._ids.clear()
+        with self._lock:
+            client, self._http = self._http, None
+        if client is not None:
+            client.close()
 
     def _new_build(self) -> str:
         options, name = self._options, self._begin + uuid.uuid4().hex[:8]
-        followed = options.hnsw_ef or _MOST_FOLLOWED
+        followed = options.hnsw_ef or _FOLLOWED
         graph = {"ef_construction": options.hnsw_ef_construct, "ef_search": followed, "max_neighbors": options.hnsw_m}
         self._make(name, {"hnsw": {"space": "cosine", **graph}})
         return name
@@ -242,10 +249,16 @@ class ChromaStore:
             self._ids[name] = str(self._ask("GET", f"{self._path}/{quote(name)}")["id"])
         return f"{self._path}/{self._ids[name]}/{action}"
 
+    def _opened(self) -> httpx.Client:
+        with self._lock:
+            if self._http is None:
+                self._http = httpx.Client(base_url=self._server, headers=self._keys, timeout=self._options.timeout_s)
+            return self._http
+
     def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         place = f"Chroma at {without_login(self._url)}"
         try:
-            reply = self._http.request(method, path, json=body)
+            reply = self._opened().request(method, path, json=body)
         except httpx.HTTPError as error:
             raise StoreAwayError(
                 f"{place} cannot be reached: {error or type(error).__name__}", hint="start it, or check store.url"

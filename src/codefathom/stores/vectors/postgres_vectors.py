@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import islice
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from codefathom.errors import StoreAwayError, StoreError, without_login
@@ -21,8 +21,6 @@ from codefathom.stores.vectors.payload import unit_rows
 
 _psycopg: Any = import_module("psycopg")
 _sql: Any = import_module("psycopg.sql")
-
-_T = TypeVar("_T")
 
 _TEXTS = (
     "project",
@@ -44,7 +42,7 @@ _LONGEST_NAME = 50  # bytes; PostgreSQL cuts names after 63, and those of indexe
 _WORTH_COUNTING = 1_000  # rows of a commit after which the planner gets new figures
 # Messages at connecting that waiting does not mend; there they come without a code.
 _REFUSALS = ("authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry")
-_NO_TABLE, _NO_EXTENSION, _NO_RIGHT, _OTHER_SIZE = "42P01", ("0A000", "58P01"), "42501", "22000"
+_NO_TABLE, _NO_EXTENSION, _NO_RIGHT = "42P01", ("0A000", "58P01"), "42501"
 _MAKING = 7_204_180_553  # number of the lock under which tables are made
 _PASSING = ("08", "40", "53", "57")  # classes of errors that pass: connection, conflict, resources, operator
 
@@ -138,13 +136,12 @@ class PostgresStore:
                     self._copy(copy, page)
                     n_rows += len(page)
             replaced = ", ".join(f"{name} = EXCLUDED.{name}" for name in _COLUMNS[1:])
-            own = [self._project]
             db.execute(
                 self._statement(
                     "DELETE FROM {table} AS row USING fathom_page AS page "
                     "WHERE row.project = %s AND row.key = page.key AND row.id <> page.id"
                 ),
-                own,
+                [self._project],
             )
             db.execute(
                 self._statement(
@@ -312,6 +309,7 @@ class PostgresStore:
                 self._idle.append(db)
         else:
             db.close()
+            self.close()  # the server may have been started again: then the idle ones are broken, too
 
     def _connect(self) -> Any:
         milliseconds = math.ceil(self._options.timeout_s * 1_000)
