@@ -8,7 +8,7 @@ PAGE := src/codefathom/server/static/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
 .PHONY: test test-long test-page-slowly test-llm test-trust check format docs demo web screenshots model
-.PHONY: bench bench-scale bench-answers bench-serving bench-stores test-qdrant
+.PHONY: bench bench-scale bench-answers bench-serving bench-stores bench-worktrees test-qdrant
 
 test: check $(PAGE)
 	$(BIN)/pytest -n 2 -m "not long and not llm"
@@ -83,6 +83,10 @@ bench-answers: $(INSTALLED)
 # A server under load on loopback; --short is a look at it.
 bench-serving: $(INSTALLED)
 	$(BIN)/python -m evals.serving --page docs/benchmarks-serving.md
+
+# BENCH_DIR and BENCH_CORPORA as above.
+bench-worktrees: $(INSTALLED)
+	$(BIN)/python -m evals.worktrees --page docs/benchmarks-worktrees.md
 
 # BENCH_DIR and BENCH_CORPORA as above, for the ranking. A million rows take an hour and 12 GB of memory.
 bench-stores: $(INSTALLED)

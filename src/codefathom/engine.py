@@ -77,6 +77,7 @@ _MENDED = (
 _NOT_REMEMBERED = "cannot write into {dir!r} that the index was checked; the next command will check it again"
 
 
+_LIKE_ANOTHER = "{root} has nearly the same files: the index begins with a copy of its index"
 _NOT_WHOLE = "the first `fathom index` has not finished: {how_far}; until then {what}"
 _RESTORED_FROM_ELSEWHERE = (
     "this backup was not made by you for this folder; the next run compares it with the files of the project"
@@ -311,6 +312,9 @@ class Engine:
                 weak=result.is_weak,
                 unanswerable=result.is_unanswerable,
                 plan=result.plan,
+                scale=" ".join(
+                    (result.mode, opened.views.model, self.settings.search.ranking, self.settings.rerank.model)
+                ),
             )
 
     def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
@@ -571,16 +575,32 @@ class Engine:
                 self._opened = None  # there may be room again; another thread may be reading the one that was open
             lock = self.opened.lock()
             yield from _waits(lock, wait_s, self.opened)
-            with held_lock(lock), self.opened.writing(lock) as stages:
-                from codefathom.index.indexing import run
+            with held_lock(lock):
+                if not full and self.settings.index.siblings:
+                    self._begin_with_sibling()
+                yield from self._write(lock, full=full, retry=retry, keep_rules=keep_rules)
 
-                if keep_rules and stages.doubt is None:  # of an index in doubt nothing is kept before the end
-                    kept_rules.keep_rules(self.opened.catalog, self.settings)
-                for event in run(stages, full=full, retry=retry, check=retry):
-                    if stages.doubt is not None and isinstance(event, IndexReport):
-                        self._checked(event, keep_rules=keep_rules)
-                    yield event
-                self._looked_at, self._behind = time.monotonic(), False
+    def _write(
+        self, lock: WriterLock, *, full: bool, retry: bool, keep_rules: bool
+    ) -> Generator[Progress | IndexReport, None, None]:
+        with self.opened.writing(lock) as stages:
+            from codefathom.index.indexing import run
+
+            if keep_rules and stages.doubt is None:  # of an index in doubt nothing is kept before the end
+                kept_rules.keep_rules(self.opened.catalog, self.settings)
+            for event in run(stages, full=full, retry=retry, check=retry):
+                if stages.doubt is not None and isinstance(event, IndexReport):
+                    self._checked(event, keep_rules=keep_rules)
+                yield event
+            self._looked_at, self._behind = time.monotonic(), False
+
+    def _begin_with_sibling(self) -> None:
+        """Begin a first index with that of a worktree, clone or copy of this project, where this user has one."""
+        from codefathom.project.stores.sibling import begin_with_sibling
+
+        opened = self.opened
+        if opened.is_known and not opened.catalog.generation and (root := begin_with_sibling(opened)):
+            self._on_wait(_LIKE_ANOTHER.format(root=root))
 
     def _checked(self, report: IndexReport, *, keep_rules: bool) -> None:
         """Remember that the index was compared with the tree, and tell of what was wrong in it."""

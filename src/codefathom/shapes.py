@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from codefathom.search.federation import ProjectHit, order_of
 from codefathom.text.printable import cut_line, escape_json
 from codefathom.types import (
     Backup,
@@ -26,7 +27,6 @@ from codefathom.types import (
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, Source, StageTrace
-    from codefathom.search.federation import ProjectHit
 
 
 def to_json(value: object) -> str:
@@ -69,7 +69,7 @@ def federated_shape(
     return {
         "query": query,
         "hits": [{"project": item.project_id, **hit_shape(item.hit, whole=whole)} for item in hits],
-        "ranking": "rank in each project, weighted with the confidence of its result",
+        "ranking": order_of(results.values()),
         "projects": [
             {
                 "project": name,

@@ -205,6 +205,7 @@ class SearchResult:
     weak: bool = False  # so little confidence that most likely nothing here answers
     unanswerable: bool = False  # it is weak, and no word of the question is here or the confidence is next to nothing
     plan: SearchPlan = SearchPlan()
+    scale: str = ""  # scores of results with the same text here can be compared
 
 
 @dataclass(frozen=True, slots=True)

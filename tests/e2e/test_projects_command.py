@@ -12,6 +12,7 @@ from codefathom.cli import main
 from codefathom.config.settings import EmbedSettings, Settings
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
+from codefathom.search.federation import BY_RANK, BY_SCORE, order_of
 from codefathom.several.federated import Federation
 from codefathom.several.project_list import ProjectList
 
@@ -93,6 +94,7 @@ def test_one_question_to_several(named: Path, capsys: pytest.CaptureFixture[str]
     said = json.loads(capsys.readouterr().out)
     assert (said["hits"][0]["project"], said["hits"][0]["path"]) == ("zoo", "zoo.py")
     assert [item["project"] for item in said["projects"]] == ["copy", "shop", "zoo"]
+    assert said["ranking"] == BY_SCORE
     assert main(["search", "--all", "price of a gift"]) == 0
     assert capsys.readouterr().out.startswith("copy/extra.py:")
     assert main(["search", "--all", "--dir", "shop", "--json", "price of an order"]) == 0
@@ -142,6 +144,7 @@ def test_two_models_in_one_process(named: Path) -> None:
         result = projects.search("feed the kangaroo", mode="vector", limit=20)
         assert {item.project_id for item in result.hits} == {"shop", "zoo"}
         assert (set(result.results), result.failed) == ({"shop", "zoo"}, {})
+        assert order_of(result.results.values()) == BY_RANK
         sizes = {engine.opened.embedder.dimensions for engine in projects.engines.values()}
     assert sizes == {64, 256}
 
@@ -150,6 +153,45 @@ def test_symbols_of_several(named: Path) -> None:
     with Federation.open(is_all=True) as projects:
         result = projects.symbols("feed_the_kangaroo")
     assert [(name, item.symbol.name) for name, item in result.symbols] == [("zoo", "feed_the_kangaroo")]
+
+
+def test_commands_ask_several(named: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["symbols", "-p", "team", "-p", "zoo", "feed_the_kangaroo"]) == 0
+    assert capsys.readouterr().out.startswith("zoo/zoo.py:1  function feed_the_kangaroo")
+    assert main(["symbols", "--all", "klingon"]) == 1
+    assert main(["related", "--all", "@@total_cents"]) == 0
+    said = capsys.readouterr()
+    assert {line.split("/")[0].strip() for line in said.out.splitlines() if "/" in line} == {"shop", "copy"}
+    assert "zoo" not in said.err
+    assert main(["related", "-p", "team", "--json", "shop/shop/pricing.py"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["projects"]) == {"shop"}
+    assert main(["related", "--all", "@@klingon"]) == 2
+    assert main(["context", "--all", "--json", "--max-files", "4", "feed the kangaroo"]) == 0
+    context = json.loads(capsys.readouterr().out)
+    assert context["files"][0]["path"] == "zoo/zoo.py"
+    assert "feed_the_kangaroo" in context["files"][0]["text"]
+    assert main(["ask", "--all", "where is the kangaroo fed"]) == 0
+    assert "zoo/zoo.py" in capsys.readouterr().out
+    assert main(["ask", "--all", "--pin", "shop/shop/pricing.py", "--contexts-only", "where is the kangaroo fed"]) == 0
+    paths = [item["path"] for item in json.loads(capsys.readouterr().out)["files"]]
+    assert {"shop/shop/pricing.py", "zoo/zoo.py"} <= set(paths)
+    assert main(["ask", "--all", "--agent", "where is the kangaroo fed"]) == 2
+    assert "one project only" in capsys.readouterr().err
+
+
+def test_a_text_that_was_given_belongs_to_no_project(named: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (named / "notes.txt").write_text("Kangaroos eat grass.\n")
+    note = str(named / "notes.txt")
+    assert main(["ask", "--all", "--doc", note, "--contexts-only", "where is the kangaroo fed"]) == 0
+    paths = [item["path"] for item in json.loads(capsys.readouterr().out)["files"]]
+    assert [path for path in paths if "notes" in path] == [note]
+
+
+def test_an_answer_names_a_project_that_fails(named: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (named / "shop" / "fathom.toml").write_text("[search]\nlimit = 0\n")
+    for command in ("ask", "context", "symbols"):
+        assert main([command, "--all", "kangaroo"]) == 0
+        assert "shop: " in capsys.readouterr().err
 
 
 def test_what_means_nothing_is_an_error(projects: Path) -> None:

@@ -150,6 +150,7 @@ OURS = {
     "codefathom.stores.vectors.flat_vectors",
     "codefathom.stores.vectors.nearest",
     "codefathom.stores.views",
+    "codefathom.stores.write_errors",
     "codefathom.system",
     "codefathom.system.adapters",
     "codefathom.system.extras",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from codefathom.cli.display.output import Output, shown_message
@@ -17,6 +17,7 @@ from codefathom.text.printable import show_name, show_text
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import AnswerStep
+    from codefathom.several.federated import Federation
 
 
 class Face:
@@ -110,6 +111,14 @@ class Face:
         self.notes(settings.refused.values())
         self.note(self._adoption())
         return Engine.open(self._folder(), settings=settings, on_progress=show, on_wait=self._note_once)
+
+    def open_chosen(self, names: Sequence[str], *, is_all: bool) -> Engine | Federation:
+        """Open the projects of --project or --all, else the one that the command is about."""
+        if not names and not is_all:
+            return self.open()
+        from codefathom.several.federated import Federation
+
+        return Federation.open(names, is_all=is_all, settings_of=self.settings_of, on_wait=self.note)
 
     def note_indexing(self) -> None:
         """Write a summary of the indexing that this command had to do first."""

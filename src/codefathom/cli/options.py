@@ -78,6 +78,8 @@ class SymbolsOptions(NamedTuple):
     path: str = ""
     kind: str = ""
     limit: int = 50
+    project: tuple[str, ...] = ()
+    all: bool = False
 
 
 class FilesOptions(NamedTuple):
@@ -100,6 +102,8 @@ class RelatedOptions(NamedTuple):
     common: Common
     target: str
     depth: int = 1
+    project: tuple[str, ...] = ()
+    all: bool = False
 
 
 class ContextOptions(NamedTuple):
@@ -114,6 +118,8 @@ class ContextOptions(NamedTuple):
     filter: tuple[str, ...] = ()
     anyway: bool = False
     notice: str = ""  # printed on stderr before the context
+    project: tuple[str, ...] = ()
+    all: bool = False
 
 
 class AskOptions(NamedTuple):
@@ -136,6 +142,8 @@ class AskOptions(NamedTuple):
     rag: bool = False  # `fathom --rag`: without a language model it is `fathom context`
     explain: bool = False
     shell: bool = False
+    project: tuple[str, ...] = ()
+    all: bool = False
 
 
 class StatusOptions(NamedTuple):
@@ -385,6 +393,7 @@ COMMANDS = (
             Option(("--path",), "list only symbols in this file or below this folder", "PATH"),
             Option(("--kind",), "list only symbols of this kind, such as function, or import for imports", "NAME"),
             Option(("-n", "--limit"), "maximum number of symbols", "N", kind=int, low=1, high=1_000_000),
+            *_SEVERAL,
         ),
         SymbolsOptions,
         ("fathom symbols parse", "fathom symbols --kind class --path src"),
@@ -417,6 +426,7 @@ COMMANDS = (
                 low=1,
                 high=5,
             ),
+            *_SEVERAL,
         ),
         RelatedOptions,
         ("fathom related src/app.py --depth 2", "fathom related @@authenticate"),
@@ -430,6 +440,7 @@ COMMANDS = (
             Option(("--max-files",), "maximum number of files", "N", setting="context.max_files"),
             Option(("--max-tokens",), "maximum number of tokens", "N", setting="context.window"),
             *_FILTERS,
+            *_SEVERAL,
             _ANYWAY,
             _REFRESH,
         ),
@@ -449,6 +460,7 @@ COMMANDS = (
             _URL,
             _MAX_SOURCES,
             *_FILTERS,
+            *_SEVERAL,
             _ANYWAY,
             Option(
                 ("--contexts-only",),

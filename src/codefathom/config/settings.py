@@ -629,6 +629,13 @@ class IndexSettings(NamedTuple):
             remote=True,
         ),
     ] = False
+    siblings: Annotated[
+        bool,
+        SettingRule(
+            "Begin the first index of a worktree, clone or copy of a project that you have indexed with a copy of "
+            "that index, and then read and compare each file.",
+        ),
+    ] = True
 
 
 class ServerSettings(NamedTuple):

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar, cast
 
 from codefathom.answer.answer_types import Answer, AnswerRequest
 from codefathom.answer.ask import AnswerSources, Text, ask
-from codefathom.answer.budget import Shares, shares, sizes
+from codefathom.answer.budget import NameOf, Shares, shares, sizes
 from codefathom.answer.prompting import latest
 from codefathom.answer.stages.answer_run import AnswerProject, AnswerQuestion, Models
 from codefathom.answer.stages.gather import PrintedForm, gather, materials
@@ -97,12 +97,18 @@ def kept_short(result: SearchResult) -> SearchResult:
 
 def context(opened: OpenedProject, result: SearchResult, size: ContextSize) -> Context:
     """Return the files of a prompt within a window of tokens."""
-    settings = opened.place.settings.context
-    files = materials(result, Lines(opened).text)[: size.max_files]
+    return packed(opened.place.settings, result, size, Lines(opened).text, naming(opened))
+
+
+def packed(
+    settings: Settings, result: SearchResult, size: ContextSize, text: Callable[[str], str], name_of: NameOf
+) -> Context:
+    """Return the files of a result, whole while they fit, else their lines; `text` and `name_of` know them by path."""
+    files = materials(result, text)[: size.max_files]
     # Nothing is kept back: the window is all that this context may take.
-    full = shares(size.max_tokens, settings.full_text_ratio, 0.0).full
-    form = PrintedForm(size.format_name, counter(settings.tokenizer_path))
-    gathered = gather(result.query, files, Shares(full, size.max_tokens - full), form, naming(opened))
+    full = shares(size.max_tokens, settings.context.full_text_ratio, 0.0).full
+    form = PrintedForm(size.format_name, counter(settings.context.tokenizer_path))
+    gathered = gather(result.query, files, Shares(full, size.max_tokens - full), form, name_of)
     return replace(gathered, degraded=result.degraded, weak=result.weak)
 
 

@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING
 
 from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
 from codefathom.config.settings import Settings, StoreSettings
-from codefathom.errors import (
-    DamagedError,
-    IndexingError,
-    ProviderError,
-    SettingsError,
-    UnwritableError,
-)
+from codefathom.errors import DamagedError, IndexingError, ProviderError, SettingsError, UnwritableError
 from codefathom.index.chunk import ChunkLimits
 from codefathom.index.plan import Recipe
 from codefathom.project.kept_rules import scan_rules, with_kept
@@ -33,11 +27,12 @@ from codefathom.search.retrieve import Sources
 from codefathom.source.origin import Originals, Tree
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
-from codefathom.stores.folder import Folder, writing_error
+from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
 from codefathom.stores.lock import WriterLock, held_lock
 from codefathom.stores.registry import Registry
 from codefathom.stores.views import Views
+from codefathom.stores.write_errors import writing_error
 
 if TYPE_CHECKING:
     from codefathom.index.doubt import Doubt

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from codefathom.project.location import OWN_NAMES, Location, index_place
-from codefathom.stores.folder import Folder, writing_error
+from codefathom.stores.folder import Folder
 from codefathom.stores.lock import writer_lock
 from codefathom.stores.registry import Registry
+from codefathom.stores.write_errors import writing_error
 
 
 def remove_index(place: Location, *, wait_s: float, leave_store: Callable[[], None] = lambda: None) -> int:

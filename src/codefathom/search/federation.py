@@ -14,7 +14,10 @@ from codefathom.types import Hit, SearchResult
 # half the confidence begins after the third hit of the other.
 RRF_K = 2
 
+BY_SCORE = "score in its project times the confidence of that project's result, less for each place further down"
+BY_RANK = "rank in its project, weighted with the confidence of that project's result, as models or modes differ"
 
+_LEAST_TRUST = 0.01  # of a result without confidence, so that its hits keep an order
 _LEAST_COPIED = 3  # lines: shorter places are equal by chance, and are copies only where their paths are equal, too
 
 
@@ -25,28 +28,47 @@ class ProjectHit(NamedTuple):
     hit: Hit
 
 
-def merge(results: Mapping[str, SearchResult], limit: int) -> tuple[ProjectHit, ...]:
-    """Return the best hits of all projects, best first, the best with score 1.
+def order_of(results: Iterable[SearchResult]) -> str:
+    """Return the words for what orders the hits of several projects: BY_SCORE or BY_RANK."""
+    return BY_SCORE if len({result.scale for result in results}) <= 1 else BY_RANK
 
-    Scores of two projects cannot be compared, ranks can: each hit counts by its rank in its own project, and each
-    project by how far its result can be trusted. Equal files of two projects are there once, with the first of them. A
-    single result stays as it is.
+
+def merge(results: Mapping[str, SearchResult], limit: int) -> tuple[ProjectHit, ...]:
+    """Return the best hits of all projects, best first.
+
+    Where all projects have the same model and the same kind of search, a score counts times how far the result of its
+    project can be trusted, and less with each place, so that a project whose scores are high does not fill the list:
+    docs/decisions.md has the figures. Else scores cannot be compared, but ranks can: each hit counts by its rank in its
+    own project, and the best has score 1. Equal files of two projects are there once, with the first of them. A single
+    result stays as it is.
     """
     if len(results) == 1:
         return tuple(ProjectHit(name, hit) for name, result in results.items() for hit in result.hits[:limit])
+    ranked = _by_score(results) if order_of(results.values()) == BY_SCORE else _by_rank(results)
+    return tuple(islice(_without_copies(ranked), limit))
+
+
+def _by_score(results: Mapping[str, SearchResult]) -> list[ProjectHit]:
+    hits = [
+        ProjectHit(name, replace(hit, score=hit.score * trust * (RRF_K + 1) / (RRF_K + rank)))
+        for name, result in results.items()
+        for trust in (max(result.confidence, _LEAST_TRUST),)
+        for rank, hit in enumerate(result.hits, start=1)
+    ]
+    return sorted(hits, key=lambda item: -item.hit.score)
+
+
+def _by_rank(results: Mapping[str, SearchResult]) -> Iterator[ProjectHit]:
     hits = [ProjectHit(name, hit) for name, result in results.items() for hit in result.hits]
     sides: list[dict[int, float]] = []
     for result in results.values():
         start = sum(map(len, sides))
         sides.append({start + place: hit.score for place, hit in enumerate(result.hits)})
-    weights = [max(result.confidence, 0.01) for result in results.values()]
+    weights = [max(result.confidence, _LEAST_TRUST) for result in results.values()]
     fused = reciprocal_rank(sides, weights, RRF_K)
     best = max(fused.values(), default=1.0)
-    ranked = (
-        ProjectHit(hits[place].project_id, replace(hits[place].hit, score=score / best))
-        for place, score in fused.items()
-    )
-    return tuple(islice(_without_copies(ranked), limit))
+    for place, score in fused.items():
+        yield ProjectHit(hits[place].project_id, replace(hits[place].hit, score=score / best))
 
 
 def _without_copies(hits: Iterable[ProjectHit]) -> Iterator[ProjectHit]:

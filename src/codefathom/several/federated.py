@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import NamedTuple, Self, TypeVar
+from typing import NamedTuple, Self, TypeVar, cast
 
+from codefathom.agent.loop import Event
+from codefathom.answer.answer_types import Answer, AnswerRequest
+from codefathom.answer.ask import AnswerSources, Text
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine, OnProgress, OnWait
 from codefathom.errors import FathomError, UsageError
+from codefathom.project.answer_setup import HITS_PER_FILE, ContextSize, kept_short
 from codefathom.search.federation import ProjectHit, merge
+from codefathom.several.joined import as_one, ask_several, context
 from codefathom.several.project_list import ProjectList
-from codefathom.types import FoundSymbol, Level, Mode, SearchResult, Where
+from codefathom.several.side_by_side import outcomes
+from codefathom.types import Context, FoundSymbol, Level, Mode, RelatedResult, SearchResult, Where
 
-_MOST_AT_ONCE = 8
 _T = TypeVar("_T")
 
 
@@ -34,8 +38,17 @@ class FederatedSymbols(NamedTuple):
     failed: Mapping[str, FathomError]
 
 
+class FederatedRelated(NamedTuple):
+    """Connections of a file or symbol, in each project that has it."""
+
+    results: Mapping[str, RelatedResult]
+    failed: Mapping[str, FathomError]
+
+
 class Federation:
     """Opened projects, by name. Safe to ask from several threads."""
+
+    root = ""  # paths begin with the name of a project, not with a folder
 
     def __init__(self, engines: Mapping[str, Engine], unopened: Mapping[str, FathomError] | None = None) -> None:
         """Take opened projects, and the errors of those that could not be opened."""
@@ -70,6 +83,11 @@ class Federation:
                 unopened[item.name] = error
         return cls(engines, unopened)
 
+    @property
+    def settings(self) -> Settings:
+        """The settings of the first project, which hold for an answer. Raises its error if none could be opened."""
+        return self._first().settings
+
     def search(
         self,
         query: str,
@@ -82,9 +100,8 @@ class Federation:
     ) -> FederatedSearch:
         """Return the best places in all projects; see `Engine.search`.
 
-        Scores of two projects cannot be compared: hits are put together by their rank in their own project and by how
-        far that project's result can be trusted. Equal files of two projects are listed once. Raises the error of the
-        first project if all of them fail.
+        Hits are ordered by score where the projects have the same model, else by rank; see `search.federation.merge`.
+        Equal files of two projects are listed once. Raises the error of the first project if all of them fail.
         """
         results, failed = self._outcomes(
             lambda engine: engine.search(query, limit=limit, level=level, mode=mode, where=where, min_score=min_score)
@@ -92,11 +109,60 @@ class Federation:
         most = limit or max(self.engines[name].settings.search.limit for name in results)
         return FederatedSearch(merge(results, most), results, failed)
 
-    def symbols(self, query: str = "", *, kind: str = "", limit: int = 50) -> FederatedSymbols:
+    def symbols(self, query: str = "", *, path: str = "", kind: str = "", limit: int = 50) -> FederatedSymbols:
         """Return symbols by name, at most `limit` of each project; see `Engine.symbols`."""
-        answers, failed = self._outcomes(lambda engine: engine.symbols(query, kind=kind, limit=limit))
+        answers, failed = self._outcomes(lambda engine: engine.symbols(query, path=path, kind=kind, limit=limit))
         pairs = tuple((name, symbol) for name, symbols in answers.items() for symbol in symbols)
         return FederatedSymbols(pairs, failed)
+
+    def related(self, target: str, *, depth: int = 1) -> FederatedRelated:
+        """Return the connections of a file or symbol in each project that has it; see `Engine.related`.
+
+        A path may begin with the name of a project; then only that one is asked.
+        """
+        name, _, rest = target.partition("/")
+        if rest and name in self.engines:
+            return FederatedRelated({name: self.engines[name].related(rest, depth=depth)}, {})
+        return FederatedRelated(*self._outcomes(lambda engine: engine.related(target, depth=depth)))
+
+    def context(
+        self,
+        query: str,
+        *,
+        max_files: int | None = None,
+        max_tokens: int | None = None,
+        where: Where | None = None,
+        format_name: str = "files",
+        anyway: bool = False,
+    ) -> Context:
+        """Return the files of all projects that a prompt needs; see `Engine.context`. Paths begin with the project.
+
+        Limits that are not given are those of the first project.
+        """
+        first = self.settings.context
+        size = ContextSize(max_files or first.max_files, max_tokens or first.window, format_name)
+        limit = HITS_PER_FILE * size.max_files
+        results, failed = self._outcomes(lambda engine: engine.search(query, limit=limit, level="chunk", where=where))
+        result = as_one(results, failed, limit)
+        return context(self.engines, result if anyway else kept_short(result), size)
+
+    def ask(self, request: str | AnswerRequest) -> Answer:
+        """Return one answer from all projects. See `ask_events`."""
+        *_, answer = self.ask_events(request)
+        return cast("Answer", answer)
+
+    def ask_events(self, request: str | AnswerRequest) -> Iterator[AnswerSources | Text | Answer]:
+        """Yield the sources, the text and the answer as `Engine.ask_events` does. Paths begin with the project.
+
+        Settings and models are those of the first project.
+        """
+        request = AnswerRequest(request) if isinstance(request, str) else request
+        self._first()
+        return ask_several(self.engines, request, self._unopened)
+
+    def investigate(self, request: str | AnswerRequest) -> Iterator[Event | Text | Answer]:
+        """Raise UsageError: an agent works in one project."""
+        raise UsageError("an agent can answer about one project only", hint="name one project, or leave out --agent")
 
     def close(self) -> None:
         """Close the projects."""
@@ -115,16 +181,14 @@ class Federation:
     def _outcomes(self, ask: Callable[[Engine], _T]) -> tuple[dict[str, _T], dict[str, FathomError]]:
         """Ask each project, and return answers and errors by project. Raises the first error if there is no answer."""
 
-        def outcome(engine: Engine) -> _T | FathomError:
-            try:
-                return ask(engine)
-            except FathomError as error:
-                return error
-
-        with ThreadPoolExecutor(max(min(_MOST_AT_ONCE, len(self.engines)), 1)) as pool:
-            outcomes = dict(zip(self.engines, pool.map(outcome, self.engines.values()), strict=True))
-        failed = self._unopened | {name: item for name, item in outcomes.items() if isinstance(item, FathomError)}
-        answers = {name: item for name, item in outcomes.items() if not isinstance(item, FathomError)}
+        answers, failed = outcomes(ask, self.engines)
+        failed = self._unopened | failed
         if not answers:
             raise next(iter(failed.values()))
         return answers, failed
+
+    def _first(self) -> Engine:
+        """Return the first project. Raises the error of the first if none could be opened."""
+        if not self.engines:
+            raise next(iter(self._unopened.values()))
+        return next(iter(self.engines.values()))

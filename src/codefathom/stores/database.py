@@ -12,10 +12,11 @@ from threading import Lock, RLock, get_ident, local
 from typing import Any, BinaryIO
 
 from codefathom.errors import DamagedError, IndexingError, LockedError, UnwritableError, UsageError
-from codefathom.stores.folder import File, file_at, free_bytes, free_text, no_room, writing_error
+from codefathom.stores.folder import File, file_at
 from codefathom.stores.lock import writer_lock
 from codefathom.stores.seal import damaged_blocks, logged_blocks, new_seal, read_seal, write_seal
 from codefathom.stores.sqlite import connect
+from codefathom.stores.write_errors import free_bytes, free_text, no_room, writing_error
 from codefathom.text.expressions import is_match
 
 _WAIT_S = 30.0  # for another writer's transaction; readers never wait in WAL mode

@@ -26,8 +26,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
-from codefathom.errors import IndexingError, UnwritableError
-from codefathom.text.printable import size
+from codefathom.errors import IndexingError
 
 _HAS_OPENAT = {os.open, os.stat, os.unlink, os.mkdir, os.rmdir, os.rename} <= os.supports_dir_fd
 _NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -233,6 +232,34 @@ class File:
                 file.write(content)
             return True
 
+    def take(self, source: File) -> None:
+        """Become another file: a second name of it where the disk can do that, else a copy.
+
+        For files that nobody changes in place. Raises UnsafeError when it is no regular file, RefusedError, OSError.
+        """
+        with source.open() as opened, _entered(self.folder) as inside:
+            inside.clear(self.name)
+            with suppress(OSError, NotImplementedError), _entered(source.folder) as there:
+                there.link(source.name, inside, self.name)
+                if os.path.samestat(os.fstat(opened.fileno()), os.stat(self.path, follow_symlinks=False)):
+                    return
+            inside.clear(self.name)
+            self.replace(iter(lambda: opened.read(_COPIED_AT_ONCE), b""))
+
+    def clone(self, source: File) -> None:
+        """Become a copy of another file, which shares its room until one of them changes, where the disk can do that.
+
+        Btrfs, XFS and bcachefs can. Raises UnsafeError when it is no regular file, RefusedError, OSError.
+        """
+        with source.open() as opened, os.fdopen(self.descriptor(), "r+b") as new:
+            new.truncate()
+            left = os.fstat(opened.fileno()).st_size if hasattr(os, "copy_file_range") else 0
+            with suppress(OSError):  # two disks, or one that cannot
+                while left and (n_bytes := os.copy_file_range(opened.fileno(), new.fileno(), left)):
+                    left -= n_bytes
+            opened.seek(new.seek(0, os.SEEK_END))
+            new.writelines(iter(lambda: opened.read(_COPIED_AT_ONCE), b""))
+
     def descriptor(self) -> int:
         """Open to read and write in place; an entry that is no file, or has another name, is replaced by an empty file.
 
@@ -270,6 +297,7 @@ class File:
 
 
 _ATTEMPTS = 100
+_COPIED_AT_ONCE = 1 << 20  # bytes
 
 
 def folder_at(place: Folder | str) -> Folder:
@@ -286,48 +314,6 @@ def index_folder(path: str, root: str) -> Folder:
     """Return the folder of an index. Inside the project no part of it below `root` may be a link, else not the last."""
     base = root if path.startswith(os.path.join(root, "")) else os.path.dirname(path)
     return Folder(base, tuple(os.path.normpath(os.path.relpath(path, base)).split(os.sep)))
-
-
-def writing_error(message: str, folder: Folder, error: OSError) -> IndexingError:
-    """Return an error for the user: the failed action and its cause; for a full disk its folder and free space."""
-    if error.errno in _NO_ROOM:
-        return no_room(message, folder)
-    kind = UnwritableError if error.errno in _NO_RIGHT else IndexingError
-    return kind(
-        f"{message} in {folder.path!r}: {error.strerror or error}",
-        hint="give yourself the right to write there, or set FATHOM_INDEX_DIR to a folder that can be written",
-    )
-
-
-def no_room(message: str, folder: Folder) -> UnwritableError:
-    """Return the error of a full disk. The index before is whole: each change is made at once or not at all."""
-    return UnwritableError(
-        f"{message}: no room on the disk of {folder.path!r}, {free_text(folder)} free; the index is as it was before",
-        hint="make room on this disk (or raise your quota), then try again",
-    )
-
-
-def free_bytes(folder: Folder) -> int | None:
-    """Return the free bytes on the disk of a folder; None where the system does not tell."""
-    place = folder.path
-    while not os.path.isdir(place) and os.path.dirname(place) != place:
-        place = os.path.dirname(place)
-    import shutil  # noqa: PLC0415 -- a search must not pay for it
-
-    try:
-        return shutil.disk_usage(place).free
-    except OSError:
-        return None
-
-
-def free_text(folder: Folder) -> str:
-    """Return the free space on the disk of a folder, in words."""
-    free = free_bytes(folder)
-    return "an unknown amount" if free is None else size(free)
-
-
-_NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
-_NO_RIGHT = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 def kind_of(status: os.stat_result) -> str:
@@ -387,6 +373,15 @@ class _Inside(NamedTuple):
 
     def rename(self, old: str, new: str) -> None:
         os.replace(self.at(old), self.at(new), src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
+
+    def link(self, name: str, other: _Inside, new: str) -> None:
+        os.link(
+            self.at(name),
+            other.at(new),
+            src_dir_fd=self.descriptor,
+            dst_dir_fd=other.descriptor,
+            follow_symlinks=False,
+        )
 
     def entries(self) -> Iterator[os.DirEntry[str]]:
         """Yield the entries of the folder."""

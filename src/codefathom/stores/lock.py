@@ -10,7 +10,8 @@ from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 
 from codefathom.errors import LockedError
-from codefathom.stores.folder import Folder, folder_at, kind_of, writing_error
+from codefathom.stores.folder import Folder, folder_at, kind_of
+from codefathom.stores.write_errors import writing_error
 
 if sys.platform == "win32":
     import msvcrt

@@ -9,6 +9,7 @@ later one of the same repository, does not carry the word. Losing the state fold
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import blake2b
 from typing import NamedTuple
@@ -47,6 +48,16 @@ class Registry:
             return ""
         *lines, word = content.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n")
         return word if lines == expected else ""
+
+    def places(self) -> Iterator[IndexPlace]:
+        """Yield the indexes that are known, the latest first; some may be gone."""
+        files = [self._folder.file(name) for name in self._folder.names()]
+        stamps = {file: file.status() for file in files}
+        for file in sorted(files, key=lambda file: -(status.st_mtime_ns if (status := stamps[file]) else 0)):
+            with suppress(OSError, IndexingError, ValueError):
+                first, root, folder, *_ = file.read(_MAX_BYTES).decode("ascii").split("\n")
+                if first == _FIRST_LINE:
+                    yield IndexPlace(_path(root), _path(folder), "")
 
     def add(self, place: IndexPlace, word: str) -> bool:
         """Store an index that was made or checked; return False when that cannot be written."""
@@ -93,3 +104,16 @@ def _lines(place: IndexPlace) -> list[str] | None:
     numbers = (folder.st_dev, folder.st_ino, catalogue.st_dev, catalogue.st_ino)
     # A line end in a path would look like another line: written as Python writes it.
     return [_FIRST_LINE, ascii(place.root), ascii(os.path.realpath(place.folder)), " ".join(map(str, numbers))]
+
+
+def _path(written: str) -> str:
+    """Return the path that `ascii` has written. Raises ValueError."""
+    from ast import literal_eval  # noqa: PLC0415 -- a search must not pay for it
+
+    try:
+        path = literal_eval(written)
+    except SyntaxError as error:
+        raise ValueError(written) from error
+    if not isinstance(path, str):
+        raise ValueError(written)
+    return path

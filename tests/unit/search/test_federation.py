@@ -8,18 +8,18 @@ from itertools import count
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.search.federation import merge
+from codefathom.search.federation import BY_RANK, BY_SCORE, merge, order_of
 from codefathom.types import Chunk, Hit, SearchResult
 
 _numbers = count()
 
 
-def result(confidence: float, *scores: float) -> SearchResult:
+def result(confidence: float, *scores: float, scale: str = "") -> SearchResult:
     hits = tuple(
         Hit(Chunk(f"{next(_numbers)}", f"f{place}.py", "python", "function", "", (), 1, 2, "x"), score, {})
         for place, score in enumerate(sorted(scores, reverse=True))
     )
-    return SearchResult("q", hits, "chunk", "hybrid", confidence, 1)
+    return SearchResult("q", hits, "chunk", "hybrid", confidence, 1, scale=scale or f"model {next(_numbers)}")
 
 
 def places(results: dict[str, SearchResult], limit: int = 100) -> list[str]:
@@ -37,6 +37,14 @@ def test_a_project_that_is_less_sure_comes_later_and_not_last() -> None:
 
 def test_one_project_keeps_its_scores() -> None:
     assert [hit.hit.score for hit in merge({"a": result(0.1, 0.6, 0.5)}, 10)] == [0.6, 0.5]
+
+
+def test_with_equal_models_a_score_counts_by_the_trust_in_its_project() -> None:
+    results = {"a": result(0.5, 0.9, 0.8, scale="m"), "b": result(0.8, 0.6, 0.1, scale="m")}
+    assert places(results) == ["b0", "a0", "a1", "b1"]
+    assert [round(item.hit.score, 2) for item in merge(results, 3)] == [0.48, 0.45, 0.3]
+    assert order_of(results.values()) == BY_SCORE
+    assert order_of([*results.values(), result(0.1, scale="n")]) == BY_RANK
 
 
 def test_copies_are_there_once_with_the_first_project() -> None:

@@ -237,7 +237,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Find places in several projects, merged by rank */
+        /** Find places in several projects, merged into one list */
         post: operations["search_federated_search_post"];
         delete?: never;
         options?: never;

@@ -24,6 +24,7 @@ from codefathom.engine import Engine
 from codefathom.errors import SourceError, UsageError
 from codefathom.providers.base import Message
 from codefathom.search.question.query import unwrap
+from codefathom.several.federated import Federation
 from codefathom.shapes import answer_shape, to_json, trace_shape
 from codefathom.text.printable import show_text
 from codefathom.types import Context, Where
@@ -94,7 +95,7 @@ def _refuse(options: AskOptions, chosen: str, others: Iterable[str]) -> None:
 def contexts(options: AskOptions, face: Face) -> Context:
     """Return the sources of an answer that is not written: the answering model is not asked."""
     with (
-        face.open() as engine,
+        face.open_chosen(options.project, is_all=options.all) as engine,
         closing(ask_events(options.query, question_inputs(options, engine, face), engine)) as events,
     ):
         face.note_indexing()
@@ -121,7 +122,7 @@ def _context_of(query: str, selection: AnswerSources, count: CountTokens) -> Con
 def run(options: AskOptions, face: Face) -> int:
     """Answer one question. Return 1 without a source, 2 when the model failed."""
     check_trace(options.trace)
-    with face.open() as engine:
+    with face.open_chosen(options.project, is_all=options.all) as engine:
         inputs = question_inputs(options, engine, face)
         answer = show(ask_events(options.query, inputs, engine), face)
     if face.common.json:
@@ -134,11 +135,11 @@ def run(options: AskOptions, face: Face) -> int:
     return SUCCESS if answer.sources and NOT_FOUND not in answer.degraded else NO_RESULT
 
 
-def question_inputs(options: AskOptions, engine: Engine, face: Face) -> QuestionInputs:
+def question_inputs(options: AskOptions, engine: Engine | Federation, face: Face) -> QuestionInputs:
     """Read the files, pages and filters that the options name. Raises UsageError and SourceError."""
     return QuestionInputs(
         where(options, engine.root),
-        tuple(inside_project(path, engine.root) for path in options.pin),
+        tuple(inside_project(path, engine.root) if engine.root else path for path in options.pin),
         dict(documents(options.doc, options.url, face)),
         options.agent,
         options.anyway,
@@ -148,7 +149,7 @@ def question_inputs(options: AskOptions, engine: Engine, face: Face) -> Question
 
 
 def ask_events(
-    question: str, inputs: QuestionInputs, engine: Engine, history: Sequence[Message] = ()
+    question: str, inputs: QuestionInputs, engine: Engine | Federation, history: Sequence[Message] = ()
 ) -> Generator[AnswerSources | Text | Event | Answer, None, None]:
     """Yield the events of an answer, the answer last; closing it ends the call of the model."""
     request = AnswerRequest(

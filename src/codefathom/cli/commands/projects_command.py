@@ -1,20 +1,20 @@
-"""`fathom projects`, and `fathom search` in several projects."""
+"""`fathom projects`, and commands that ask several projects at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from codefathom.cli.display.render import paths_text, search_text
+from codefathom.cli.display.render import paths_text, related_text, search_text, symbols_text
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import where
-from codefathom.cli.options import ProjectsOptions, SearchOptions
+from codefathom.cli.options import ProjectsOptions, RelatedOptions, SearchOptions, SymbolsOptions
 from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import in_project
 from codefathom.search.ranking.confidence import MAX_WEAK, weak_note
 from codefathom.several.federated import FederatedSearch, Federation
 from codefathom.several.project_list import NamedProject, ProjectList
-from codefathom.shapes import federated_shape, to_json
+from codefathom.shapes import federated_shape, plain_shape, symbols_shape, to_json
 from codefathom.text.printable import show_text
 from codefathom.types import Hit, SearchResult
 
@@ -46,8 +46,7 @@ def run(options: ProjectsOptions, face: Face) -> int:
 
 def search_several(options: SearchOptions, face: Face, explain: Callable[[Hit], Iterable[str]]) -> int:
     """Print the best places of several projects, each path with its project before it. Return 1 without hits."""
-    names = options.project
-    with Federation.open(names, is_all=options.all, settings_of=face.settings_of, on_wait=face.note) as projects:
+    with _opened(options, face) as projects:
         result = projects.search(options.query, where=where(options, ""), min_score=options.min_score)
     is_weak = all(one.weak for one in result.results.values())
     best = max(result.results.values(), key=lambda one: one.confidence)
@@ -68,9 +67,53 @@ def search_several(options: SearchOptions, face: Face, explain: Callable[[Hit], 
     return 0 if result.hits else 1
 
 
+def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
+    """Print definitions by name, each path with its project before it. Return 1 without any."""
+    with _opened(options, face) as projects:
+        result = projects.symbols(options.query, path=options.path, kind=options.kind, limit=options.limit)
+    listed = [replace(item, path=f"{name}/{item.path}") for name, item in result.symbols]
+    face.notes(_failures(result.failed))
+    if face.common.json:
+        shape = symbols_shape(options.query, listed, len(listed))
+        face.write(to_json({**shape, "failed": _reasons(result.failed)}))
+    else:
+        face.write(symbols_text(listed, face.style))
+    if not listed:
+        face.note(f"no symbol matches {options.query!r}; `fathom search` also searches the text")
+    return 0 if listed else 1
+
+
+def related_in_several(options: RelatedOptions, face: Face) -> int:
+    """Print what a file or symbol is connected with in each project that has it. Return 1 without any."""
+    with _opened(options, face) as projects:
+        result = projects.related(options.target, depth=options.depth)
+    # A name that is in one project only is no failure of the others.
+    failed = {name: error for name, error in result.failed.items() if not isinstance(error, UsageError)}
+    face.notes(_failures(failed))
+    if face.common.json:
+        shapes = {name: plain_shape(one) for name, one in result.results.items()}
+        face.write(to_json({"target": options.target, "projects": shapes, "failed": _reasons(failed)}))
+    for name, one in result.results.items():
+        if not face.common.json:
+            edges = tuple(replace(edge, path=f"{name}/{edge.path}") for edge in one.edges)
+            face.write(related_text(replace(one, edges=edges), face.style))
+        face.note(f"{name}: {one.completeness.rstrip('.')}")
+    return 0 if any(one.edges for one in result.results.values()) else 1
+
+
+def _opened(options: SearchOptions | SymbolsOptions | RelatedOptions, face: Face) -> Federation:
+    return Federation.open(options.project, is_all=options.all, settings_of=face.settings_of, on_wait=face.note)
+
+
+def _failures(failed: Mapping[str, FathomError]) -> list[str]:
+    return [f"{name}: {reason}" for name, reason in _reasons(failed).items()]
+
+
 def _notes(result: FederatedSearch) -> list[str]:
-    failed = [f"{name}: {reason}" for name, reason in _reasons(result.failed).items()]
-    return [*failed, *(f"{name}: {note}" for name, one in result.results.items() for note in _doubts(one))]
+    return [
+        *_failures(result.failed),
+        *(f"{name}: {note}" for name, one in result.results.items() for note in _doubts(one)),
+    ]
 
 
 def _doubts(result: SearchResult) -> list[str]:

@@ -102,6 +102,10 @@ def _explainer(explain: bool) -> Callable[[Hit], Iterable[str]]:
 
 def symbols(options: SymbolsOptions, face: Face) -> int:
     """Print definitions by name."""
+    if options.project or options.all:
+        from codefathom.cli.commands.projects_command import symbols_of_several
+
+        return symbols_of_several(options, face)
     with face.open() as engine:
         path = inside_project(options.path, engine.root) if options.path else ""
         symbols = engine.symbols(options.query, path=path, kind=options.kind, limit=options.limit)
@@ -151,6 +155,10 @@ def completion(options: CompletionOptions, face: Face) -> int:
 
 def related(options: RelatedOptions, face: Face) -> int:
     """Print the files and symbols connected with a file or symbol, and how complete the list is."""
+    if options.project or options.all:
+        from codefathom.cli.commands.projects_command import related_in_several
+
+        return related_in_several(options, face)
     with face.open() as engine:
         result = engine.related(_target(options.target, engine.root), depth=options.depth)
     face.note_indexing()
@@ -181,7 +189,7 @@ def context(options: ContextOptions, face: Face) -> int:
     """Print whole files for a prompt."""
     face.note(options.notice)
     options = options._replace(query=_question(options.query, face))
-    with face.open() as engine:
+    with face.open_chosen(options.project, is_all=options.all) as engine:
         format_name = "json" if face.common.json else options.format
         counted = "files" if format_name == "json" else format_name
         result = engine.context(

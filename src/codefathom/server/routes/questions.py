@@ -22,8 +22,8 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import BusyError, NotFoundError
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed
-from codefathom.server.routes.several import ask_several
 from codefathom.server.state import ServerState
+from codefathom.several.joined import ask_several
 
 
 @dataclass(frozen=True, slots=True)

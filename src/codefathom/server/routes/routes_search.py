@@ -44,7 +44,7 @@ def router(state: ServerState) -> APIRouter:
     routes = APIRouter(tags=["search"])
 
     @routes.post(
-        "/federated/search", summary="Find places in several projects, merged by rank", response_model=SearchOut
+        "/federated/search", summary="Find places in several projects, merged into one list", response_model=SearchOut
     )
     @routes.post("/search", summary="Find places in one project or in several", response_model=SearchOut)
     async def search(body: SearchIn, caller: CallerHere, request: Request) -> Response:

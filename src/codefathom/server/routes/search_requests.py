@@ -21,11 +21,13 @@ from codefathom.server.http.problem_json import LeftError, NotFoundError, NotInd
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.state import ServerState
+from codefathom.several.side_by_side import outcomes
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
 from codefathom.types import Context, Level, Mode, SearchResult, Where
 
 USUAL_LIMIT = 10
+_MOST_AT_ONCE = 2  # projects: each takes a process, and others want to search, too
 _T = TypeVar("_T")
 
 
@@ -189,22 +191,19 @@ def _search_task(
 def search_several(
     state: ServerState, caller: Caller, project_ids: Sequence[str], request: SearchKey, until: float
 ) -> FederatedResult:
-    """Return the results of a search in projects, merged by rank; an error in one project does not stop the others.
+    """Return the results of a search in projects, merged; an error in one project does not stop the others.
 
     Raises the FathomError of the first when none can answer.
     """
-    answered = [_answer(state, caller, project_id, request, until) for project_id in project_ids]
-    results = {item.project_id: item.result for item in answered if item.result}
+    results, failed = outcomes(
+        lambda project_id: search(state, caller, project_id, request, until),
+        {project_id: project_id for project_id in project_ids},
+        most_at_once=_MOST_AT_ONCE,
+    )
     if not results:
-        raise next(item.error for item in answered if item.error)
-    return FederatedResult(merge(results, request.limit or USUAL_LIMIT), tuple(answered))
-
-
-def _answer(state: ServerState, caller: Caller, project_id: str, request: SearchKey, until: float) -> ProjectResult:
-    try:
-        return ProjectResult(project_id, search(state, caller, project_id, request, until))
-    except FathomError as error:  # a path or symbol that a question names may be in one project only
-        return ProjectResult(project_id, None, error)
+        raise next(iter(failed.values()))
+    answered = tuple(ProjectResult(name, results.get(name), failed.get(name)) for name in project_ids)
+    return FederatedResult(merge(results, request.limit or USUAL_LIMIT), answered)
 
 
 class ContextBudget(NamedTuple):

@@ -21,8 +21,9 @@ from codefathom.stores.catalog.foreign import mark
 from codefathom.stores.catalog.schema import FORMAT, prepared
 from codefathom.stores.catalog.writing import put_meta
 from codefathom.stores.database import Database, set_aside
-from codefathom.stores.folder import File, file_at, writing_error
+from codefathom.stores.folder import File, file_at
 from codefathom.stores.sqlite import connect
+from codefathom.stores.write_errors import writing_error
 from codefathom.types import Backup
 
 _MARK = b"fathom backup 1\n"
@@ -49,7 +50,7 @@ def write_backup(source: sqlite3.Connection, path: str, root: str, made_at_ns: i
         try:
             new.remove()  # of a process that was killed
             new.make(private=True)
-            n_documents, n_chunks = _copy(source, new)
+            n_documents, n_chunks = copy_database(source, new)
             with os.fdopen(new.descriptor(), "r+b") as file:
                 digest = _digest(file)
                 backup = Backup(root, made_at_ns, n_documents, n_chunks, file.tell())
@@ -84,18 +85,39 @@ def restore_backup(catalogue: File, path: str, word: str, sign: Sign) -> tuple[B
             is_ours = bool(signature) and signature == sign(_signed(backup, digest))
             _take(restored, file, backup.n_bytes, digest, path)
         _make_new(restored, path, word if is_ours else "")
-        set_aside(catalogue)
-        catalogue.folder.rename(restored.name, catalogue.name)
-        with suppress(OSError):
-            catalogue.folder.rename(restored.name + ".seal", catalogue.name + ".seal")
-            catalogue.forget_aside()
+        put_in_place(restored, catalogue)
     except OSError as error:
         raise writing_error("cannot restore the index", catalogue.folder, error) from error
     finally:
-        for end in ("", "-wal", "-shm", ".seal"):
-            with suppress(OSError):
-                restored.folder.remove(restored.name + end)
+        forget(restored)
     return backup, is_ours
+
+
+def put_in_place(new: File, catalogue: File) -> None:
+    """Give a new catalogue, which nobody has open, the name of the old one. Raises OSError, IndexingError."""
+    set_aside(catalogue)
+    catalogue.folder.rename(new.name, catalogue.name)
+    with suppress(OSError):
+        catalogue.folder.rename(new.name + ".seal", catalogue.name + ".seal")
+        catalogue.forget_aside()
+
+
+def forget(new: File) -> None:
+    """Remove what is left of a catalogue that was not put in place."""
+    for end in ("", "-wal", "-shm", ".seal", ".damaged"):
+        with suppress(OSError):
+            new.folder.remove(new.name + end)
+
+
+def copy_database(source: sqlite3.Connection, new: File) -> tuple[int, int]:
+    """Copy a database as it is at this moment, and return its numbers of documents and chunks."""
+    with closing(connect(new, wait_s=0.0)) as copy:
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")  # one file, with nothing beside it
+        (n_documents,), (n_chunks,) = copy.execute(
+            "SELECT count(*) FROM documents UNION ALL SELECT count(*) FROM chunks"
+        ).fetchall()
+    return n_documents, n_chunks
 
 
 def _refuse_others(place: File, path: str) -> None:
@@ -110,17 +132,6 @@ def _ends_with_mark(file: BinaryIO) -> bool:
     n_bytes = file.seek(0, os.SEEK_END)
     file.seek(max(0, n_bytes - len(_MARK)))
     return file.read(len(_MARK)) == _MARK
-
-
-def _copy(source: sqlite3.Connection, new: File) -> tuple[int, int]:
-    """Copy a database, and return its numbers of documents and chunks."""
-    with closing(connect(new, wait_s=0.0)) as copy:
-        source.backup(copy)
-        copy.execute("PRAGMA journal_mode = DELETE")  # one file, with nothing beside it
-        (n_documents,), (n_chunks,) = copy.execute(
-            "SELECT count(*) FROM documents UNION ALL SELECT count(*) FROM chunks"
-        ).fetchall()
-    return n_documents, n_chunks
 
 
 def _digest(file: BinaryIO) -> str:

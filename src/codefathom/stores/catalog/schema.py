@@ -11,8 +11,9 @@ from types import MappingProxyType
 from codefathom.errors import DamagedError, IndexingError
 from codefathom.stores.catalog.writing import put_meta
 from codefathom.stores.database import Database, failure, is_damage, is_marked, set_aside
-from codefathom.stores.folder import File, UnsafeError, writing_error
+from codefathom.stores.folder import File, UnsafeError
 from codefathom.stores.sqlite import use_log
+from codefathom.stores.write_errors import writing_error
 
 # 1: before the first release. 2: embeddings carry the generation in which they came. 3: rows that are shown carry a
 # checksum, and the file has a seal. 5: chunks have a column.

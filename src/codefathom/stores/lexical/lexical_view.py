@@ -14,7 +14,8 @@ import tantivy
 
 from codefathom.errors import IndexingError
 from codefathom.stores.base import FIELDS, Fields
-from codefathom.stores.folder import Folder, UnsafeError, folder_at, writing_error
+from codefathom.stores.folder import Folder, UnsafeError, folder_at
+from codefathom.stores.write_errors import writing_error
 
 FORMAT = 4  # 1, 2: before the first release; 4: with checksums of the files
 ANALYZER = "whitespace"  # the terms are made by tokens.py; stemming them would need the same in `search`
@@ -190,6 +191,23 @@ class LexicalView:
         with self._guarded():
             return _search(index, _query(index.schema, words, weights), k, allowed)
         return []
+
+    def take(self, other: Folder) -> None:
+        """Take over the committed files of a view of the same catalogue in another folder; see `File.take`.
+
+        tantivy never changes a file in place, except those it replaces as a whole, which are copied. Raises OSError.
+        """
+        state = LexicalView(other, self._owner)._read_state()
+        if not state.folder or state.is_open:
+            return
+        target, source = self.folder.below(state.folder), other.below(state.folder)
+        target.make()
+        for file in state.files:
+            if file.name != _META:
+                target.file(file.name).take(source.file(file.name))
+        for name in (_META, _MANAGED):
+            target.file(name).replace([source.file(name).read(_MAX_MANAGED)])
+        self._write_state(state)
 
     def close(self) -> None:
         """Release files. Uncommitted changes are dropped."""

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from codefathom.errors import StoreError
-from codefathom.stores.folder import File, writing_error
+from codefathom.stores.folder import File
 from codefathom.stores.vectors.candidates import Change, Label, Point, StoreSetup, Within
 from codefathom.stores.vectors.payload import unit_rows
+from codefathom.stores.write_errors import writing_error
 
 duckdb: Any = import_module("duckdb")
 

@@ -22,9 +22,10 @@ from zlib import crc32
 import numpy as np
 
 from codefathom.errors import StoreError
-from codefathom.stores.folder import File, writing_error
+from codefathom.stores.folder import File
 from codefathom.stores.vectors.candidates import Change, Label, Point, StoreSetup, Within
 from codefathom.stores.vectors.payload import FILTERED, unit_rows
+from codefathom.stores.write_errors import writing_error
 
 faiss: Any = import_module("faiss")  # its stubs do not know the names of its parameters
 

@@ -16,8 +16,9 @@ from zlib import crc32
 import simsimd
 
 from codefathom.stores.base import Row
-from codefathom.stores.folder import File, Folder, folder_at, writing_error
+from codefathom.stores.folder import File, Folder, folder_at
 from codefathom.stores.vectors.nearest import NO_ROWS, Table, check_length, nearest_rows
+from codefathom.stores.write_errors import writing_error
 from codefathom.types import Matrix, Where
 
 _MAGIC = b"fathomv3"  # 3: with a checksum of the rows
@@ -162,6 +163,11 @@ class FlatVectorStore:
         self.close()
         if self._file.folder.exists():
             self._file.remove()
+
+    def take(self, other: Folder) -> None:
+        """Take over the file of a view of the same catalogue in another folder; see `File.take`. Raises OSError."""
+        self._file.folder.make()
+        self._file.take(other.file(_FILE))
 
     problem = ""  # a file beside the index is never away
 

@@ -1,0 +1,30 @@
+"""The same question to several projects at the same time; an error of one is kept beside the answers of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from codefathom.errors import FathomError
+
+_MOST_AT_ONCE = 8
+_P = TypeVar("_P")
+_T = TypeVar("_T")
+
+
+def outcomes(
+    ask: Callable[[_P], _T], projects: Mapping[str, _P], *, most_at_once: int = _MOST_AT_ONCE
+) -> tuple[dict[str, _T], dict[str, FathomError]]:
+    """Ask each project, and return answers and errors by its name, in the order of the projects."""
+
+    def outcome(project: _P) -> _T | FathomError:
+        try:
+            return ask(project)
+        except FathomError as error:
+            return error
+
+    with ThreadPoolExecutor(max(min(most_at_once, len(projects)), 1)) as pool:
+        all_of_them = dict(zip(projects, pool.map(outcome, projects.values()), strict=True))
+    failed = {name: item for name, item in all_of_them.items() if isinstance(item, FathomError)}
+    return {name: item for name, item in all_of_them.items() if not isinstance(item, FathomError)}, failed
