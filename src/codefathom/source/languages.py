@@ -307,6 +307,11 @@ def language_named(name: str) -> str:
     return _OTHER_NAMES.get(folded) or _BY_EXTENSION.get(folded, "")
 
 
+def extensions_of(language: str) -> list[str]:
+    """Return the extensions by which files of a language are known, in order."""
+    return sorted(extension for extension, name in _BY_EXTENSION.items() if name == language)
+
+
 def refine(path: str, language: str, text: str) -> str:
     """Decide by the text where one extension serves several languages, such as `.h`, `.m` or `.pl`."""
     extension = path.rpartition(".")[2].lower()

@@ -641,3 +641,14 @@ def test_fortran_in_fixed_form(name: str, code: str, expected: str) -> None:
     assert document is not None
     assert document.problems == ()
     assert [f"{symbol.name} {symbol.doc}" for symbol in document.symbols] == [expected]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_samples_show_all_that_a_query_captures(language: str) -> None:
+    documents = [document_of(name) for name, sample in SAMPLES.items() if sample.language == language]
+    kinds = {symbol.kind for document in documents for symbol in document.symbols}
+    uses = {reference.kind for document in documents for reference in document.references}
+    grammar = load(language)
+    captures = {grammar.names.capture_name(index) for index in range(grammar.names.capture_count)}
+    assert set(grammar.kinds) - kinds == {"prototype"} & set(grammar.kinds)
+    assert {kind for kind in ("import", "call", "type") if f"reference.{kind}" in captures} <= uses

@@ -24,6 +24,11 @@ def import_candidates(name: str, language: str, path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(candidate for candidate in every if candidate and ".." not in candidate.split("/")))
 
 
+def has_custom(language: str) -> bool:
+    """Return True if imports of a language tell where their files lie."""
+    return _BY_LANGUAGE.get(language) is not None
+
+
 def written_out(name: str) -> list[str]:
     """Return the names that `a.{b, c => d}` or `a::{b, c as d}` is short for; a group inside a group is left out."""
     match = re.fullmatch(r"([^{}]*)\{(.*)\}", name, re.DOTALL)
