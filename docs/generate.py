@@ -1,4 +1,4 @@
-"""Write docs/cli.md, settings.md, languages.md and http-api.md from what the program itself uses: `python docs/generate.py`."""
+"""Write cli.md, settings.md, languages.md and http-api.md from what the program uses: `python docs/generate.py`."""
 
 from __future__ import annotations
 
@@ -187,17 +187,23 @@ def _range(setting: DeclaredSetting) -> str:
 LANGUAGES_INTRODUCTION = """\
 # Languages
 
-Codefathom reads every text file. For the languages in this table it also knows the syntax: a test compares the table with
-the queries in `src/codefathom/parse/queries`.
+Codefathom reads every text file. For the languages in this table it also knows the syntax: a test compares the table
+with the queries in `src/codefathom/parse/queries`.
 
 - **symbols**: the kinds of definitions that `fathom symbols` and `@@name` find. A function in a class counts as a
   method, in Objective-C a variable that is `const` as a constant.
-- **imports**: what a file imports is known; "files" means that `fathom related` also finds the imported files of the project.
+- **imports**: what a file imports is known; "files" means that `fathom related` also finds the imported files of the
+  project.
 - **references**: the uses that `fathom related @@name` finds, by name.
 - **cuts**: a file is divided between its definitions, not in the middle of one.
 
 A file with errors is read as far as possible. A language is chosen by the name of the file, by its first line, and for
 `.h`, `.m`, `.pl`, `.t`, `.r` and `.cls` by its text. `fathom doctor` lists the languages whose grammars can be loaded.
+"""
+
+LANGUAGES_END = """\
+Markdown and reStructuredText have sections and links. With a language model, `parse.chain` with `llm` finds symbols in
+other languages, too.
 """
 
 # What a reader would expect of a language and does not get.
@@ -220,15 +226,11 @@ MISSING = {
 
 def languages_page() -> str:
     """Return docs/languages.md: what each query captures."""
-    rows = ["| language | endings | symbols | imports | references | cuts | missing |", "| --- | --- | --- | --- | --- | --- | --- |"]
-    rows += [_language(name) for name in languages()]
+    columns = ("language", "endings", "symbols", "imports", "references", "cuts", "missing")
+    rows = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}", *map(_language, languages())]
     others = sorted(CODE - set(languages()))
-    return f"{GENERATED}\n{LANGUAGES_INTRODUCTION}\n" + "\n".join(rows) + (
-        "\n\nCode in these languages is found by its words and its meaning, and is divided at blank lines: "
-        + ", ".join(others)
-        + ".\nMarkdown and reStructuredText have sections and links. With a language model, `parse.chain` with `llm` finds symbols "
-        "in other languages, too.\n"
-    )
+    closing = "Code in these languages is found by its words and its meaning, and is cut at blank lines: "
+    return "\n".join([GENERATED, LANGUAGES_INTRODUCTION, *rows, "", f"{closing}{', '.join(others)}.", LANGUAGES_END])
 
 
 def _language(name: str) -> str:

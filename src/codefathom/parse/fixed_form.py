@@ -1,6 +1,6 @@
 """Fortran in fixed form, with its columns of punched cards → free form. Pure; bytes keep their places.
 
-In fixed form a comment has a C or * in its first column, and a line that goes on from the one above a sign in its sixth.
+In fixed form a comment has a C or * in its first column; a line that goes on from the one above has a sign in column 6.
 """
 
 from __future__ import annotations

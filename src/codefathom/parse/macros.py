@@ -1,4 +1,4 @@
-"""C, C++ and Objective-C before the preprocessor: macros that stand where the grammar expects nothing become spaces. Pure.
+"""C, C++ and Objective-C before the preprocessor: macros where the grammar expects nothing become spaces. Pure.
 
 `NAMESPACE_BEGIN` alone on a line, `class EXPORT_API Name {` or `int size() const LOCKS_EXCLUDED(mutex);` are no C++ for
 a parser that does not expand macros: whole classes would be lost. In Objective-C `NS_ENUM(type, Name)` becomes an enum.

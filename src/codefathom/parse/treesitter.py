@@ -225,7 +225,7 @@ def _uses(nodes: Iterable[Node], data: bytes, names: set[int]) -> Iterator[tuple
         start, end = node.start_byte, node.end_byte
         if 1 < end - start <= _MAX_NAME_BYTES and start not in seen:
             seen.add(start)
-            name = _CONSTRUCTOR.sub(b"", data[start:end]).strip(b"\"`")
+            name = _CONSTRUCTOR.sub(b"", data[start:end]).strip(b'"`')
             if b"\n" not in name:
                 yield node.start_point[0] + 1, name.decode("utf-8", "replace")
 

@@ -265,7 +265,9 @@ _CPP = (
 _OBJC = r"(?m)^[ \t]*(?:@(?:interface|protocol|class|implementation|end|property|import)\b|#[ ]*import\b)"
 _MATLAB = r"(?m)^[ \t]*(?:function\b|classdef\b|%)"
 _MATHEMATICA = r"(?m)^[ \t]*(?:\(\*|BeginPackage\[|\w+\[\w*_)"
-_PERL = r"(?m)^#!.*perl|^[ \t]*(?:use|no|require|package|our|my|sub)[ \t]+[\w:$@%({]|^=(?:head1|pod|cut)\b|\$_\b|@ARGV\b"
+_PERL = (
+    r"(?m)^#!.*perl|^[ \t]*(?:use|no|require|package|our|my|sub)[ \t]+[\w:$@%({]|^=(?:head1|pod|cut)\b|\$_\b|@ARGV\b"
+)
 _PROLOG = r"(?m)^:-|^[a-z]\w*(?:\([^()\n]*\))?[ \t]*:-|^[a-z]\w*\([^()\n]*\)\.[ \t]*(?:%.*)?$"
 _REBOL = r"(?i)\A\s*(?:rebol|red)[ \t]*\["
 _LATEX_CLASS = r"\\(?:ProvidesClass|NeedsTeXFormat|LoadClass|ProvidesExplClass)\b"

@@ -10,7 +10,8 @@ from codefathom.search.graph.imports import import_candidates
 
 LANGUAGES = tuple(
     """bash c clojure cpp csharp dart elixir erlang fortran go groovy haskell hcl java javascript julia kotlin lua
-    markdown objc ocaml perl php powershell python r ruby rust scala solidity sql svelte swift tsx typescript vue zig""".split()  # noqa: SIM905 -- one name a line would be longer than the tests
+    markdown objc ocaml perl php powershell python r ruby rust scala solidity sql svelte swift
+    tsx typescript vue zig""".split()  # noqa: SIM905 -- one name a line would be longer than the tests
 )
 
 
