@@ -1,4 +1,4 @@
-"""Write docs/cli.md, settings.md and http-api.md from what the program itself uses: `python docs/generate.py`."""
+"""Write cli.md, settings.md, languages.md and http-api.md from what the program uses: `python docs/generate.py`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ from codefathom.cli.options import COMMANDS, COMMON_OPTIONS, Command, Option
 from codefathom.config.configuration import ALIASES
 from codefathom.config.project_file import permission_of
 from codefathom.config.settings import DeclaredSetting, Settings, declared_settings
+from codefathom.parse.grammars import languages, load
+from codefathom.search.graph.imports import has_custom
 from codefathom.server.app import create_app
 from codefathom.server.server_config import ServerConfig
+from codefathom.source.languages import CODE, extensions_of
+from codefathom.types import SYMBOL_KINDS
 
 HERE = Path(__file__).parent
 GENERATED = "<!-- Written by `python docs/generate.py`; a test fails when it is stale. -->"
@@ -180,6 +184,76 @@ def _range(setting: DeclaredSetting) -> str:
     return f" At least {rule.low}." if rule.high is None else f" From {rule.low} to {rule.high}."
 
 
+LANGUAGES_INTRODUCTION = """\
+# Languages
+
+Codefathom reads every text file. For the languages in this table it also knows the syntax: a test compares the table
+with the queries in `src/codefathom/parse/queries`.
+
+- **symbols**: the kinds of definitions that `fathom symbols` and `@@name` find. A function in a class counts as a
+  method, in Objective-C a variable that is `const` as a constant.
+- **imports**: what a file imports is known; "files" means that `fathom related` also finds the imported files of the
+  project.
+- **references**: the uses that `fathom related @@name` finds, by name.
+- **cuts**: a file is divided between its definitions, not in the middle of one.
+
+A file with errors is read as far as possible. A language is chosen by the name of the file, by its first line, and for
+`.h`, `.m`, `.pl`, `.t`, `.r` and `.cls` by its text. `fathom doctor` lists the languages whose grammars can be loaded.
+"""
+
+LANGUAGES_END = """\
+Markdown and reStructuredText have sections and links. With a language model, `parse.chain` with `llm` finds symbols in
+other languages, too.
+"""
+
+# What a reader would expect of a language and does not get.
+MISSING = {
+    "clojure": "functions that macros of a project define",
+    "erlang": "types in specifications count as calls",
+    "fortran": "an array element looks like a call and counts as one",
+    "groovy": "some constructors with parameters; the values of an enum",
+    "hcl": "blocks inside other blocks",
+    "julia": "what macros define",
+    "objc": "a method is known by the first part of its selector; C++ in `.mm` files is read in part",
+    "perl": "about one sub in ten, in code with signatures, formats or unusual quotes",
+    "powershell": "the values of an enum",
+    "r": "what is assigned with `->` or `assign`; types",
+    "sql": "procedures, columns and the bodies of PL/SQL",
+    "svelte": "calls in the markup; `$:` statements",
+    "vue": "calls in the markup",
+}
+
+
+def languages_page() -> str:
+    """Return docs/languages.md: what each query captures."""
+    columns = ("language", "endings", "symbols", "imports", "references", "cuts", "missing")
+    rows = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}", *map(_language, languages())]
+    others = sorted(CODE - set(languages()))
+    closing = "Code in these languages is found by its words and its meaning, and is cut at blank lines: "
+    return "\n".join([GENERATED, LANGUAGES_INTRODUCTION, *rows, "", f"{closing}{', '.join(others)}.", LANGUAGES_END])
+
+
+def _language(name: str) -> str:
+    kinds, captures = _captures(name)
+    symbols = ", ".join(kind for kind in SYMBOL_KINDS if kind in kinds)
+    imports = "" if not captures & {"reference.import", "import.module"} else "files" if has_custom(name) else "names"
+    uses = ", ".join(use for use in ("calls", "types") if f"reference.{use[:-1]}" in captures)
+    endings = " ".join(f"`.{extension}`" for extension in extensions_of(name))
+    return f"| {name} | {endings} | {symbols} | {imports or '–'} | {uses or '–'} | yes | {MISSING.get(name, '')} |"
+
+
+def _captures(name: str) -> tuple[set[str], set[str]]:
+    """Return the kinds and the other captures of a query, with those of the languages that it embeds."""
+    grammar = load(name)
+    kinds = set(grammar.kinds)
+    captures = {grammar.names.capture_name(index) for index in range(grammar.names.capture_count)}
+    for embedded in [capture.removeprefix("embedded.") for capture in captures if capture.startswith("embedded.")]:
+        inner_kinds, inner = _captures(embedded)
+        kinds |= inner_kinds
+        captures |= inner
+    return kinds, captures
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
@@ -300,6 +374,7 @@ def api_description() -> str:
 PAGES = {
     HERE / "cli.md": cli_page,
     HERE / "settings.md": settings_page,
+    HERE / "languages.md": languages_page,
     HERE / "http-api.md": api_page,
     HERE.parent / "web" / "openapi.json": api_description,
 }

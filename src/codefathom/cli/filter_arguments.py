@@ -8,6 +8,7 @@ from codefathom.cli.options import AskOptions, ContextOptions, SearchOptions
 from codefathom.errors import UsageError
 from codefathom.search.filter.filter_options import one_of, split_all
 from codefathom.stores.conditions import combine
+from codefathom.text.path_spelling import own_spelling
 from codefathom.text.printable import is_text
 from codefathom.types import Where
 
@@ -40,13 +41,34 @@ def _here() -> tuple[str, ...]:
         return ()
 
 
+def _on_disk(base: str, path: str) -> str:
+    """Return a path below a folder as the disk spells it, so that the index has it, too."""
+    written = os.path.join(base, path)
+    if os.path.isabs(path) or (os.sep == "/" and "\\" in path and os.path.lexists(written)):
+        return written  # here a name may hold a backslash
+    place = base
+    for name in path.replace("\\", "/").split("/"):
+        place = os.path.join(place, _own_name(place, name))
+    return place
+
+
+def _own_name(folder: str, name: str) -> str:
+    if name in ("", ".", ".."):
+        return name
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return name
+    return own_spelling(name, names, is_there=os.path.lexists(os.path.join(folder, name)))
+
+
 def inside_project(path: str, root: str) -> str:
     """Return a path relative to the project. As typed it is looked for below the current folder, then in the project.
 
     Raises UsageError when it is in neither or outside the project.
     """
     for base in (*_here(), root) if is_text(path) else ():
-        place = os.path.realpath(os.path.join(base, path))
+        place = os.path.realpath(_on_disk(base, path))
         if os.path.exists(place) and (place == root or place.startswith(os.path.join(root, ""))):
             relative = os.path.relpath(place, root).replace(os.sep, "/")
             return "" if relative == "." else relative

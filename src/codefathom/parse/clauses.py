@@ -1,12 +1,13 @@
-"""Symbols that a query alone cannot describe: clauses, namespaces without a body, names with a colon. Pure.
+"""Symbols that a query alone cannot describe: clauses, namespaces without a body, signs in names. Pure.
 
-In Haskell and Elixir a function is a run of equations or clauses, in Haskell with a type signature above them: the
-whole run becomes one symbol. In C# and PHP a namespace may hold the rest of its file. In Ruby a name may be written
-`:name`.
+In Haskell, Elixir and Erlang a function is a run of equations or clauses, in Haskell and Erlang with a type signature
+above them: the whole run becomes one symbol. In C#, PHP, Perl, Erlang and Clojure a namespace may hold the rest of its
+file. In Ruby a name may be written `:name`, in Perl and PowerShell `$name`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -26,6 +27,12 @@ def _one_for_each_run(symbols: Iterable[Symbol]) -> list[Symbol]:
 def _one_for_each_doc(symbols: Iterable[Symbol]) -> list[Symbol]:
     """Another doc begins another function of the same name, with more or fewer parameters."""
     return _merged(symbols, lambda symbol: not symbol.doc)
+
+
+def _one_for_each_specification(symbols: Iterable[Symbol]) -> list[Symbol]:
+    """A doc or a specification begins another function of the same name, with more or fewer parameters."""
+    clauses = _merged(symbols, lambda symbol: not symbol.doc and not symbol.signature.startswith("-spec"))
+    return _in_open_namespaces(clauses)
 
 
 def _merged(symbols: Iterable[Symbol], may_continue: Callable[[Symbol], bool]) -> list[Symbol]:
@@ -50,15 +57,23 @@ def _is_clause(first: Symbol, symbol: Symbol) -> bool:
     return same and symbol.kind in CALLABLE_KINDS
 
 
+# How the signature of a namespace without a body ends or, in Clojure, begins.
+_OPEN_NAMESPACE = re.compile(r".*;|-module\(.*|\(ns\b.*")
+
+
 def _in_open_namespaces(symbols: Iterable[Symbol]) -> list[Symbol]:
-    """Let a namespace without a body reach to the next one, and name what follows by it."""
+    """Let a namespace without a body reach to the next one, and name what follows by it, but for those with a body."""
     placed: list[Symbol] = []
     open_at: int | None = None
+    last_line = 0  # of a namespace with a body
     for symbol in map(_dotted, symbols):
-        if symbol.kind == "module" and symbol.signature.endswith(";"):
+        if symbol.kind == "module" and _OPEN_NAMESPACE.fullmatch(symbol.signature):
             open_at = len(placed)
             placed.append(symbol)
-        elif open_at is None:
+            continue
+        if symbol.kind == "module":
+            last_line = max(last_line, symbol.end_line)
+        if open_at is None or symbol.start_line <= last_line:
             placed.append(symbol)
         else:
             around = placed[open_at]
@@ -68,27 +83,64 @@ def _in_open_namespaces(symbols: Iterable[Symbol]) -> list[Symbol]:
 
 
 def _dotted(symbol: Symbol) -> Symbol:
-    if "\\" not in symbol.qualified_name:
+    if "\\" not in symbol.qualified_name and "::" not in symbol.qualified_name:
         return symbol
-    dotted = symbol.qualified_name.replace("\\", ".")
-    return replace(symbol, name=symbol.name.replace("\\", "."), qualified_name=dotted)
+    name, qualified = (_SEPARATOR.sub(".", text) for text in (symbol.name, symbol.qualified_name))
+    return replace(symbol, name=name, qualified_name=qualified)
+
+
+_SEPARATOR = re.compile(r"\\|::")
 
 
 def _without_colons(symbols: Iterable[Symbol]) -> list[Symbol]:
-    return [_plain(symbol) if ":" in symbol.qualified_name else symbol for symbol in symbols]
+    return [_plain(symbol, _COLON) if ":" in symbol.qualified_name else symbol for symbol in symbols]
 
 
-def _plain(symbol: Symbol) -> Symbol:
-    qualified = ".".join(part.lstrip(":") for part in symbol.qualified_name.split("."))
-    signature = symbol.signature.lstrip(":")
-    return replace(symbol, name=symbol.name.lstrip(":"), qualified_name=qualified, signature=signature)
+def _without_signs(symbols: Iterable[Symbol]) -> list[Symbol]:
+    return [_plain(symbol, _SIGN) for symbol in symbols]
+
+
+def _in_packages(symbols: Iterable[Symbol]) -> list[Symbol]:
+    return _in_open_namespaces(_without_signs(symbols))
+
+
+_COLON = re.compile(r"^:+")
+_SIGN = re.compile(r"^[$@%]?(?:(?:script|global|local|private):)?", re.IGNORECASE)
+
+
+def _plain(symbol: Symbol, mark: re.Pattern[str]) -> Symbol:
+    """Return a symbol without the mark before its name and before the names around it."""
+    qualified = ".".join(mark.sub("", part) for part in symbol.qualified_name.split("."))
+    signature = mark.sub("", symbol.signature) if mark is _COLON else symbol.signature
+    return replace(symbol, name=mark.sub("", symbol.name), qualified_name=qualified, signature=signature)
+
+
+def _with_functions_of_schemas(symbols: Iterable[Symbol]) -> list[Symbol]:
+    """The schema before the name of a function makes no method of it."""
+    return [replace(symbol, kind="function") if symbol.kind == "method" else symbol for symbol in symbols]
+
+
+def _with_constants(symbols: Iterable[Symbol]) -> list[Symbol]:
+    return [
+        replace(symbol, kind="constant") if symbol.kind == "variable" and _CONST.match(symbol.signature) else symbol
+        for symbol in symbols
+    ]
+
+
+_CONST = re.compile(r"[^=;]*\bconst\b")
 
 
 _BY_LANGUAGE: dict[str, Callable[[Iterable[Symbol]], list[Symbol]]] = {
+    "clojure": _in_open_namespaces,
     "csharp": _in_open_namespaces,
     "elixir": _one_for_each_doc,
+    "erlang": _one_for_each_specification,
     "haskell": _one_for_each_run,
+    "objc": _with_constants,
+    "perl": _in_packages,
     "php": _in_open_namespaces,
+    "powershell": _without_signs,
     "ruby": _without_colons,
+    "sql": _with_functions_of_schemas,
 }
 LANGUAGES = frozenset(_BY_LANGUAGE)

@@ -1,14 +1,15 @@
-"""C and C++ before the preprocessor: macros that stand where the grammar expects nothing become spaces. Pure.
+"""C, C++ and Objective-C before the preprocessor: macros where the grammar expects nothing become spaces. Pure.
 
 `NAMESPACE_BEGIN` alone on a line, `class EXPORT_API Name {` or `int size() const LOCKS_EXCLUDED(mutex);` are no C++ for
-a parser that does not expand macros: whole classes would be lost. Bytes keep their places.
+a parser that does not expand macros: whole classes would be lost. In Objective-C `NS_ENUM(type, Name)` becomes an enum.
+Bytes keep their places.
 """
 
 from __future__ import annotations
 
 import re
 
-LANGUAGES = frozenset({"c", "cpp"})
+LANGUAGES = frozenset({"c", "cpp", "objc"})
 
 _ARGUMENTS = rb"(?:[ \t]*\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))?"
 _NAME = rb"[A-Z][A-Z0-9]*_[A-Z0-9_]*"
@@ -37,9 +38,26 @@ _MACRO = re.compile(
 )
 
 
-def without_macros(data: bytes) -> bytes:
+# Macros of the frameworks of Apple, which stand behind or before a declaration.
+_APPLE = re.compile(
+    rb"\b(?:NS|API|UI|CF|CA|OBJC)_(?:SWIFT_\w+|DESIGNATED_INITIALIZER|(?:CLASS_)?(?:UN)?AVAILABLE\w*|DEPRECATED\w*"
+    rb"|REQUIRES_\w+|REFINED_FOR_SWIFT|APPEARANCE_SELECTOR|NOESCAPE|RETURNS_\w+|FORMAT_\w+|ROOT_CLASS)\b" + _ARGUMENTS
+)
+_APPLE_ENUM = re.compile(
+    rb"(?:typedef[ \t]+)?\b(?:NS|CF)_(?:CLOSED_|ERROR_)?(?:ENUM|OPTIONS)\([ \t]*[\w ]+,[ \t]*(?P<name>\w+)[ \t]*\)"
+)
+
+
+def without_macros(data: bytes, language: str = "c") -> bytes:
     """Return the code with such macros blanked, byte for byte and line for line."""
+    if language == "objc":
+        data = _APPLE.sub(lambda match: b" " * len(match[0]), _APPLE_ENUM.sub(_as_enum, data))
     return _MACRO.sub(_blank, data)
+
+
+def _as_enum(match: re.Match[bytes]) -> bytes:
+    start = match.start("name") - match.start()
+    return (b"enum".ljust(start) + match["name"]).ljust(len(match[0]))
 
 
 def _blank(match: re.Match[bytes]) -> bytes:

@@ -39,6 +39,14 @@ _OPEN = re.compile(
     r"^\s*(?:<!--|/\*\*?!?|\{-\s?\|?|--\[=*\[|///?!?|//!?|#+!?|--+\s?[|^]?|;+|%+|\*(?!/)|\"{3}|'{3}|[rRbBuU]\"{3})\s?"
 )
 _CLOSE = re.compile(r"(?:\*+/|-->|-\}|\]=*\]|\"{3}|'{3})$")
+# Marks of comments that would mean something else in other languages, by what the comment begins with.
+_MARKS_BY_START = (
+    ("(*", re.compile(r"^\s*\(\*+\s?|\s*\*+\)\s*$")),  # OCaml
+    ("<#", re.compile(r"^\s*<#\s?|\s*#>\s*$")),  # PowerShell
+    ("#'", re.compile(r"^\s*#+'")),  # R
+    ("!", re.compile(r"^\s*!+[<>]?\s?")),  # Fortran
+    ('"', re.compile(r'^\s*"+|"+\s*$')),  # Julia
+)
 _TAIL = re.compile(r"(?:\s|\{|=>|=|(?<!:):(?!:))+$")
 _SCOPE_MARKS = re.compile(r"::|#|->|\\|:")
 
@@ -95,7 +103,7 @@ def symbols_of(definitions: Iterable[Definition], source: DefinitionSource) -> l
     spans = []
     for item in best.values():
         node = _declarator(item) if item.kind in VALUE_KINDS else item.node
-        spans.append(_DefinitionSpan(node.start_byte, node.end_byte, item))
+        spans.append(_DefinitionSpan(node.start_byte, _last_node(item, node).end_byte, item))
     spans.sort(key=lambda item: (item.start, -item.end))
     symbols = list(_nested(spans, source))
     symbols.sort(key=lambda symbol: (symbol.start_line, -symbol.end_line))  # stable: outer before inner
@@ -109,6 +117,12 @@ def _declarator(definition: Definition) -> Node:
         return node
     declarator = name.parent
     return declarator if declarator is not None and declarator.type == "variable_declarator" else node
+
+
+def _last_node(definition: Definition, node: Node) -> Node:
+    """Return the node with which a definition ends: its body where that stands behind the node, as in Dart."""
+    body = definition.body
+    return body if body is not None and body.start_byte >= node.end_byte else node
 
 
 def _nested(spans: list[_DefinitionSpan], source: DefinitionSource) -> Iterator[Symbol]:
@@ -166,13 +180,14 @@ def _symbol(definition: Definition, around: _Around, source: DefinitionSource) -
         name, name_row = _name(definition.name, source.data), definition.name.start_point[0]
     is_method = definition.kind == "function" and (around.is_class or bool(definition.scopes))
     first = min(leading.row if leading is not None else row, name_row)
+    end = _last_node(definition, node)
     kind = "method" if is_method else "function" if definition.kind == "friend" else definition.kind
     return Symbol(
         kind,
         name,
         _qualified(name, definition.scopes, around.qualified_name, source.data),
         first + 1,
-        max(_last_word_row(node, source.data) if source.is_indented else last_row(node), name_row, first) + 1,
+        max(_last_word_row(end, source.data) if source.is_indented else last_row(end), name_row, first) + 1,
         name_row + 1,
         _signature(definition, source.data),
         clean(comment) if comment else "",
@@ -266,6 +281,9 @@ def clean(comment: str) -> str:
     lines = comment[: 4 * MAX_DOC_CHARS].split("\n")
     if len(comment) > 4 * MAX_DOC_CHARS:
         lines = lines[:-1] or lines
+    marks = next((marks for start, marks in _MARKS_BY_START if comment.startswith(start)), None)
+    if marks is not None:
+        lines = [marks.sub("", line) for line in lines]
     text = "\n".join([_CLOSE.sub("", _OPEN.sub("", line, count=1).rstrip()).strip() for line in lines])
     return text.strip()[:MAX_DOC_CHARS].rstrip()
 

@@ -1,14 +1,16 @@
 """tree-sitter: definitions and references by the queries in `queries/*.scm`, whatever the language.
 
 Captures: `@definition.<kind>` on a definition with `@name` inside (without one it is named after the file); `@scope`
-(its owner, when it stands elsewhere), `@doc` and `@body` where they help; `@reference.call`, `@reference.type` and
-`@reference.import` on names; `@import.module` and `@import.name` where names of a module are imported;
+(its owner, when it stands elsewhere), `@doc` and `@body` where they help, the body also behind the definition;
+`@reference.call`, `@reference.type` and `@reference.import` on names; `@import.module` and `@import.name` where names
+of a module are imported;
 `@embedded.<language>` on code in another language, such as a script in a page; `@margin.attribute` on what stands above
 a definition and belongs to it, and `@margin.doc` on the text in it that says what is defined.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import thread_time
@@ -18,6 +20,8 @@ from tree_sitter import Node, Parser, QueryCursor, Range, Tree
 
 from codefathom.parse.clauses import LANGUAGES as WITH_CLAUSES
 from codefathom.parse.clauses import merge_clauses
+from codefathom.parse.fixed_form import ENDINGS as FIXED_FORM
+from codefathom.parse.fixed_form import free_form
 from codefathom.parse.grammars import Grammar, languages, load, load_problem
 from codefathom.parse.leading_comments import CommentsByRow, above, comments_by_row, opens_line
 from codefathom.parse.macros import LANGUAGES as WITH_MACROS
@@ -49,6 +53,9 @@ _MAX_REFERENCES = 50_000
 _MAX_NAME_BYTES = 200
 _MAX_IMPORT_BYTES = 1_000
 
+# Clojure makes an Order with `(Order. …)` or `(->Order …)`.
+_CONSTRUCTOR = re.compile(rb"^(?:map)?->(?=[A-Z])|(?<=\w)\.$")
+
 _INDENTED = frozenset({"scala"})
 
 _Kind = Literal["import", "call", "type"]
@@ -68,11 +75,13 @@ def parse(document: Document) -> ParsedDocument | None:
         return None
     problem = load_problem(document.language)
     data = document.text.encode("utf-8", "replace")
+    if document.language == "fortran" and document.path.lower().endswith(FIXED_FORM):
+        data = free_form(data)
     if not problem and len(data) > MAX_WHOLE_FILE_BYTES:
         problem = f"{len(data)} bytes are too many to parse"
     if problem or _repeats_itself(data):
         return _given_up(document, problem or "repeats itself too much to be code")
-    code = without_macros(data) if document.language in WITH_MACROS else data
+    code = without_macros(data, document.language) if document.language in WITH_MACROS else data
     tree = _tree(code, load(document.language))
     if tree is None:
         return _given_up(document, "too broken to be parsed in time")
@@ -216,7 +225,7 @@ def _uses(nodes: Iterable[Node], data: bytes, names: set[int]) -> Iterator[tuple
         start, end = node.start_byte, node.end_byte
         if 1 < end - start <= _MAX_NAME_BYTES and start not in seen:
             seen.add(start)
-            name = data[start:end]
+            name = _CONSTRUCTOR.sub(b"", data[start:end]).strip(b'"`')
             if b"\n" not in name:
                 yield node.start_point[0] + 1, name.decode("utf-8", "replace")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 TEXT = "text"
 
@@ -31,7 +32,7 @@ embedded_template: erb ejs eta
 emacs_lisp: el
 erlang: erl hrl escript xrl yrl
 fish: fish
-fortran: f f77 f90 f95 f03 f08 for fpp
+fortran: f f77 f90 f95 f03 f08 f18 for ftn fpp
 fsharp: fs fsi fsx
 glsl: glsl vert frag geom comp tesc tese
 go: go
@@ -64,7 +65,7 @@ powershell: ps1 psm1 psd1
 prolog: prolog
 proto: proto
 python: py pyi pyw pyx pxd pxi
-r: r rmd
+r: r
 racket: rkt rktl
 ruby: rb rake gemspec ru rbi rbs podspec thor jbuilder builder
 rust: rs
@@ -91,7 +92,7 @@ zig: zig
 _PROSE = """
 asciidoc: adoc asciidoc
 latex: tex sty bib ltx
-markdown: md markdown mdx mkd mkdn mdown livemd
+markdown: md markdown mdx mkd mkdn mdown livemd rmd
 org: org
 rst: rst rest
 text: txt text
@@ -261,8 +262,16 @@ _CPP = (
     r"(?m)^[ \t]*(?:(?:inline[ ]+)?namespace\b|template[ ]*<|using[ ]+[\w:]+[ ]*[=;]|(?:public|private|protected)[ ]*:"
     r"|class[ ]+\w[^;\n]*[{:]|#[ ]*include[ ]*<[a-z_]+>|static_assert\b|constexpr\b)|\bstd::|\bextern[ ]+\"C\+\+\""
 )
-_OBJC = r"(?m)^[ \t]*(?:@(?:interface|protocol|class|implementation|end|property)\b|#[ ]*import\b)"
-_MATLAB = r"(?m)^[ \t]*(?:function\b|%)"
+_OBJC = r"(?m)^[ \t]*(?:@(?:interface|protocol|class|implementation|end|property|import)\b|#[ ]*import\b)"
+_MATLAB = r"(?m)^[ \t]*(?:function\b|classdef\b|%)"
+_MATHEMATICA = r"(?m)^[ \t]*(?:\(\*|BeginPackage\[|\w+\[\w*_)"
+_PERL = (
+    r"(?m)^#!.*perl|^[ \t]*(?:use|no|require|package|our|my|sub)[ \t]+[\w:$@%({]|^=(?:head1|pod|cut)\b|\$_\b|@ARGV\b"
+)
+_PROLOG = r"(?m)^:-|^[a-z]\w*(?:\([^()\n]*\))?[ \t]*:-|^[a-z]\w*\([^()\n]*\)\.[ \t]*(?:%.*)?$"
+_REBOL = r"(?i)\A\s*(?:rebol|red)[ \t]*\["
+_LATEX_CLASS = r"\\(?:ProvidesClass|NeedsTeXFormat|LoadClass|ProvidesExplClass)\b"
+_BASIC_CLASS = r"(?mi)^(?:VERSION [\d.]+ CLASS|Attribute VB_\w+)"
 _SNIFFED_CHARS = 50_000
 
 
@@ -300,17 +309,16 @@ def language_named(name: str) -> str:
     return _OTHER_NAMES.get(folded) or _BY_EXTENSION.get(folded, "")
 
 
+def extensions_of(language: str) -> list[str]:
+    """Return the extensions by which files of a language are known, in order."""
+    return sorted(extension for extension, name in _BY_EXTENSION.items() if name == language)
+
+
 def refine(path: str, language: str, text: str) -> str:
-    """Decide by the text where one extension serves several languages: `.h` and `.m`."""
-    extension = path[-2:].lower()
-    sample = text[:_SNIFFED_CHARS]
-    if extension == ".h" and language == "c":
-        if re.search(_OBJC, sample):
-            return "objc"
-        return "cpp" if re.search(_CPP, sample) else "c"
-    if extension == ".m" and language == "objc":
-        return "matlab" if re.search(_MATLAB, sample) and not re.search(_OBJC, sample) else "objc"
-    return language
+    """Decide by the text where one extension serves several languages, such as `.h`, `.m` or `.pl`."""
+    extension = path.rpartition(".")[2].lower()
+    usual, decide = _BY_TEXT.get(extension, ("", None))
+    return decide(text[:_SNIFFED_CHARS]) if decide is not None and language == usual else language
 
 
 def _by_first_line(line: str) -> str:
@@ -333,3 +341,47 @@ def _by_program(words: list[str]) -> str:
             continue
         return _PROGRAMS.get(name, "") or _PROGRAMS.get(name.rstrip("0123456789."), "")
     return ""
+
+
+def _of_header(text: str) -> str:
+    if re.search(_OBJC, text):
+        return "objc"
+    return "cpp" if re.search(_CPP, text) else "c"
+
+
+def _of_m(text: str) -> str:
+    if re.search(_OBJC, text):
+        return "objc"
+    if re.search(_MATLAB, text):
+        return "matlab"
+    return TEXT if re.search(_MATHEMATICA, text) else "objc"
+
+
+def _of_pl(text: str) -> str:
+    return "prolog" if re.search(_PROLOG, text) and not re.search(_PERL, text) else "perl"
+
+
+def _of_t(text: str) -> str:
+    """Tests of Perl; other programs end the names of their files like this, too."""
+    return "perl" if re.search(_PERL, text) else TEXT
+
+
+def _of_r(text: str) -> str:
+    return TEXT if re.search(_REBOL, text) else "r"
+
+
+def _of_cls(text: str) -> str:
+    if re.search(_LATEX_CLASS, text):
+        return "latex"
+    return "visual_basic" if re.search(_BASIC_CLASS, text) else TEXT
+
+
+# Extension → its language by `language_of`, and what decides.
+_BY_TEXT: dict[str, tuple[str, Callable[[str], str]]] = {
+    "h": ("c", _of_header),
+    "m": ("objc", _of_m),
+    "pl": ("perl", _of_pl),
+    "t": ("perl", _of_t),
+    "r": ("r", _of_r),
+    "cls": (TEXT, _of_cls),
+}

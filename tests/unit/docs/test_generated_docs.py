@@ -1,4 +1,4 @@
-"""docs/cli.md, settings.md and http-api.md are what the program itself says."""
+"""docs/cli.md, settings.md, languages.md and http-api.md are what the program itself says."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from codefathom.cli.options import COMMANDS
 from codefathom.config.configuration import ALIASES
 from codefathom.config.settings import declared_settings
+from codefathom.parse.grammars import languages
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -22,7 +23,13 @@ def generator():
 
 
 @pytest.mark.parametrize(
-    ("name", "page"), [("cli.md", "cli_page"), ("settings.md", "settings_page"), ("http-api.md", "api_page")]
+    ("name", "page"),
+    [
+        ("cli.md", "cli_page"),
+        ("settings.md", "settings_page"),
+        ("languages.md", "languages_page"),
+        ("http-api.md", "api_page"),
+    ],
 )
 def test_page_is_fresh(name: str, page: str) -> None:
     fresh = getattr(generator(), page)()
@@ -39,3 +46,15 @@ def test_everything_is_documented() -> None:
         assert f"| `{known.key}` |" in settings
     for name in ALIASES:
         assert f"`{name}`" in settings
+
+
+def test_the_table_of_languages_says_what_is_there() -> None:
+    page = generator().languages_page()
+    rows = {row.split(" | ")[0].lstrip("| "): row for row in page.splitlines() if row.startswith("| ")}
+    assert {"| --- | --- | --- | --- | --- | --- | --- |"} <= set(page.splitlines())
+    assert set(rows) - {"language", "---"} == set(languages())
+    assert "| function, class, type, constant, variable |" in rows["python"]
+    assert "| files | calls, types | yes |" in rows["python"]
+    assert "| names | calls, types | yes |" in rows["swift"]
+    assert "| – | calls, types | yes |" in rows["sql"]
+    assert set(generator().MISSING) <= set(languages())

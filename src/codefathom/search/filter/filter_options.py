@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from codefathom.errors import UsageError
 from codefathom.source.languages import LANGUAGES, language_named
+from codefathom.text.path_spelling import spellings
 from codefathom.types import KIND_ALIASES, SYMBOL_KINDS, Filter, FilterGroup, Where
 
 MAX_PATH = 4_096  # characters; no system takes more
@@ -45,11 +46,30 @@ def one_of(field: str, values: tuple[str, ...]) -> Where | None:
     builder = _BUILDERS.get(field)
     if builder is None:
         return Filter(field, "in", values)
+    if field in _OF_PATHS:
+        values = tuple(spelling for value in values for spelling in spellings(value))
     wheres = [builder(value) for value in values]
     conditions = tuple(where for where in wheres if where is not None)
     if not conditions or len(conditions) < len(wheres):  # one of them is the whole project
         return None
     return conditions[0] if len(conditions) == 1 else FilterGroup("OR", conditions)
+
+
+def as_spelled(item: Filter) -> Where:
+    """Return a condition on a path so that it holds however its value is spelled; other conditions as they are."""
+    if item.field not in _OF_PATHS or item.operator.startswith("regex"):
+        return item
+    values = item.value if isinstance(item.value, tuple) else (item.value,)
+    forms = tuple(form for value in values for form in spellings(str(value)))
+    if forms == values:
+        return item
+    if isinstance(item.value, tuple):
+        return Filter(item.field, item.operator, forms)
+    is_negative = item.operator.startswith(("ne", "not_"))
+    return FilterGroup("AND" if is_negative else "OR", tuple(Filter(item.field, item.operator, form) for form in forms))
+
+
+_OF_PATHS = frozenset({"path", "dir", "name", "module", "sub_module"})
 
 
 def glob_expression(glob: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from codefathom.errors import UsageError
+from codefathom.search.filter.filter_options import as_spelled
 from codefathom.stores.conditions import MAX_DEPTH, field_named, normalise, operator_named
 from codefathom.types import Filter, FilterGroup, Where
 
@@ -85,9 +86,13 @@ def filter_of(value: object, place: str = "filter") -> Where:
     try:
         operator = operator_named(item.operator)
         ending = "_cased" if cased and not operator.endswith("_cased") else ""
-        return normalise(Filter(item.field, operator + ending, item.value))
+        return _spelled(normalise(Filter(item.field, operator + ending, item.value)))
     except UsageError as error:
         raise UsageError(f"{error} (at {place})", hint=error.hint) from error
+
+
+def _spelled(where: Where) -> Where:
+    return as_spelled(where) if isinstance(where, Filter) else where
 
 
 _FLATTER = f"use at most {MAX_DEPTH} of them inside one another"
@@ -202,7 +207,7 @@ class _Reader:
         """Read an operator and its value; `!~` and `not matches` have no operator of their own."""
         negated, operator = self._operator()
         values = self._values() if operator.removesuffix("_cased") in ("in", "not_in") else self._value()
-        where = normalise(Filter(field, operator, values))
+        where = _spelled(normalise(Filter(field, operator, values)))
         return FilterGroup("NOT", (where,)) if negated else where
 
     def _operator(self) -> tuple[bool, str]:

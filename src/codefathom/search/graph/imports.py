@@ -24,6 +24,11 @@ def import_candidates(name: str, language: str, path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(candidate for candidate in every if candidate and ".." not in candidate.split("/")))
 
 
+def has_custom(language: str) -> bool:
+    """Return True if imports of a language tell where their files lie."""
+    return _BY_LANGUAGE.get(language) is not None
+
+
 def written_out(name: str) -> list[str]:
     """Return the names that `a.{b, c => d}` or `a::{b, c as d}` is short for; a group inside a group is left out."""
     match = re.fullmatch(r"([^{}]*)\{(.*)\}", name, re.DOTALL)
@@ -259,6 +264,91 @@ def _bash(name: str, path: str) -> Iterator[str]:
             yield from (_from(_folder(path), target + ending), target + ending)
 
 
+def _dart(name: str, path: str) -> Iterator[str]:
+    """Yield a file of the library; that of a package is `lib` in the folder of the package, or of this project."""
+    if name.startswith("package:"):
+        package, _, inside = name.removeprefix("package:").partition("/")
+        yield from (f"{package}/lib/{inside}", f"lib/{inside}") if inside else ()
+    elif ":" not in name:
+        yield _from(_folder(path), name)
+
+
+def _r(name: str, path: str) -> Iterator[str]:
+    if "." in name.rpartition("/")[2]:
+        yield from (_from(_folder(path), name), _from("", name))
+
+
+def _perl(name: str, path: str) -> Iterator[str]:
+    body = name.replace("::", "/")
+    yield f"lib/{body}.pm"
+    if "/" in body:
+        yield f"{body}.pm"
+    yield _from(_folder(path), f"{body}.pm")
+
+
+def _julia(name: str, path: str) -> Iterator[str]:
+    if name.endswith(".jl"):
+        yield _from(_folder(path), name)
+        return
+    module = name.rpartition(".")[2]
+    yield from (_from(_folder(path), f"{module}.jl"), f"/src/{module}.jl", f"{module}/src/{module}.jl")
+
+
+def _ocaml(name: str, path: str) -> Iterator[str]:
+    """Yield the file of the innermost module first; a module is named like its file, with a capital."""
+    for part in reversed([part for part in name.split(".") if part]):
+        for ending in (".ml", ".mli"):
+            file_name = part[:1].lower() + part[1:] + ending
+            yield from (_from(_folder(path), file_name), f"src/{file_name}", f"lib/{file_name}")
+
+
+def _solidity(name: str, path: str) -> Iterator[str]:
+    if name.startswith("."):
+        yield _from(_folder(path), name)
+        return
+    yield from (_from("", name), name)
+    if name.startswith("@") and "/" in name:
+        yield name.partition("/")[2]
+
+
+def _hcl(name: str, path: str) -> Iterator[str]:
+    """Yield the folder of a local module; others come from a registry."""
+    if name.startswith("."):
+        target = _from(_folder(path), name)
+        yield target if re.search(r"\.\w+$", target) else target.rstrip("/") + "/" * bool(target)
+
+
+def _erlang(name: str, path: str) -> Iterator[str]:
+    if "." in name:
+        yield from (_from(_folder(path), name), f"include/{name}", name)
+    else:
+        yield from (_from(_folder(path), f"{name}.erl"), f"src/{name}.erl")
+
+
+def _clojure(name: str, path: str) -> Iterator[str]:
+    body = name.replace("-", "_").replace(".", "/")
+    yield from (f"{body}{ending}" for ending in (".clj", ".cljc", ".cljs"))
+    if "/" in body:
+        yield f"{body}.java"
+
+
+def _powershell(name: str, path: str) -> Iterator[str]:
+    """Yield the end of the path after a variable such as $PSScriptRoot; a module lies in a folder of its name."""
+    target = re.split(r"\$\{[^}]*\}|\$[\w:]+", name)[-1].replace("\\", "/").lstrip("/" if "$" in name else "")
+    if re.search(r"\.ps[md]?1$", target, re.IGNORECASE):
+        yield _from(_folder(path), target)
+    elif target and "/" not in target:
+        yield from (f"{target}/{target}.psm1", f"{target}.psm1", f"{target}/{target}.psd1")
+
+
+def _fortran(name: str, path: str) -> Iterator[str]:
+    if "." in name:
+        yield from (_from(_folder(path), name), f"include/{name}")
+        return
+    for ending in (".f90", ".F90", ".f95", ".f03", ".f08", ".f"):
+        yield from (_from(_folder(path), name.lower() + ending), f"src/{name.lower()}{ending}")
+
+
 _BY_LANGUAGE: dict[str, Callable[[str, str], Iterator[str]] | None] = {
     "python": _python,
     "javascript": _javascript,
@@ -282,5 +372,18 @@ _BY_LANGUAGE: dict[str, Callable[[str, str], Iterator[str]] | None] = {
     "haskell": _haskell,
     "zig": _zig,
     "bash": _bash,
+    "objc": _c,
+    "dart": _dart,
+    "r": _r,
+    "perl": _perl,
+    "julia": _julia,
+    "ocaml": _ocaml,
+    "solidity": _solidity,
+    "hcl": _hcl,
+    "erlang": _erlang,
+    "clojure": _clojure,
+    "powershell": _powershell,
+    "fortran": _fortran,
+    "sql": None,
     "swift": None,  # files of one module see one another without imports
 }

@@ -15,6 +15,7 @@ from codefathom.errors import UsageError
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.resolve import Resolver, family
 from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.text.path_spelling import paths_named
 from codefathom.types import FoundSymbol, Reference, Related, RelatedResult, Symbol
 
 MAX_EDGES = 200
@@ -153,12 +154,7 @@ _STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android",
 
 def _document(graph: _Graph, target: str) -> str:
     """Return the path of a document, given whole or by its end; "" when there is none."""
-    documents = graph.resolver.language_of
-    name = target.removeprefix("./")
-    if name in documents:
-        return name
-    matches = [path for path in documents if path.endswith("/" + name)] if name else []
-    return only_path(target, matches)
+    return only_path(target, paths_named(target, graph.resolver.language_of) if target.removeprefix("./") else [])
 
 
 def only_path(target: str, paths: Sequence[str]) -> str:

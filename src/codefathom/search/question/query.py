@@ -25,11 +25,11 @@ Intent: TypeAlias = Literal["symbol", "path", "error", "question", "keywords"]
 
 # `x.py` is a file and `app.route` is not: the ending decides.
 FILE_ENDINGS = frozenset(
-    """astro bash bat bats c cc cfg clj cljs cmake cmd conf cpp cs csproj css csv cu cuh cxx dart eex elm erl ex exs
-    fish fs gemspec go gradle graphql groovy h hbs heex hh hpp hrl hs htm html hxx ini ipynb java jl js json jsonc jsx
-    kt kts less lhs lock lua m md mdx mjs cjs mk ml mli mm mod mts cts nim nix php phtml pl pm podspec proto ps1 py pyi
-    pyx r rake rb rmd rs rst sass sbt sc scala scm scss sh sol sql sum svelte svg swift tex tf toml ts tsx txt v vim
-    vue xml yaml yml zig zon zsh""".split()  # noqa: SIM905 -- a list of strings would take a hundred lines
+    """astro bash bat bats c cc cfg cjs clj cljc cljs cmake cmd conf cpp cs csproj css csv cts cu cuh cxx dart eex
+    elm erl ex exs f90 f95 fish fs gemspec go gradle graphql groovy h hbs hcl heex hh hpp hrl hs htm html hxx ini
+    ipynb java jl js json jsonc jsx kt kts less lhs lock lua m md mdx mjs mk ml mli mm mod mts nim nix php phtml pl
+    pm podspec proto ps1 psd1 psm1 py pyi pyx r rake rb rmd rs rst sass sbt sc scala scm scss sh sol sql sum svelte
+    svg swift tex tf tfvars toml ts tsx txt v vim vue xml yaml yml zig zon zsh""".split()  # noqa: SIM905 -- a list of strings would take a hundred lines
 )
 FILE_NAMES = frozenset(
     ("Makefile", "Dockerfile", "Rakefile", "Gemfile", "Jenkinsfile", "LICENSE", "README", "BUILD", ".gitignore")

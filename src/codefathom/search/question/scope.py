@@ -9,6 +9,7 @@ from codefathom.search.filter.filter_options import members_of
 from codefathom.search.question.query import Query
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.conditions import combine
+from codefathom.text.path_spelling import canonical, paths_below, paths_named
 from codefathom.types import Filter, FilterGroup, Where
 
 MAX_PATHS = 200  # each is looked for among all files
@@ -35,18 +36,15 @@ def _paths(query: Query, catalog: SearchCatalog) -> Where | None:
         return None
     paths = [document.path for document in catalog.documents()]
     chosen = tuple(path for pattern in query.paths for path in _matching(pattern, paths))
-    return Filter("path", "in", chosen)
+    return Filter("path", "in_cased", chosen)
 
 
 def _matching(pattern: str, paths: list[str]) -> list[str]:
     """Resolve one @path: the exact path, else every path that ends with it, else every path below that folder."""
-    name = pattern.strip("/").removeprefix("./")
-    if name in paths:
-        return [name]
-    matches = [path for path in paths if path.endswith("/" + name)]
-    matches = matches or [path for path in paths if path.startswith(name + "/") or f"/{name}/" in path]
+    matches = paths_named(pattern, paths) or paths_below(pattern, paths)
     if not matches:
-        near = [path for path in paths if name.rpartition("/")[2].lower() in path.lower()][:3]
+        name = canonical(pattern).strip("/").rpartition("/")[2].lower()
+        near = [path for path in paths if name in canonical(path).lower()][:3]
         hint = (
             f"did you mean {', '.join('@' + path for path in near)}?"
             if near

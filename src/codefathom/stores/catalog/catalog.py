@@ -510,7 +510,7 @@ def _of_symbols(query: str, path: str, kind: str) -> tuple[str, tuple[str, ...]]
     tests = [
         (bool(query), "s.name LIKE ? ESCAPE '\\'", (f"%{_like(last)}%",)),
         ("." in query, "s.qualified_name LIKE ? ESCAPE '\\'", (f"%{_like(query)}%",)),
-        (bool(path), "(d.path = ? OR d.path LIKE ? ESCAPE '\\')", (path, f"{_like(path)}/%")),
+        (bool(path), "(d.path = ? OR substr(d.path, 1, length(?)) = ?)", (path, f"{path}/", f"{path}/")),
         (bool(kind), "s.kind = ?", (kind,)),
     ]
     conditions = [condition for is_set, condition, _ in tests if is_set]

@@ -58,7 +58,7 @@ def fields_of_condition(where: Where | None) -> Mapping[str, Sequence[str]] | No
         return None
     fields: dict[str, Sequence[str]] = {}
     for part in _all_needed(normalise(where)):
-        if part.field in FILTERED and part.operator in {"eq", "in"}:
+        if part.field in FILTERED and part.operator.removesuffix("_cased") in {"eq", "in"}:
             values = part.value if isinstance(part.value, tuple) else (part.value,)
             fields.setdefault(FILTERED[part.field], [str(value).lower() for value in values])
     return fields or None

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from codefathom.search.graph.imports import import_candidates
 
 LANGUAGES = tuple(
-    """bash c cpp csharp elixir go groovy haskell java javascript kotlin lua markdown php python ruby rust scala
-    swift tsx typescript vue zig""".split()  # noqa: SIM905 -- one name a line would be longer than the tests
+    """bash c clojure cpp csharp dart elixir erlang fortran go groovy haskell hcl java javascript julia kotlin lua
+    markdown objc ocaml perl php powershell python r ruby rust scala solidity sql svelte swift
+    tsx typescript vue zig""".split()  # noqa: SIM905 -- one name a line would be longer than the tests
 )
 
 
@@ -77,6 +78,26 @@ LANGUAGES = tuple(
         ("bash", "libexec/a", "./lib/x.sh", ["/libexec/lib/x.sh", "/lib/x.sh"]),
         ("bash", "libexec/a", "$ROOT/lib/x.sh", ["lib/x.sh"]),
         ("bash", "libexec/a", '"${ROOT%/*}/lib/x.bash"', ["lib/x.bash"]),
+        ("dart", "lib/a.dart", "package:shop/src/b.dart", ["shop/lib/src/b.dart", "lib/src/b.dart"]),
+        ("dart", "lib/a.dart", "../c.dart", ["/c.dart"]),
+        ("r", "R/a.R", "R/b.R", ["/R/R/b.R", "/R/b.R"]),
+        ("perl", "bin/a.pl", "Shop::Prices", ["lib/Shop/Prices.pm", "Shop/Prices.pm"]),
+        ("julia", "src/Shop.jl", "prices.jl", ["/src/prices.jl"]),
+        ("julia", "src/Shop.jl", "..Prices", ["/src/Prices.jl"]),
+        ("ocaml", "src/a.ml", "Shop.Prices", ["/src/prices.ml", "/src/prices.mli", "/src/shop.ml"]),
+        ("solidity", "contracts/a.sol", "./b.sol", ["/contracts/b.sol"]),
+        ("solidity", "contracts/a.sol", "@open/access/Own.sol", ["/@open/access/Own.sol", "access/Own.sol"]),
+        ("hcl", "envs/main.tf", "../modules/network", ["/modules/network/"]),
+        ("objc", "src/A.m", "B.h", ["/src/B.h", "B.h"]),
+        ("erlang", "src/a.erl", "a.hrl", ["/src/a.hrl", "include/a.hrl"]),
+        ("erlang", "src/a.erl", "shop_store", ["/src/shop_store.erl"]),
+        ("clojure", "src/shop/a.clj", "shop.round-prices", ["shop/round_prices.clj", "shop/round_prices.cljc"]),
+        ("powershell", "bin/a.ps1", "$PSScriptRoot/b.ps1", ["/bin/b.ps1"]),
+        ("powershell", "bin/a.ps1", "..\\Prices.psm1", ["/Prices.psm1"]),
+        ("powershell", "bin/a.ps1", "Shop", ["Shop/Shop.psm1", "Shop.psm1"]),
+        ("fortran", "src/a.f90", "Shop_Prices", ["/src/shop_prices.f90", "src/shop_prices.F90"]),
+        ("fortran", "src/a.f90", "limits.inc", ["/src/limits.inc"]),
+        ("svelte", "src/App.svelte", "./Menu.svelte", ["/src/Menu.svelte"]),
         ("bash", "test/a.bats", "test_helper", ["/test/test_helper.bash"]),
         ("markdown", "docs/a.md", "../src/x.py#L3", ["/src/x.py"]),
         ("markdown", "docs/a.md", "/README.md", ["/README.md"]),
@@ -95,6 +116,10 @@ def test_candidates(language: str, path: str, name: str, expected: list[str]) ->
         ("go", "a.go", "fmt"),
         ("rust", "src/lib.rs", "std::fmt"),
         ("zig", "a.zig", "std"),
+        ("dart", "a.dart", "dart:async"),
+        ("hcl", "a.tf", "hashicorp/consul/aws"),
+        ("r", "a.r", "dplyr"),
+        ("sql", "a.sql", "orders"),
         ("javascript", "a.js", "node:fs"),
         ("python", "a.py", "...b"),
         ("markdown", "a.md", "https://example.org/x.py"),

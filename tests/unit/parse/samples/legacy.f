@@ -1,0 +1,42 @@
+C     ORDERS OF THE SHOP, IN FIXED FORM.
+C
+      PROGRAM REPORT
+      INTEGER N
+      REAL PRICES(100), TOTAL
+      COMMON /LIMITS/ N
+      CALL LOAD(PRICES, N)
+      TOTAL = SUMOF(PRICES,
+     1              N)
+      PRINT *, TOTAL
+      END
+
+C     LOADS THE PRICES
+C     FROM A FILE.
+      SUBROUTINE LOAD(PRICES, N)
+      INTEGER N
+      REAL PRICES(100)
+      INCLUDE 'limits.inc'
+      OPEN(UNIT=7, FILE='ORDERS', STATUS='OLD')
+      N = 0
+   10 READ(7, *, END=20) PRICES(N + 1)
+      N = N + 1
+      IF (N .LT. 100) GOTO 10
+   20 CLOSE(7)
+      RETURN
+      END
+
+*     ADDS UP.
+      REAL FUNCTION SUMOF(PRICES, N)
+      INTEGER I, N
+      REAL PRICES(100)
+      SUMOF = 0.0
+      DO 30 I = 1, N
+        SUMOF = SUMOF + ROUNDED(PRICES(I))
+   30 CONTINUE
+      RETURN
+      END
+
+      REAL FUNCTION ROUNDED(PRICE)
+      REAL PRICE
+      ROUNDED = ANINT(PRICE * 100) / 100
+      END
