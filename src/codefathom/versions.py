@@ -6,8 +6,10 @@ They stand apart from the stages so that a search, which compares them, need not
 from __future__ import annotations
 
 # Grows with every change of a parser or query that changes what is found.
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 # Grows with every change of where documents are cut.
 CHUNKER_VERSION = "syntax/4"
 # Grows with every change of which secrets are found: what was kept in the index before is masked then.
 SECRETS_VERSION = "1"
+# Grows with every change of the text that is taken out of PDF and Word files and notebooks, or of which are refused.
+EXTRACTION_VERSION = "1"

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from codefathom.config.model_names import model_and_address, shown_model
 from codefathom.errors import without_login
-from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
+from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_WHOLE_FILE_BYTES
 from codefathom.system.adapters import VECTOR_STORES
 from codefathom.types import LEVELS, MODES, Prices
 
@@ -59,6 +59,15 @@ class SourceSettings(NamedTuple):
             high=10_000_000_000,
         ),
     ] = MAX_WHOLE_FILE_BYTES
+    max_document_bytes: Annotated[
+        int,
+        SettingRule(
+            "Largest PDF, Word document or notebook that is indexed, in bytes; `source.max_file_bytes` does not count "
+            "for them.",
+            low=1,
+            high=1_000_000_000,
+        ),
+    ] = MAX_DOCUMENT_BYTES
     include_generated: Annotated[bool, SettingRule("Index generated, minified and vendored files too.")] = False
     encoding: Annotated[
         str,

@@ -32,7 +32,7 @@ def ask_several(engines: Mapping[str, ServedEngine], request: AnswerRequest) -> 
     all_pinned = tuple(_named(name, item) for name, part in parts.items() for item in part.question.pinned)
     project = _project(parts)
     for event in ask(replace(first.question, pinned=all_pinned), project, first.models):
-        yield with_symbols(event, project.name_of) if isinstance(event, Answer) else event
+        yield with_symbols(event, project.name_of, project.on_disk) if isinstance(event, Answer) else event
 
 
 def _look(engine: ServedEngine, where: Where | None) -> Callable[[str, int], SearchResult]:
