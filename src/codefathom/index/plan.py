@@ -77,7 +77,7 @@ def _extraction(path: str) -> str:
 
 
 def reading_of_documents() -> dict[str, str]:
-    """Return what decides which PDF and Word files and notebooks are refused, as the catalogue keeps it."""
+    """Return the reasons for which PDF and Word files and notebooks are refused or not, as the catalogue keeps them."""
     missing = EXTRAS["documents"].missing()
     return {_READING: " ".join((EXTRACTION_VERSION, *(f"without {module}" for module in missing)))}
 

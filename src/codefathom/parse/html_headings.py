@@ -10,7 +10,7 @@ from typing import NamedTuple
 # One pass over the tags that matter: whatever stands between them, the time grows with the length of the page alone.
 _TAG = re.compile(r"<!--|-->|<(/?)(script|style|title|h([1-6]))\b[^<>]*>", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<[^<>]*>")
-_OF_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[?%].*?[?%]>", re.DOTALL)  # what a program will put there
+_OF_TEMPLATE = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}|<[?%][^<>]*>")  # a program puts something else there
 _MAX_NAME = 200
 _MAX_TITLE_CHARS = 2_000  # with its tags
 

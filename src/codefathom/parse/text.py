@@ -98,25 +98,16 @@ def _with_sections(document: Document, lines: list[str]) -> ParsedDocument:
     parsed = _prose(document, lines, headings, ())
     if document.language == "docx":
         return parsed
-    below = [Break(item.line, item.depth + _PARAGRAPH) for item in _key_breaks(lines, _TAG)]
-    cuts = {item.line: item for item in (*below, *parsed.breaks)}
-    return replace(parsed, breaks=tuple(cuts[line] for line in sorted(cuts)))
+    # Chunks are cut at sections in any case; tags are worse places.
+    depth = _PARAGRAPH if headings else 0
+    return replace(parsed, breaks=tuple(Break(item.line, item.depth + depth) for item in _key_breaks(lines, _TAG)))
 
 
 def _page_breaks(text: str, lines: list[str]) -> Iterator[Break]:
     """Yield the pages of a PDF, and its paragraphs below them."""
-    pages = {mark.line for mark in marks("pdf", text)}
-    yield from sorted(
-        (
-            *(Break(line, 0) for line in pages),
-            *(_below(item) for item in _paragraph_breaks(lines) if item.line not in pages),
-        ),
-        key=lambda item: item.line,
-    )
-
-
-def _below(item: Break) -> Break:
-    return Break(item.line, item.depth + 1)
+    depth_of = {item.line: item.depth + 1 for item in _paragraph_breaks(lines)}
+    depth_of |= {mark.line: 0 for mark in marks("pdf", text)}
+    yield from (Break(*item) for item in sorted(depth_of.items()))
 
 
 def _prose(document: Document, lines: list[str], headings: list[_Heading], links: Iterable[_Link]) -> ParsedDocument:

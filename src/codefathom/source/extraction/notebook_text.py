@@ -44,8 +44,7 @@ def _language(notebook: Mapping[str, Any]) -> str:
     """Return the language of the code cells."""
     metadata = _part(notebook, "metadata")
     names = (_part(metadata, "kernelspec").get("language"), _part(metadata, "language_info").get("name"))
-    known = (language_named(name) for name in names if isinstance(name, str))
-    return next(filter(None, known), "python")
+    return next(filter(None, (language_named(name) for name in names if isinstance(name, str))), "python")
 
 
 def _part(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
