@@ -59,15 +59,6 @@ class SourceSettings(NamedTuple):
             high=10_000_000_000,
         ),
     ] = MAX_WHOLE_FILE_BYTES
-    max_document_bytes: Annotated[
-        int,
-        SettingRule(
-            "Largest PDF, Word document or notebook that is indexed, in bytes; `source.max_file_bytes` does not count "
-            "for them.",
-            low=1,
-            high=1_000_000_000,
-        ),
-    ] = MAX_DOCUMENT_BYTES
     include_generated: Annotated[bool, SettingRule("Index generated, minified and vendored files too.")] = False
     encoding: Annotated[
         str,
@@ -85,6 +76,15 @@ class SourceSettings(NamedTuple):
             choices=("mask", "keep"),
         ),
     ] = "mask"
+    max_document_bytes: Annotated[
+        int,
+        SettingRule(
+            "Largest PDF, Word document or notebook that is indexed, in bytes; `source.max_file_bytes` does not count "
+            "for them.",
+            low=1,
+            high=1_000_000_000,
+        ),
+    ] = MAX_DOCUMENT_BYTES
 
 
 class ParseSettings(NamedTuple):

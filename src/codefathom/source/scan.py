@@ -166,7 +166,7 @@ class _Walk:
             self._skip(path, "symlink")
 
     def _follow(self, path: str, layers: Layers, is_kept: bool) -> None:
-        """Take what a link leads to, when that is inside the root and not listed yet."""
+        """Follow a symbolic link: take the place that it leads to, if that is inside the root and not listed yet."""
         target = os.path.realpath(os.path.join(self._root, path))
         try:
             status = os.stat(target, follow_symlinks=False)
