@@ -243,6 +243,7 @@ PROSE = _languages(_PROSE)
 LANGUAGES = CODE | PROSE | _languages(_DATA) | _languages(_EXTRACTED)
 _BY_EXTENSION = _extensions(_CODE) | _extensions(_PROSE) | _extensions(_DATA) | _extensions(_EXTRACTED)
 _ENDS_OF_EXTRACTED = tuple(f".{extension}" for extension in _extensions(_EXTRACTED))
+_ENDS_OF_DOCUMENTS = (*_ENDS_OF_EXTRACTED, ".doc", ".dot")
 _NO_CODE = _extensions("leavings: bak dat diff license lock log orig out patch pid po pot rej snap srt sum tmp")
 # Names that people use, besides the extensions.
 _OTHER_NAMES = {
@@ -300,7 +301,7 @@ def is_extracted(path: str) -> bool:
 
 def is_document(path: str) -> bool:
     """Return True for a file that is never read as it is: its text is taken out of it, or nobody can do that."""
-    return path.lower().endswith((*_ENDS_OF_EXTRACTED, ".doc", ".dot"))
+    return path.lower().endswith(_ENDS_OF_DOCUMENTS)
 
 
 def may_be_code(path: str, language: str) -> bool:
