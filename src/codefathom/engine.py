@@ -31,6 +31,7 @@ from codefathom.search.filter.filter_options import IMPORT, kind_named
 from codefathom.search.pipeline import search
 from codefathom.search.question.query import parse_query
 from codefathom.search.request import SearchRequest
+from codefathom.source.languages import is_extracted
 from codefathom.source.masks import MASK
 from codefathom.stores.lock import held_lock
 from codefathom.text.printable import is_text
@@ -300,7 +301,7 @@ class Engine:
                 notes = (*notes, _NOT_WHOLE.format(how_far=how_far, what=what))
             return SearchResult(
                 query=query,
-                hits=opened.marked(_as_in_files(result.hits, opened)),
+                hits=_with_places(opened.marked(_as_in_files(result.hits, opened)), opened),
                 level=request.level,
                 mode=result.mode,
                 confidence=result.confidence,
@@ -733,3 +734,12 @@ def _as_in_files(hits: Sequence[Hit], opened: OpenedProject) -> tuple[Hit, ...]:
     from codefathom.project.originals import Lines
 
     return Lines(opened).hits(hits)
+
+
+def _with_places(hits: tuple[Hit, ...], opened: OpenedProject) -> tuple[Hit, ...]:
+    """Return hits with their pages, headings and cells, where they lie in documents that have them."""
+    if not any(is_extracted(hit.chunk.path) for hit in hits):
+        return hits
+    from codefathom.source.document_places import Places
+
+    return Places(opened.catalog.text).with_places(hits)

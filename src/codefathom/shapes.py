@@ -108,6 +108,7 @@ def hit_shape(hit: Hit, *, whole: bool = True) -> dict[str, Any]:
         "sub_module": folders[1] if len(folders) > 1 else "",
         "reason": hit.reason,
         "stale": hit.stale,
+        "place": hit.place,
     }
 
 
@@ -153,6 +154,7 @@ def source_shape(source: Source) -> dict[str, Any]:
         "symbol": source.symbol,
         "score": round(source.score, 4),
         "reason": source.reason,
+        "place": source.place,
     }
 
 

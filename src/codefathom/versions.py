@@ -11,3 +11,5 @@ PARSER_VERSION = "3"
 CHUNKER_VERSION = "syntax/4"
 # Grows with every change of which secrets are found: what was kept in the index before is masked then.
 SECRETS_VERSION = "1"
+# Grows with every change of the text that is taken out of PDF and Word files and notebooks, or of which are refused.
+EXTRACTION_VERSION = "1"

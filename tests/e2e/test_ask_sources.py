@@ -193,7 +193,7 @@ def test_a_page_is_a_source_whose_lines_are_cited(shop: Path, site: Site) -> Non
     with serving(Turn([sse("It doubles the wait [1:5-6].")])) as served:
         ran = fathom(shop, served, "ask", "--url", f"{site.url}/html", "--json", "how long does it wait")
     answer = json.loads(ran.stdout)
-    place = {"path": f"{site.url}/html", "start_line": 5, "end_line": 6, "symbol": ""}
+    place = {"path": f"{site.url}/html", "start_line": 5, "end_line": 6, "symbol": "", "place": ""}
     assert answer["citations"] == [place]
     assert answer["verified_share"] == 1.0
     assert "5\t- first wait" in served.asked[0].body["messages"][-1]["content"]

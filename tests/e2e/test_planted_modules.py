@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.documents import pdf, word
 from tests.waiting import LONG_S, Started
 
 import codefathom
@@ -94,6 +95,8 @@ def plant(root: Path, names: set[str]) -> Path:
         text = "".join(f"[{group}]\nplanted = sitecustomize\n" for group in groups)
         (root / "planted-1.0.dist-info" / "entry_points.txt").write_text(text)
         (root / "planted-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: planted\nVersion: 1.0\n")
+    (root / "paper.pdf").write_bytes(pdf(["One"]))  # for these another process is started
+    (root / "design.docx").write_bytes(word("One"))
     for n in range(20):  # enough for worker processes to be started
         (root / f"orders_{n}.py").write_text("".join(SOURCE.format(n=n, k=k) for k in range(400)))
     return marker

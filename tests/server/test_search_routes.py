@@ -7,6 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.documents import pdf
 from tests.server.conftest import SHOP
 from tests.server.test_projects import add, index
 
@@ -270,3 +271,17 @@ def test_related_places_are_shown(ready: httpx.Client, engine: Engine) -> None:
     assert [(edge["path"], edge["kind"], edge["line"]) for edge in shown["edges"]] == [
         (edge.path, edge.kind, edge.line) for edge in told.edges
     ]
+
+
+def test_a_pdf_is_found_with_its_page_and_shown_as_its_text(server: httpx.Client, shop: Path) -> None:
+    (shop / "paper.pdf").write_bytes(pdf(["Nothing here.", "A zebra lives in the savannah."]))
+    add(server, shop)
+    index(shop)
+    first = found(server, query="zebra savannah")["hits"][0]
+    assert (first["path"], first["place"]) == ("paper.pdf", "page 2")
+    shown = server.get("/file", params={"project_id": "shop", "path": "paper.pdf"}).json()
+    assert shown["content"] == "[page 1]\nNothing here.\n\n[page 2]\nA zebra lives in the savannah.\n"
+    assert (shown["language"], shown["n_lines"]) == ("pdf", 5)
+    answer = server.post("/ask", json={"query": "zebra savannah"}).json()
+    assert [(one["path"], one["place"]) for one in answer["citations"]] == [("paper.pdf", "pages 1-2")]
+    assert [one["place"] for one in answer["sources"]] == ["pages 1-2"]

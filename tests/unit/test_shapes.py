@@ -26,7 +26,7 @@ def test_a_source_tells_its_symbol_and_why_it_is_there() -> None:
     (source,) = answer_shape(answer())["sources"]
     assert source == {
         "number": 1, "path": "a.py", "start_line": 2, "end_line": 3, "symbol": "pair", "score": 0.8333,
-        "reason": "mentions two; judged 8/10",
+        "reason": "mentions two; judged 8/10", "place": "",
     }  # fmt: skip
 
 

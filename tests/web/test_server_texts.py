@@ -18,6 +18,14 @@ from codefathom.server.jobs import job_queue
 from codefathom.server.jobs.job_table import STATES
 from codefathom.server.schemas.project_schemas import ProjectOut
 from codefathom.source import content, documents, ignore, large, scan
+from codefathom.source.extraction import (
+    extracted_text,
+    extraction_child,
+    notebook_text,
+    pdf_text,
+    word_package,
+    word_text,
+)
 from codefathom.types import SYMBOL_KINDS
 
 from .conftest import ServedPage
@@ -91,13 +99,19 @@ def test_each_state_has_a_text() -> None:
 
 def test_each_reason_for_leaving_a_file_out_has_a_text() -> None:
     reasons: set[object] = set()
-    for module in (content, documents, ignore, large, scan):
+    of_documents = (extracted_text, extraction_child, notebook_text, pdf_text, word_package, word_text)
+    for module in (content, documents, ignore, large, scan, *of_documents):
         for node in ast.walk(ast.parse(inspect.getsource(module))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in SKIPPING:
+            name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+            if isinstance(node, ast.Call) and name in SKIPPING:
                 reasons |= {item.value for item in node.args[1:] if isinstance(item, ast.Constant)}
+            if isinstance(node, ast.Call) and name == "Refusal":
+                reason = node.args[0]
+                choices = [reason.body, reason.orelse] if isinstance(reason, ast.IfExp) else [reason]
+                reasons |= {item.value for item in choices if isinstance(item, ast.Constant)}
     assert {"vendored", "oversized"} <= reasons
-    assert reasons <= keys("projects.reason.", "projects/text.ts")
-    assert "data" in keys("projects.reason.", "projects/text.ts")
+    assert reasons <= keys("projects.reason.", "projects/left-out-text.ts")
+    assert "data" in keys("projects.reason.", "projects/left-out-text.ts")
 
 
 def test_each_phrase_of_a_reason_has_a_text() -> None:

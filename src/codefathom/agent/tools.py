@@ -248,7 +248,8 @@ def _excerpt_of(hit: Hit, number: int, room: int) -> Observation:
     lines = _lines(chunk.text)
     name = f" {chunk.kind} {chunk.symbol}" if chunk.symbol else ""
     reason = f"; {hit.reason}" if hit.reason else ""
-    title = f"{number}. {chunk.path}:{chunk.start_line}-{chunk.end_line}{name} (score {hit.score:.2f}{reason})"
+    place = f", {hit.place}" if hit.place else ""
+    title = f"{number}. {chunk.path}:{chunk.start_line}-{chunk.end_line}{place}{name} (score {hit.score:.2f}{reason})"
     first = chunk.start_line
     if sum(len(line) + 9 for line in lines) + len(title) > room and hit.line > first + _LINES_BEFORE:
         first = min(hit.line, chunk.start_line + len(lines) - 1) - _LINES_BEFORE

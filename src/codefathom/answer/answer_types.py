@@ -59,6 +59,7 @@ class Source:
     reason: str = ""
     is_whole: bool = False  # the whole file
     is_part: bool = False  # a part of one long line
+    place: str = ""  # in a document, such as "page 3"; "" in a file that is a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class Citation:
     start_line: int
     end_line: int
     symbol: str = ""
+    place: str = ""  # in a document, such as "page 3"; "" in a file that is a text
 
 
 @dataclass(frozen=True, slots=True)

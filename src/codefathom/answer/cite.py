@@ -44,9 +44,9 @@ _BARES = (
     re.compile(rf"(?P<word>\b(?i:lines?)[ \t]+){_SPAN}[ \t]+(?:of|in|from)[ \t]+`?{_BARE}`?"),
 )
 _WITH_ENDING = re.compile(
-    r".+\.(?:adoc|asm|ba[ts]|bash|bzl|c|cc|cfg|cjs|clj[cs]?|cmake|conf|cpp|css?|csv|cts|cu|cxx|dart|el|erl|exs?|f90|fish|fs"
+    r".+\.(?:adoc|asm|ba[ts]|bash|bzl|c|cc|cfg|cjs|clj[cs]?|cmake|conf|cpp|css?|csv|cts|cu|cxx|dart|docx|el|erl|exs?|f90|fish|fs"
     r"|go|gradle|graphql|groovy|hh?|hcl|hpp|hrl|hs|html?|hxx|ini|ipynb|java|jl|jsx?|json|jsonc|kts?|less|lock|lua|mm?|mdx?"
-    r"|mjs|mk|mli?|mts|nim|nix|php|p[lm]|properties|proto|ps[dm]?1|py[ix]?|rb?|rst?|s|sass|scala|scss|sh|sol|sql|svelte|sv"
+    r"|mjs|mk|mli?|mts|nim|nix|pdf|php|p[lm]|properties|proto|ps[dm]?1|py[ix]?|rb?|rst?|s|sass|scala|scss|sh|sol|sql|svelte|sv"
     r"|swift|tex|tf(?:vars)?|toml|tsx?|txt|v|vb|vim|vue|xml|ya?ml|zig|zsh)",
     re.IGNORECASE,
 )

@@ -9,6 +9,9 @@ from codefathom.cli.face import Face
 from codefathom.errors import SourceError
 from codefathom.source.charset import likely_encoding, undecodable_lines
 from codefathom.source.content import decode, is_binary
+from codefathom.source.extraction.extracted_text import extracted_text
+from codefathom.source.extraction.refusal import Refusal
+from codefathom.source.languages import is_document
 
 STDIN = "-"
 # More than two million tokens: no model takes as much.
@@ -22,7 +25,7 @@ def documents(paths: Iterable[str], urls: Iterable[str], face: Face) -> Iterator
         if path == STDIN:
             yield _NAME_OF_STDIN, text_of_stdin(face)
         else:
-            yield path, _text(repr(path), _bytes_of(path))
+            yield path, _text(repr(path), _bytes_of(path), path)
     if not urls:
         return
     from codefathom.source.web import fetch, name_of  # with all that speaks to other machines
@@ -52,12 +55,14 @@ def _bytes_of(path: str) -> bytes:
         raise SourceError(f"cannot read {path!r}: {reason}", hint="give a file, or - for stdin") from error
 
 
-def _text(shown: str, data: bytes) -> str:
+def _text(shown: str, data: bytes, name: str = "") -> str:
     if len(data) > _MAX_BYTES:
         raise SourceError(
             f"{shown} is larger than {_MAX_BYTES:,} bytes, which is too large for any model",
             hint="give only the part that is important",
         )
+    if is_document(name):
+        return _extracted(shown, name, data)
     if is_binary(data):
         raise SourceError(f"{shown} is not text", hint="give a text file, such as plain text or Markdown")
     # One text alone: its own bytes are all there is to tell the encoding.
@@ -65,3 +70,12 @@ def _text(shown: str, data: bytes) -> str:
     if not text.strip():
         raise SourceError(f"{shown} contains no text", hint="give a text that is not empty")
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _extracted(shown: str, name: str, data: bytes) -> str:
+    text = extracted_text(name, data)
+    if isinstance(text, Refusal):
+        raise SourceError(
+            f"{shown} cannot be read: {text.reason}", hint="give a text file, or save it as another format"
+        )
+    return text

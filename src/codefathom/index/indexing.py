@@ -16,7 +16,15 @@ from codefathom.index.damage_check import Checks
 from codefathom.index.doubt import Doubt
 from codefathom.index.error_limit import ErrorLimit
 from codefathom.index.forecast import parsed_by_model
-from codefathom.index.plan import FileJob, IndexPlan, Recipe, is_assumed, plan, with_found_encoding
+from codefathom.index.plan import (
+    FileJob,
+    IndexPlan,
+    Recipe,
+    is_assumed,
+    plan,
+    reading_of_documents,
+    with_found_encoding,
+)
 from codefathom.index.prepare import (
     Outcome,
     PreparedFile,
@@ -33,11 +41,10 @@ from codefathom.index.reparse import ModelParser, ModelReparse
 from codefathom.index.workers import prepare_all, prepare_windows
 from codefathom.providers.base import Embedder
 from codefathom.source.charset import likely_encoding
-from codefathom.source.documents import undecodable_lines_of
+from codefathom.source.documents import is_read_whole, undecodable_lines_of
 from codefathom.source.large import Survey, Window, opened, windows
 from codefathom.source.scan import scan
 from codefathom.source.secrets import blank
-from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.stores.base import Row
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog.readers import IndexCatalog
@@ -157,7 +164,7 @@ def _work_off(
     """Prepare and store files, batch by batch, until too many of them fail."""
     n_jobs = tally.n_done + len(jobs)
     recipe = with_found_encoding(stages.recipe, stages.catalog)
-    small = [job for job in jobs if job.file.size <= MAX_WHOLE_FILE_BYTES]
+    small = [job for job in jobs if is_read_whole(job.file)]
     for step in reparsing.steps(prepare_all(small, recipe, stages.n_workers)):
         outcomes = step if stages.doubt is None else _compared(stages, stages.doubt, step, tally)
         _store(stages, outcomes, entries, tally)
@@ -168,7 +175,7 @@ def _work_off(
             yield Progress("paused", tally.n_done, n_jobs, message=tally.paused)
             return
     for job in jobs:
-        if job.file.size > MAX_WHOLE_FILE_BYTES:
+        if not is_read_whole(job.file):
             for n_chunks in _store_large(replace(stages, recipe=recipe), job, entries, tally):
                 yield Progress("index", tally.n_done, n_jobs, job.file.path, n_chunks, failures=tally.new_failures())
 
@@ -216,11 +223,7 @@ def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
     reparsing = ModelReparse(stages.model_parser, stages.recipe)
     stages.views.begin(damaged=stages.views.damage())
     recipe = with_found_encoding(stages.recipe, stages.catalog)
-    files = [
-        file
-        for file in scan(recipe.root, recipe.rules).files
-        if file.path in texts and file.size <= MAX_WHOLE_FILE_BYTES
-    ]
+    files = [file for file in scan(recipe.root, recipe.rules).files if file.path in texts and is_read_whole(file)]
     for file in files:
         outcome = prepare(FileJob(file, ""), recipe)
         if isinstance(outcome, PreparedFile) and _is_same(outcome.parsed.document, texts[file.path]):
@@ -415,7 +418,7 @@ def _finish(stages: Stages, todo: IndexPlan, tally: _Tally, looked_at_ns: int) -
     rejected = [item for item in stages.catalog.rejected() if item.path in tree_paths - job_paths]
     meta = {"paused": tally.paused, "model": stages.embedder.name}
     if not tally.paused:
-        meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": ""}
+        meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": "", **reading_of_documents()}
     if tally.n_bytes >= _MUCH:
         meta["bytes_per_second"] = f"{tally.n_bytes / (time.perf_counter() - tally.started):.0f}"
     stages.catalog.write(

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.index.chunk import ChunkLimits
 from codefathom.source.changes import FileStat, IndexedFileStat, compare
+from codefathom.source.languages import is_document, is_extracted
 from codefathom.source.scan import Scan, ScanRules, scan
-from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
-from codefathom.stores.catalog.records import Entry
+from codefathom.stores.catalog.records import Entry, RejectedFile
+from codefathom.system.extras import EXTRAS
 from codefathom.types import USUAL_ENCODING, Document, Skipped
-from codefathom.versions import CHUNKER_VERSION, PARSER_VERSION, SECRETS_VERSION
+from codefathom.versions import CHUNKER_VERSION, EXTRACTION_VERSION, PARSER_VERSION, SECRETS_VERSION
 
 if TYPE_CHECKING:  # which a process that only prepares files does not need
+    from codefathom.source.large import Survey
     from codefathom.stores.catalog.readers import IndexState
 
 
@@ -56,8 +58,8 @@ class Recipe:
         return self.encoding or self.found_encoding or USUAL_ENCODING
 
     def parser_of(self, document: Document, *, is_finished: bool = True) -> str:
-        """Version of the parse stage for one document: it is read anew when another encoding is assumed."""
-        parser = self.parser if is_finished else self.unfinished_parser
+        """Version of the parse stage for one document, and of how it was read: it is read anew when that changes."""
+        parser = (self.parser if is_finished else self.unfinished_parser) + _extraction(document.path)
         return f"{parser}{_READ_AS}{document.encoding}" if document.encoding else parser
 
     @property
@@ -67,6 +69,17 @@ class Recipe:
 
 
 _READ_AS = " read as "
+_READING = "documents read"  # key in the catalogue: what decided which documents were refused
+
+
+def _extraction(path: str) -> str:
+    return f" extracted/{EXTRACTION_VERSION}" if is_extracted(path) else ""
+
+
+def reading_of_documents() -> dict[str, str]:
+    """Return the reasons for which PDF and Word files and notebooks are refused or not, as the catalogue keeps them."""
+    missing = EXTRAS["documents"].missing()
+    return {_READING: " ".join((EXTRACTION_VERSION, *(f"without {module}" for module in missing)))}
 
 
 def with_found_encoding(recipe: Recipe, catalog: IndexState) -> Recipe:
@@ -115,7 +128,7 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
     entries = catalog.entries()
     stats = {path: IndexedFileStat(entry.size, entry.mtime_ns, entry.fingerprint) for path, entry in entries.items()}
     # Files that were left out because of their content are not opened again until their stamp changes.
-    stats.update({item.path: IndexedFileStat(item.size, item.mtime_ns, "") for item in catalog.rejected()})
+    stats.update({item.path: IndexedFileStat(item.size, item.mtime_ns, "") for item in _rejected(catalog)})
     changes = compare(stats, tree, indexed_at_ns=int(catalog.get_meta("indexed_at_ns", "0")))
     suspects = {file.path for file in changes.suspect}
     suspects.update(file.path for file in changes.unsure if _differs(file, stats[file.path], recipe))
@@ -134,6 +147,15 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
     return IndexPlan(tree, jobs, removed, len(tree.files) - len(jobs) - len(unfinished), entries, unfinished)
 
 
+def _rejected(catalog: IndexState) -> list[RejectedFile]:
+    """Return the files that were left out, without documents that may be read now, such as with another extra."""
+    rejected = catalog.rejected()
+    if not any(is_document(item.path) for item in rejected):
+        return rejected
+    is_current = all(catalog.get_meta(key, "") == value for key, value in reading_of_documents().items())
+    return rejected if is_current else [item for item in rejected if not is_document(item.path)]
+
+
 def incompleteness(catalog: IndexState, todo: IndexPlan) -> str:
     """Return the progress of the first run, "" when a run has completed the index, or none has begun it."""
     if not catalog.generation or int(catalog.get_meta("indexed_at_ns", "0")):
@@ -144,11 +166,16 @@ def incompleteness(catalog: IndexState, todo: IndexPlan) -> str:
 
 def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
     """Return True if a file has other bytes than the index has stored; False if it was left out and still is."""
-    from codefathom.source.documents import read
+    from codefathom.source.documents import is_read_whole, read
     from codefathom.source.large import survey
 
-    look = survey if file.size > MAX_WHOLE_FILE_BYTES else read
-    content = look(recipe.root, file, include_generated=recipe.rules.include_generated)
+    include_generated = recipe.rules.include_generated
+    if is_read_whole(file):
+        content: Document | Survey | Skipped = read(
+            recipe.root, file, include_generated=include_generated, indexed=before.fingerprint
+        )
+    else:
+        content = survey(recipe.root, file, include_generated=include_generated)
     return ("" if isinstance(content, Skipped) else content.fingerprint) != before.fingerprint
 
 
@@ -164,7 +191,10 @@ def _is_unfinished(entry: Entry | None, recipe: Recipe) -> bool:
 
 
 def _parser(entry: Entry, recipe: Recipe) -> str:
-    return entry.parser.removesuffix(f"{_READ_AS}{recipe.assumed_encoding}")
+    """Return the version of the parse stage of a stored document, "" if its text was taken out in another way."""
+    parser = entry.parser.removesuffix(f"{_READ_AS}{recipe.assumed_encoding}")
+    extraction = _extraction(entry.path)
+    return parser.removesuffix(extraction) if parser.endswith(extraction) else ""
 
 
 def _fingerprint(entry: Entry | None, recipe: Recipe) -> str:

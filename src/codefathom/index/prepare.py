@@ -52,7 +52,11 @@ _PASSING = frozenset({"unreadable"})
 def prepare(job: FileJob, recipe: Recipe) -> Outcome:
     """Turn one file into chunks. Never raises because of the content of a file."""
     document = read(
-        recipe.root, job.file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
+        recipe.root,
+        job.file,
+        include_generated=recipe.rules.include_generated,
+        assumed=recipe.assumed_encoding,
+        indexed=job.fingerprint,
     )
     if isinstance(document, Skipped):
         return outcome_of_skipped(document, job)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from codefathom.parse import grammars, text, treesitter
+from codefathom.parse import grammars, notebook, text, treesitter
 from codefathom.source.languages import may_be_code
 from codefathom.types import Document, ParsedDocument
 
@@ -23,6 +23,8 @@ def parse(
     those of the next parser. Names without a parser are skipped: a model, "llm:…", is called elsewhere, see
     `is_for_model`.
     """
+    if document.language == "notebook":
+        return notebook.parse(document)
     problems: tuple[str, ...] = ()
     for name in chain:
         parsed = parsers[name](document) if name in parsers else None

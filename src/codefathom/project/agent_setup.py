@@ -73,7 +73,7 @@ def investigate(request: AnswerRequest, opened: OpenedProject, search: Search) -
             answer = report(question, event, seen, texts.indexed, texts.on_disk, excerpts=excerpts)
             yield from _rest(streamed, answer)
             yield replace(
-                with_symbols(answer, texts.name_of),
+                with_symbols(answer, texts.name_of, texts.on_disk),
                 model="" if answer.failure else chosen.name,
                 generation=opened.catalog.generation,
                 trace=event.stages,

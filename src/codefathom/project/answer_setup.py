@@ -63,7 +63,11 @@ def answer(
     """
     prepared = prepare(request, opened, search)
     for event in ask(*prepared):
-        yield with_symbols(event, prepared.project.name_of) if isinstance(event, Answer) else event
+        yield (
+            with_symbols(event, prepared.project.name_of, prepared.project.on_disk)
+            if isinstance(event, Answer)
+            else event
+        )
 
 
 def with_damage(opened: OpenedProject, events: Iterator[_Step | Answer]) -> Iterator[_Step | Answer]:

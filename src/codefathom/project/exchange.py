@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from codefathom.errors import UsageError
-from codefathom.source.content import decode
+from codefathom.source.documents import text_of
 from codefathom.source.origin import Tree, is_inside
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.stores.catalog.readers import SearchCatalog
@@ -65,7 +65,7 @@ def _same_files(text: str, root: str) -> dict[str, str]:
     for path, digest in digests.items():
         data = tree.content(_inside(path, "index-json"))
         if data is not None and _md5(data) == digest:
-            texts[path] = decode(data).text
+            texts[path] = text_of(path, data) or ""
     return texts
 
 

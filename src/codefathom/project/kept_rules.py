@@ -21,6 +21,7 @@ def scan_rules(settings: Settings) -> ScanRules:
         follow_symlinks=settings.source.follow_symlinks,
         max_bytes=settings.source.max_file_bytes,
         include_generated=settings.source.include_generated,
+        max_document_bytes=settings.source.max_document_bytes,
     )
 
 

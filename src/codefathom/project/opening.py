@@ -24,7 +24,7 @@ from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.remote.vector_stores import IndexedProject, vector_folder, vector_store
 from codefathom.search.ranking.fuse import Fusion
 from codefathom.search.retrieve import Sources
-from codefathom.source.origin import Originals, Tree
+from codefathom.source.origin import Originals, tree_of
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.folder import Folder
@@ -80,7 +80,7 @@ class OpenedProject:
         self.views = self._views(lexical, self._first)
         self._upgrade = self._to_upgrade(lexical) if self._first is not self.embedder else None
         self._recipe = _recipe(place)
-        self._tree = Tree(self._recipe.root, self._recipe.rules.max_bytes)
+        self._tree = tree_of(self._recipe.root, self._recipe.rules)
         self._sources = Sources(self.catalog, lexical, self.views.vectors, self._first, self._reranking())
 
     @property

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from codefathom.index.plan import with_found_encoding
 from codefathom.project.opening import OpenedProject
 from codefathom.source.masks import MASK, agrees
-from codefathom.source.origin import Originals, Tree
+from codefathom.source.origin import Originals, tree_of
 from codefathom.types import Chunk, Hit
 
 
@@ -27,7 +27,7 @@ class Lines:
         self._catalog = opened.catalog
         recipe = with_found_encoding(opened.recipe, opened.catalog)
         indexed_at_ns = int(opened.catalog.get_meta("indexed_at_ns", "0"))
-        self._originals = Originals(Tree(recipe.root, recipe.rules.max_bytes), indexed_at_ns, recipe.assumed_encoding)
+        self._originals = Originals(tree_of(recipe.root, recipe.rules), indexed_at_ns, recipe.assumed_encoding)
 
     def text(self, path: str) -> str:
         """Return the text of a document, "" when there is none."""
@@ -36,6 +36,11 @@ class Lines:
     def shown(self, path: str) -> Shown:
         """Return the text of a document, with masks where the file has changed or is gone."""
         return self._shown(path, 1, self._catalog.text(path))
+
+    def is_unchanged(self, path: str) -> bool:
+        """Return True if the bytes of a file are those of the indexed version."""
+        document = self._catalog.document(path)
+        return document is not None and self._originals.of(document).state_by_bytes == "same"
 
     def lines(self, path: str, start_line: int, end_line: int) -> str:
         """Return some lines of a document, as `Catalog.lines` does."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
@@ -14,8 +14,10 @@ from codefathom.index.plan import with_found_encoding
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.roles import masks_secrets
-from codefathom.source.content import decode, is_binary
-from codefathom.source.origin import Tree
+from codefathom.source.document_places import Places
+from codefathom.source.documents import text_of
+from codefathom.source.languages import is_extracted
+from codefathom.source.origin import tree_of
 from codefathom.source.secrets import blank, mask
 from codefathom.text.expressions import deadline
 from codefathom.types import Chunk, FoundSymbol, SearchResult, Where
@@ -50,6 +52,8 @@ class Texts:
         """Return the text as it is now, None when it is gone; comparable with `indexed`."""
         if path in self.documents:
             return self._masked(self.documents[path], path)
+        if is_extracted(path) and self._lines.is_unchanged(path):  # the same bytes give the same text
+            return self._masked(self._lines.text(path), path)
         text = _on_disk(path, self.opened)
         if text is not None and not self._lines.shown(path).is_whole:
             text = blank(text, path)
@@ -119,17 +123,25 @@ def naming(opened: OpenedProject) -> NameOf:
     return name_of
 
 
-def with_symbols(answer: Answer, name_of: NameOf) -> Answer:
-    """Name the definition of each citation and of each source that is no whole file."""
+def with_symbols(answer: Answer, name_of: NameOf, on_disk: Callable[[str], str | None]) -> Answer:
+    """Name the definition of each citation and of each source that is no whole file, and their places in documents.
 
-    def named(place: Citation | Source) -> str:
-        return name_of(place.path, place.start_line, place.end_line)
+    `on_disk` gives the present text of a document, which the lines of citations are of.
+    """
+    places = Places(lambda path: on_disk(path) or "")
+
+    def named(item: Citation | Source) -> str:
+        return name_of(item.path, item.start_line, item.end_line)
+
+    def place(item: Citation | Source) -> str:
+        return places.of(item.path, item.start_line, item.end_line)
 
     return replace(
         answer,
-        citations=tuple(replace(item, symbol=named(item)) for item in answer.citations),
+        citations=tuple(replace(item, symbol=named(item), place=place(item)) for item in answer.citations),
         sources=tuple(
-            item if item.symbol or item.is_whole else replace(item, symbol=named(item)) for item in answer.sources
+            item if item.is_whole else replace(item, symbol=item.symbol or named(item), place=place(item))
+            for item in answer.sources
         ),
     )
 
@@ -137,5 +149,5 @@ def with_symbols(answer: Answer, name_of: NameOf) -> Answer:
 def _on_disk(path: str, opened: OpenedProject) -> str | None:
     """Read a file as the index would; None when it is gone, or no longer a text."""
     recipe = with_found_encoding(opened.recipe, opened.catalog)
-    data = Tree(recipe.root, recipe.rules.max_bytes).content(path)
-    return None if data is None or is_binary(data) else decode(data, recipe.assumed_encoding).text
+    data = tree_of(recipe.root, recipe.rules).content(path)
+    return None if data is None else text_of(path, data, recipe.assumed_encoding)

@@ -45,7 +45,7 @@ def ask_several(
     )
     project = _project({name: part.project for name, part in parts.items()}, request.documents, unopened)
     for event in ask(replace(parts[first].question, pinned=all_pinned), project, parts[first].models):
-        yield with_symbols(event, project.name_of) if isinstance(event, Answer) else event
+        yield with_symbols(event, project.name_of, project.on_disk) if isinstance(event, Answer) else event
 
 
 def context(engines: Mapping[str, Engine], result: SearchResult, size: ContextSize) -> Context:

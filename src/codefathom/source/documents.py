@@ -10,7 +10,9 @@ from typing import BinaryIO
 from codefathom.source.changes import FileStat
 from codefathom.source.charset import undecodable_lines
 from codefathom.source.content import decode, is_binary, machine_made
-from codefathom.source.languages import CODE, language_of, refine
+from codefathom.source.extraction.extracted_text import extracted_text
+from codefathom.source.extraction.refusal import Refusal
+from codefathom.source.languages import CODE, is_document, language_of, refine
 from codefathom.source.size_limits import MAX_TEXT_FILE_BYTES, MAX_WHOLE_FILE_BYTES
 from codefathom.types import USUAL_ENCODING, Document, Skipped
 
@@ -28,12 +30,18 @@ def fingerprint_of(digest: blake2b) -> str:
 
 
 def read(
-    root: str, file: FileStat, *, include_generated: bool = False, assumed: str = USUAL_ENCODING
+    root: str,
+    file: FileStat,
+    *,
+    include_generated: bool = False,
+    assumed: str = USUAL_ENCODING,
+    indexed: str = "",
 ) -> Document | Skipped:
     """Read and decode one file; never raises for what it finds on the disk.
 
     `include_generated` keeps generated, minified and vendored files; `assumed` is the encoding of files that are not
-    UTF-8 and do not declare one.
+    UTF-8 and do not declare one. `indexed` is a fingerprint: of a PDF or the like that still has it no text is taken
+    out, since nobody needs it.
     """
     try:
         data = _bytes_of(os.path.join(root, file.path))
@@ -41,15 +49,37 @@ def read(
         return Skipped(file.path, "unreadable")
     if data is None:
         return Skipped(file.path, "not a regular file")
+    if is_document(file.path):
+        return _extracted(file.path, data, indexed)
     if is_binary(data):
         return Skipped(file.path, "binary")
     text, is_assumed = decode(data, assumed)
     language = kind_of(file.path, text)
-    if len(data) > MAX_TEXT_FILE_BYTES and language not in CODE:
-        return Skipped(file.path, "oversized")
-    if not include_generated and (reason := machine_made(file.path, language, text)):
+    reason = "oversized" if len(data) > MAX_TEXT_FILE_BYTES and language not in CODE else ""
+    if reason or (not include_generated and (reason := machine_made(file.path, language, text))):
         return Skipped(file.path, reason)
     return Document(file.path, language, text, fingerprint(data), len(data), assumed if is_assumed else "")
+
+
+def _extracted(path: str, data: bytes, indexed: str) -> Document | Skipped:
+    name = fingerprint(data)
+    text = "" if name == indexed else extracted_text(path, data)
+    if isinstance(text, Refusal):
+        return Skipped(path, text.reason)
+    return Document(path, language_of(path), text, name, len(data))
+
+
+def text_of(path: str, data: bytes, assumed: str = USUAL_ENCODING) -> str | None:
+    """Return the text of the bytes of a file as `read` does; None for what is no text."""
+    if is_document(path):
+        text = extracted_text(path, data)
+        return None if isinstance(text, Refusal) else text
+    return None if is_binary(data) else decode(data, assumed).text
+
+
+def is_read_whole(file: FileStat) -> bool:
+    """Return True for a file that is read at once, False for one that is read in windows (`source/large.py`)."""
+    return file.size <= MAX_WHOLE_FILE_BYTES or is_document(file.path)
 
 
 def kind_of(path: str, text: str) -> str:

@@ -104,7 +104,7 @@ dtd: dtd
 gitignore: gitignore dockerignore npmignore
 html: html htm xhtml
 ini: ini cfg conf desktop editorconfig service
-json: json geojson jsonl ndjson ipynb webmanifest avsc har map
+json: json geojson jsonl ndjson webmanifest avsc har map
 json5: json5
 jsonc: jsonc code-workspace
 kdl: kdl
@@ -117,6 +117,12 @@ xml: xml xsd xsl xslt svg plist csproj vbproj fsproj props targets nuspec resx x
 yaml: yaml yml
 zon: zon
 csv: csv tsv psv
+"""
+# Not texts as they are: `source/extraction` takes the text out of them.
+_EXTRACTED = """
+docx: docx
+notebook: ipynb
+pdf: pdf
 """
 _FILE_NAMES = {
     "dockerfile": "dockerfile",
@@ -235,8 +241,10 @@ def _extensions(table: str) -> dict[str, str]:
 
 CODE = _languages(_CODE) | {"dockerfile"}
 PROSE = _languages(_PROSE)
-LANGUAGES = CODE | PROSE | _languages(_DATA)
-_BY_EXTENSION = _extensions(_CODE) | _extensions(_PROSE) | _extensions(_DATA)
+LANGUAGES = CODE | PROSE | _languages(_DATA) | _languages(_EXTRACTED)
+_BY_EXTENSION = _extensions(_CODE) | _extensions(_PROSE) | _extensions(_DATA) | _extensions(_EXTRACTED)
+_ENDS_OF_EXTRACTED = tuple(f".{extension}" for extension in _extensions(_EXTRACTED))
+_ENDS_OF_DOCUMENTS = (*_ENDS_OF_EXTRACTED, ".doc", ".dot")
 _NO_CODE = _extensions("leavings: bak dat diff license lock log orig out patch pid po pot rej snap srt sum tmp")
 # Names that people use, besides the extensions.
 _OTHER_NAMES = {
@@ -244,6 +252,8 @@ _OTHER_NAMES = {
     "docker": "dockerfile",
     "f#": "fsharp",
     "golang": "go",
+    "ipython": "python",
+    "jupyter": "notebook",
     "node": "javascript",
     "nodejs": "javascript",
     "objective-c": "objc",
@@ -255,6 +265,7 @@ _OTHER_NAMES = {
     "terraform": "hcl",
     "tex": "latex",
     "vb": "visual_basic",
+    "word": "docx",
 }
 
 # Texts: a search that only knows the names of languages should not wait for their compilation.
@@ -290,6 +301,16 @@ def language_of(path: str, first_line: str = "") -> str:
     if extension == "ts" and first_line.startswith("<?xml"):
         return "xml"  # a translation file of Qt
     return language or _by_first_line(first_line) or TEXT
+
+
+def is_extracted(path: str) -> bool:
+    """Return True for a file that is no text itself, but has one: a PDF, a Word document or a notebook."""
+    return path.lower().endswith(_ENDS_OF_EXTRACTED)
+
+
+def is_document(path: str) -> bool:
+    """Return True for a file that is never read as it is: its text is taken out of it, or nobody can do that."""
+    return path.lower().endswith(_ENDS_OF_DOCUMENTS)
 
 
 def may_be_code(path: str, language: str) -> bool:

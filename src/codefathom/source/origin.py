@@ -12,6 +12,9 @@ from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from codefathom.source.changes import is_unsure
+from codefathom.source.languages import is_document
+from codefathom.source.scan import ScanRules
+from codefathom.source.size_limits import MAX_DOCUMENT_BYTES
 from codefathom.types import USUAL_ENCODING
 
 # same: the indexed version; changed: another one; gone: nothing can be read there.
@@ -69,10 +72,12 @@ class Origin(Protocol):
 class Tree:
     """The files below a folder. A link is followed inside the folder and never out of it."""
 
-    def __init__(self, root: str, max_bytes: int) -> None:
+    def __init__(self, root: str, max_bytes: int, max_document_bytes: int = MAX_DOCUMENT_BYTES) -> None:
+        """`max_document_bytes` is the limit of files whose text is taken out of them."""
         self._root = os.path.realpath(root)
         self._top = os.path.join(self._root, "")
         self._max_bytes = max_bytes
+        self._max_document_bytes = max_document_bytes
 
     def stamp(self, path: str) -> Stamp | None:
         """Return size and time stamp of a regular file; None for anything else, and for a path that leads out."""
@@ -91,15 +96,16 @@ class Tree:
         parts = self._real(path)
         if parts is None:
             return None
+        most = self._max_document_bytes if is_document(path) else self._max_bytes
         try:
             with open(_opened(self._root, parts), "rb") as file:
                 status = os.fstat(file.fileno())
-                if not stat.S_ISREG(status.st_mode) or status.st_size > self._max_bytes:
+                if not stat.S_ISREG(status.st_mode) or status.st_size > most:
                     return None
-                data = file.read(self._max_bytes + 1)  # it may grow in this moment
+                data = file.read(most + 1)  # it may grow in this moment
         except OSError:
             return None
-        return data if len(data) <= self._max_bytes else None
+        return data if len(data) <= most else None
 
     def _real(self, path: str) -> list[str] | None:
         """Return the folders and the name that a path leads to, links followed; None when it leads out."""
@@ -107,6 +113,11 @@ class Tree:
             return None
         real = os.path.realpath(os.path.join(self._root, path))
         return real[len(self._top) :].split(os.sep) if real.startswith(self._top) else None
+
+
+def tree_of(root: str, rules: ScanRules) -> Tree:
+    """Return the files below a folder, with the limits on their size that its scan has."""
+    return Tree(root, rules.max_bytes, rules.max_document_bytes)
 
 
 class Original:
@@ -153,9 +164,9 @@ class Original:
     @cached_property
     def text(self) -> str | None:
         """The decoded text as it is now; None where nothing can be read."""
-        from codefathom.source.content import decode
+        from codefathom.source.documents import text_of
 
-        return None if self.data is None else decode(self.data, self._assumed).text
+        return None if self.data is None else text_of(self._document.path, self.data, self._assumed)
 
     def lines(self, start_line: int, end_line: int) -> str | None:
         """Return some lines as they are now, as `Catalog.lines` does; None where nothing can be read."""

@@ -12,7 +12,8 @@ from codefathom.errors import SourceError
 from codefathom.source import ignore
 from codefathom.source.changes import FileStat, Scan
 from codefathom.source.ignore import BROUGHT_BACK, NO_RULE, Layer, Layers, Patterns
-from codefathom.source.size_limits import MAX_IGNORE_FILE_BYTES, MAX_WHOLE_FILE_BYTES
+from codefathom.source.languages import is_document
+from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_IGNORE_FILE_BYTES, MAX_WHOLE_FILE_BYTES
 from codefathom.types import Skipped
 
 __all__ = ["FileStat", "Scan", "ScanRules", "scan"]
@@ -27,6 +28,7 @@ class ScanRules(NamedTuple):
     follow_symlinks: bool = False  # never out of the root, and no file or folder twice
     max_bytes: int = MAX_WHOLE_FILE_BYTES
     include_generated: bool = False  # enter vendored directories too; `documents.read` has the same switch for files
+    max_document_bytes: int = MAX_DOCUMENT_BYTES  # of PDF and Word files and notebooks
 
 
 _ALL_FILES = ScanRules()
@@ -64,7 +66,7 @@ class _Walk:
         self._root = root
         self._follows = rules.follow_symlinks
         self._includes_vendored = rules.include_generated
-        self._max_bytes = rules.max_bytes
+        self._rules = rules
         self._extensions = tuple(extension.lower() for extension in rules.required_exts)
         self._open = [_Directory("", _outer_layers(root, rules), NO_RULE, True)]
         # Followed after all else, so that what a link and a real path both lead to is listed under its real path.
@@ -153,7 +155,7 @@ class _Walk:
     def _unfit(self, path: str, status: os.stat_result) -> str:
         if not stat.S_ISREG(status.st_mode):
             return "not a regular file"
-        if status.st_size > self._max_bytes:
+        if status.st_size > (self._rules.max_document_bytes if is_document(path) else self._rules.max_bytes):
             return "oversized"
         return "symlink to a place already listed" if self._follows and not self._is_new(path) else ""
 
@@ -164,7 +166,7 @@ class _Walk:
             self._skip(path, "symlink")
 
     def _follow(self, path: str, layers: Layers, is_kept: bool) -> None:
-        """Take what a link leads to, when that is inside the root and not listed yet."""
+        """Follow a symbolic link: take the place that it leads to, if that is inside the root and not listed yet."""
         target = os.path.realpath(os.path.join(self._root, path))
         try:
             status = os.stat(target, follow_symlinks=False)

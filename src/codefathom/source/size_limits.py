@@ -1,7 +1,8 @@
 """Up to what size a file of a project is read whole, parsed, read in windows, or left out.
 
 A file above the setting `source.max_file_bytes` is left out. Of the others, one above MAX_WHOLE_FILE_BYTES is read in
-windows if it is code, and left out if not; one above MAX_TEXT_FILE_BYTES is left out if it is not code.
+windows if it is code, and left out if not; one above MAX_TEXT_FILE_BYTES is left out if it is not code. PDF and Word
+files and notebooks, whose text is taken out of them, have a limit of their own, `source.max_document_bytes`.
 """
 
 from __future__ import annotations
@@ -26,3 +27,19 @@ MAX_IGNORE_FILE_BYTES = 1_000_000
 
 # A page behind an address that a user gives; a larger one is an error.
 MAX_PAGE_BYTES = 2_000_000
+
+# The default of `source.max_document_bytes`: pictures make most of a PDF.
+MAX_DOCUMENT_BYTES = 50_000_000
+
+# Of the text that is taken out of a document: a book of 1,000 pages has 3 million characters.
+MAX_EXTRACTED_CHARS = 5_000_000
+MAX_PAGES = 5_000
+
+# Of the process that takes it out, for one document. Pdfium needs 1 s for 2,000 pages of text, and 50 MB.
+MAX_EXTRACTION_CPU_S = 60
+MAX_EXTRACTION_MEMORY_BYTES = 2_000_000_000
+
+# Of the archive that a Word document is: real ones have some dozen parts, and XML shrinks to a tenth.
+MAX_PARTS = 5_000
+MAX_UNPACKED_BYTES = 200_000_000
+MAX_UNPACKED_RATIO = 200

@@ -23,6 +23,7 @@ class Extra(NamedTuple):
 EXTRAS = {
     "tokens": Extra("exact counts of tokens instead of estimates", ("quicktok", "tokenizers")),
     "web": Extra("HTML pages as documents (`fathom ask --url`)", ("html_to_markdown",)),
+    "documents": Extra("PDF and Word files as documents of a project", ("pypdfium2", "docx")),
     "keyring": Extra("keys of providers from the keyring of this system", ("keyring",)),
     "onnx": Extra("embedding and reranking models from a folder on this disk", ("onnxruntime", "tokenizers")),
     "faiss": Extra("vectors in FAISS (`store.vectors = faiss`)", ("faiss",)),

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from tests.documents import pdf, word
 from tests.waiting import join
 
 from codefathom.cli.extra_documents import _MAX_BYTES, documents
@@ -100,3 +101,13 @@ def _write(path: str, lines: Iterable[str]) -> None:
         for line in lines:
             file.write(line)
             file.flush()
+
+
+def test_a_pdf_or_a_word_document_is_read_as_its_text(tmp_path: Path) -> None:
+    paper, design = tmp_path / "paper.pdf", tmp_path / "design.docx"
+    paper.write_bytes(pdf(["One"]))
+    design.write_bytes(word((1, "Limits")))
+    assert [text for _, text in read(str(paper), str(design))] == ["[page 1]\nOne\n", "# Limits\n"]
+    paper.write_bytes(b"%PDF-1.4")
+    with pytest.raises(SourceError, match="cannot be read: broken PDF"):
+        read(str(paper))

@@ -86,6 +86,19 @@ def test_citations_and_parts_of_files_get_their_names() -> None:
         Source(3, "a.py", 2, 3, "", "found"),
     )
     answer = Answer("", "", (Citation("a.py", 4, 5),), (), 1.0, 1.0, "high", "", NO_USAGE, sources, 1)
-    named = with_symbols(answer, lambda path, start, end: f"{path} {start} {end}")
+    named = with_symbols(answer, lambda path, start, end: f"{path} {start} {end}", {}.get)
     assert [source.symbol for source in named.sources] == ["", "a.py 2 3", "found"]
     assert [citation.symbol for citation in named.citations] == ["a.py 4 5"]
+
+
+def test_citations_and_sources_in_documents_get_their_places() -> None:
+    sources = (
+        Source(1, "a.pdf", 1, 9, "", is_whole=True),
+        Source(2, "a.pdf", 2, 3, ""),
+        Source(3, "gone.pdf", 1, 1, ""),
+    )
+    citations = (Citation("a.pdf", 2, 2), Citation("a.pdf", 1, 4))
+    answer = Answer("", "", citations, (), 1.0, 1.0, "high", "", NO_USAGE, sources, 1)
+    named = with_symbols(answer, lambda *_: "", {"a.pdf": "[page 1]\nOne\n[page 2]\nTwo\n"}.get)
+    assert [source.place for source in named.sources] == ["", "pages 1-2", ""]
+    assert [citation.place for citation in named.citations] == ["page 1", "pages 1-2"]

@@ -1092,6 +1092,13 @@ export interface components {
              * @example price_of
              */
             symbol: string;
+            /**
+             * Place
+             * @description page, heading or cell, in a document that has such
+             * @default
+             * @example page 3
+             */
+            place: string;
         };
         /**
          * CodebaseIn
@@ -1953,6 +1960,13 @@ export interface components {
              * @example false
              */
             stale: boolean;
+            /**
+             * Place
+             * @description page, heading or cell, in a document that has such
+             * @default
+             * @example page 3
+             */
+            place: string;
         };
         /**
          * IndexIn
@@ -3181,6 +3195,13 @@ export interface components {
              * @example defines price_of
              */
             reason: string;
+            /**
+             * Place
+             * @description page, heading or cell, in a document that has such
+             * @default
+             * @example page 3
+             */
+            place: string;
         };
         /**
          * StatsOut

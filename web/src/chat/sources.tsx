@@ -2,6 +2,7 @@ import { CheckOutlined } from "@ant-design/icons";
 import { Button } from "antd";
 import { useId, useState } from "react";
 import { useText } from "../i18n";
+import { Said } from "../i18n/said";
 import { CitationLink } from "../viewer/citation-link";
 import type { Answer, Source } from "./answer";
 
@@ -59,6 +60,12 @@ function SourceLink({ source, isCited }: { readonly source: Source; readonly isC
           <span className="source-lines">
             :{source.start_line}-{source.end_line}
           </span>
+          {source.place && (
+            <span className="source-lines">
+              {" "}
+              <Said text={source.place} />
+            </span>
+          )}
           {isCited && <CheckOutlined aria-label={t("chat.source.cited")} />}
         </span>
         <span className="source-folder">{source.symbol || source.path.slice(0, cut)}</span>

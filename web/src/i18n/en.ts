@@ -1,5 +1,6 @@
 import { chatText } from "../chat/text";
 import { monitoringText } from "../monitoring/text";
+import { leftOutText } from "../projects/left-out-text";
 import { projectsText } from "../projects/text";
 import { searchText } from "../search/text";
 import { viewerText } from "../viewer/text";
@@ -13,6 +14,7 @@ export const en = {
   ...chatText.en,
   ...searchText.en,
   ...projectsText.en,
+  ...leftOutText.en,
   ...monitoringText.en,
   ...viewerText.en,
 };

@@ -124,6 +124,13 @@ export const PHRASES: readonly (readonly [string, string])[] = [
   ["mentions {}", "提到 {}"],
   ["close in meaning", "含义相近"],
   ["weak evidence only", "只有较弱的依据"],
+  // Places in documents.
+  ["page {}", "第 {} 页"],
+  ["pages {}", "第 {} 页"],
+  ["cell {}", "第 {} 个单元格"],
+  ["cells {}", "第 {} 个单元格"],
+  ["paragraph {}", "第 {} 段"],
+  ['heading "{}"', "标题“{}”"],
   // Of the parts of the service.
   ["{} running, {} waiting, {} failed", "{} 个运行中，{} 个等待中，{} 个失败"],
   ["{} registered", "已登记 {} 个"],

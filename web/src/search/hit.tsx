@@ -97,6 +97,11 @@ function Marks({ hit, project, isWeak }: Omit<HitProps, "question">) {
   const score = t("search.score", { percent: format.percent(share) });
   return (
     <span className="hit-marks">
+      {hit.place && (
+        <span className="hit-place soft">
+          <Said text={hit.place} />
+        </span>
+      )}
       {hit.name && (
         <span className="hit-name">
           <span className="soft">{kindOf(hit.kind)}</span> <code>{hit.name}</code>

@@ -100,13 +100,15 @@ function Viewer({ place, onClose }: { readonly place: Place; readonly onClose: (
   );
 }
 
+const PROSE = new Set(["markdown", "text", "rst", "asciidoc", "org", "latex", "pdf", "docx", "notebook"]);
+
 type ShownProps = Omit<CodeProps, "wraps">;
 
 function Shown({ file, place, focusBefore, onLines }: ShownProps) {
   const t = useText();
   const isPart = file.start_line > 1 || file.end_line < file.n_lines;
   // Prose has lines that nobody wants to follow sideways.
-  const wraps = ["markdown", "text", "rst", "asciidoc", "org", "latex"].includes(file.language);
+  const wraps = PROSE.has(file.language);
   return (
     <>
       {isPart && (

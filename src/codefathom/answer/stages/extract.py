@@ -87,7 +87,8 @@ def _excerpt(number: int, hit: Hit) -> Source:
         first += 1
     text, start = "\n".join(lines[first:end]), chunk.start_line
     place = (start + first, start + end - 1)
-    return Source(number, chunk.path, *place, text, hit.name, hit.score, hit.reason, is_part=chunk.is_part)
+    source = Source(number, chunk.path, *place, text, hit.name, hit.score, hit.reason, is_part=chunk.is_part)
+    return replace(source, place=hit.place)
 
 
 def _shown(source: Source) -> str:
@@ -96,4 +97,5 @@ def _shown(source: Source) -> str:
     name = f"{mark}{show_name(source.symbol)}{mark} " if source.symbol else ""
     reason = f": {show_line(source.reason)}" if source.reason else ""
     fence = "```" if "```" not in source.text else "~~~~"
-    return f"{source.number}. {name}[{source.number}]{reason}\n\n{fence}\n{source.text}\n{fence}\n"
+    place = f", {show_line(source.place)}" if source.place else ""
+    return f"{source.number}. {name}[{source.number}]{place}{reason}\n\n{fence}\n{source.text}\n{fence}\n"

@@ -47,7 +47,7 @@ class JudgeOptions:
     is_one_by_one: bool = False  # each file whole and in a call of its own, whatever its size
 
 
-_PROSE = frozenset({"markdown", "rst"})
+_PROSE = frozenset({"docx", "markdown", "pdf", "rst"})
 
 
 class Judgement(NamedTuple):

@@ -49,7 +49,8 @@ def _lines_and_symbols(places: Sequence[Citation]) -> tuple[str, Iterable[str]]:
 
 
 def _lines(place: Citation | Source) -> str:
-    return f"{place.start_line}-{place.end_line}" if place.start_line != place.end_line else str(place.start_line)
+    lines = f"{place.start_line}-{place.end_line}" if place.start_line != place.end_line else str(place.start_line)
+    return f"{lines} ({show_line(place.place)})" if place.place else lines
 
 
 def _row(number: int, path: str, lines: str, symbols: Iterable[str], style: Style) -> str:

@@ -47,10 +47,14 @@ def search_text(result: SearchResult, style: Style, *, whole: bool, explain: Cal
 
 def _header(hit: Hit, style: Style) -> str:
     chunk = hit.chunk
-    place = style.strong(f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}")
+    place = style.strong(f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}{_in_document(hit.place)}")
     # The kind belongs to the first symbol; the kind of another symbol shown instead is unknown.
     kind = chunk.kind if hit.name in (chunk.symbol, *chunk.names[:1], "") else ""
     return f"{place}  {' '.join(part for part in (show_line(kind), show_name(hit.name)) if part)}  {hit.score:.2f}"
+
+
+def _in_document(place: str) -> str:
+    return f", {show_line(place)}" if place else ""
 
 
 def paths_text(hits: Iterable[Hit]) -> str:

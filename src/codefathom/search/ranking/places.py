@@ -17,7 +17,7 @@ _DECLARATION = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
 _HEADER = re.compile(r"\.(?:h|hh|hpp|hxx)$")
 # A file of this name stands for its folder.
 _BARRELS = frozenset(("mod", "__init__", "index", "init"))
-_PROSE = re.compile(r"\.(?:md|mdx|rst|txt|adoc|markdown)$", re.IGNORECASE)
+_PROSE = re.compile(r"\.(?:md|mdx|rst|txt|adoc|markdown|pdf|docx)$", re.IGNORECASE)
 
 
 class PathFacts(NamedTuple):

@@ -80,6 +80,9 @@ class SourceOut(Out):
     end_line: int = Field(examples=[30])
     symbol: Sound = Field(default="", examples=["price_of"])
     reason: Sound = Field(default="", examples=["defines price_of"])
+    place: Sound = Field(
+        default="", examples=["page 3"], description="page, heading or cell, in a document that has such"
+    )
 
 
 class CitationOut(Out):
@@ -89,6 +92,9 @@ class CitationOut(Out):
     start_line: int = Field(examples=[12])
     end_line: int = Field(examples=[14])
     symbol: Sound = Field(default="", examples=["price_of"])
+    place: Sound = Field(
+        default="", examples=["page 3"], description="page, heading or cell, in a document that has such"
+    )
 
 
 class DroppedOut(Out):

@@ -171,6 +171,9 @@ class HitOut(Out):
     sub_module: Sound = Field(examples=[""], description="the second folder of the path")
     reason: Sound = Field(examples=["the name matches"])
     stale: bool = Field(default=False, examples=[False], description="the file has changed since it was indexed")
+    place: Sound = Field(
+        default="", examples=["page 3"], description="page, heading or cell, in a document that has such"
+    )
 
 
 class SearchedOut(Out):

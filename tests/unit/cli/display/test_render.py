@@ -344,6 +344,7 @@ def test_search_json_has_the_promised_keys() -> None:
             "sub_module": "http",
             "reason": "named retry",
             "stale": False,
+            "place": "",
         }
     ]
 

@@ -1,0 +1,97 @@
+"""Places in a text that was taken out of a document: page, heading or paragraph, cell. Pure.
+
+The text itself has them, as lines that begin each page, section or cell; no other line of it looks like one of these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from codefathom.source.languages import is_extracted, language_of
+from codefathom.types import Hit
+
+_MARKS = {
+    "pdf": re.compile(r"^\[page (?P<number>[0-9]+)\]$", re.MULTILINE),
+    "notebook": re.compile(r"^\[cell (?P<number>[0-9]+): (?P<kind>[a-z0-9_]+)\]$", re.MULTILINE),
+    "docx": re.compile(r"^(?P<level>#{1,9}) (?P<title>.+)$", re.MULTILINE),
+}
+_NAMES = {"pdf": "page", "notebook": "cell"}
+_MAX_TITLE = 80
+
+
+class Mark(NamedTuple):
+    """A line that begins a page, a section or a cell."""
+
+    line: int
+    label: str  # number of a page or cell, title of a section
+    kind: str = ""  # language of a cell
+    level: int = 0  # of a heading
+
+
+def page_line(number: int) -> str:
+    """Return the line that begins a page."""
+    return f"[page {number}]"
+
+
+def cell_line(number: int, kind: str) -> str:
+    """Return the line that begins a cell, or its output."""
+    return f"[cell {number}: {kind}]"
+
+
+def heading_line(level: int, title: str) -> str:
+    """Return the line that begins a section."""
+    return f"{'#' * level} {title}"
+
+
+def unmarked(language: str, line: str) -> str:
+    """Return a line of the content; one that looks like a mark is indented."""
+    return f" {line}" if line[:1] in ("[", "#") and _MARKS[language].match(line) else line
+
+
+def marks(language: str, text: str) -> list[Mark]:
+    """Return all marks of a text in order."""
+    listed = []
+    line, counted = 1, 0
+    for match in _MARKS[language].finditer(text) if language in _MARKS else ():
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        groups = match.groupdict()
+        label = groups.get("number") or groups["title"]
+        listed.append(Mark(line, label, groups.get("kind", ""), len(groups.get("level", ""))))
+    return listed
+
+
+class Places:
+    """The places of one question; the marks of each document are looked for once."""
+
+    def __init__(self, text_of: Callable[[str], str]) -> None:
+        """`text_of` gives the text of a document by its path."""
+        self._text_of = text_of
+        self._marks: dict[str, list[Mark]] = {}
+
+    def of(self, path: str, start_line: int, end_line: int = 0) -> str:
+        """Return the place of some lines, such as "page 3" or 'heading "Limits"'; "" in a file that is a text."""
+        if not is_extracted(path):
+            return ""
+        language = language_of(path)
+        if path not in self._marks:
+            self._marks[path] = marks(language, self._text_of(path))
+        above = [mark for mark in self._marks[path] if mark.line <= max(start_line, end_line)]
+        at_start = [mark for mark in above if mark.line <= start_line]
+        if language == "docx":
+            return f'heading "{_short(at_start[-1].label)}"' if at_start else f"paragraph {(start_line + 1) // 2}"
+        if not above:
+            return ""
+        name, first, last = _NAMES[language], (at_start or above)[-1 if at_start else 0].label, above[-1].label
+        return f"{name} {first}" if first == last else f"{name}s {first}-{last}"
+
+    def with_places(self, hits: Iterable[Hit]) -> tuple[Hit, ...]:
+        """Return hits with the place of the line to look at first."""
+        return tuple(replace(hit, place=self.of(hit.chunk.path, hit.line or hit.chunk.start_line)) for hit in hits)
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= _MAX_TITLE else f"{title[:_MAX_TITLE]}…"

@@ -1,0 +1,1 @@
+"""Files that are no text themselves → their text: PDF, Word documents, notebooks."""

@@ -1,0 +1,51 @@
+"""The reason why no text can be taken out of a document, and the limits of that text. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from codefathom.source.size_limits import (
+    MAX_EXTRACTED_CHARS,
+    MAX_EXTRACTION_CPU_S,
+    MAX_EXTRACTION_MEMORY_BYTES,
+    MAX_PAGES,
+    MAX_PARTS,
+    MAX_UNPACKED_BYTES,
+    MAX_UNPACKED_RATIO,
+)
+
+
+class Refusal(NamedTuple):
+    """The reason why a document has no text for an index, as `fathom status --skipped` shows it."""
+
+    reason: str
+
+
+class ExtractionLimits(NamedTuple):
+    """Limits of one document; a document beyond one of them is refused."""
+
+    chars: int = MAX_EXTRACTED_CHARS  # of its text
+    pages: int = MAX_PAGES  # of a PDF
+    parts: int = MAX_PARTS  # of the archive that a Word document is
+    unpacked_bytes: int = MAX_UNPACKED_BYTES  # of all its parts together
+    unpacked_ratio: int = MAX_UNPACKED_RATIO  # of these to the bytes of the file
+    cpu_s: float = MAX_EXTRACTION_CPU_S
+    memory_bytes: int = MAX_EXTRACTION_MEMORY_BYTES
+
+
+LIMITS = ExtractionLimits()
+
+
+def too_long(limits: ExtractionLimits) -> Refusal:
+    """Return the refusal of a text with too many characters."""
+    return Refusal(f"its text has more than {limits.chars:,} characters")
+
+
+_CONTROLS = re.compile(r"[\0-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+
+
+def plain_lines(text: str) -> list[str]:
+    """Return the lines of a text without their ends, and without characters that no text has."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return [_CONTROLS.sub(" ", line).rstrip() for line in lines]

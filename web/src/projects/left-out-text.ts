@@ -1,0 +1,78 @@
+import { texts } from "../i18n/texts";
+
+/** The reasons for which files are left out, as the server says them. tests/web/test_server_texts.py compares. */
+export const leftOutText = texts(
+  {
+    "projects.reason.binary": "binary",
+    "projects.reason.generated": "generated",
+    "projects.reason.minified": "minified",
+    "projects.reason.vendored": "third-party code",
+    "projects.reason.data": "data",
+    "projects.reason.build output": "output of a build",
+    "projects.reason.name is not UTF-8": "its name is not UTF-8",
+    "projects.reason.oversized": "too large",
+    "projects.reason.oversized line": "has a line that is too long",
+    "projects.reason.unreadable": "cannot be read",
+    "projects.reason.not a regular file": "not a regular file",
+    "projects.reason.cache": "cache",
+    "projects.reason.virtual environment": "virtual environment",
+    "projects.reason.symlink": "symbolic link",
+    "projects.reason.broken symlink": "broken link",
+    "projects.reason.symlink out of the project": "link out of the project",
+    "projects.reason.symlink to a place already listed": "link to a place already listed",
+    "projects.reason.broken PDF": "broken PDF",
+    "projects.reason.broken Word document": "broken Word document",
+    "projects.reason.broken notebook": "broken notebook",
+    "projects.reason.encrypted with a password": "encrypted with a password",
+    "projects.reason.encrypted with a password, or not a .docx file": "encrypted with a password, or not a .docx file",
+    "projects.reason.the format of Word before 2007 is not read; save it as .docx":
+      "Word format before 2007; save it as .docx",
+    "projects.reason.needs the extra `documents`: pip install 'codefathom[documents]'":
+      "needs: pip install 'codefathom[documents]'",
+    "projects.reason.a PDF without text; its pages may be pictures": "PDF without text; its pages may be pictures",
+    "projects.reason.a Word document without text": "Word document without text",
+    "projects.reason.a Word document with a document type in its XML, which none needs":
+      "Word document with a document type in its XML",
+    "projects.reason.an archive that is much too large when it is unpacked": "much too large when it is unpacked",
+    "projects.reason.a pointer of Git LFS; `git lfs pull` brings the file":
+      "pointer of Git LFS; `git lfs pull` brings the file",
+    "projects.reason.reading it takes too much memory": "takes too much memory",
+    "projects.reason.the reader crashed on it": "the reader crashed on it",
+  },
+  {
+    "projects.reason.binary": "二进制",
+    "projects.reason.generated": "由程序生成",
+    "projects.reason.minified": "已压缩",
+    "projects.reason.vendored": "第三方代码",
+    "projects.reason.data": "数据",
+    "projects.reason.build output": "构建产物",
+    "projects.reason.name is not UTF-8": "文件名不是 UTF-8",
+    "projects.reason.oversized": "过大",
+    "projects.reason.oversized line": "有一行过长",
+    "projects.reason.unreadable": "无法读取",
+    "projects.reason.not a regular file": "不是普通文件",
+    "projects.reason.cache": "缓存",
+    "projects.reason.virtual environment": "虚拟环境",
+    "projects.reason.symlink": "符号链接",
+    "projects.reason.broken symlink": "失效的链接",
+    "projects.reason.symlink out of the project": "指向项目之外的链接",
+    "projects.reason.symlink to a place already listed": "指向已收录位置的链接",
+    "projects.reason.broken PDF": "损坏的 PDF",
+    "projects.reason.broken Word document": "损坏的 Word 文档",
+    "projects.reason.broken notebook": "损坏的笔记本",
+    "projects.reason.encrypted with a password": "有密码保护",
+    "projects.reason.encrypted with a password, or not a .docx file": "有密码保护，或不是 .docx 文件",
+    "projects.reason.the format of Word before 2007 is not read; save it as .docx":
+      "Word 2007 之前的格式；请另存为 .docx",
+    "projects.reason.needs the extra `documents`: pip install 'codefathom[documents]'":
+      "需要：pip install 'codefathom[documents]'",
+    "projects.reason.a PDF without text; its pages may be pictures": "没有文本的 PDF；页面可能是图片",
+    "projects.reason.a Word document without text": "没有文本的 Word 文档",
+    "projects.reason.a Word document with a document type in its XML, which none needs":
+      "XML 中带有文档类型声明的 Word 文档",
+    "projects.reason.an archive that is much too large when it is unpacked": "解压后过大",
+    "projects.reason.a pointer of Git LFS; `git lfs pull` brings the file": "Git LFS 指针；用 `git lfs pull` 取得文件",
+    "projects.reason.reading it takes too much memory": "占用内存过多",
+    "projects.reason.the reader crashed on it": "读取程序崩溃",
+  },
+);
