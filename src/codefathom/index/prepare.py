@@ -14,6 +14,7 @@ from codefathom.parse.text import PARSER
 from codefathom.parse.text import parse as parse_text
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import read
+from codefathom.source.languages import is_document
 from codefathom.source.large import Survey, Window, look_through
 from codefathom.source.secrets import MASK, blank
 from codefathom.stores.base import Fields
@@ -63,6 +64,16 @@ def prepare(job: FileJob, recipe: Recipe) -> Outcome:
     if document.fingerprint == job.fingerprint:
         return TouchedFile(*job.file)
     return prepare_document(document, job.file, recipe)
+
+
+def touched_file(job: FileJob, recipe: Recipe) -> TouchedFile | None:
+    """Return the outcome of a file that is as it was indexed; None for one that must be prepared."""
+    if is_document(job.file.path):  # one that has changed would be taken apart twice
+        return None
+    rules = recipe.rules
+    document = read(recipe.root, job.file, include_generated=rules.include_generated, assumed=recipe.assumed_encoding)
+    is_same = not isinstance(document, Skipped) and document.fingerprint == job.fingerprint
+    return TouchedFile(*job.file) if is_same else None
 
 
 def look_into(stream: BinaryIO, job: FileJob, recipe: Recipe) -> Survey | TouchedFile | RejectedFile | Failure:

@@ -21,7 +21,7 @@ from traceback import print_exc
 from typing import Any, BinaryIO, TypeAlias
 
 from codefathom.index.plan import FileJob, Recipe
-from codefathom.index.prepare import Outcome, PreparedFile, prepare, prepare_window
+from codefathom.index.prepare import Outcome, PreparedFile, prepare, prepare_window, touched_file
 from codefathom.source.large import Window
 from codefathom.system.children import end_at_once, received, start_python
 from codefathom.system.memory import Allowance, give_back
@@ -31,6 +31,7 @@ _Batch: TypeAlias = "Sequence[FileJob | Window]"
 
 # Starting a worker costs about 100 ms: below this many bytes one process is as fast.
 MIN_BYTES_FOR_WORKERS = 1_500_000
+_MOST_BYTES_COMPARED_HERE = 50_000_000  # a quarter of a second's reading
 _BATCH_BYTES = 256_000
 _BATCH_FILES = 64
 # Memory that a byte of a file takes while it is prepared, at most: with a syntax tree, and without.
@@ -46,9 +47,18 @@ def prepare_all(
 ) -> Iterator[list[Outcome]]:
     """Prepare all files, in batches, in the order given; with n_workers of 0 in this process.
 
+    Files that may be as they were indexed come first, if they are not too many: those that are need no other process.
     Where memory is short, batches are smaller and fewer files are prepared at the same time.
     """
     memory = memory or Allowance()
+    if n_workers > 0 and sum(job.file.size for job in jobs if job.fingerprint) <= _MOST_BYTES_COMPARED_HERE:
+        same: set[str] = set()
+        for batch in _batches([job for job in jobs if job.fingerprint], memory):
+            touched = list(filter(None, (touched_file(job, recipe) for job in batch)))
+            same.update(item.path for item in touched)
+            if touched:
+                yield list(touched)
+        jobs = [job for job in jobs if job.file.path not in same]
     n_bytes = sum(job.file.size for job in jobs)
     if n_workers < 1 or n_bytes < MIN_BYTES_FOR_WORKERS or not sys.executable:
         for batch in _batches(jobs, memory):
