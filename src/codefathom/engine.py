@@ -33,6 +33,7 @@ from codefathom.search.question.query import parse_query
 from codefathom.search.request import SearchRequest
 from codefathom.source.languages import is_extracted
 from codefathom.source.masks import MASK
+from codefathom.stores.conditions import combine
 from codefathom.stores.lock import held_lock
 from codefathom.text.printable import is_text
 from codefathom.types import (
@@ -45,6 +46,7 @@ from codefathom.types import (
     IndexReport,
     Level,
     Mode,
+    PathReport,
     Progress,
     RelatedResult,
     SearchResult,
@@ -195,6 +197,26 @@ class Engine:
             self.close,
         )
 
+    def update(self, paths: Sequence[str], *, wait_s: float | None = None) -> PathReport:
+        """Take in what has changed in these files and folders, at once or not at all, without a look at the others.
+
+        Paths are relative to the root. Files that are gone are removed from the index; a path that is no file of it is
+        refused, with the reason. Raises UsageError for a path that leads out of the project, LockedError as `index`.
+        """
+        from codefathom.index.by_path import places_of, take_in
+
+        places = places_of(self.opened.recipe.root, paths)
+        if not self.generation:
+            self.index(wait_s=wait_s)
+        with self._lock:
+            lock = self.opened.lock()
+            for event in _waits(lock, self.settings.index.wait_s if wait_s is None else wait_s, self.opened):
+                self._on_progress(event)
+            with held_lock(lock), self._believed(self.opened).writing(lock) as stages:
+                report = take_in(stages, places)
+                self._looked_at = float("-inf")
+                return report
+
     def remove_index(self, *, wait_s: float | None = None) -> int:
         """Remove the index and return its size in bytes; 0 when there is none. A later question makes a new one.
 
@@ -283,15 +305,21 @@ class Engine:
         mode: Mode | None = None,
         where: Where | None = None,
         min_score: float = 0.0,
+        files: Sequence[str] = (),
     ) -> SearchResult:
         """Return the best places for a question, each with file, lines, symbol and reason.
 
+        With `files`, only these files and folders are searched, and what has changed in them is taken in first,
+        whatever `search.refresh` says; see `update`. A path that is no file of the index is named in `degraded`.
         `level` is what a hit is: "chunk" (default), "symbol" or "file". `where` is a filter, see
         `codefathom.search.filter.filter_parser.parse_filter`. Scores run from 0 to 1. The first search makes the index.
         Raises UsageError for an empty query or one that names a path or symbol that is not there.
         """
         started = time.perf_counter()
         request = self._request(query, limit=limit, level=level, mode=mode, where=where, least=min_score)
+        if files:
+            request, refused = self._kept_to(request, files)
+            self._notes = (*self._notes, *refused)
         stale = self.refresh()
         with reading(self._believed()) as opened:
             result = search(request, opened.sources)
@@ -317,6 +345,14 @@ class Engine:
                     (result.mode, opened.views.model, self.settings.search.ranking, self.settings.rerank.model)
                 ),
             )
+
+    def _kept_to(self, request: SearchRequest, files: Sequence[str]) -> tuple[SearchRequest, list[str]]:
+        """Take in these files, and return the search in them, and a sentence for each that is not in the index."""
+        from codefathom.index.by_path import below_one_of, places_of
+
+        report = self.update(files)
+        where = combine(request.where, below_one_of(places_of(self.opened.recipe.root, files)))
+        return replace(request, where=where), [f"{item.path}: {item.reason}" for item in report.refused]
 
     def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """Return hits of an earlier search with what is true now of their files; see `Hit.stale`."""
@@ -492,7 +528,7 @@ class Engine:
 
         Nothing else of an export is believed: it may come from anywhere.
         """
-        from codefathom.index.indexing import take_over
+        from codefathom.index.by_path import take_over
         from codefathom.project.exchange import read_export
 
         texts = read_export(lines, self.opened.recipe.root, kind)

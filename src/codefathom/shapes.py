@@ -17,6 +17,7 @@ from codefathom.types import (
     Hit,
     IndexedFile,
     IndexReport,
+    PathReport,
     RelatedResult,
     SearchResult,
     SecretPlace,
@@ -180,7 +181,7 @@ def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
 
 
 def plain_shape(
-    value: RelatedResult | Context | IndexReport | Status | StoreReport | StoreState | Backup,
+    value: RelatedResult | Context | IndexReport | PathReport | Status | StoreReport | StoreState | Backup,
 ) -> dict[str, Any]:
     """Return a result whose fields are the keys: related, context, index, status, store, backup."""
     return asdict(value)

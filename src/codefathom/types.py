@@ -210,6 +210,17 @@ class SearchResult:
 
 
 @dataclass(frozen=True, slots=True)
+class PathReport:
+    """Outcome of an update of named files. Paths are those of the index; each list is sorted but the last."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    refused: tuple[Skipped, ...] = ()  # no files of the index, with the reason
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """One step of a long run; only faces print it."""
 

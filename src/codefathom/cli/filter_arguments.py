@@ -62,6 +62,13 @@ def _own_name(folder: str, name: str) -> str:
     return own_spelling(name, names, is_there=os.path.lexists(os.path.join(folder, name)))
 
 
+def path_typed(path: str, root: str) -> str:
+    """Return the absolute path of one that was typed: in the current folder, or else in the project; it may be gone."""
+    places = [os.path.join(base, path) for base in (*_here(), root)] if is_text(path) else []
+    inside = [place for place in places if os.path.abspath(place).startswith(os.path.join(root, ""))]
+    return next((place for place in inside if os.path.lexists(place)), inside[0] if inside else path)
+
+
 def inside_project(path: str, root: str) -> str:
     """Return a path relative to the project. As typed it is looked for below the current folder, then in the project.
 

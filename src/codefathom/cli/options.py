@@ -51,6 +51,7 @@ class IndexOptions(NamedTuple):
     dry_run: bool = False
     interactive: bool = False
     remove: bool = False
+    only: tuple[str, ...] = ()
 
 
 class SearchOptions(NamedTuple):
@@ -68,6 +69,7 @@ class SearchOptions(NamedTuple):
     format: str = "text"
     project: tuple[str, ...] = ()
     all: bool = False
+    file: tuple[str, ...] = ()
 
 
 class SymbolsOptions(NamedTuple):
@@ -328,6 +330,7 @@ COMMANDS = (
         (),
         (
             Option(("--full",), "read every file again, even if it has not changed"),
+            Option(("--only",), "take in only the changes of this file or folder", "PATH", repeat=True),
             Option(("--watch",), "keep running, and update the index whenever files change"),
             Option(("--dry-run",), "show what would be done, without doing it"),
             Option(("--interactive",), "show the plan and ask before indexing"),
@@ -348,7 +351,7 @@ COMMANDS = (
             ),
         ),
         IndexOptions,
-        ("fathom index", "fathom index --dry-run", "fathom index --watch"),
+        ("fathom index", "fathom index --dry-run", "fathom index --watch", "fathom index --only src/app.py"),
     ),
     Command(
         "search",
@@ -375,6 +378,7 @@ COMMANDS = (
                 choices=SEARCH_FORMATS,
             ),
             *_SEVERAL,
+            Option(("--file",), "search only this file or folder, and take in its changes first", "PATH", repeat=True),
             _REFRESH,
         ),
         SearchOptions,

@@ -32,10 +32,8 @@ from codefathom.index.prepare import (
     embedded_text,
     look_into,
     outcome_of_skipped,
-    prepare,
     store_parses,
     unparsed,
-    with_masks,
 )
 from codefathom.index.reparse import ModelParser, ModelReparse
 from codefathom.index.workers import prepare_all, prepare_windows
@@ -43,8 +41,6 @@ from codefathom.providers.base import Embedder
 from codefathom.source.charset import likely_encoding
 from codefathom.source.documents import is_read_whole, undecodable_lines_of
 from codefathom.source.large import Survey, Window, opened, windows
-from codefathom.source.scan import scan
-from codefathom.source.secrets import blank
 from codefathom.stores.base import Row
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog.readers import IndexCatalog
@@ -52,7 +48,7 @@ from codefathom.stores.catalog.records import Batch, DocumentRecord, Entry, Reje
 from codefathom.stores.vectors.flat_vectors import quantise
 from codefathom.stores.views import Views
 from codefathom.system.memory import give_back
-from codefathom.types import Document, Extent, Failure, IndexReport, Progress, Skipped
+from codefathom.types import Extent, Failure, IndexReport, Progress, Skipped
 
 _FILES_FOR_ENCODING = 300  # files of which some lines are read to tell the encoding of all
 _MUCH = 1_000_000  # bytes of text after which memory is worth giving back; takes some milliseconds
@@ -75,7 +71,7 @@ class Stages:
 
 
 @dataclass(slots=True)
-class _Tally:
+class Tally:
     """The results of one run so far."""
 
     started: float
@@ -124,7 +120,7 @@ def run(
 
 def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generator[Progress | IndexReport, None, None]:
     reparsing = ModelReparse(stages.model_parser, stages.recipe)
-    tally = _Tally(time.perf_counter(), unfinished=reparsing.failures, model_sizes=reparsing.sizes)
+    tally = Tally(time.perf_counter(), unfinished=reparsing.failures, model_sizes=reparsing.sizes)
     yield Progress("scan", 0, 0)
     looked_at_ns = time.time_ns()
     doubt = stages.doubt
@@ -159,7 +155,7 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
 
 
 def _work_off(
-    stages: Stages, jobs: Sequence[FileJob], entries: Mapping[str, Entry], reparsing: ModelReparse, tally: _Tally
+    stages: Stages, jobs: Sequence[FileJob], entries: Mapping[str, Entry], reparsing: ModelReparse, tally: Tally
 ) -> Iterator[Progress]:
     """Prepare and store files, batch by batch, until too many of them fail."""
     n_jobs = tally.n_done + len(jobs)
@@ -167,7 +163,7 @@ def _work_off(
     small = [job for job in jobs if is_read_whole(job.file)]
     for step in reparsing.steps(prepare_all(small, recipe, stages.n_workers)):
         outcomes = step if stages.doubt is None else _compared(stages, stages.doubt, step, tally)
-        _store(stages, outcomes, entries, tally)
+        store(stages, outcomes, entries, tally)
         path = outcomes[-1].path if outcomes else ""
         yield Progress("index", tally.n_done, n_jobs, path, tally.n_chunks, failures=tally.new_failures())
         tally.paused = _reason_to_pause(tally, stages.error_limit)
@@ -176,7 +172,7 @@ def _work_off(
             return
     for job in jobs:
         if not is_read_whole(job.file):
-            for n_chunks in _store_large(replace(stages, recipe=recipe), job, entries, tally):
+            for n_chunks in store_large(replace(stages, recipe=recipe), job, entries, tally):
                 yield Progress("index", tally.n_done, n_jobs, job.file.path, n_chunks, failures=tally.new_failures())
 
 
@@ -216,36 +212,20 @@ def _forget_values(stages: Stages, kept_before: bool) -> None:
         stages.catalog.write(Batch(meta={_MASKED: stages.recipe.secrets}))
 
 
-def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
-    """Index the texts that are equal to their files in the tree, and return their number."""
-    entries = stages.catalog.entries()
-    tally = _Tally(time.perf_counter())
-    reparsing = ModelReparse(stages.model_parser, stages.recipe)
-    stages.views.begin(damaged=stages.views.damage())
-    recipe = with_found_encoding(stages.recipe, stages.catalog)
-    files = [file for file in scan(recipe.root, recipe.rules).files if file.path in texts and is_read_whole(file)]
-    for file in files:
-        outcome = prepare(FileJob(file, ""), recipe)
-        if isinstance(outcome, PreparedFile) and _is_same(outcome.parsed.document, texts[file.path]):
-            _store(stages, reparsing.apply([outcome]), entries, tally)
-    stages.views.commit()
-    return tally.n_done
-
-
-def _is_same(document: Document, text: str) -> bool:
-    """Return True if a text is that of a document; either may have masks in the place of secrets."""
-    return document.text == text or with_masks(document).text == blank(text, document.path)
-
-
-def _remove(stages: Stages, paths: Sequence[str], tally: _Tally) -> None:
+def _remove(stages: Stages, paths: Sequence[str], tally: Tally) -> None:
     if paths:
         written = stages.catalog.write(Batch(removed=tuple(paths)))
         stages.views.apply((), (), written.removed)
         tally.removed.extend(paths)
 
 
-def _store(stages: Stages, outcomes: list[Outcome], entries: Mapping[str, Entry], tally: _Tally) -> None:
-    """Embed one batch, write it to the catalogue in one transaction, and pass the change on to the views."""
+def store(
+    stages: Stages, outcomes: list[Outcome], entries: Mapping[str, Entry], tally: Tally, gone: Sequence[str] = ()
+) -> None:
+    """Embed one batch, write it to the catalogue in one transaction, and pass the change on to the views.
+
+    The documents of the paths `gone` are removed in the same transaction.
+    """
     prepared = [item for item in outcomes if isinstance(item, PreparedFile)]
     vectors = _vectors(stages, prepared, tally)
     fields = {piece.id: row for item in prepared for piece, row in zip(item.chunks, item.fields, strict=True)}
@@ -255,7 +235,9 @@ def _store(stages: Stages, outcomes: list[Outcome], entries: Mapping[str, Entry]
         Batch(
             records=tuple(_record(stages, item, vectors) for item in prepared),
             removed=tuple(
-                path for path in [item.path for item in rejected] + [item.path for item in failures] if path in entries
+                path
+                for path in (*gone, *(item.path for item in rejected), *(item.path for item in failures))
+                if path in entries
             ),
             touched=tuple(item for item in outcomes if isinstance(item, TouchedFile)),
         )
@@ -270,27 +252,27 @@ def _store(stages: Stages, outcomes: list[Outcome], entries: Mapping[str, Entry]
     _count(tally, outcomes, entries)
 
 
-def _store_large(stages: Stages, job: FileJob, entries: Mapping[str, Entry], tally: _Tally) -> Iterator[int]:
+def store_large(stages: Stages, job: FileJob, entries: Mapping[str, Entry], tally: Tally) -> Iterator[int]:
     """Store a file that is too large for memory; yield the number of chunks of the run so far."""
     with opened(stages.recipe.root, job.file) as stream:
         if isinstance(stream, Skipped):
-            return _store(stages, [outcome_of_skipped(stream, job)], entries, tally)
+            return store(stages, [outcome_of_skipped(stream, job)], entries, tally)
         survey = look_into(stream, job, stages.recipe)
         if not isinstance(survey, Survey):
-            return _store(stages, [survey], entries, tally)
+            return store(stages, [survey], entries, tally)
         n_before = tally.n_chunks
         try:
             whole = yield from _store_windows(stages, survey, windows(stream, survey), tally)
         except SourceError as error:
             tally.n_chunks = n_before
             stages.views.begin(full=stages.doubt is not None)
-            _store(stages, [Failure(job.file.path, str(error))], entries, tally)
+            store(stages, [Failure(job.file.path, str(error))], entries, tally)
         else:
             _count(tally, [whole], entries)
 
 
 def _store_windows(
-    stages: Stages, survey: Survey, parts: Iterator[Window], tally: _Tally
+    stages: Stages, survey: Survey, parts: Iterator[Window], tally: Tally
 ) -> Generator[int, None, PreparedFile]:
     """Store each window as `_store` stores a batch, all in one transaction. Raises SourceError."""
     whole = PreparedFile(survey.file, unparsed(document_of(survey)), (), (), (), b"")
@@ -319,7 +301,7 @@ def _store_windows(
     return whole
 
 
-def _compared(stages: Stages, doubt: Doubt, outcomes: list[Outcome], tally: _Tally) -> list[Outcome]:
+def _compared(stages: Stages, doubt: Doubt, outcomes: list[Outcome], tally: Tally) -> list[Outcome]:
     """Compare files with an index in doubt. Those that are equal only get a new time stamp, and go to the views."""
     prepared = [item for item in outcomes if isinstance(item, PreparedFile)]
     vectors = _vectors(stages, prepared, tally)
@@ -350,7 +332,7 @@ def _record(stages: Stages, item: PreparedFile, vectors: Mapping[str, bytes]) ->
     )
 
 
-def _vectors(stages: Stages, prepared: Sequence[PreparedFile], tally: _Tally) -> dict[str, bytes]:
+def _vectors(stages: Stages, prepared: Sequence[PreparedFile], tally: Tally) -> dict[str, bytes]:
     """Return the quantised vector of every text in the batch, from the user's cache where it is stored."""
     texts = {
         digest: embedded_text(piece)
@@ -380,7 +362,7 @@ def _embed(stages: Stages, texts: Mapping[str, str]) -> dict[str, bytes]:
     return vectors
 
 
-def _count(tally: _Tally, outcomes: list[Outcome], entries: Mapping[str, Entry]) -> None:
+def _count(tally: Tally, outcomes: list[Outcome], entries: Mapping[str, Entry]) -> None:
     tally.n_done += len(outcomes)
     counted = tally.seen & {item.path for item in outcomes}
     tally.seen.update(item.path for item in outcomes)
@@ -401,7 +383,7 @@ def _count(tally: _Tally, outcomes: list[Outcome], entries: Mapping[str, Entry])
             tally.failures.append(item)
 
 
-def _reason_to_pause(tally: _Tally, error_limit: ErrorLimit) -> str:
+def _reason_to_pause(tally: Tally, error_limit: ErrorLimit) -> str:
     failed = len({failure.path for failure in tally.failures})
     if not error_limit.is_exceeded(failed, tally.n_done):
         return ""
@@ -409,7 +391,7 @@ def _reason_to_pause(tally: _Tally, error_limit: ErrorLimit) -> str:
     return f"{failed} of {tally.n_done} files failed ({'; '.join(reasons[:3])})"
 
 
-def _finish(stages: Stages, todo: IndexPlan, tally: _Tally, looked_at_ns: int) -> None:
+def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) -> None:
     """Embed chunks that earlier runs could not embed, store the lists of this run, and make everything visible."""
     if not tally.paused:
         _embed_missing(stages, tally)
@@ -435,18 +417,18 @@ def _finish(stages: Stages, todo: IndexPlan, tally: _Tally, looked_at_ns: int) -
         give_back()
 
 
-def _failures(stages: Stages, todo: IndexPlan, tally: _Tally) -> tuple[Failure, ...]:
+def _failures(stages: Stages, todo: IndexPlan, tally: Tally) -> tuple[Failure, ...]:
     """Return the failures of this run, and older ones of unfinished files that this run did not try."""
     waiting = _waiting(todo, tally)
     before = (failure for failure in stages.catalog.failures() if failure.path in waiting)
     return (*before, *tally.failures, *tally.not_embedded, *tally.unfinished)
 
 
-def _waiting(todo: IndexPlan, tally: _Tally) -> set[str]:
+def _waiting(todo: IndexPlan, tally: Tally) -> set[str]:
     return {job.file.path for job in todo.unfinished} - tally.seen
 
 
-def _embed_missing(stages: Stages, tally: _Tally) -> None:
+def _embed_missing(stages: Stages, tally: Tally) -> None:
     """Embed chunks that have no vector of this model: after a change of model, or a provider that was away."""
     missing = stages.catalog.without_vector(stages.embedder.name)
     for start in range(0, len(missing), stages.embed_batch):
@@ -462,7 +444,7 @@ def _embed_missing(stages: Stages, tally: _Tally) -> None:
     tally.not_embedded.clear()
 
 
-def _report(stages: Stages, todo: IndexPlan, tally: _Tally) -> IndexReport:
+def _report(stages: Stages, todo: IndexPlan, tally: Tally) -> IndexReport:
     rejected = tuple(Skipped(item.path, item.reason) for item in tally.rejected)
     return IndexReport(
         added=tuple(tally.added),

@@ -14,8 +14,9 @@ import pytest
 from codefathom.config.configuration import load_settings
 from codefathom.config.settings import LlmSettings, ParseSettings, Settings
 from codefathom.errors import ProviderError, SettingsError
+from codefathom.index.by_path import take_over
 from codefathom.index.forecast import dry_run
-from codefathom.index.indexing import Stages, run, take_over
+from codefathom.index.indexing import Stages, run
 from codefathom.index.plan import plan
 from codefathom.index.reparse import GIVE_UP_AFTER, model_parser
 from codefathom.parse import is_for_model

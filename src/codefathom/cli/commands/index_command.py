@@ -6,8 +6,9 @@ import os
 import sys
 
 from codefathom.cli.display.output import complain
-from codefathom.cli.display.render import expected_text, report_text
+from codefathom.cli.display.render import expected_text, paths_report_text, report_text
 from codefathom.cli.face import Face
+from codefathom.cli.filter_arguments import path_typed
 from codefathom.cli.options import IndexOptions
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
@@ -23,6 +24,8 @@ def run(options: IndexOptions, face: Face) -> int:
     with face.open(tells_extent=True) as engine:
         if options.remove:
             return _remove(engine, face)
+        if options.only:
+            return _update(options, engine, face)
         if options.dry_run:
             return _say(engine.plan(), face)
         if options.interactive and not _agreed(engine, face):
@@ -35,6 +38,21 @@ def run(options: IndexOptions, face: Face) -> int:
         for report in engine.watch(lambda: False):
             _say(report, face)
     return 0
+
+
+def _update(options: IndexOptions, engine: Engine, face: Face) -> int:
+    """Take in the changes of some files and folders. Return 1 if one of the paths names no file of the index."""
+    if options.full or options.dry_run or options.watch:
+        raise UsageError(
+            "--only cannot be used with --full, --dry-run or --watch",
+            hint="remove one of them: --only is one short run",
+        )
+    report = engine.update([path_typed(path, engine.root) for path in options.only])
+    face.note_indexing()
+    face.write(
+        to_json(plain_shape(report)) if face.common.json else paths_report_text(report, whole=face.common.verbose)
+    )
+    return 1 if report.refused else 0
 
 
 def _remove(engine: Engine, face: Face) -> int:

@@ -12,7 +12,7 @@ from codefathom import __version__
 from codefathom.cli import aliases
 from codefathom.cli.display.render import files_text, paths_text, related_text, search_text, symbols_text
 from codefathom.cli.face import Face
-from codefathom.cli.filter_arguments import inside_project, where
+from codefathom.cli.filter_arguments import inside_project, path_typed, where
 from codefathom.cli.options import (
     AskOptions,
     BackupOptions,
@@ -44,11 +44,18 @@ def search(options: SearchOptions, face: Face) -> int:
     """Print the best places, best first."""
     options = options._replace(query=_question(options.query, face))
     if options.project or options.all:
+        if options.file:
+            raise UsageError("--file cannot be used with several projects", hint="name one project with --source-dir")
         from codefathom.cli.commands.projects_command import search_several
 
         return search_several(options, face, _explainer(options.explain))
     with face.open() as engine:
-        result = engine.search(options.query, where=where(options, engine.root), min_score=options.min_score)
+        result = engine.search(
+            options.query,
+            where=where(options, engine.root),
+            min_score=options.min_score,
+            files=[path_typed(path, engine.root) for path in options.file],
+        )
     face.note_indexing()
     if face.common.json:
         from codefathom.shapes import search_shape, to_json

@@ -14,6 +14,7 @@ from codefathom.types import (
     Hit,
     IndexedFile,
     IndexReport,
+    PathReport,
     RelatedResult,
     SearchResult,
     SecretPlace,
@@ -137,6 +138,20 @@ def related_text(result: RelatedResult, style: Style) -> str:
             step = f"  (step {edge.depth})" if edge.depth > 1 else ""
             lines.append(f"  {place}  {show_name(edge.name)}{inside}{step}")
     return "".join(line + "\n" for line in lines)
+
+
+def paths_report_text(report: PathReport, *, whole: bool) -> str:
+    """Return the report on named files: those that changed and those that were refused, when `whole` all of them."""
+    marked = (
+        ("+", report.added),
+        ("~", report.changed),
+        ("-", report.removed),
+        ("=", report.unchanged if whole else ()),
+    )
+    lines = [f"{mark} {show_name(path)}" for mark, paths in marked for path in paths]
+    lines += [f"refused: {show_name(item.path)}: {show_line(item.reason)}" for item in report.refused]
+    counts = f"{len(report.added)} added, {len(report.changed)} changed, {len(report.removed)} removed"
+    return "\n".join([*lines, f"{counts}, {len(report.unchanged)} unchanged", ""])
 
 
 def report_text(report: IndexReport, *, whole: bool) -> str:

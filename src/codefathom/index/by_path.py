@@ -1,0 +1,141 @@
+"""Files that somebody names, or brings texts of → the index, without a look at all the others."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+
+from codefathom.errors import UsageError
+from codefathom.index.indexing import Stages, Tally, store, store_large
+from codefathom.index.plan import FileJob, IndexPlan, plan, with_found_encoding
+from codefathom.index.prepare import PreparedFile, prepare, with_masks
+from codefathom.index.reparse import ModelReparse
+from codefathom.index.workers import prepare_all
+from codefathom.source.documents import is_read_whole
+from codefathom.source.origin import Tree
+from codefathom.source.scan import scan
+from codefathom.source.secrets import blank
+from codefathom.stores.catalog.records import Batch
+from codefathom.text.printable import is_text
+from codefathom.types import Document, Filter, FilterGroup, PathReport, Skipped, Where
+
+_NO_FILE = "there is no such file"
+_LEFT_OUT = "left out by an ignore rule, or by the kinds of files that are indexed"
+
+
+def places_of(root: str, paths: Iterable[str]) -> list[str]:
+    """Return paths as the index writes them; each is relative to the root or absolute, and "" is the root.
+
+    Links and `..` are resolved first. Raises UsageError for a path that leads out of the root, and for none at all.
+    """
+    top = os.path.realpath(root)
+    places = []
+    for path in paths:
+        place = os.path.realpath(os.path.join(top, path)) if is_text(path) else ""
+        if place != top and not place.startswith(os.path.join(top, "")):
+            raise UsageError(f"{path!r} lies outside the project", hint=f"give a path below {root}")
+        relative = os.path.relpath(place, top).replace(os.sep, "/")
+        places.append("" if relative == "." else relative)
+    if not places:
+        raise UsageError("no path is named", hint="name files or folders of the project")
+    return list(dict.fromkeys(places))
+
+
+def below_one_of(places: Sequence[str]) -> Where | None:
+    """Return the condition that a file is one of these, or lies below one; None when one is the root."""
+    if "" in places:
+        return None
+    files = Filter("path", "in_cased", tuple(places))
+    folders = (Filter("path", "starts_with_cased", f"{place}/") for place in places)
+    return FilterGroup("OR", (files, *folders))
+
+
+def take_in(stages: Stages, paths: Sequence[str]) -> PathReport:
+    """Bring the index up to date with these files, and with the files of these folders, in one transaction.
+
+    Paths are relative to the root, as in the index; "" is the root. A file of more than 4 MB has a transaction of its
+    own. Needs the writer lock.
+    """
+    tally = Tally(time.perf_counter())
+    todo = plan(stages.catalog, stages.recipe)
+    files = {file.path for file in todo.scan.files}
+    chosen = {path for path in {*files, *todo.entries} if _is_below(path, paths)}
+    jobs = [job for job in (*todo.jobs, *todo.unfinished) if job.file.path in chosen]
+    gone = sorted(path for path in chosen if path in todo.entries and path not in files)
+    stages.views.begin(damaged=stages.views.damage())
+    _store_named(stages, todo, jobs, gone, tally)
+    _keep_lists(stages, jobs, tally)
+    stages.views.commit()
+    stages.catalog.soundness.settle()
+    failed = [Skipped(item.path, item.reason) for item in tally.rejected]
+    failed += [Skipped(item.path, item.reason) for item in tally.failures]
+    done = {*tally.added, *tally.changed, *(item.path for item in failed)}
+    return PathReport(
+        added=tuple(sorted(tally.added)),
+        changed=tuple(sorted(tally.changed)),
+        removed=tuple(gone),
+        unchanged=tuple(sorted((chosen & files & todo.entries.keys()) - done)),
+        refused=(
+            *failed,
+            *_refused(stages, todo, [path for path in paths if not any(_is_below(one, [path]) for one in chosen)]),
+        ),
+    )
+
+
+def _is_below(path: str, places: Iterable[str]) -> bool:
+    return any(place in ("", path) or path.startswith(f"{place}/") for place in places)
+
+
+def _store_named(stages: Stages, todo: IndexPlan, jobs: Sequence[FileJob], gone: Sequence[str], tally: Tally) -> None:
+    recipe = with_found_encoding(stages.recipe, stages.catalog)
+    small = [job for job in jobs if is_read_whole(job.file)]
+    reparsing = ModelReparse(stages.model_parser, stages.recipe)
+    prepared = reparsing.steps(prepare_all(small, recipe, stages.n_workers))
+    store(stages, [outcome for step in prepared for outcome in step], todo.entries, tally, gone)
+    for job in jobs:
+        if not is_read_whole(job.file):
+            for _ in store_large(stages, job, todo.entries, tally):
+                pass
+
+
+def _keep_lists(stages: Stages, jobs: Sequence[FileJob], tally: Tally) -> None:
+    """Keep what is known of other files that were left out or failed."""
+    tried = {job.file.path for job in jobs}
+    catalog = stages.catalog
+    stages.catalog.write(
+        Batch(
+            failures=(*(item for item in catalog.failures() if item.path not in tried), *tally.failures),
+            rejected=(*(item for item in catalog.rejected() if item.path not in tried), *tally.rejected),
+        )
+    )
+
+
+def _refused(stages: Stages, todo: IndexPlan, paths: Sequence[str]) -> list[Skipped]:
+    """Return the reason for each path that names no file of the index."""
+    tree = Tree(stages.recipe.root, stages.recipe.rules.max_bytes)
+    reasons = {item.path: item.reason for item in todo.scan.skipped}
+    reasons |= {item.path: item.reason for item in stages.catalog.rejected()}
+    reasons |= {path: _LEFT_OUT for path in paths if path not in reasons and tree.stamp(path) is not None}
+    return [Skipped(path, reasons.get(path, _NO_FILE)) for path in paths]
+
+
+def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
+    """Index the texts that are equal to their files in the tree, and return their number."""
+    entries = stages.catalog.entries()
+    tally = Tally(time.perf_counter())
+    reparsing = ModelReparse(stages.model_parser, stages.recipe)
+    stages.views.begin(damaged=stages.views.damage())
+    recipe = with_found_encoding(stages.recipe, stages.catalog)
+    files = [file for file in scan(recipe.root, recipe.rules).files if file.path in texts and is_read_whole(file)]
+    for file in files:
+        outcome = prepare(FileJob(file, ""), recipe)
+        if isinstance(outcome, PreparedFile) and _is_same(outcome.parsed.document, texts[file.path]):
+            store(stages, reparsing.apply([outcome]), entries, tally)
+    stages.views.commit()
+    return tally.n_done
+
+
+def _is_same(document: Document, text: str) -> bool:
+    """Return True if a text is that of a document; either may have masks in the place of secrets."""
+    return document.text == text or with_masks(document).text == blank(text, document.path)
