@@ -1,12 +1,15 @@
-"""The watcher hands on a tree that has come to rest. Time passes only when it sleeps."""
+"""Polling hands on a tree that has come to rest. Time passes only when it sleeps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from codefathom.source.scan import Scan, ScanRules
-from codefathom.source.watch import MAX_WAIT_S, watch
+import pytest
+
+from codefathom.source.scan import Scan, ScanRules, scan
+from codefathom.source.watching.debounce import LOCKED_S
+from codefathom.source.watching.polling import MAX_WAIT_S, poll
 
 
 class Clock:
@@ -16,6 +19,7 @@ class Clock:
         self.now = 0.0
         self.steps = list(steps)
         self.sleeps: list[float] = []
+        self.is_locked = False
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds
@@ -25,7 +29,8 @@ class Clock:
 
     def watch(self, root: Path, rules: ScanRules | None = None) -> Iterator[Scan]:
         has_ended = lambda: not self.steps  # noqa: E731
-        return watch(str(root), rules or ScanRules(), 0.5, has_ended, sleep=self.sleep, clock=lambda: self.now)
+        look = lambda: scan(str(root), rules or ScanRules())  # noqa: E731
+        return poll(look, 0.5, has_ended, sleep=self.sleep, clock=lambda: self.now, is_locked=lambda: self.is_locked)
 
 
 def sizes(seen: Scan) -> dict[str, int]:
@@ -87,5 +92,17 @@ def test_a_change_made_while_the_caller_works_is_found(tmp_path: Path) -> None:
 def test_a_slow_scan_rests_longer(tmp_path: Path) -> None:
     clock = Clock(None, None)
     ticks = iter(range(0, 1000, 3))  # every look at the clock finds it three seconds on
-    list(watch(str(tmp_path), ScanRules(), 0.5, lambda: not clock.steps, sleep=clock.sleep, clock=lambda: next(ticks)))
+    look = lambda: scan(str(tmp_path))  # noqa: E731
+    list(poll(look, 0.5, lambda: not clock.steps, sleep=clock.sleep, clock=lambda: next(ticks)))
     assert clock.sleeps == [12, 12]
+
+
+@pytest.mark.parametrize(("n_locked", "told_at"), [(0, 1.0), (6, 4.0), (100, 0.5 + LOCKED_S)])
+def test_while_git_writes_nothing_is_handed_on_but_not_for_ever(tmp_path: Path, n_locked: int, told_at: float) -> None:
+    clock = Clock()
+
+    def lock(is_locked: bool) -> Callable[[], object]:
+        return lambda: setattr(clock, "is_locked", is_locked)
+
+    clock.steps = [writer(tmp_path / "a.py", "1"), *[lock(True)] * n_locked, lock(False), None, None]
+    assert [clock.now for _ in clock.watch(tmp_path)][1] == told_at
