@@ -32,8 +32,10 @@ def poll(
     while not stop():
         started = clock()
         now = look()
-        if now != last and (settled := _settled(now, look, interval_s, is_locked, sleep, clock)) != last:
-            last = settled
+        if now != last:
+            now = _settled(now, look, interval_s, is_locked=is_locked, sleep=sleep, clock=clock)
+        if now != last:
+            last = now
             yield last
         sleep(max(interval_s, _REST_PER_LOOK * (clock() - started)))
 
@@ -42,6 +44,7 @@ def _settled(
     seen: Scan,
     look: Callable[[], Scan],
     interval_s: float,
+    *,
     is_locked: Callable[[], bool],
     sleep: Callable[[float], object],
     clock: Callable[[], float],

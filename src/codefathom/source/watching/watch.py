@@ -39,7 +39,7 @@ class WatchOptions:
 
     by: str = "auto"  # or "events", also on a network drive; or "polling"
     interval_s: float = 1.0  # between two looks of polling
-    own: OwnPlaces = OwnPlaces()
+    own: OwnPlaces = field(default_factory=OwnPlaces)
     open_events: OpenEvents = field(default=open_events, repr=False)
     sleep: Callable[[float], object] = time.sleep
     clock: Callable[[], float] = time.monotonic

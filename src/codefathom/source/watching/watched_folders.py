@@ -59,9 +59,9 @@ class WatchedFolders:
 
     def effect(self, event: FileEvent) -> Effect:
         """Return what an event makes necessary. Rules decide, and at most one look at the kind of the place."""
-        if not event.path.startswith(self._beginning):
-            return Effect.FOLDERS if event.path == self._root else Effect.NOTHING
-        if any(event.path == own or event.path.startswith(os.path.join(own, "")) for own in self._own_folders):
+        if event.path == self._root:
+            return Effect.FOLDERS
+        if not event.path.startswith(self._beginning) or self._is_own(event.path):
             return Effect.NOTHING
         path = event.path[len(self._beginning) :].replace(os.sep, "/")
         parent, _, name = path.rpartition("/")
@@ -72,17 +72,19 @@ class WatchedFolders:
             return Effect.FOLDERS
         if f"{path}/" in self._folders:  # a changed one: its permissions
             return Effect.FILES if event.kind == "changed" else Effect.FOLDERS
-        if event.kind == "removed":
-            return self._effect_of_removal(rules, name)
-        return self._effect_at(rules, name, event.path)
+        return self._effect_of_removal(rules, name) if event.kind == "removed" else self._effect_at(rules, event.path)
+
+    def _is_own(self, path: str) -> bool:
+        return any(path == own or path.startswith(os.path.join(own, "")) for own in self._own_folders)
 
     def _effect_of_removal(self, rules: FolderRules, name: str) -> Effect:
         if self._follows and rules.takes_file(name):  # it may have been a link to a folder
             return Effect.FOLDERS
         return Effect.FILES if self._takes(rules, name) else Effect.NOTHING
 
-    def _effect_at(self, rules: FolderRules, name: str, path: str) -> Effect:
+    def _effect_at(self, rules: FolderRules, path: str) -> Effect:
         """Return the effect of a place that is new or has changed."""
+        name = os.path.basename(path)
         try:
             kind = os.lstat(path).st_mode
         except (OSError, ValueError):  # it has gone again
