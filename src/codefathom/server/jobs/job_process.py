@@ -42,9 +42,13 @@ class _Child(NamedTuple):
 
 
 def _start_child() -> _Child:
+    said = _kept_output()
+    return _Child(start_python("codefathom.server.jobs.job_child", "main", stderr=said, has_own_session=True), said)
+
+
+def _kept_output() -> IO[bytes]:
     # A file: a pipe that nobody reads would stop the process.
-    output = tempfile.TemporaryFile()
-    return _Child(start_python("codefathom.server.jobs.job_child", "main", stderr=output, has_own_session=True), output)
+    return tempfile.TemporaryFile()
 
 
 class Process:
