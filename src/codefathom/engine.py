@@ -21,7 +21,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from codefathom.config.settings import Settings
-from codefathom.errors import IndexingError, LockedError, StoreAwayError, UsageError
+from codefathom.errors import FathomError, IndexingError, LockedError, SourceError, StoreAwayError, UsageError
 from codefathom.index.plan import incompleteness, plan
 from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, lines_of, reading
@@ -85,6 +85,8 @@ _NOT_WHOLE = "the first `fathom index` has not finished: {how_far}; until then {
 _RESTORED_FROM_ELSEWHERE = (
     "this backup was not made by you for this folder; the next run compares it with the files of the project"
 )
+_POLLING = "the files are looked at every {s:g} s: {reason}"
+_LEAST_WAIT_S = 5.0  # for another writer, while watching
 _NOT_TAKEN = "{n} documents of the export were left out: no file of this project has exactly their text"
 
 
@@ -188,14 +190,15 @@ class Engine:
         return self._report(self.index_events(full=full, wait_s=wait_s, keep_rules=keep_rules))
 
     def index_events(
-        self, *, full: bool = False, wait_s: float | None = None, keep_rules: bool = False
+        self, *, full: bool = False, wait_s: float | None = None, keep_rules: bool = False, retry: bool = True
     ) -> Iterator[Progress | IndexReport]:
-        """Like `index`, as a stream of progress with the report as its last item."""
+        """Like `index`, as a stream of progress with the report as its last item.
+
+        Without `retry`, a language model is not asked again about unchanged files on which it failed.
+        """
         wait_s = self.settings.index.wait_s if wait_s is None else wait_s
-        yield from again_when_damaged(
-            lambda: self.opened.with_models(self._run(full=full, retry=True, wait_s=wait_s, keep_rules=keep_rules)),
-            self.close,
-        )
+        run = partial(self._run, full=full, retry=retry, wait_s=wait_s, keep_rules=keep_rules)
+        yield from again_when_damaged(lambda: self.opened.with_models(run(), retry=retry), self.close)
 
     def update(self, paths: Sequence[str], *, wait_s: float | None = None) -> PathReport:
         """Take in what has changed in these files and folders, at once or not at all, without a look at the others.
@@ -287,12 +290,41 @@ class Engine:
         return replace(report, forecast=forecast(opened, report))
 
     def watch(self, stop: Callable[[], bool], *, interval_s: float = 1.0) -> Iterator[IndexReport]:
-        """Index now and after every change, until `stop` returns True; yields the report of each run that did work."""
-        from codefathom.source.watch import watch
+        """Index now and after every change, until `stop` returns True; yield the first report, and those with changes.
+
+        Changes are reported by the system, see `index.watch`; where that cannot be, the files are looked at every
+        `interval_s` seconds, and `on_wait` is told why. On an unchanged file a model that failed is not asked again.
+        Raises SourceError when the folder of the project is gone.
+        """
+        from codefathom.source.watching.watch import WatchOptions, watch
+        from codefathom.source.watching.watched_folders import OwnPlaces
 
         yield self.index(keep_rules=True)
-        for _ in watch(self.root, self.opened.recipe.rules, interval_s=interval_s, stop=stop):
-            yield self.index()
+        own = OwnPlaces((self.index_dir, self.place.cache_dir, self.place.state_dir))
+        options = WatchOptions(self.settings.index.watch, interval_s, own)
+        reason = ""
+        for notice in watch(self.root, lambda: self.opened.recipe.rules, stop, options):
+            if notice.reason and notice.reason != reason:
+                reason = notice.reason
+                self._on_wait(_POLLING.format(s=interval_s, reason=reason))
+            report = self._follow(stop)
+            if report is not None and report.is_eventful:
+                yield report
+
+    def _follow(self, stop: Callable[[], bool]) -> IndexReport | None:
+        """Take in what has changed, however long another process writes; None when `stop` came first."""
+        while not stop():
+            try:
+                return self._report(
+                    self.index_events(retry=False, wait_s=max(self.settings.index.wait_s, _LEAST_WAIT_S))
+                )
+            except LockedError as error:
+                self._on_wait(str(error))
+            except FathomError as error:
+                if os.path.isdir(self.root):
+                    raise
+                raise SourceError(f"the folder {self.root!r} is gone", hint="start again when it is back") from error
+        return None
 
     # ---- questions
 

@@ -303,6 +303,11 @@ class IndexReport:
     forecast: Forecast | None = None  # of a dry run
     mended: tuple[str, ...] = ()  # files of which an index that was made elsewhere held something else
 
+    @property
+    def is_eventful(self) -> bool:
+        """True if the run changed the index, or could not do all of its work."""
+        return bool(self.added or self.changed or self.removed or self.paused or self.repaired or self.mended)
+
 
 @dataclass(frozen=True, slots=True)
 class Related:

@@ -630,6 +630,15 @@ class IndexSettings(NamedTuple):
             high=86_400.0,
         ),
     ] = 300.0
+    watch: Annotated[
+        str,
+        SettingRule(
+            "How `fathom index --watch` and the server notice changed files: `events` of the system, also on a network "
+            "drive; `polling`: they look at all files again and again; `auto`: events, but polling on a network drive "
+            "and where events cannot be had.",
+            choices=("auto", "events", "polling"),
+        ),
+    ] = "auto"
     purposes: Annotated[
         bool,
         SettingRule(
@@ -783,6 +792,9 @@ class ServerSettings(NamedTuple):
         int,
         SettingRule("Maximum number of projects that are indexed at the same time.", low=1, high=1_024, remote=True),
     ] = 2
+    watched_projects: Annotated[
+        int, SettingRule("Maximum number of projects whose files the server watches.", low=0, high=10_000, remote=True)
+    ] = 20
     git_schemes: Annotated[
         tuple[str, ...],
         SettingRule("Kinds of addresses from which repositories may be cloned.", choices=_GIT, remote=True),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from hashlib import blake2b
@@ -125,13 +125,21 @@ def passed_on(
 
 
 def add_purposes(
-    events: Generator[Progress | IndexReport, None, None], model: PurposeModel, catalog: SearchCatalog, cache: Cache
+    events: Generator[Progress | IndexReport, None, None],
+    model: PurposeModel,
+    catalog: SearchCatalog,
+    cache: Cache,
+    *,
+    retry: bool = True,
 ) -> Generator[Progress | IndexReport, None, None]:
-    """Yield the events of an index run; before its report ask for missing purposes, and complete the report."""
+    """Yield the events of an index run; before its report ask for missing purposes, and complete the report.
+
+    Without `retry`, only those of files are asked for that the run has taken in.
+    """
     report = yield from passed_on(events)
     if report is not None and not report.paused:
         purpose_run = _PurposeRun(model, catalog, cache)
-        for n_done, n_total in purpose_run.steps():
+        for n_done, n_total in purpose_run.steps(None if retry else {*report.added, *report.changed}):
             yield Progress("purposes", n_done, n_total, message=f"{n_done} of {n_total} files")
         report = purpose_run.completed(report)
     if report is not None:
@@ -149,9 +157,14 @@ class _PurposeRun:
         self._failures: list[Failure] = []
         self._n_failed_in_a_row = 0
 
-    def steps(self) -> Iterator[tuple[int, int]]:
-        """Ask about all files without a purpose; yield the number of files that are done, and of all."""
+    def steps(self, paths: Collection[str] | None) -> Iterator[tuple[int, int]]:
+        """Ask about all files without a purpose, of these paths where some are given.
+
+        Yield the number of files that are done, and of all.
+        """
         documents = without_purpose(self._catalog, self._cache, self._model.key)
+        if paths is not None:
+            documents = [document for document in documents if document.path in paths]
         if documents:
             yield 0, len(documents)
         n_at_once = _MAX_FILES * _CALLS_PER_WORKER * self._model.workers

@@ -220,11 +220,12 @@ class OpenedProject:
         return Doubt(self.catalog, self.views, {self._first.name, self.embedder.name}, check_others)
 
     def with_models(
-        self, events: Generator[Progress | IndexReport, None, None]
+        self, events: Generator[Progress | IndexReport, None, None], *, retry: bool = True
     ) -> Generator[Progress | IndexReport, None, None]:
         """Pass on the events of an index run; before its report comes, what takes long is made: vectors and purposes.
 
-        Nobody waits for these models: not a search, and not another writer.
+        Nobody waits for these models: not a search, and not another writer. Without `retry`, purposes are asked of
+        files that the run has taken in, and of no others.
         """
         with closing(self._cache()) as cache:
             if self._upgrade is not None:
@@ -233,7 +234,7 @@ class OpenedProject:
             if model is not None:
                 from codefathom.index.purposes import add_purposes
 
-                events = add_purposes(events, model, self.catalog, cache)
+                events = add_purposes(events, model, self.catalog, cache, retry=retry)
             yield from events
 
     def without_purpose(self) -> list[StoredDocument] | None:

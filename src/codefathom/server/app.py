@@ -16,6 +16,7 @@ from codefathom.server.answers.conversations import Conversations
 from codefathom.server.guard import Guard, UnderApi
 from codefathom.server.http import error_responses, page
 from codefathom.server.http.problem_json import MEDIA_TYPE
+from codefathom.server.jobs.job_process import ReadyProcesses
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.live import Live
 from codefathom.server.metrics.counters import ServerCounters
@@ -34,6 +35,7 @@ from codefathom.server.routes import (
     routes_search,
     routes_service,
     routes_stores,
+    routes_watch,
 )
 from codefathom.server.routes.overview import models_of
 from codefathom.server.searches.search_cache import ResultCache
@@ -41,6 +43,7 @@ from codefathom.server.searches.search_pool import SearchPool
 from codefathom.server.searches.search_queue import SearchQueue
 from codefathom.server.server_config import ServerConfig
 from codefathom.server.state import ServerState
+from codefathom.server.watching.project_watches import Watches
 
 ROUTERS = (
     routes_service.router,
@@ -50,6 +53,7 @@ ROUTERS = (
     routes_files.router,
     routes_monitoring.router,
     routes_jobs.router,
+    routes_watch.router,
     routes_ask.router,
     routes_conversations.router,
     routes_openai.router,
@@ -74,7 +78,9 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         to_thread.current_default_thread_limiter().total_tokens = _THREADS
         state.projects.sweep()
         state.jobs.resume()
+        state.watches.resume()
         yield
+        state.watches.close()
         state.answers.close()
         state.search_pool.close()
         state.search_queue.close()
@@ -119,6 +125,15 @@ def _state(live: Live) -> ServerState:
     live.on_change(cache.clear)
     model_health = ModelHealth(lambda: models_of(projects, live))
     live.on_change(model_health.forget)
+    processes = ReadyProcesses()
+    jobs = Jobs(
+        os.path.join(config.data_dir, "jobs.db"),
+        start=processes,
+        n_at_once=config.jobs_at_once,
+        # An opened engine looks at the tree now and then only, and would call its index stale for a moment.
+        on_end=lambda job: projects.opened.drop(job.project_id),
+        order_of=projects.order,
+    )
     conversations = Conversations(os.path.join(config.data_dir, "conversations.db"))
     return ServerState(
         live=live,
@@ -126,13 +141,8 @@ def _state(live: Live) -> ServerState:
         cache=cache,
         measures=ServerCounters(),
         model_health=model_health,
-        jobs=Jobs(
-            os.path.join(config.data_dir, "jobs.db"),
-            n_at_once=config.jobs_at_once,
-            # An opened engine looks at the tree now and then only, and would call its index stale for a moment.
-            on_end=lambda job: projects.opened.drop(job.project_id),
-            order_of=projects.order,
-        ),
+        jobs=jobs,
+        watches=Watches(os.path.join(config.data_dir, "watches.db"), projects, jobs, processes, lambda: live.current),
         conversations=conversations,
         answers=AnswerTasks(conversations),
         search_queue=SearchQueue(config.search_processes, lambda: live.current.waiting_searches),

@@ -40,6 +40,7 @@ class ServerConfig:
     search_timeout_s: float = _DEFAULTS.search_timeout_s
     waiting_searches: int = _DEFAULTS.waiting_searches
     jobs_at_once: int = _DEFAULTS.jobs_at_once
+    watched_projects: int = _DEFAULTS.watched_projects
     git_schemes: tuple[str, ...] = _DEFAULTS.git_schemes
     clone_max_bytes: int = _DEFAULTS.clone_max_bytes
     clone_timeout_s: float = _DEFAULTS.clone_timeout_s
@@ -84,6 +85,7 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         search_timeout_s=settings.search_timeout_s,
         waiting_searches=settings.waiting_searches,
         jobs_at_once=settings.jobs_at_once,
+        watched_projects=settings.watched_projects,
         git_schemes=settings.git_schemes,
         clone_max_bytes=settings.clone_max_bytes,
         clone_timeout_s=settings.clone_timeout_s,

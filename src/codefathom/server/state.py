@@ -20,6 +20,7 @@ from codefathom.server.searches.search_cache import ResultCache
 from codefathom.server.searches.search_pool import SearchPool
 from codefathom.server.searches.search_queue import SearchQueue
 from codefathom.server.server_config import ServerConfig
+from codefathom.server.watching.project_watches import Watches
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class ServerState:
     measures: ServerCounters
     model_health: ModelHealth
     jobs: Jobs
+    watches: Watches
     conversations: Conversations
     answers: AnswerTasks
     search_queue: SearchQueue

@@ -162,3 +162,11 @@ def mark(directory: str, names: Collection[str]) -> str:
     # Only at the top: code that was copied to a place like src/vendor/ is read and changed like any other.
     has_licence = any(other.upper().startswith(_LICENCES) for other in names)
     return "vendored" if has_licence else ""
+
+
+def changes_rules(name: str) -> bool:
+    """Return True if a file of this name can decide what is read of its folder, or of the folders beside it."""
+    return name in _NAMES_WITH_RULES or name.upper().startswith(_LICENCES)
+
+
+_NAMES_WITH_RULES = frozenset({*IGNORE_FILES, *_MARKS, *_BUILD_FILES}).union(*_VENDORED_BY.values())

@@ -13,10 +13,11 @@ from codefathom.source import ignore
 from codefathom.source.changes import FileStat, Scan
 from codefathom.source.ignore import BROUGHT_BACK, NO_RULE, Layer, Layers, Patterns
 from codefathom.source.languages import is_document
-from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_IGNORE_FILE_BYTES, MAX_WHOLE_FILE_BYTES
+from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_WHOLE_FILE_BYTES
+from codefathom.source.work_tree import read_text, shared_git_directory, work_tree
 from codefathom.types import Skipped
 
-__all__ = ["FileStat", "Scan", "ScanRules", "scan"]
+__all__ = ["FileStat", "FolderRules", "Scan", "ScanRules", "folder_rules", "scan"]
 
 
 class ScanRules(NamedTuple):
@@ -45,8 +46,39 @@ class _Directory(NamedTuple):
         return ignore.decide(layers, self.path, names, are_directories=are_directories)
 
 
+class FolderRules(NamedTuple):
+    """The ignore rules that hold in one folder. They answer without a look at the disk."""
+
+    directory: _Directory
+    is_left_out: bool = False  # because of a file in it, such as `pyvenv.cfg`
+
+    def takes_file(self, name: str) -> bool:
+        """Return True if no rule leaves out a file of this name."""
+        decisions = self.directory.decide([name], are_directories=False)
+        return not self.is_left_out and decisions.get(name, self.directory.left_out_by) < 0
+
+    def may_enter(self, name: str) -> bool:
+        """Return True if a scan may look into a folder of this name; what lies beside and in it can forbid it still."""
+        decision = self.directory.decide([name], are_directories=True).get(name, self.directory.left_out_by)
+        path = f"{self.directory.path}{name}/"
+        return not self.is_left_out and (decision < 0 or ignore.may_enter(self.directory.layers, path, decision))
+
+
 def scan(root: str, rules: ScanRules = _ALL_FILES) -> Scan:
     """List the files under `root`; raises SourceError when `root` is no folder that can be read."""
+    walk = _walk(root, rules)
+    return Scan(tuple(sorted(walk.files)), tuple(sorted(walk.skipped, key=lambda skipped: skipped.path)))
+
+
+def folder_rules(root: str, rules: ScanRules = _ALL_FILES) -> dict[str, FolderRules]:
+    """Return the folders that a scan reads, with the rules in each; the key is "" for the root, or ends with "/".
+
+    Raises SourceError as `scan` does.
+    """
+    return _walk(root, rules).folders
+
+
+def _walk(root: str, rules: ScanRules) -> _Walk:
     try:
         os.scandir(root).close()
     except OSError as error:
@@ -54,7 +86,7 @@ def scan(root: str, rules: ScanRules = _ALL_FILES) -> Scan:
         raise SourceError(f"cannot read the folder {root!r}: {reason}", hint="give an existing folder") from error
     walk = _Walk(os.path.realpath(root), rules)
     walk.run()
-    return Scan(tuple(sorted(walk.files)), tuple(sorted(walk.skipped, key=lambda skipped: skipped.path)))
+    return walk
 
 
 class _Walk:
@@ -63,6 +95,7 @@ class _Walk:
     def __init__(self, root: str, rules: ScanRules) -> None:
         self.files: list[FileStat] = []
         self.skipped: list[Skipped] = []
+        self.folders: dict[str, FolderRules] = {}
         self._root = root
         self._follows = rules.follow_symlinks
         self._includes_vendored = rules.include_generated
@@ -97,9 +130,11 @@ class _Walk:
         if reason and not (reason == "vendored" and self._includes_vendored):
             if not ignore.may_enter(directory.layers, directory.path, ignore.BUILT_IN):
                 self._skip(directory.path, reason)
+                self.folders[directory.path] = FolderRules(directory, is_left_out=True)
                 return
             directory = directory._replace(left_out_by=ignore.BUILT_IN)
         inside = directory._replace(layers=self._with_ignore_files(directory, names))
+        self.folders[directory.path] = FolderRules(inside)
         folders: list[str] = []
         others: list[os.DirEntry[str]] = []
         for entry in entries:
@@ -241,11 +276,11 @@ def _built_in() -> Patterns:
 
 def _git_layers(root: str) -> Iterator[Layer]:
     """The ignore files of the work tree that `root` lies in, outermost first; those below `root` come with the walk."""
-    top = _work_tree(root)
+    top = work_tree(root)
     if top is None:
         return
     parts = os.path.relpath(root, top).split(os.sep) if top != root else []
-    if patterns := _patterns_of(os.path.join(_git_directory(top), "info", "exclude")):
+    if patterns := _patterns_of(os.path.join(shared_git_directory(top), "info", "exclude")):
         yield Layer(ignore.GIT_EXCLUDE, patterns, above="".join(f"{part}/" for part in parts))
     for depth in range(len(parts)):
         file = os.path.join(top, *parts[:depth], ".gitignore")
@@ -253,37 +288,6 @@ def _git_layers(root: str) -> Iterator[Layer]:
             yield Layer(ignore.GITIGNORE, patterns, above="".join(f"{part}/" for part in parts[depth:]))
 
 
-def _work_tree(root: str) -> str | None:
-    folder = root
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-    return folder
-
-
-def _git_directory(top: str) -> str:
-    """The directory with `info/`: in a linked work tree `.git` is a file that leads to it over two stations."""
-    path = os.path.join(top, ".git")
-    if os.path.isdir(path):
-        return path
-    own = os.path.join(top, _read_text(path).removeprefix("gitdir:").strip())
-    return os.path.join(own, _read_text(os.path.join(own, "commondir")).strip())
-
-
 def _patterns_of(path: str) -> Patterns | None:
-    text = _read_text(path).removeprefix("\ufeff")
+    text = read_text(path).removeprefix("\ufeff")
     return Patterns(line.removesuffix("\r") for line in text.split("\n")) if text else None
-
-
-def _read_text(path: str) -> str:
-    try:
-        # O_NONBLOCK: a named pipe would wait for a writer. O_NOFOLLOW: a link could lead anywhere.
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        with open(os.open(path, flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return ""
-            return file.read(MAX_IGNORE_FILE_BYTES).decode("utf-8", "surrogateescape")
-    except OSError:
-        return ""

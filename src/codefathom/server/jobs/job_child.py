@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from importlib import import_module
 from threading import Thread
 
 from codefathom.config.configuration import user_file
@@ -37,6 +38,8 @@ _LOOK_AGAIN_S = 0.5
 _MOST_LOOKS = 1_200  # ten minutes, while another program writes the index
 _NICENESS = 10  # searches go first: three processes at 10 get a quarter of a processor that is asked for
 _ABANDONED = 3
+# Imported before the order comes, so that a process that was made ready begins at once; the last one brings numpy.
+_NEEDED = ("codefathom.index.indexing", "codefathom.project.inspection", "codefathom.stores.vectors.payload")
 
 
 def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Iterator[Message]:
@@ -60,7 +63,7 @@ def _open(order: Order) -> Engine:
 def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Message]:
     pace = JobPace(time.monotonic())
     told: set[FileError] = set()
-    for event in _events(engine, order.full, sleep):
+    for event in _events(engine, order, sleep):
         if isinstance(event, Step):
             yield event
             continue
@@ -80,22 +83,24 @@ def _new(failures: Iterable[Failure], told: set[FileError]) -> Iterator[FileErro
             yield error
 
 
-def _events(engine: Engine, full: bool, sleep: Callable[[float], None]) -> Iterator[Progress | IndexReport | Step]:
+def _events(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Progress | IndexReport | Step]:
     """Yield the events of a run; while another program writes the index, wait for it."""
     for _ in range(_MOST_LOOKS):
         try:
-            yield from engine.index_events(full=full, wait_s=0)
+            yield from engine.index_events(full=order.full, retry=order.retry, wait_s=0)
             return
         except LockedError as error:  # raised before the first event
             yield Step("waiting", message=str(error))
         sleep(_LOOK_AGAIN_S)
-    yield from engine.index_events(full=full)
+    yield from engine.index_events(full=order.full, retry=order.retry)
 
 
 def main() -> None:
     """Read an order from stdin and carry it out."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a grammar prints must not end up between two lines
+    for module in _NEEDED:
+        import_module(module)
     order = order_of(_first_line(0))
     Thread(target=_end_with_server, daemon=True).start()
     if hasattr(os, "nice"):

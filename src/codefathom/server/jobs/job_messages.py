@@ -33,6 +33,7 @@ class Order:
     settings: Mapping[str, object] = field(default_factory=dict)  # by key; they win over those of files
     origin: GitOrigin | None = None  # brought here first
     model_hosts: Sequence[str] = ()  # where these settings may lead; see `served_settings.py`
+    retry: bool = True  # ask a model again about unchanged files on which it failed
 
 
 def order_of(line: bytes) -> Order:

@@ -10,7 +10,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
-from typing import IO, Protocol, TypeAlias
+from threading import Lock
+from typing import IO, NamedTuple, Protocol, TypeAlias
 
 from codefathom.server.jobs.job_messages import Message, Order, Report, Trouble, message_of
 from codefathom.system.children import start_python
@@ -33,15 +34,29 @@ class RunningJob(Protocol):
 Start: TypeAlias = Callable[[Order], RunningJob]
 
 
+class _Child(NamedTuple):
+    """A process that waits for its order, and the file for what it writes to stderr."""
+
+    process: subprocess.Popen[bytes]
+    said: IO[bytes]
+
+
+def _start_child() -> _Child:
+    said = _kept_output()
+    return _Child(start_python("codefathom.server.jobs.job_child", "main", stderr=said, has_own_session=True), said)
+
+
+def _kept_output() -> IO[bytes]:
+    # A file: a pipe that nobody reads would stop the process.
+    return tempfile.TemporaryFile()
+
+
 class Process:
     """A child process that carries out one order."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: Order, child: _Child | None = None) -> None:
         self._order = order
-        self._said = _kept_output()
-        self._process = start_python(
-            "codefathom.server.jobs.job_child", "main", stderr=self._said, has_own_session=True
-        )
+        self._process, self._said = child or _start_child()
 
     @property
     def pid(self) -> int:
@@ -67,7 +82,8 @@ class Process:
             if not is_told:
                 yield self._crashed(status)
         finally:
-            self._close()
+            _close(process)
+            self._said.close()
 
     def end(self) -> None:
         """Kill the process: an index is whole after a kill at any moment."""
@@ -84,14 +100,14 @@ class Process:
             "start the job again; `fathom index` in the folder of the project shows more",
         )
 
-    def _close(self) -> None:
-        _kill(self._process)
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
-        self._process.wait()
-        self._said.close()
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    _kill(process)
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
+    process.wait()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -101,6 +117,32 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.kill()
 
 
-def _kept_output() -> IO[bytes]:
-    # A file: a pipe that nobody reads would stop the process.
-    return tempfile.TemporaryFile()
+class ReadyProcesses:
+    """Starts jobs; the next one at once where a process was made ready for it. Safe to use from several threads.
+
+    A process needs half a second to import all that a job needs; a ready one has done that.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._ready: _Child | None = None
+
+    def __call__(self, order: Order) -> Process:
+        """See `Start`."""
+        with self._lock:
+            child, self._ready = self._ready, None
+        return Process(order, child if child is not None and child.process.poll() is None else None)
+
+    def prepare(self) -> None:
+        """Make a process ready if none is."""
+        with self._lock:
+            if self._ready is None:
+                self._ready = _start_child()
+
+    def close(self) -> None:
+        """End the process that is ready."""
+        with self._lock:
+            child, self._ready = self._ready, None
+        if child is not None:
+            _close(child.process)
+            child.said.close()

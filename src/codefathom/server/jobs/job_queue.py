@@ -50,7 +50,7 @@ class Jobs:
         start: Start = Process,
         n_at_once: int = 1,
         on_end: Callable[[IndexJob], None] = lambda _: None,
-        order_of: Callable[[IndexJob], Order] = lambda job: Order(job.root, job.full, job.settings),
+        order_of: Callable[[IndexJob], Order] = lambda job: Order(job.root, job.full, job.settings, retry=job.retry),
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Open the table. `on_end` is called when the process of a job has ended, before listeners are told.
@@ -92,18 +92,28 @@ class Jobs:
             self._start_next()
 
     def submit(
-        self, project_id: str, root: str, *, full: bool = False, settings: Mapping[str, object] = NOTHING
+        self,
+        project_id: str,
+        root: str,
+        *,
+        full: bool = False,
+        settings: Mapping[str, object] = NOTHING,
+        retry: bool = True,
     ) -> IndexJob:
         """Return the job that brings a project's index up to date: the one that waits or runs already, or a new one.
 
-        A full run is not what a job for less will do, and so queues behind it.
+        A full run is not what a job for less will do, and so queues behind it. Without `retry`, a new job does not ask
+        a model again about unchanged files on which it failed.
         """
         with self._lock:
             if job := self.active(root, full=full):
+                if retry and job.state == "queued":
+                    job = self._live[job.id] = replace(job, retry=True)
                 return job
             if self._is_closing:
                 raise UsageError("the server is shutting down", hint="try again when it has started again")
-            job = IndexJob(token_hex(8), project_id, root, full, "queued", self._clock(), settings=dict(settings))
+            job = IndexJob(token_hex(8), project_id, root, full, "queued", self._clock())
+            job = replace(job, settings=dict(settings), retry=retry)
             self._table.add(job)
             self._enqueue(job)
             self._start_next()

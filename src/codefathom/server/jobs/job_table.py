@@ -51,6 +51,7 @@ class IndexJob:
     trouble: Trouble | None = None
     errors: tuple[FileError, ...] = ()
     settings: Mapping[str, object] = field(default_factory=dict)
+    retry: bool = True  # ask a model again about files on which it failed; not kept: a job that is resumed does
 
     @property
     def is_active(self) -> bool:

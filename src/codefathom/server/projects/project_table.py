@@ -232,7 +232,8 @@ class Projects:
         """Return the order for the process of a job, with the present settings and limits."""
         project = next((project for project in self.listed() if project.id == job.project_id), None)
         if project is None or not project.url:
-            return Order(job.root, job.full, job.settings, model_hosts=self._config().model_hosts)
+            hosts = self._config().model_hosts
+            return Order(job.root, job.full, job.settings, model_hosts=hosts, retry=job.retry)
         config = self._config()
         origin = GitOrigin(
             project.url, project.branch, config.git_schemes, config.clone_max_bytes, config.clone_timeout_s

@@ -69,6 +69,8 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
     @routes.patch("/projects/{project_id}", summary="Change name or settings of a project")
     def change(project_id: ProjectId, body: ProjectChangeIn, _: ManagerHere) -> ProjectOut:
         project = state.projects.change(project_id, body.name, body.settings)
+        if body.settings is not None:
+            state.watches.renew(project)
         state.cache.clear()
         state.model_health.forget()
         return project_out(state, project)
@@ -76,6 +78,7 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
     @routes.delete("/projects/{project_id}", status_code=204, summary="Remove a project; its files and its index stay")
     def remove(project_id: ProjectId, _: ManagerHere) -> None:
         project = state.projects.get(project_id)
+        state.watches.forget(project_id)
         state.jobs.forget(project_id)
         state.jobs.wait_for_end(project.root)
         state.projects.remove(project_id)

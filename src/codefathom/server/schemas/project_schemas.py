@@ -107,6 +107,24 @@ class PathOut(Out):
     hint: Sound = Field(default="", examples=[""])
 
 
+class WatchOut(Out):
+    """The watching of a project: whether its index follows its files by itself, and how."""
+
+    project_id: str = Field(examples=["shop"])
+    on: bool = Field(examples=[True])
+    by: Literal["", "events", "polling"] = Field(
+        default="",
+        examples=["events"],
+        description="how changes are noticed: the system reports them, or all files are looked at every second; empty "
+        "while neither is the case",
+    )
+    reason: Sound = Field(default="", examples=[""], description="reason for polling")
+    changed_at: float = Field(
+        default=0.0, examples=[1_790_000_100.0], description="last change that was noticed, in seconds since 1970"
+    )
+    error: Sound = Field(default="", examples=[""], description="error of the watching, or of the last job it started")
+
+
 class StoreActionIn(In):
     """A store of vectors, and what to do with it."""
 

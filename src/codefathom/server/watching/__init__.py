@@ -1,0 +1,1 @@
+"""Projects whose index follows their files by itself."""

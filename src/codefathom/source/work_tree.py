@@ -1,0 +1,72 @@
+"""The places of git around a folder. Nothing here follows a link, or believes what it reads."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+
+from codefathom.source.size_limits import MAX_IGNORE_FILE_BYTES
+
+
+def work_tree(root: str) -> str | None:
+    """Return the work tree of git that a folder lies in, None where there is none."""
+    folder = root
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
+
+
+def shared_git_directory(top: str) -> str:
+    """Return the directory with `info/`: in a linked work tree `.git` is a file that leads to it over two stations."""
+    path = os.path.join(top, ".git")
+    if os.path.isdir(path):
+        return path
+    own = own_git_directory(top)
+    return os.path.join(own, read_text(os.path.join(own, "commondir")).strip())
+
+
+def own_git_directory(top: str) -> str:
+    """Return the directory with the `index` of this work tree."""
+    path = os.path.join(top, ".git")
+    if os.path.isdir(path):
+        return path
+    return os.path.join(top, read_text(path).removeprefix("gitdir:").strip())
+
+
+def outer_ignore_files(root: str) -> tuple[str, ...]:
+    """Return the paths of the ignore files outside of a folder that hold for it, also of those that do not exist."""
+    top = work_tree(root)
+    if top is None:
+        return ()
+    parts = os.path.relpath(root, top).split(os.sep) if top != root else []
+    above = (os.path.join(top, *parts[:depth], ".gitignore") for depth in range(len(parts)))
+    return (os.path.join(shared_git_directory(top), "info", "exclude"), *above)
+
+
+def is_locked(root: str, most_s: float) -> bool:
+    """Return True if git is writing the work tree around a folder, for no longer than `most_s` seconds."""
+    top = work_tree(root)
+    if top is None:
+        return False
+    try:
+        written_s = os.lstat(os.path.join(own_git_directory(top), "index.lock")).st_mtime
+    except (OSError, ValueError):
+        return False
+    return abs(time.time() - written_s) < most_s
+
+
+def read_text(path: str) -> str:
+    """Return the text of a small file, "" for all that cannot be read or is none."""
+    try:
+        # O_NONBLOCK: a named pipe would wait for a writer. O_NOFOLLOW: a link could lead anywhere.
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        with open(os.open(path, flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return ""
+            return file.read(MAX_IGNORE_FILE_BYTES).decode("utf-8", "surrogateescape")
+    except (OSError, ValueError):  # a path that a file names may hold any character
+        return ""
