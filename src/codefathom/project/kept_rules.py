@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
+from codefathom.config.git_config import excludes_file
 from codefathom.config.settings import Settings
 from codefathom.source.scan import ScanRules
 from codefathom.stores.catalog.catalog import Catalog
@@ -13,8 +15,8 @@ _KEPT = "kept rules"  # key in the catalogue
 _NAMES = ("required_exts", "ignore")
 
 
-def scan_rules(settings: Settings) -> ScanRules:
-    """Return the rules of the settings."""
+def scan_rules(settings: Settings, environ: Mapping[str, str]) -> ScanRules:
+    """Return the rules of the settings, and of the configuration of git of the user."""
     return ScanRules(
         required_exts=settings.source.required_exts,
         ignore=settings.source.ignore,
@@ -22,6 +24,7 @@ def scan_rules(settings: Settings) -> ScanRules:
         max_bytes=settings.source.max_file_bytes,
         include_generated=settings.source.include_generated,
         max_document_bytes=settings.source.max_document_bytes,
+        user_exclude=excludes_file(environ),
     )
 
 

@@ -487,7 +487,7 @@ def _recipe(place: Location) -> Recipe:
     settings = place.settings
     return Recipe(
         root=os.path.normpath(os.path.join(place.root, settings.source.dir)),
-        rules=scan_rules(settings),
+        rules=scan_rules(settings, place.variables),
         chain=_chain(settings),
         limits=ChunkLimits(settings.chunk.target_chars, settings.chunk.max_lines),
         cache_folder=place.cache_dir,

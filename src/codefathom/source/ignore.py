@@ -1,8 +1,9 @@
 """Which paths are left out: gitignore patterns in layers, the last match wins. Pure.
 
-Layers, weakest first: built-in directories, `.git/info/exclude`, every directory's `.gitignore`, every directory's
-`.serveignore` and `.fathomignore`, the settings, the command line. A directory that is left out is not entered, so
-nothing in it can be brought back by its own layer; a stronger layer can, when it names a path below it.
+Layers, weakest first: built-in directories, the user's `core.excludesFile`, `.git/info/exclude`, every directory's
+`.gitignore`, every directory's `.serveignore` and `.fathomignore`, the settings, the command line. A directory that is
+left out is not entered, so nothing in it can be brought back by its own layer; a stronger layer can, when it names a
+path below it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 from codefathom.source.globs import Globs, IgnoreRule, as_bytes, literal_start, parse_line
 
-BUILT_IN, GIT_EXCLUDE, GITIGNORE, OWN_IGNORE, SETTINGS, COMMAND_LINE = range(6)
+BUILT_IN, USER_EXCLUDE, GIT_EXCLUDE, GITIGNORE, OWN_IGNORE, SETTINGS, COMMAND_LINE = range(7)
 NO_RULE, BROUGHT_BACK = -1, -2  # what `decide` says of an entry that is kept
 
 # Weaker first: our own file has the last word in its directory.

@@ -30,6 +30,7 @@ class ScanRules(NamedTuple):
     max_bytes: int = MAX_WHOLE_FILE_BYTES
     include_generated: bool = False  # enter vendored directories too; `documents.read` has the same switch for files
     max_document_bytes: int = MAX_DOCUMENT_BYTES  # of PDF and Word files and notebooks
+    user_exclude: str = ""  # path of the file with the user's patterns for all repositories; empty: none
 
 
 _ALL_FILES = ScanRules()
@@ -261,7 +262,7 @@ class _Walk:
 
 def _outer_layers(root: str, rules: ScanRules) -> Layers:
     layers: Layers = (Layer(ignore.BUILT_IN, _built_in()),)
-    for layer in _git_layers(root):
+    for layer in _git_layers(root, rules.user_exclude):
         layers = ignore.add_layer(layers, layer)
     for rank, lines in ((ignore.SETTINGS, rules.ignore), (ignore.COMMAND_LINE, rules.extra_ignore)):
         if lines:
@@ -274,12 +275,14 @@ def _built_in() -> Patterns:
     return Patterns(ignore.BUILT_IN_PATTERNS)
 
 
-def _git_layers(root: str) -> Iterator[Layer]:
+def _git_layers(root: str, user_exclude: str) -> Iterator[Layer]:
     """The ignore files of the work tree that `root` lies in, outermost first; those below `root` come with the walk."""
     top = work_tree(root)
+    parts = os.path.relpath(root, top).split(os.sep) if top not in (None, root) else []
+    if user_exclude and (patterns := _patterns_of(user_exclude)):
+        yield Layer(ignore.USER_EXCLUDE, patterns, above="".join(f"{part}/" for part in parts))
     if top is None:
         return
-    parts = os.path.relpath(root, top).split(os.sep) if top != root else []
     if patterns := _patterns_of(os.path.join(shared_git_directory(top), "info", "exclude")):
         yield Layer(ignore.GIT_EXCLUDE, patterns, above="".join(f"{part}/" for part in parts))
     for depth in range(len(parts)):

@@ -155,7 +155,8 @@ class _ProjectFiles:
             with self._projects.lease(self._project.id) as engine:
                 return engine.opened.recipe.rules
         except IndexingError:  # a damaged index, which the next job repairs
-            return scan_rules(self._projects.settings_of(self._project))
+            settings = self._projects.settings_of(self._project)
+            return scan_rules(settings, locate(self._project.root, settings).variables)
 
     def options(self, sleep: Callable[[float], object]) -> WatchOptions:
         """See `Watching`."""
