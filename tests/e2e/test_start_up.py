@@ -158,6 +158,7 @@ OURS = {
     "codefathom.text",
     "codefathom.text.expression_syntax",
     "codefathom.text.expressions",
+    "codefathom.text.path_spelling",
     "codefathom.text.printable",
     "codefathom.text.word_runs",
     "codefathom.types",

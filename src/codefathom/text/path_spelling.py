@@ -7,13 +7,13 @@ the index is as the disk has it, with slashes; one that is spelled exactly like 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from unicodedata import normalize
+from typing import Literal
 
 
 def canonical(path: str) -> str:
     """Return a path with slashes and composed characters: two paths are spelled alike if these are equal."""
     path = path.replace("\\", "/")
-    return path if path.isascii() else normalize("NFC", path)
+    return path if path.isascii() else _in_form("NFC", path)
 
 
 def spellings(path: str) -> tuple[str, ...]:
@@ -21,7 +21,7 @@ def spellings(path: str) -> tuple[str, ...]:
     if path.isascii() and "\\" not in path:
         return (path,)
     composed = canonical(path)
-    return tuple(dict.fromkeys((path, composed, normalize("NFD", composed))))
+    return tuple(dict.fromkeys((path, composed, _in_form("NFD", composed))))
 
 
 def paths_named(written: str, paths: Iterable[str]) -> list[str]:
@@ -56,6 +56,12 @@ def own_spelling(name: str, names: Collection[str], *, is_there: bool) -> str:
     if not alike and is_there:
         alike = [other for other in names if canonical(other).casefold() == form.casefold()]
     return min(alike, default=name)
+
+
+def _in_form(form: Literal["NFC", "NFD"], text: str) -> str:
+    import unicodedata  # noqa: PLC0415 -- 1 MB that a search for plain names need not load
+
+    return unicodedata.normalize(form, text)
 
 
 def _plain(path: str) -> str:
