@@ -587,6 +587,25 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project_id}/watch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show whether and how the files of a project are watched */
+        get: operations["show_projects__project_id__watch_get"];
+        put?: never;
+        /** Watch the files of a project: a job starts now and after each change, also after a restart */
+        post: operations["start_projects__project_id__watch_post"];
+        /** Stop watching the files of a project */
+        delete: operations["stop_projects__project_id__watch_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ask": {
         parameters: {
             query?: never;
@@ -3757,6 +3776,51 @@ export interface components {
              */
             version: string;
         };
+        /**
+         * WatchOut
+         * @description The watching of a project: whether its index follows its files by itself, and how.
+         */
+        WatchOut: {
+            /**
+             * Project Id
+             * @example shop
+             */
+            project_id: string;
+            /**
+             * On
+             * @example true
+             */
+            on: boolean;
+            /**
+             * By
+             * @description how changes are noticed: the system reports them, or all files are looked at every second; empty while neither is the case
+             * @default
+             * @example events
+             * @enum {string}
+             */
+            by: "" | "events" | "polling";
+            /**
+             * Reason
+             * @description reason for polling
+             * @default
+             * @example
+             */
+            reason: string;
+            /**
+             * Changed At
+             * @description last change that was noticed, in seconds since 1970
+             * @default 0
+             * @example 1790000100
+             */
+            changed_at: number;
+            /**
+             * Error
+             * @description error of the watching, or of the last job it started
+             * @default
+             * @example
+             */
+            error: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -5418,6 +5482,124 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["CodebaseOut"];
                 };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    show_projects__project_id__watch_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatchOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    start_projects__project_id__watch_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatchOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    stop_projects__project_id__watch_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What is wrong */
             "4XX": {
