@@ -30,6 +30,8 @@ STEPS = (
 )
 GIT = ("git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main")
 
+SAYS_NOTHING = Turn([b'data: {"choices": [{"delta": {"content": "no"}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'])
+
 
 @pytest.fixture(autouse=True)
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,19 +253,34 @@ def test_only_reports_with_changes_come(tmp_path: Path) -> None:
 def test_a_model_is_not_asked_again_about_files_on_which_it_failed(tmp_path: Path) -> None:
     tree = Tree(tmp_path / "project", 1)
     (tree.root / "ledger.pas").write_text("program ledger;\nbegin\nend.\n")
-    refuses = Turn([b'{"error": {"message": "no such model"}}'], 404)
-    model = {"llm__model": "openai:m", "llm__base_url": "", "parse__chain": ("treesitter", "llm", "text")}
-    with serving(refuses) as served:
-        model["llm__base_url"] = f"{served.base_url}/v1"
-        with watching(tree.root, **model) as reports:
+    with serving(SAYS_NOTHING) as served:
+        model = {"llm__model": "openai:m", "llm__base_url": f"{served.base_url}/v1"}
+        with watching(tree.root, **model, parse__chain=("treesitter", "llm", "text")) as reports:
             n_asked = len(served.asked)
             assert n_asked
-            for number in range(3):
-                tree.write(tree.root / f"shop/new{number}.py")
-                assert comes(lambda: any(f"shop/new{number}.py" in report.added for report in reports))  # noqa: B023
+            for name in ("shop/new1.py", "shop/new2.py"):
+                write_and_wait(tree, name, reports)
             assert len(served.asked) == n_asked
             (tree.root / "ledger.pas").write_text("program ledger;\nbegin\n  writeln\nend.\n")
             assert comes(lambda: len(served.asked) > n_asked)
+
+
+def test_a_model_is_not_asked_again_for_purposes_that_it_did_not_give(tmp_path: Path) -> None:
+    tree = Tree(tmp_path / "project", 1)
+    (tree.root / "ledger.pas").write_text("program ledger;\nbegin\nend.\n")
+    with serving(SAYS_NOTHING) as served:
+        model = {"llm__model": "openai:m", "llm__base_url": f"{served.base_url}/v1"}
+        with watching(tree.root, **model, index__purposes=True) as reports:
+            assert any("ledger.pas" in str(asked.body) for asked in served.asked)
+            n_asked = len(served.asked)
+            write_and_wait(tree, "shop/new.py", reports)
+            assert "new.py" in str(served.asked[-1].body)
+            assert not any("ledger.pas" in str(asked.body) for asked in served.asked[n_asked:])
+
+
+def write_and_wait(tree: Tree, name: str, reports: list[IndexReport]) -> None:
+    tree.write(tree.root / name)
+    assert comes(lambda: any(name in report.added for report in reports))
 
 
 def run(root: Path) -> Started[str]:

@@ -515,3 +515,19 @@ def test_the_vectors_are_moved_to_another_store_and_back(page: Page, served: Ser
     store = served.client.get(f"/projects/{project_id}/store", params={"target": "faiss"}).json()
     assert store["projects"] == {}
     assert violations(page) == []
+
+
+def test_a_project_follows_its_files_at_a_switch(page: Page, served: ServedPage) -> None:
+    served.add(by_job=True)
+    page.goto(f"{served.url}/projects")
+    more(page, "History")
+    switch = page.get_by_role("switch", name="Update the index when files change")
+    expect(switch).not_to_be_checked()
+    switch.click()
+    expect(switch).to_be_checked()
+    (served.shop / "shop" / "refunds.py").write_text("def refund(order): ...\n")
+    page.reload()
+    expect(switch).to_be_checked()
+    assert violations(page) == []
+    switch.click()
+    expect(switch).not_to_be_checked()

@@ -5,6 +5,7 @@ import { LeftOut } from "./left-out";
 import type { Project } from "./listed";
 import { Settings } from "./settings";
 import { Store } from "./store";
+import { Watched } from "./watched";
 
 const TABS = ["left-out", "settings", "store", "history"] as const;
 export type Tab = (typeof TABS)[number];
@@ -29,7 +30,12 @@ export function Details({ project, tab, onTab, onChange, onClose }: DetailsProps
     if (which === "left-out") return <LeftOut key={project.id} project={project} />;
     if (which === "settings") return <Settings key={project.id} project={project} onChange={onChange} />;
     if (which === "store") return <Store key={project.id} project={project} />;
-    return <History key={project.id} project={project} />;
+    return (
+      <>
+        <Watched key={`watched ${project.id}`} project={project} />
+        <History key={project.id} project={project} />
+      </>
+    );
   };
   return (
     <Drawer

@@ -169,6 +169,8 @@ export const projectsText = texts(
     "projects.settings.again": "The change takes effect when the project is indexed again.",
     "projects.settings.leaving": "Data that leaves this machine",
 
+    "projects.watched": "Update the index when files change",
+    "projects.watched.polling": "Changes are looked for every second.",
     "projects.history.none": "There was no run yet.",
     "projects.history.full": "all files again",
     "projects.history.done": "Done",
@@ -336,6 +338,8 @@ export const projectsText = texts(
     "projects.settings.again": "重新索引后更改才会生效。",
     "projects.settings.leaving": "哪些内容会离开本机",
 
+    "projects.watched": "文件更改时更新索引",
+    "projects.watched.polling": "每秒检查一次更改。",
     "projects.history.none": "还没有运行记录。",
     "projects.history.full": "全部重新索引",
     "projects.history.done": "完成",
