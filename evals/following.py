@@ -64,20 +64,19 @@ def _time(root: Path, number: int, is_there: Callable[[str], bool]) -> float:
 @contextmanager
 def _by_command(root: Path) -> Iterator[Callable[[str], bool]]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("FATHOM_", "XDG_"))}
-    command = [sys.executable, "-m", "codefathom", "index", "--watch", "-C", str(root), "--json"]
+    command = [sys.executable, "-m", "codefathom", "index", "--watch", "-C", str(root), "-q"]
     environment = kept | {"HOME": str(root.parent)}
     # The searches of this process must know the index that the other one makes.
     os.environ["XDG_CACHE_HOME"] = environment["XDG_CACHE_HOME"] = str(root.parent / "cache")
     os.environ["XDG_STATE_HOME"] = environment["XDG_STATE_HOME"] = str(root.parent / "state")
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        assert process.stdout is not None
-        try:
-            process.stdout.readline()  # of the first report
-            time.sleep(5 * _REST_S)
-            with Engine.open(str(root), settings=load_settings(str(root), overrides=_SETTINGS)) as engine:
+    with Engine.open(str(root), settings=load_settings(str(root), overrides=_SETTINGS)) as engine:
+        engine.index()
+        with subprocess.Popen(command, env=environment) as process:
+            try:
+                time.sleep(10 * _REST_S)
                 yield lambda name: any(name in hit.chunk.text for hit in engine.search(name, limit=1).hits)
-        finally:
-            process.terminate()
+            finally:
+                process.terminate()
 
 
 @contextmanager
@@ -88,7 +87,7 @@ def _by_server(root: Path) -> Iterator[Callable[[str], bool]]:
         )
         client.post("/index", json={"codebase_path": str(root)}, timeout=900).raise_for_status()
         client.post(f"/projects/{project}/watch").raise_for_status()
-        time.sleep(5 * _REST_S)
+        time.sleep(10 * _REST_S)
 
         def is_there(name: str) -> bool:
             result = client.post("/search", json={"query": name, "project_id": project, "limit": 1}).raise_for_status()

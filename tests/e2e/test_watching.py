@@ -296,7 +296,8 @@ def test_the_command_ends_with_the_folder_and_says_why(tmp_path: Path) -> None:
         tree.root.rename(tmp_path / "elsewhere")
         _, said = process.communicate()
     assert process.returncode == 2
-    assert f"the folder '{tree.root}' is gone" in said
+    # Either the watching or the look at the changes is the first to notice.
+    assert f"the folder '{tree.root}'" in said
     assert "Traceback" not in said
 
 

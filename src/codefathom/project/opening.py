@@ -224,8 +224,7 @@ class OpenedProject:
     ) -> Generator[Progress | IndexReport, None, None]:
         """Pass on the events of an index run; before its report comes, what takes long is made: vectors and purposes.
 
-        Nobody waits for these models: not a search, and not another writer. Without `retry`, purposes are asked of
-        files that the run has taken in, and of no others.
+        No search and no other writer waits for these models. Without `retry`, purposes are those of indexed files only.
         """
         with closing(self._cache()) as cache:
             if self._upgrade is not None:

@@ -24,7 +24,7 @@ _LOOK_S = 0.5  # at a job that runs, and at the order to stop
 
 @dataclass(frozen=True, slots=True)
 class WatchState:
-    """What the watch of a project does. A project that is not watched has the defaults."""
+    """The state of the watch of a project. A project that is not watched has the defaults."""
 
     is_on: bool = False
     by: Way | None = None  # None until it has begun
@@ -33,7 +33,7 @@ class WatchState:
     error: str = ""  # what is wrong now: with the watching, or with the last job that it has started
 
 
-class Watching(Protocol):
+class FollowedProject(Protocol):
     """The files of a project, as the server follows them."""
 
     def rules(self) -> ScanRules:
@@ -53,10 +53,10 @@ class ProjectWatch:
     """A watch that is on until it is told to stop. No error ends it."""
 
     def __init__(
-        self, project: ServedProject, watching: Watching, jobs: Jobs, clock: Callable[[], float] = time.time
+        self, project: ServedProject, files: FollowedProject, jobs: Jobs, clock: Callable[[], float] = time.time
     ) -> None:
         self._project = project
-        self._watching = watching
+        self._files = files
         self._jobs = jobs
         self._clock = clock
         self._lock = Lock()
@@ -67,7 +67,7 @@ class ProjectWatch:
 
     @property
     def state(self) -> WatchState:
-        """What it does now."""
+        """Its state now."""
         with self._lock:
             return self._state
 
@@ -91,9 +91,9 @@ class ProjectWatch:
                 self._stop.wait(_TRY_AGAIN_S)
 
     def _follow(self) -> None:
-        root, watching = self._project.root, self._watching
+        root, files = self._project.root, self._files
         is_first = True
-        for notice in watch(root, watching.rules, self._stop.is_set, watching.options(self._stop.wait)):
+        for notice in watch(root, files.rules, self._stop.is_set, files.options(self._stop.wait)):
             changed_at = self.state.changed_at if is_first else self._clock()
             self._note(by=notice.by, reason=notice.reason, changed_at=changed_at)
             self._index()
@@ -108,7 +108,7 @@ class ProjectWatch:
         job = self._ended(self._jobs.submit(project.id, project.root, settings=project.settings, retry=False))
         if job is not None:
             self._note(error=job.trouble.message if job.state == "failed" and job.trouble else "")
-            self._watching.prepare()
+            self._files.prepare()
 
     def _ended(self, job: IndexJob) -> IndexJob | None:
         """Wait for the end of a job; None when the watch is to stop before that."""

@@ -94,7 +94,7 @@ class Watches:
                 self._begin(project)
 
     def state(self, project_id: str) -> WatchState:
-        """Return what the watch of a project does."""
+        """Return the state of the watch of a project."""
         with self._lock:
             watch = self._watches.get(project_id)
             if watch is not None:
@@ -144,7 +144,7 @@ class _ProjectFiles:
         self._rules: tuple[float, tuple[int, int], ScanRules] | None = None  # when, stamp of the settings, rules
 
     def rules(self) -> ScanRules:
-        """See `Watching`."""
+        """See `FollowedProject`."""
         now, stamp = time.monotonic(), stamp_of(os.path.join(self._project.root, PROJECT_FILE))
         if self._rules is None or self._rules[1] != stamp or now - self._rules[0] > _LOOK_AGAIN_S:
             self._rules = (now, stamp, self._rules_now())
@@ -159,7 +159,7 @@ class _ProjectFiles:
             return scan_rules(settings, locate(self._project.root, settings).variables)
 
     def options(self, sleep: Callable[[float], object]) -> WatchOptions:
-        """See `Watching`."""
+        """See `FollowedProject`."""
         settings = self._projects.settings_of(self._project)
         place = locate(self._project.root, settings)
         own = OwnPlaces((place.index_dir, place.cache_dir, place.state_dir, self._data_dir), (PROJECT_FILE,))

@@ -35,7 +35,7 @@ class TreeNotice:
 
 @dataclass(frozen=True, slots=True)
 class WatchOptions:
-    """How a tree is followed."""
+    """The way in which a tree is followed."""
 
     by: str = "auto"  # or "events", also on a network drive; or "polling"
     interval_s: float = 1.0  # between two looks of polling
@@ -138,11 +138,12 @@ class _WatchedTree:
             batch = self._events.next(timeout_s) or frozenset()
         except NoEventsError:
             return self.begin() or Effect.FILES
-        effect = Effect.FOLDERS if len(batch) >= _MANY_EVENTS else Effect.NOTHING
+        effect = Effect.NOTHING
         for event in batch:
-            if effect is Effect.FOLDERS:
-                break
             effect = max(effect, self._folders.effect(event))
+            if effect is Effect.FOLDERS or (effect and len(batch) >= _MANY_EVENTS):
+                effect = Effect.FOLDERS
+                break
         if effect is Effect.FOLDERS or self._options.clock() >= self._looked_at + _LOOK_S:
             return max(effect, self._look())
         return effect

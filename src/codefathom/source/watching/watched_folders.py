@@ -58,7 +58,7 @@ class WatchedFolders:
         return [os.path.join(self._root, *path.split("/")[:-1]) for path in sorted(self._folders)]
 
     def effect(self, event: FileEvent) -> Effect:
-        """Return what an event makes necessary. Rules decide, and at most one look at the kind of the place."""
+        """Return the effect of an event, by the rules and at most one look at the kind of the place."""
         if event.path == self._root:
             return Effect.FOLDERS
         if not event.path.startswith(self._beginning) or self._is_own(event.path):
