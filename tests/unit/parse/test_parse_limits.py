@@ -36,3 +36,11 @@ def test_one_broken_place_in_a_large_file_hides_nothing_behind_it() -> None:
     assert len(document.document.text) > 64_000  # parsed by the clock
     assert {symbol.name for symbol in document.symbols} >= {*names[:599], *names[602:]}
     assert document.problems == ("syntax error at line 1801",)
+
+
+def test_a_command_with_thousands_of_words_is_read_at_once() -> None:
+    chance = random.Random(3)
+    words = " ".join(f"w{chance.getrandbits(64):x}" for _ in range(3_000))
+    document = parsed("powershell", f"using {words}\nusing module ./a.psm1\nfunction b {{ }}\n")
+    assert [symbol.name for symbol in document.symbols] == ["b"]
+    assert [item.name for item in document.references if item.kind == "import"] == ["./a.psm1"]

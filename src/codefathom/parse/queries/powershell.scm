@@ -21,7 +21,11 @@
 
 ((command
   command_name: (command_name) @_using
-  command_elements: (command_elements (generic_token) @_what (generic_token) @reference.import))
+  command_elements: (command_elements
+    . (command_argument_sep)
+    . (generic_token) @_what
+    . (command_argument_sep)
+    . (generic_token) @reference.import))
   (#match? @_using "^[Uu]sing$")
   (#match? @_what "^([Mm]odule|[Nn]amespace)$"))
 ((command
