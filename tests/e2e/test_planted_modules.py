@@ -107,7 +107,8 @@ def ran(marker: Path) -> str:
 
 
 def run(root: Path, *command: str, **environment: str) -> str:
-    """Run a command in a folder and return what it says."""
+    """Run a command in a folder and return what it says. Each file is parsed, also one that another test has had."""
+    environment |= {"FATHOM_INDEX__SIBLINGS": "false"}
     done = subprocess.run(
         command, cwd=root, env=surroundings(root.parent) | environment, capture_output=True, text=True, timeout=LONG_S,
         check=False, stdin=subprocess.DEVNULL,

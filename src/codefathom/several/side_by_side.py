@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context, copy_context
 from typing import TypeVar
 
 from codefathom.errors import FathomError
@@ -24,7 +25,12 @@ def outcomes(
         except FathomError as error:
             return error
 
+    def outcome_in(context: Context, project: _P) -> _T | FathomError:
+        return context.run(outcome, project)
+
+    # Each in the caller's context, which knows for example the span that the work belongs to.
+    contexts = [copy_context() for _ in projects]
     with ThreadPoolExecutor(max(min(most_at_once, len(projects)), 1)) as pool:
-        all_of_them = dict(zip(projects, pool.map(outcome, projects.values()), strict=True))
+        all_of_them = dict(zip(projects, pool.map(outcome_in, contexts, projects.values()), strict=True))
     failed = {name: item for name, item in all_of_them.items() if isinstance(item, FathomError)}
     return {name: item for name, item in all_of_them.items() if not isinstance(item, FathomError)}, failed
