@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from codefathom.agent.loop import Event
     from codefathom.answer.answer_types import Answer, AnswerRequest
     from codefathom.answer.ask import AnswerSources, Text
+    from codefathom.index.indexing import Stages
     from codefathom.project.browsing import Files
     from codefathom.project.stores.desk import StoreDesk
     from codefathom.providers.base import ChatModel
@@ -201,7 +202,7 @@ class Engine:
         yield from again_when_damaged(lambda: self.opened.with_models(run(), retry=retry), self.close)
 
     def update(self, paths: Sequence[str], *, wait_s: float | None = None) -> PathReport:
-        """Take in what has changed in these files and folders, at once or not at all, without a look at the others.
+        """Take in what has changed in these files and folders, at once or not at all; leave the others as they are.
 
         Paths are relative to the root. Files that are gone are removed from the index; a path that is no file of it is
         refused, with the reason. Raises UsageError for a path that leads out of the project, LockedError as `index`.
@@ -211,14 +212,10 @@ class Engine:
         places = places_of(self.opened.recipe.root, paths)
         if not self.generation:
             self.index(wait_s=wait_s)
-        with self._lock:
-            lock = self.opened.lock()
-            for event in _waits(lock, self.settings.index.wait_s if wait_s is None else wait_s, self.opened):
-                self._on_progress(event)
-            with held_lock(lock), self._believed(self.opened).writing(lock) as stages:
-                report = take_in(stages, places)
-                self._looked_at = float("-inf")
-                return report
+        with self._writing(self.settings.index.wait_s if wait_s is None else wait_s) as stages:
+            report = take_in(stages, places)
+            self._looked_at = float("-inf")
+            return report
 
     def remove_index(self, *, wait_s: float | None = None) -> int:
         """Remove the index and return its size in bytes; 0 when there is none. A later question makes a new one.
@@ -566,12 +563,8 @@ class Engine:
         texts = read_export(lines, self.opened.recipe.root, kind)
         if not self.opened.is_known:
             self._report(self._run(full=False, retry=False, wait_s=self.settings.index.wait_s))
-        with self._lock:
-            lock = self.opened.lock()
-            for event in _waits(lock, self.settings.index.wait_s, self.opened):
-                self._on_progress(event)
-            with held_lock(lock), self.opened.writing(lock) as stages:
-                n_taken = take_over(stages, texts)
+        with self._writing(self.settings.index.wait_s) as stages:
+            n_taken = take_over(stages, texts)
         if n_taken < len(texts):
             self._on_wait(_NOT_TAKEN.format(n=len(texts) - n_taken))
         return n_taken
@@ -635,6 +628,16 @@ class Engine:
                 hint="run `fathom index`, which compares them",
             )
         return opened
+
+    @contextmanager
+    def _writing(self, wait_s: float) -> Iterator[Stages]:
+        """Wait for the writer lock, and give what a change of the index needs. Raises LockedError, IndexingError."""
+        with self._lock:
+            lock = self.opened.lock()
+            for event in _waits(lock, wait_s, self.opened):
+                self._on_progress(event)
+            with held_lock(lock), self._believed(self.opened).writing(lock) as stages:
+                yield stages
 
     def _run(
         self, *, full: bool, retry: bool, wait_s: float = 0.0, keep_rules: bool = False

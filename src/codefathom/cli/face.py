@@ -114,8 +114,10 @@ class Face:
 
     def open_chosen(self, names: Sequence[str], *, is_all: bool) -> Engine | Federation:
         """Open the projects of --project or --all, else the one that the command is about."""
-        if not names and not is_all:
-            return self.open()
+        return self.open_several(names, is_all=is_all) if names or is_all else self.open()
+
+    def open_several(self, names: Sequence[str], *, is_all: bool) -> Federation:
+        """Open the projects of --project or --all."""
         from codefathom.several.federated import Federation
 
         return Federation.open(names, is_all=is_all, settings_of=self.settings_of, on_wait=self.note)

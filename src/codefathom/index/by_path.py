@@ -1,4 +1,4 @@
-"""Files that somebody names, or brings texts of → the index, without a look at all the others."""
+"""Files that somebody names, or brings texts of → the index; all others stay as they are."""
 
 from __future__ import annotations
 

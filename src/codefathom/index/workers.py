@@ -31,7 +31,7 @@ _Batch: TypeAlias = "Sequence[FileJob | Window]"
 
 # Starting a worker costs about 100 ms: below this many bytes one process is as fast.
 MIN_BYTES_FOR_WORKERS = 1_500_000
-_MOST_BYTES_COMPARED_HERE = 50_000_000  # a quarter of a second's reading
+_MOST_BYTES_COMPARED_HERE = 50_000_000  # some thousand files, which are read in a second
 _BATCH_BYTES = 256_000
 _BATCH_FILES = 64
 # Memory that a byte of a file takes while it is prepared, at most: with a syntax tree, and without.

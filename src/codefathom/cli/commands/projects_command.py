@@ -12,7 +12,7 @@ from codefathom.cli.options import ProjectsOptions, RelatedOptions, SearchOption
 from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import in_project
 from codefathom.search.ranking.confidence import MAX_WEAK, weak_note
-from codefathom.several.federated import FederatedSearch, Federation
+from codefathom.several.federated import FederatedSearch
 from codefathom.several.project_list import NamedProject, ProjectList
 from codefathom.shapes import federated_shape, plain_shape, symbols_shape, to_json
 from codefathom.text.printable import show_text
@@ -46,7 +46,7 @@ def run(options: ProjectsOptions, face: Face) -> int:
 
 def search_several(options: SearchOptions, face: Face, explain: Callable[[Hit], Iterable[str]]) -> int:
     """Print the best places of several projects, each path with its project before it. Return 1 without hits."""
-    with _opened(options, face) as projects:
+    with face.open_several(options.project, is_all=options.all) as projects:
         result = projects.search(options.query, where=where(options, ""), min_score=options.min_score)
     is_weak = all(one.weak for one in result.results.values())
     best = max(result.results.values(), key=lambda one: one.confidence)
@@ -69,7 +69,7 @@ def search_several(options: SearchOptions, face: Face, explain: Callable[[Hit], 
 
 def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
     """Print definitions by name, each path with its project before it. Return 1 without any."""
-    with _opened(options, face) as projects:
+    with face.open_several(options.project, is_all=options.all) as projects:
         result = projects.symbols(options.query, path=options.path, kind=options.kind, limit=options.limit)
     listed = [replace(item, path=f"{name}/{item.path}") for name, item in result.symbols]
     face.notes(_failures(result.failed))
@@ -85,7 +85,7 @@ def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
 
 def related_in_several(options: RelatedOptions, face: Face) -> int:
     """Print what a file or symbol is connected with in each project that has it. Return 1 without any."""
-    with _opened(options, face) as projects:
+    with face.open_several(options.project, is_all=options.all) as projects:
         result = projects.related(options.target, depth=options.depth)
     # A name that is in one project only is no failure of the others.
     failed = {name: error for name, error in result.failed.items() if not isinstance(error, UsageError)}
@@ -99,10 +99,6 @@ def related_in_several(options: RelatedOptions, face: Face) -> int:
             face.write(related_text(replace(one, edges=edges), face.style))
         face.note(f"{name}: {one.completeness.rstrip('.')}")
     return 0 if any(one.edges for one in result.results.values()) else 1
-
-
-def _opened(options: SearchOptions | SymbolsOptions | RelatedOptions, face: Face) -> Federation:
-    return Federation.open(options.project, is_all=options.all, settings_of=face.settings_of, on_wait=face.note)
 
 
 def _failures(failed: Mapping[str, FathomError]) -> list[str]:
