@@ -486,10 +486,10 @@ class Engine:
         from codefathom.project import agent_setup, answer_setup
 
         request, opened = self._ready_for(request)
-        events = agent_setup.investigate(
+        project = agent_setup.project_of(
             request, opened, lambda query, level, n: self.search(query, limit=n, level=level, where=request.where)
         )
-        return answer_setup.with_damage(opened, events)
+        return answer_setup.with_damage(opened, agent_setup.investigate(request, project))
 
     def status(self) -> Status:
         """Return the contents of the index, and the number of files that changed since."""
@@ -616,8 +616,12 @@ class Engine:
 
         request = AnswerRequest(request) if isinstance(request, str) else request
         _check_texts(request.text, *request.pinned, *request.documents, *request.documents.values())
+        return request, self.ready()
+
+    def ready(self) -> OpenedProject:
+        """Return the index, up to date. Raises IndexingError for one that was made elsewhere and is not checked yet."""
         self.refresh()
-        return request, self._believed()
+        return self._believed()
 
     def _believed(self, opened: OpenedProject | None = None) -> OpenedProject:
         """Return the opened index. Raises IndexingError for one that was made elsewhere and is not checked yet."""

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from tests.e2e.test_ask import call
+from tests.e2e.test_ask_agent import final, told
+from tests.protocols.server import Turn, serving
 
 from codefathom.cli import main
 from codefathom.config.settings import EmbedSettings, Settings
@@ -176,7 +181,59 @@ def test_commands_ask_several(named: Path, capsys: pytest.CaptureFixture[str]) -
     paths = [item["path"] for item in json.loads(capsys.readouterr().out)["files"]]
     assert {"shop/shop/pricing.py", "zoo/zoo.py"} <= set(paths)
     assert main(["ask", "--all", "--agent", "where is the kangaroo fed"]) == 2
-    assert "one project only" in capsys.readouterr().err
+    assert "an agent needs a language model" in capsys.readouterr().err
+
+
+def test_a_mark_keeps_a_question_to_a_project(named: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "--all", "--json", "price of an order @copy/shop/"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert [item["project"] for item in said["projects"]] == ["copy"]
+    assert {(hit["project"], hit["path"].split("/")[0]) for hit in said["hits"]} == {("copy", "shop")}
+    assert main(["context", "--all", "--json", "feed the kangaroo @zoo/zoo.py"]) == 0
+    assert [file["path"] for file in json.loads(capsys.readouterr().out)["files"]] == ["zoo/zoo.py"]
+
+
+def test_an_agent_looks_in_several(
+    named: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (named / "note.txt").write_text("Kangaroos eat grass.\n")
+    looks = [
+        Turn([call("search_code", question="feed the kangaroo @zoo/")]),
+        Turn([call("find_symbol", name="total_cents")]),
+        Turn([call("related_files", target="@@total_cents")]),
+        Turn([call("related_files", target="shop/shop/pricing.py")]),
+        Turn([call("read_file", file_path="zoo/zoo.py")]),
+    ]
+    answer = final("Grass [zoo/zoo.py:1-2], not [shop/zoo.py:1].", ("zoo/zoo.py", 1, 2), ("shop/shop/pricing.py", 1, 1))
+    with serving(*looks, answer) as served:
+        monkeypatch.setenv("FATHOM_LLM__MODEL", "openai:m")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{served.base_url}/v1")
+        given = ("--pin", "shop/README.md", "--doc", str(named / "note.txt"), "--set", "agent.rounds=8")
+        assert main(["ask", "--all", "--agent", "--json", *given, "who feeds the kangaroo"]) == 0
+        said = json.loads(capsys.readouterr().out)
+        observations = [told(served, number) for number in range(1, 6)]
+        opening = told(served)
+    assert "several projects: copy, shop, zoo" in opening
+    assert "shop/README.md:1-" in opening
+    assert "Kangaroos eat grass." in opening
+    assert "zoo/zoo.py:1" in observations[0]
+    assert "shop/" not in observations[0]
+    assert {"copy/shop/pricing.py", "shop/shop/pricing.py"} <= set(re.findall(r"[\w/]+\.py", observations[1]))
+    assert {"copy/shop/orders.py", "shop/shop/orders.py"} <= set(re.findall(r"[\w/]+\.py", observations[2]))
+    assert set(re.findall(r"(\w+)/shop/\w+\.py", observations[3])) == {"shop"}
+    assert "def feed_the_kangaroo" in observations[4]
+    assert {place["path"] for place in said["citations"]} == {"zoo/zoo.py"}
+    assert len(said["dropped_citations"]) == 2
+    assert said["citations"][0]["symbol"] == "feed_the_kangaroo"
+
+
+def test_a_conversation_about_several(
+    named: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO("where is the kangaroo fed\nwhere is the gift priced\n"))
+    assert main(["chat", "-p", "team", "-p", "zoo"]) == 0
+    text = capsys.readouterr().out
+    assert text.index("zoo/zoo.py") < text.index("copy/extra.py")
 
 
 def test_a_text_that_was_given_belongs_to_no_project(named: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -496,6 +496,7 @@ COMMANDS = (
             _URL,
             _MAX_SOURCES,
             *_FILTERS,
+            *_SEVERAL,
             _ANYWAY,
             *_HOW_TO_ANSWER,
             Option(("--trace",), "append the stages of each answer to this file, one JSON line each", "FILE"),

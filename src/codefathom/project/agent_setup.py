@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from codefathom.agent.loop import AgentLimits, Briefing, Event, Final, ToolObservation, run
@@ -12,7 +12,7 @@ from codefathom.agent.streamed import StreamedAnswer
 from codefathom.agent.tools import ShownLines, Tool, ToolProject, tools, usage
 from codefathom.answer.answer_types import Answer, AnswerRequest, Source
 from codefathom.answer.ask import Text
-from codefathom.answer.budget import Material, merged, pack, shares, shown
+from codefathom.answer.budget import Material, NameOf, merged, pack, shares, shown
 from codefathom.answer.cite import texts_now
 from codefathom.answer.prompting import fenced, language_of_question, prompt
 from codefathom.answer.stages import extract
@@ -24,7 +24,7 @@ from codefathom.errors import FathomError, SettingsError, UsageError
 from codefathom.project.opening import OpenedProject
 from codefathom.project.roles import model_of
 from codefathom.project.texts import Texts, with_symbols
-from codefathom.providers.base import Delta
+from codefathom.providers.base import ChatModel, Delta
 from codefathom.search.graph.related import related
 from codefathom.search.question.query import check_length
 from codefathom.types import FoundSymbol, Level, RelatedResult, SearchResult
@@ -38,47 +38,78 @@ _GIVEN_PARTS = 2
 _PART = "The tools show only a part of the project that was chosen for this question, {n_files} files."
 
 
-def investigate(request: AnswerRequest, opened: OpenedProject, search: Search) -> Iterator[Event | Text | Answer]:
+@dataclass(frozen=True, slots=True)
+class AgentProject:
+    """What an agent works on: one project, or several whose paths begin with their names. Functions take paths."""
+
+    settings: Settings
+    model: ChatModel
+    tools: ToolProject
+    text: Callable[[str], str]  # the indexed text, "" when there is none
+    on_disk: Callable[[str], str | None]  # the present text, comparable with it
+    name_of: NameOf
+    pinned: tuple[Material, ...]
+    recorded: Callable[[str], str]  # a text as a record of an answer may hold it
+    generation: int
+    note: str = ""  # what the model is told about it
+
+
+def project_of(request: AnswerRequest, opened: OpenedProject, search: Search) -> AgentProject:
+    """Return a project as the tools see it: pinned texts, and the indexed files that pass the filter.
+
+    Raises SourceError for a path that is not indexed and SettingsError without a model.
+    """
+    chosen = model_of("agent", opened)
+    if chosen is None:
+        raise SettingsError("an agent needs a language model", hint="set FATHOM_LLM__MODEL, such as ollama:qwen3:8b")
+    texts = Texts(opened, request.documents)
+    return AgentProject(
+        opened.place.settings,
+        chosen,
+        _visible(texts, search, request),
+        texts.indexed,
+        texts.on_disk,
+        texts.name_of,
+        texts.pinned(request.pinned),
+        texts.recorded,
+        opened.catalog.generation,
+    )
+
+
+def investigate(request: AnswerRequest, project: AgentProject) -> Iterator[Event | Text | Answer]:
     """Let a model look for itself; yield what happens, its answer word by word, and the answer whole last.
 
-    Closing it ends the model's call.
-
-    Raises UsageError for an empty question, SourceError for a path that is not indexed and SettingsError without a
-    model. A model that fails is told in `Answer.failure`.
+    Closing it ends the model's call. Raises UsageError for an empty question. A model that fails is told in
+    `Answer.failure`.
     """
     question = request.text
     if not question.strip():
         raise UsageError("the question is empty", hint='such as fathom ask --agent "where are orders priced"')
     check_length(question)
-    chosen = model_of("agent", opened)
-    if chosen is None:
-        raise SettingsError("an agent needs a language model", hint="set FATHOM_LLM__MODEL, such as ollama:qwen3:8b")
-    limits = _limits(opened.place.settings, chosen.name)
-    texts = Texts(opened, request.documents)
-    project = _project(texts, search, request)
-    toolbox = tools(project)
-    briefing = _briefing(texts, request, toolbox, limits, len(project.paths()))
+    limits = _limits(project.settings, project.model.name)
+    toolbox = tools(project.tools)
+    briefing = _briefing(project, request, toolbox, limits)
     seen = list(briefing.places)
     streamed = StreamedAnswer(
-        lambda: shown_sources(seen, texts.indexed), lambda sources: texts_now(sources, texts.on_disk)
+        lambda: shown_sources(seen, project.text), lambda sources: texts_now(sources, project.on_disk)
     )
-    for event in run(question, chosen, toolbox, limits, briefing):
+    for event in run(question, project.model, toolbox, limits, briefing):
         if isinstance(event, ToolObservation):
             seen += event.places
         yield event
         if isinstance(event, Delta):
             yield from map(Text, streamed.feed(event.text))
         if isinstance(event, Final):
-            excerpts = partial(_excerpts, question, project)
-            answer = report(question, event, seen, texts.indexed, texts.on_disk, excerpts=excerpts)
+            excerpts = partial(_excerpts, question, project.tools)
+            answer = report(question, event, seen, project.text, project.on_disk, excerpts=excerpts)
             yield from _rest(streamed, answer)
             yield replace(
-                with_symbols(answer, texts.name_of, texts.on_disk),
-                model="" if answer.failure else chosen.name,
-                generation=opened.catalog.generation,
+                with_symbols(answer, project.name_of, project.on_disk),
+                model="" if answer.failure else project.model.name,
+                generation=project.generation,
                 trace=event.stages,
                 cost=limits.prices.cost(event.usage),
-                degraded=(*answer.degraded, *_unread(texts.pinned(request.pinned), seen)),
+                degraded=(*answer.degraded, *_unread(project.pinned, seen)),
             )
 
 
@@ -92,26 +123,25 @@ def _rest(streamed: StreamedAnswer, answer: Answer) -> Iterator[Text]:
         yield Text(rest)
 
 
-def _briefing(
-    texts: Texts, request: AnswerRequest, toolbox: Sequence[Tool], limits: AgentLimits, n_files: int
-) -> Briefing:
+def _briefing(project: AgentProject, request: AnswerRequest, toolbox: Sequence[Tool], limits: AgentLimits) -> Briefing:
     """Return the messages before the question: the task, the turns before, and the pinned texts."""
     listed = "\n".join(f"- {usage(tool.spec)}" for tool in toolbox)
     system = prompt("agent", language_of_question(request.text), tools=listed, rounds=str(limits.rounds))
-    settings = texts.opened.place.settings
+    settings = project.settings
     context = settings.context
     budget = shares(window(settings) // _GIVEN_PARTS, context.full_text_ratio, context.segment_ratio)
-    sources = pack(texts.pinned(request.pinned), budget, counter(context.tokenizer_path), texts.name_of).sources
+    sources = pack(project.pinned, budget, counter(context.tokenizer_path), project.name_of).sources
     # Without their numbers: those of an agent's answer count what it lists itself.
     pinned = "\n".join(shown(source).removeprefix(f"[{source.number}] ") for source in sources)
-    parts = [_PART.format(n_files=n_files)] if request.where is not None else []
+    parts = [_PART.format(n_files=len(project.tools.paths()))] if request.where is not None else []
+    parts += [project.note] if project.note else []
     parts += [fenced(pinned, "what is given with the question")] if sources else []
     return Briefing(
         system,
         history=request.history,
         material="\n\n".join(parts),
         places=tuple(ShownLines(item.path, item.start_line, item.end_line, item.symbol) for item in sources),
-        mask=texts.recorded,
+        mask=project.recorded,
         on_step=request.on_step,
     )
 
@@ -146,8 +176,7 @@ def _limits(settings: Settings, name: str) -> AgentLimits:
     )
 
 
-def _project(texts: Texts, search: Search, request: AnswerRequest) -> ToolProject:
-    """Return the project as the tools see it: pinned texts, and the indexed files that pass the filter."""
+def _visible(texts: Texts, search: Search, request: AnswerRequest) -> ToolProject:
     catalog = texts.opened.catalog
     paths = list(dict.fromkeys([*texts.files_of(request.pinned), *texts.paths(request.where)]))
     visible = frozenset(paths)

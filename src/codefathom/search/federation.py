@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
@@ -26,6 +27,23 @@ class ProjectHit(NamedTuple):
 
     project_id: str
     hit: Hit
+
+
+def questions_for(query: str, names: Collection[str]) -> dict[str, str]:
+    """Return the question as each project reads it, without the projects that it is not for.
+
+    A mark such as `@shop/src/` keeps it to the project `shop`, where it is `@src/`.
+    """
+    mark = re.compile(rf"(?<!\S)@({'|'.join(map(re.escape, names))})/")
+    marked = {match[1] for match in mark.finditer(query)}
+    if not marked:
+        return dict.fromkeys(names, query)
+
+    def read_by(name: str) -> str:
+        words = (word for word in re.split(r"(\s+)", query) if (match := mark.match(word)) is None or match[1] == name)
+        return mark.sub("@", "".join(words))
+
+    return {name: read_by(name) for name in names if name in marked}
 
 
 def order_of(results: Iterable[SearchResult]) -> str:

@@ -15,7 +15,8 @@ from codefathom.engine import Engine, OnProgress, OnWait
 from codefathom.errors import FathomError, UsageError
 from codefathom.project.answer_setup import HITS_PER_FILE, ContextSize, kept_short
 from codefathom.search.federation import ProjectHit, merge
-from codefathom.several.joined import as_one, ask_several, context
+from codefathom.several.joined import as_one, ask_several, context, each_searched
+from codefathom.several.joined_agent import investigate_several
 from codefathom.several.project_list import ProjectList
 from codefathom.several.side_by_side import outcomes
 from codefathom.types import Context, FoundSymbol, Level, Mode, RelatedResult, SearchResult, Where
@@ -103,8 +104,11 @@ class Federation:
         Hits are ordered by score where the projects have the same model, else by rank; see `search.federation.merge`.
         Equal files of two projects are listed once. Raises the error of the first project if all of them fail.
         """
-        results, failed = self._outcomes(
-            lambda engine: engine.search(query, limit=limit, level=level, mode=mode, where=where, min_score=min_score)
+        results, failed = self._searched(
+            query,
+            lambda engine, question: engine.search(
+                question, limit=limit, level=level, mode=mode, where=where, min_score=min_score
+            ),
         )
         most = limit or max(self.engines[name].settings.search.limit for name in results)
         return FederatedSearch(merge(results, most), results, failed)
@@ -142,7 +146,9 @@ class Federation:
         first = self.settings.context
         size = ContextSize(max_files or first.max_files, max_tokens or first.window, format_name)
         limit = HITS_PER_FILE * size.max_files
-        results, failed = self._outcomes(lambda engine: engine.search(query, limit=limit, level="chunk", where=where))
+        results, failed = self._searched(
+            query, lambda engine, question: engine.search(question, limit=limit, level="chunk", where=where)
+        )
         result = as_one(results, failed, limit)
         return context(self.engines, result if anyway else kept_short(result), size)
 
@@ -161,8 +167,10 @@ class Federation:
         return ask_several(self.engines, request, self._unopened)
 
     def investigate(self, request: str | AnswerRequest) -> Iterator[Event | Text | Answer]:
-        """Raise UsageError: an agent works in one project."""
-        raise UsageError("an agent can answer about one project only", hint="name one project, or leave out --agent")
+        """Let the model of the first project look in all of them; see `Engine.investigate`."""
+        request = AnswerRequest(request) if isinstance(request, str) else request
+        self._first()
+        return investigate_several(self.engines, request, self._unopened)
 
     def close(self) -> None:
         """Close the projects."""
@@ -181,7 +189,17 @@ class Federation:
     def _outcomes(self, ask: Callable[[Engine], _T]) -> tuple[dict[str, _T], dict[str, FathomError]]:
         """Ask each project, and return answers and errors by project. Raises the first error if there is no answer."""
 
-        answers, failed = outcomes(ask, self.engines)
+        return self._answered(*outcomes(ask, self.engines))
+
+    def _searched(
+        self, query: str, search: Callable[[Engine, str], SearchResult]
+    ) -> tuple[dict[str, SearchResult], dict[str, FathomError]]:
+        """Search each project that the question is for. Raises the first error if there is no result."""
+        return self._answered(*each_searched(search, self.engines, query))
+
+    def _answered(
+        self, answers: dict[str, _T], failed: dict[str, FathomError]
+    ) -> tuple[dict[str, _T], dict[str, FathomError]]:
         failed = self._unopened | failed
         if not answers:
             raise next(iter(failed.values()))

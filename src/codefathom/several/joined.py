@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Generic, Protocol, TypeVar
 
 from codefathom.answer.answer_types import Answer, AnswerRequest, with_hint
 from codefathom.answer.ask import AnswerSources, Text, ask
+from codefathom.answer.budget import NameOf
 from codefathom.answer.stages.answer_run import AnswerProject
 from codefathom.answer.stages.select import OutlineFile
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, SourceError, UsageError
 from codefathom.project.answer_setup import ContextSize, packed, prepare
+from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.texts import naming, with_symbols
-from codefathom.search.federation import in_project, merge
+from codefathom.search.federation import in_project, merge, questions_for
 from codefathom.several.side_by_side import outcomes
 from codefathom.types import Context, RelatedResult, SearchResult, Where
+
+_P = TypeVar("_P")
 
 
 def ask_several(
@@ -28,24 +33,33 @@ def ask_several(
     Settings and models are those of the first project; the answer names those that could not be opened. Raises
     FathomError as `Engine.ask_events` does.
     """
-    pinned = _pinned(request.pinned, engines)
-    first = next(iter(engines))
+    pinned = pinned_in(request.pinned, engines)
+    opened, failed = ready(engines)
+    first = next(iter(opened))
     parts = {
         name: prepare(
             request._replace(pinned=pinned[name], documents=request.documents if name == first else {}),
-            engine.opened,
-            _look(engine, request.where),
+            project,
+            _look(engines[name], request.where),
         )
-        for name, engine in engines.items()
+        for name, project in opened.items()
     }
     all_pinned = tuple(
         item if item.path in request.documents else item._replace(path=f"{name}/{item.path}")
         for name, part in parts.items()
         for item in part.question.pinned
     )
-    project = _project({name: part.project for name, part in parts.items()}, request.documents, unopened)
+    project = _project({name: part.project for name, part in parts.items()}, request.documents, {**unopened, **failed})
     for event in ask(replace(parts[first].question, pinned=all_pinned), project, parts[first].models):
         yield with_symbols(event, project.name_of, project.on_disk) if isinstance(event, Answer) else event
+
+
+def ready(engines: Mapping[str, Engine]) -> tuple[dict[str, OpenedProject], dict[str, FathomError]]:
+    """Return the indexes of projects, up to date, and the errors of the others. Raises the first one without any."""
+    opened, failed = outcomes(lambda engine: engine.ready(), engines)
+    if not opened:
+        raise next(iter(failed.values()))
+    return opened, failed
 
 
 def context(engines: Mapping[str, Engine], result: SearchResult, size: ContextSize) -> Context:
@@ -68,7 +82,7 @@ def _look(engine: Engine, where: Where | None) -> Callable[[str, int], SearchRes
     return lambda query, limit: engine.search(query, limit=limit, level="chunk", where=where)
 
 
-def _pinned(paths: Sequence[str], names: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+def pinned_in(paths: Sequence[str], names: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
     """Return the paths of each project. Raises SourceError for a path that does not begin with one of them."""
     chosen: dict[str, list[str]] = {name: [] for name in names}
     for path in paths:
@@ -82,39 +96,72 @@ def _pinned(paths: Sequence[str], names: Mapping[str, object]) -> dict[str, tupl
     return {name: tuple(rest) for name, rest in chosen.items()}
 
 
+class _Readable(Protocol):
+    """What can be read of a project."""
+
+    @property
+    def text(self) -> Callable[[str], str]: ...
+    @property
+    def on_disk(self) -> Callable[[str], str | None]: ...
+    @property
+    def name_of(self) -> NameOf: ...
+
+
+_R = TypeVar("_R", bound=_Readable)
+
+
+class JoinedTexts(Generic[_R]):
+    """The texts of several projects by paths that begin with the project's name.
+
+    Documents that were given belong to none of them and are read by the first.
+    """
+
+    def __init__(self, parts: Mapping[str, _R], documents: Collection[str] = ()) -> None:
+        self._parts = parts
+        self._documents = documents
+
+    def of(self, path: str) -> tuple[_R | None, str]:
+        """Return the project of a path, None where there is none, and the path in it."""
+        if path in self._documents:
+            return next(iter(self._parts.values())), path
+        name, _, rest = path.partition("/")
+        return self._parts.get(name), rest
+
+    def part(self, path: str) -> tuple[_R, str]:
+        """Return the project of a path and the path in it. Raises UsageError where there is none."""
+        part, rest = self.of(path)
+        if part is None:
+            raise UsageError(
+                f"{path!r} is in none of the projects",
+                hint=f"write the project before the path: {next(iter(self._parts))}/{path}",
+            )
+        return part, rest
+
+    def text(self, path: str) -> str:
+        """Return the indexed text of a document, "" when there is none."""
+        part, rest = self.of(path)
+        return part.text(rest) if part else ""
+
+    def on_disk(self, path: str) -> str | None:
+        """Return the present text of a document, None when it is gone."""
+        part, rest = self.of(path)
+        return part.on_disk(rest) if part else None
+
+    def name_of(self, path: str, start_line: int, end_line: int) -> str:
+        """Return the definition that lines lie in, "" for none."""
+        part, rest = self.of(path)
+        return part.name_of(rest, start_line, end_line) if part else ""
+
+
 def _project(
     parts: Mapping[str, AnswerProject], documents: Mapping[str, str], unopened: Mapping[str, FathomError]
 ) -> AnswerProject:
-    """Return the projects as one. Documents that were given belong to none of them and are read by the first."""
-
-    def of(path: str) -> tuple[AnswerProject | None, str]:
-        if path in documents:
-            return next(iter(parts.values())), path
-        name, _, rest = path.partition("/")
-        return parts.get(name), rest
-
-    def text(path: str) -> str:
-        project, rest = of(path)
-        return project.text(rest) if project else ""
-
-    def on_disk(path: str) -> str | None:
-        project, rest = of(path)
-        return project.on_disk(rest) if project else None
-
-    def name_of(path: str, start_line: int, end_line: int) -> str:
-        project, rest = of(path)
-        return project.name_of(rest, start_line, end_line) if project else ""
+    """Return the projects as one."""
+    texts = JoinedTexts(parts, documents)
 
     def related(path: str) -> RelatedResult:
-        name = path.partition("/")[0]
-        project, rest = of(path)
-        if project is None:
-            raise UsageError(
-                f"{path!r} is in none of the projects",
-                hint=f"write the project before the path: {next(iter(parts))}/{path}",
-            )
-        result = project.related(rest)
-        return replace(result, edges=tuple(replace(edge, path=f"{name}/{edge.path}") for edge in result.edges))
+        part, rest = texts.part(path)
+        return related_in(part.related(rest), path.partition("/")[0])
 
     def outline(candidates: Sequence[str]) -> Sequence[OutlineFile]:
         return [
@@ -126,10 +173,24 @@ def _project(
         ]
 
     def search(query: str, limit: int) -> SearchResult:
-        results, failed = outcomes(lambda part: part.search(query, limit), parts)
+        results, failed = each_searched(lambda part, question: part.search(question, limit), parts, query)
         return as_one(results, {**unopened, **failed}, limit)
 
-    return AnswerProject(search, text, on_disk, name_of, related, outline)
+    return AnswerProject(search, texts.text, texts.on_disk, texts.name_of, related, outline)
+
+
+def each_searched(
+    search: Callable[[_P, str], SearchResult], projects: Mapping[str, _P], query: str
+) -> tuple[dict[str, SearchResult], dict[str, FathomError]]:
+    """Return results and errors by project; a question that is kept to one project by a mark goes to that one only."""
+    questions = questions_for(query, projects)
+    pairs = {name: (projects[name], question) for name, question in questions.items()}
+    return outcomes(lambda pair: search(*pair), pairs)
+
+
+def related_in(result: RelatedResult, name: str) -> RelatedResult:
+    """Return connections whose paths begin with their project."""
+    return replace(result, edges=tuple(replace(edge, path=f"{name}/{edge.path}") for edge in result.edges))
 
 
 def as_one(results: Mapping[str, SearchResult], failed: Mapping[str, FathomError], limit: int) -> SearchResult:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import count
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.search.federation import BY_RANK, BY_SCORE, merge, order_of
+from codefathom.search.federation import BY_RANK, BY_SCORE, merge, order_of, questions_for
 from codefathom.types import Chunk, Hit, SearchResult
 
 _numbers = count()
@@ -24,6 +25,19 @@ def result(confidence: float, *scores: float, scale: str = "") -> SearchResult:
 
 def places(results: dict[str, SearchResult], limit: int = 100) -> list[str]:
     return [f"{hit.project_id}{hit.hit.chunk.path[1]}" for hit in merge(results, limit)]
+
+
+@pytest.mark.parametrize(
+    ("query", "questions"),
+    [
+        ("where is it", {"a": "where is it", "b.c": "where is it"}),
+        ("where @a/src/ is it", {"a": "where @src/ is it"}),
+        ("@b.c/x.py:3 @a/y.py both", {"a": " @y.py both", "b.c": "@x.py:3  both"}),
+        ("@bxc/x.py me@a/b @@a/b", {"a": "@bxc/x.py me@a/b @@a/b", "b.c": "@bxc/x.py me@a/b @@a/b"}),
+    ],
+)
+def test_a_mark_keeps_a_question_to_its_project(query: str, questions: dict[str, str]) -> None:
+    assert questions_for(query, ("a", "b.c")) == questions
 
 
 def test_of_equal_projects_the_hits_alternate() -> None:

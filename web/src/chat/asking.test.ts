@@ -8,12 +8,12 @@ describe("how a question can be asked", () => {
     expect(possible({ projectIds: ["gone", "zoo"], isAgent: false }, PROJECTS, true).projectIds).toEqual(["zoo"]);
   });
 
-  it("is of one project for an agent, the first where none is chosen", () => {
+  it("is of several projects for an agent, too", () => {
     expect(possible({ projectIds: ["zoo", "shop"], isAgent: true }, PROJECTS, true)).toEqual({
-      projectIds: ["zoo"],
+      projectIds: ["zoo", "shop"],
       isAgent: true,
+      isThorough: false,
     });
-    expect(possible({ projectIds: [], isAgent: true }, PROJECTS, true).projectIds).toEqual(["shop"]);
   });
 
   it.each([

@@ -27,11 +27,9 @@ export function keepAsking({ projectIds, isAgent, isThorough }: Asking): void {
 /** Returns what of it is possible now: projects may be gone, and all but a plain answer needs a model. */
 export function possible(asking: Asking, projects: readonly Known[], hasModel: boolean): Asking {
   const known = asking.projectIds.filter((id) => projects.some((project) => project.id === id));
-  if (!asking.isAgent || !isAgentPossible(projects, hasModel)) {
-    const isThorough = Boolean(asking.isThorough) && isAgentPossible(projects, hasModel);
-    return { projectIds: known, isAgent: false, isThorough };
-  }
-  return { projectIds: (known.length ? known : projects.map((project) => project.id)).slice(0, 1), isAgent: true };
+  const isModelUsed = isAgentPossible(projects, hasModel);
+  const isAgent = asking.isAgent && isModelUsed;
+  return { projectIds: known, isAgent, isThorough: !isAgent && Boolean(asking.isThorough) && isModelUsed };
 }
 
 export function isAgentPossible(projects: readonly Known[], hasModel: boolean): boolean {

@@ -75,17 +75,6 @@ function QuestionInput(props: TextAreaProps, ref: Ref<GetRef<typeof Input.TextAr
 function Choices({ asking, onAsking, projects, hasModel }: ComposerProps) {
   const t = useText();
   const options = [...namesOf(projects)].map(([value, label]) => ({ value, label }));
-  const shared = {
-    size: "small",
-    variant: "borderless",
-    className: "composer-projects",
-    prefix: <FolderOpenOutlined aria-hidden />,
-    placeholder: t("chat.projects.all"),
-    "aria-label": t("chat.projects"),
-    options,
-    popupMatchSelectWidth: false,
-    optionFilterProp: "label",
-  } as const;
   const modes = [
     { value: "answer", label: t("chat.mode.answer"), title: t("chat.mode.answer.explain") },
     {
@@ -103,32 +92,33 @@ function Choices({ asking, onAsking, projects, hasModel }: ComposerProps) {
   ];
   return (
     <>
-      {asking.isAgent ? (
-        <Select {...shared} value={asking.projectIds[0]} onChange={(id) => onAsking({ ...asking, projectIds: [id] })} />
-      ) : (
-        <Select
-          {...shared}
-          mode="multiple"
-          allowClear
-          maxTagCount="responsive"
-          value={[...asking.projectIds]}
-          onChange={(projectIds) => onAsking({ ...asking, projectIds })}
-        />
-      )}
+      <Select
+        size="small"
+        variant="borderless"
+        className="composer-projects"
+        prefix={<FolderOpenOutlined aria-hidden />}
+        placeholder={t("chat.projects.all")}
+        aria-label={t("chat.projects")}
+        options={options}
+        popupMatchSelectWidth={false}
+        optionFilterProp="label"
+        mode="multiple"
+        allowClear
+        maxTagCount="responsive"
+        value={[...asking.projectIds]}
+        onChange={(projectIds) => onAsking({ ...asking, projectIds })}
+      />
       <Segmented
         size="small"
         aria-label={t("chat.mode")}
         value={asking.isAgent ? "agent" : asking.isThorough ? "thorough" : "answer"}
         options={modes}
-        onChange={(mode) => onAsking(withMode(asking, mode, projects))}
+        onChange={(mode) => onAsking(withMode(asking, mode))}
       />
     </>
   );
 }
 
-/** An agent answers about one project. */
-function withMode(asking: Asking, mode: string, projects: readonly Project[]): Asking {
-  const ids = asking.projectIds.length ? asking.projectIds : projects.map((project) => project.id);
-  if (mode === "agent") return { isAgent: true, projectIds: ids.slice(0, 1) };
-  return { ...asking, isAgent: false, isThorough: mode === "thorough" };
+function withMode(asking: Asking, mode: string): Asking {
+  return { ...asking, isAgent: mode === "agent", isThorough: mode === "thorough" };
 }

@@ -50,7 +50,7 @@ export const chatText = texts(
     "chat.mode.thorough.explain": "Let the model choose and grade the sources first; this takes many calls",
     "chat.mode.thorough.no-model": "A thorough answer needs a language model",
     "chat.mode.agent": "Agent",
-    "chat.mode.agent.explain": "Let the model search the project itself, in steps; for one project only",
+    "chat.mode.agent.explain": "Let the model search the projects itself, in steps",
     "chat.mode.agent.no-model": "An agent needs a language model",
     "chat.keys": "Enter sends, Shift+Enter starts a new line",
 
@@ -165,7 +165,7 @@ export const chatText = texts(
     "chat.mode.thorough.explain": "先让模型挑选来源并评分；需要多次调用",
     "chat.mode.thorough.no-model": "深入回答需要语言模型",
     "chat.mode.agent": "智能体",
-    "chat.mode.agent.explain": "让模型自己分步查找；针对一个项目",
+    "chat.mode.agent.explain": "让模型自己分步查找",
     "chat.mode.agent.no-model": "智能体需要语言模型",
     "chat.keys": "Enter 发送，Shift+Enter 换行",
 

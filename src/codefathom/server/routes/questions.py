@@ -24,6 +24,7 @@ from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed
 from codefathom.server.state import ServerState
 from codefathom.several.joined import ask_several
+from codefathom.several.joined_agent import investigate_several
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,8 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
         conversation = conversation_of(state, caller, question.conversation_id)
     named = question.projects or (conversation.projects if conversation else ())
     projects, left_out = _projects(state, caller, named)
-    if question.agent and (len(projects) > 1 or only_contexts):
-        raise UsageError(
-            "an agent can answer about one project only, and it always writes an answer",
-            hint="give one project_id, and do not set only_contexts",
-        )
+    if question.agent and only_contexts:
+        raise UsageError("an agent always writes an answer", hint="do not set only_contexts")
     where = question.limits.where()
     turns = (*(history(conversation) if conversation else ()), *question.history)
     with _engines(state, caller, projects) as engines:
@@ -77,7 +75,7 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
             text, where, question.pinned, history=tuple(turns), anyway=question.anyway, on_step=on_step
         )
         if len(engines) > 1:
-            return ask_several(engines, request)
+            return investigate_several(engines, request) if question.agent else ask_several(engines, request)
         engine = engines[projects[0]]
         return engine.investigate(request) if question.agent else engine.ask_events(request)
 

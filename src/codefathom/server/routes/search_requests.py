@@ -13,7 +13,7 @@ from fastapi import Request
 
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, UsageError
-from codefathom.search.federation import ProjectHit, merge
+from codefathom.search.federation import ProjectHit, merge, questions_for
 from codefathom.search.filter.filter_options import one_of, split_all
 from codefathom.search.filter.filter_parser import parse_filter
 from codefathom.server.http.auth import Caller
@@ -195,14 +195,15 @@ def search_several(
 
     Raises the FathomError of the first when none can answer.
     """
+    questions = questions_for(request.query, project_ids)
     results, failed = outcomes(
-        lambda project_id: search(state, caller, project_id, request, until),
-        {project_id: project_id for project_id in project_ids},
+        lambda part: search(state, caller, part[0], replace(request, query=part[1]), until),
+        {name: (name, query) for name, query in questions.items()},
         most_at_once=_MOST_AT_ONCE,
     )
     if not results:
         raise next(iter(failed.values()))
-    answered = tuple(ProjectResult(name, results.get(name), failed.get(name)) for name in project_ids)
+    answered = tuple(ProjectResult(name, results.get(name), failed.get(name)) for name in questions)
     return FederatedResult(merge(results, request.limit or USUAL_LIMIT), answered)
 
 

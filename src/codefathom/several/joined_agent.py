@@ -1,0 +1,122 @@
+"""An agent that looks in several projects at once; every path that it reads and writes begins with a project's name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from codefathom.agent.loop import Event
+from codefathom.agent.tools import ToolProject
+from codefathom.answer.answer_types import Answer, AnswerRequest
+from codefathom.answer.ask import Text
+from codefathom.engine import Engine
+from codefathom.errors import FathomError
+from codefathom.project.agent_setup import AgentProject, Search, investigate, project_of
+from codefathom.several.joined import JoinedTexts, as_one, each_searched, pinned_in, ready, related_in
+from codefathom.several.side_by_side import outcomes
+from codefathom.types import FoundSymbol, Level, RelatedResult, SearchResult, Where
+
+_NOTE = "The tools show several projects: {names}. Each path begins with its project, such as {first}/README."
+
+
+def investigate_several(
+    engines: Mapping[str, Engine], request: AnswerRequest, unopened: Mapping[str, FathomError] = MappingProxyType({})
+) -> Iterator[Event | Text | Answer]:
+    """Let the model of the first project look in all of them; yield what happens, and the answer last.
+
+    The answer names the projects that could not be opened. Raises what `Engine.investigate` raises.
+    """
+    pinned = pinned_in(request.pinned, engines)
+    opened, failed = ready(engines)
+    failed = {**unopened, **failed}
+    first = next(iter(opened))
+    parts = {
+        name: project_of(
+            request._replace(pinned=pinned[name], documents=request.documents if name == first else {}),
+            project,
+            _look(engines[name], request.where),
+        )
+        for name, project in opened.items()
+    }
+    for event in investigate(request, _joined(parts, request, failed)):
+        yield _with_failed(event, failed) if isinstance(event, Answer) else event
+
+
+def _look(engine: Engine, where: Where | None) -> Search:
+    return lambda query, level, limit: engine.search(query, limit=limit, level=level, where=where)
+
+
+def _joined(
+    parts: Mapping[str, AgentProject], request: AnswerRequest, failed: Mapping[str, FathomError]
+) -> AgentProject:
+    """Return the projects as one."""
+    first = next(iter(parts))
+    texts = JoinedTexts(parts, request.documents)
+
+    def recorded(text: str) -> str:
+        for part in parts.values():  # what one of them masks is masked
+            text = part.recorded(text)
+        return text
+
+    return replace(
+        parts[first],
+        tools=_tools(parts, request.documents, failed),
+        text=texts.text,
+        on_disk=texts.on_disk,
+        name_of=texts.name_of,
+        pinned=tuple(
+            item if item.path in request.documents else item._replace(path=f"{name}/{item.path}")
+            for name, part in parts.items()
+            for item in part.pinned
+        ),
+        recorded=recorded,
+        note=_NOTE.format(names=", ".join(parts), first=first),
+    )
+
+
+def _tools(
+    parts: Mapping[str, AgentProject], documents: Mapping[str, str], unready: Mapping[str, FathomError]
+) -> ToolProject:
+    projects = {name: part.tools for name, part in parts.items()}
+
+    def search(question: str, level: Level, limit: int) -> SearchResult:
+        results, failed = each_searched(lambda part, query: part.search(query, level, limit), projects, question)
+        return as_one(results, {**unready, **failed}, limit)
+
+    def text(path: str) -> str | None:
+        part, rest = JoinedTexts(parts, documents).of(path)
+        return part.tools.text(rest) if part else None
+
+    def symbols(name: str) -> Sequence[FoundSymbol]:
+        return [
+            replace(item, path=f"{project}/{item.path}")
+            for project, part in projects.items()
+            for item in part.symbols(name)
+        ]
+
+    def related(target: str) -> RelatedResult:
+        if not target.startswith("@@"):
+            part, rest = JoinedTexts(parts).part(target)
+            return related_in(part.tools.related(rest), target.partition("/")[0])
+        results, failed = outcomes(lambda part: part.related(target), projects)
+        if not results:
+            raise next(iter(failed.values()))
+        return _all_related([related_in(result, name) for name, result in results.items()])
+
+    def paths() -> Sequence[str]:
+        inside = [f"{name}/{path}" for name, part in projects.items() for path in part.paths() if path not in documents]
+        return [*documents, *inside]
+
+    return ToolProject(search, text, symbols, related, paths)
+
+
+def _all_related(results: Sequence[RelatedResult]) -> RelatedResult:
+    """Return the connections of a symbol in all projects that have it."""
+    edges = tuple(edge for result in results for edge in result.edges)
+    return replace(results[0], edges=edges, n_unresolved=sum(result.n_unresolved for result in results))
+
+
+def _with_failed(answer: Answer, failed: Mapping[str, FathomError]) -> Answer:
+    notes = tuple(f"{name}: {error}" for name, error in failed.items())
+    return replace(answer, degraded=(*notes, *answer.degraded))
