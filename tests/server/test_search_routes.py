@@ -194,6 +194,37 @@ def test_several_projects_are_merged(ready: httpx.Client, tmp_path: Path) -> Non
         assert of_shop == [hit["path"] for hit in alone["hits"]][: len(of_shop)]
 
 
+def test_contexts_symbols_and_connections_of_several(ready: httpx.Client, tmp_path: Path) -> None:
+    for name in ("other", "empty"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "fathom.toml").touch()
+        add(ready, tmp_path / name)
+    (tmp_path / "other" / "price.py").write_text(
+        "import os\n\n\ndef total_cents():\n    return os.sep\n", encoding="utf-8"
+    )
+    index(tmp_path / "other")
+    context = ready.post("/context", json={"query": "total_cents", "max_files": 3}).json()
+    assert {"other/price.py", "shop/shop/pricing.py"} <= {file["path"] for file in context["files"]}
+    assert context["project_id"] == ""
+    assert context["degraded"] == ["empty: the project 'empty' has no index yet; POST /projects/empty/index makes it"]
+    symbols = ready.get("/federated/symbols", params={"query": "total_cents"}).json()
+    assert [(item["project_id"], item["path"]) for item in symbols["symbols"]] == [
+        ("shop", "shop/pricing.py"),
+        ("other", "price.py"),
+    ]
+    assert symbols["failed"]["empty"]["code"] == "not_indexed"
+    named = ready.get("/federated/symbols", params={"query": "total_cents", "project_id": ["other"]}).json()
+    assert ({item["project_id"] for item in named["symbols"]}, named["failed"]) == ({"other"}, {})
+    related = ready.get(
+        "/federated/related", params={"target": "@@total_cents", "project_id": ["shop", "other"]}
+    ).json()
+    by_project = {item["project_id"]: [edge["path"] for edge in item["edges"]] for item in related["projects"]}
+    assert "shop/orders.py" in by_project["shop"]
+    assert "shop/orders.py" not in by_project["other"]
+    answer = ready.get("/federated/symbols", params={"query": "total_cents", "project_id": ["other", "klingon"]})
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
 def test_a_project_that_cannot_answer_is_named(ready: httpx.Client, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     add(ready, tmp_path / "empty")

@@ -40,7 +40,7 @@ _PART = "The tools show only a part of the project that was chosen for this ques
 
 @dataclass(frozen=True, slots=True)
 class AgentProject:
-    """What an agent works on: one project, or several whose paths begin with their names. Functions take paths."""
+    """The project that an agent works on, or several, whose paths then begin with their names. Functions take paths."""
 
     settings: Settings
     model: ChatModel

@@ -27,6 +27,7 @@ from codefathom.server.projects.project_table import Projects
 from codefathom.server.routes import (
     routes_ask,
     routes_conversations,
+    routes_federated,
     routes_files,
     routes_jobs,
     routes_monitoring,
@@ -51,6 +52,7 @@ ROUTERS = (
     routes_stores.router,
     routes_search.router,
     routes_files.router,
+    routes_federated.router,
     routes_monitoring.router,
     routes_jobs.router,
     routes_watch.router,

@@ -97,7 +97,7 @@ def pinned_in(paths: Sequence[str], names: Mapping[str, object]) -> dict[str, tu
 
 
 class _Readable(Protocol):
-    """What can be read of a project."""
+    """A project of which texts can be read."""
 
     @property
     def text(self) -> Callable[[str], str]: ...

@@ -364,6 +364,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/federated/symbols": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find definitions by name in several projects */
+        get: operations["symbols_federated_symbols_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/federated/related": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what a file or symbol is connected with, in each project that has it */
+        get: operations["related_federated_related_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/monitoring/services": {
         parameters: {
             query?: never;
@@ -1364,7 +1398,7 @@ export interface components {
         };
         /**
          * ContextIn
-         * @description A question whose files are collected for a prompt; if there are several projects, one must be named.
+         * @description A question whose files are collected for a prompt; without a project, from all projects.
          */
         ContextIn: {
             /**
@@ -1408,6 +1442,14 @@ export interface components {
              */
             filter: string;
             /**
+             * Project Ids
+             * @default []
+             * @example [
+             *       "shop"
+             *     ]
+             */
+            project_ids: string[];
+            /**
              * Max Files
              * @example 10
              */
@@ -1437,6 +1479,7 @@ export interface components {
             query: string;
             /**
              * Project Id
+             * @description empty for several: then each path begins with its project
              * @example shop
              */
             project_id: string;
@@ -1670,6 +1713,50 @@ export interface components {
              * @example the model did not answer
              */
             detail: string;
+        };
+        /**
+         * FederatedRelatedOut
+         * @description The connections of a file or symbol in each project that has it.
+         */
+        FederatedRelatedOut: {
+            /**
+             * Target
+             * @example @@price_of
+             */
+            target: string;
+            /** Projects */
+            projects: components["schemas"]["ProjectRelatedOut"][];
+            /**
+             * Failed
+             * @description errors, by project
+             * @default {}
+             * @example {}
+             */
+            failed: {
+                [key: string]: components["schemas"]["ProblemOut"];
+            };
+        };
+        /**
+         * FederatedSymbolsOut
+         * @description Definitions in several projects, in the order of the projects.
+         */
+        FederatedSymbolsOut: {
+            /**
+             * Query
+             * @example price
+             */
+            query: string;
+            /** Symbols */
+            symbols: components["schemas"]["ProjectSymbolOut"][];
+            /**
+             * Failed
+             * @description errors, by project
+             * @default {}
+             * @example {}
+             */
+            failed: {
+                [key: string]: components["schemas"]["ProblemOut"];
+            };
         };
         /**
          * FileErrorOut
@@ -2479,6 +2566,29 @@ export interface components {
             };
         };
         /**
+         * ProjectRelatedOut
+         * @description The connections of a file or symbol in one project, and how complete the list is.
+         */
+        ProjectRelatedOut: {
+            /**
+             * Project Id
+             * @example shop
+             */
+            project_id: string;
+            /** Edges */
+            edges: components["schemas"]["EdgeOut"][];
+            /**
+             * Completeness
+             * @example imports and calls by name
+             */
+            completeness: string;
+            /**
+             * N Unresolved
+             * @example 0
+             */
+            n_unresolved: number;
+        };
+        /**
          * ProjectStatsOut
          * @description The contents of the index of a project.
          */
@@ -2642,6 +2752,67 @@ export interface components {
             skipped: components["schemas"]["FileReasonOut"][];
             /** Failures */
             failures: components["schemas"]["FileReasonOut"][];
+        };
+        /**
+         * ProjectSymbolOut
+         * @description A definition, and the project it is in.
+         */
+        ProjectSymbolOut: {
+            /**
+             * Path
+             * @example shop/pricing.py
+             */
+            path: string;
+            /**
+             * Language
+             * @example python
+             */
+            language: string;
+            /**
+             * Kind
+             * @example function
+             */
+            kind: string;
+            /**
+             * Name
+             * @example price_of
+             */
+            name: string;
+            /**
+             * Qualified Name
+             * @example price_of
+             */
+            qualified_name: string;
+            /**
+             * Start Line
+             * @example 12
+             */
+            start_line: number;
+            /**
+             * End Line
+             * @example 30
+             */
+            end_line: number;
+            /**
+             * Name Line
+             * @example 12
+             */
+            name_line: number;
+            /**
+             * Signature
+             * @example def price_of(order)
+             */
+            signature: string;
+            /**
+             * Doc
+             * @example
+             */
+            doc: string;
+            /**
+             * Project Id
+             * @example shop
+             */
+            project_id: string;
         };
         /**
          * ProjectsOut
@@ -4826,6 +4997,94 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RelatedOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    symbols_federated_symbols_get: {
+        parameters: {
+            query?: {
+                /** @description projects; without one, all of them */
+                project_id?: string[];
+                path?: string;
+                limit?: number;
+                query?: string;
+                kind?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FederatedSymbolsOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    related_federated_related_get: {
+        parameters: {
+            query: {
+                target: string;
+                /** @description projects; without one, all of them */
+                project_id?: string[];
+                depth?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FederatedRelatedOut"];
                 };
             };
             /** @description What is wrong */

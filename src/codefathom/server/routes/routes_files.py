@@ -21,7 +21,7 @@ from codefathom.server.schemas.search_schemas import (
     TreeOut,
 )
 from codefathom.server.state import CallerHere, ServerState
-from codefathom.types import FoundSymbol, IndexedFile
+from codefathom.types import FoundSymbol, IndexedFile, Related
 
 ProjectId: TypeAlias = Annotated[str, Query(max_length=200, examples=["shop"])]
 Path: TypeAlias = Annotated[str, Query(min_length=1, max_length=4_096, examples=["shop/pricing.py"])]
@@ -107,7 +107,7 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         return SymbolsOut(
             project_id=project_id,
             query=name.query,
-            symbols=[_symbol_out(symbol) for symbol in symbols],
+            symbols=list(map(symbol_out, symbols)),
             n_symbols=n_symbols,
         )
 
@@ -118,7 +118,7 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         return RelatedOut(
             project_id=project_id,
             target=result.target,
-            edges=[EdgeOut.model_validate(edge) for edge in result.edges],
+            edges=list(map(edge_out, result.edges)),
             completeness=result.completeness,
             n_unresolved=result.n_unresolved,
         )
@@ -140,5 +140,11 @@ def _entry_out(entry: TreeEntry) -> TreeEntryOut:
     )
 
 
-def _symbol_out(item: FoundSymbol) -> SymbolOut:
+def edge_out(edge: Related) -> EdgeOut:
+    """Return a connection as JSON."""
+    return EdgeOut.model_validate(edge)
+
+
+def symbol_out(item: FoundSymbol) -> SymbolOut:
+    """Return a symbol as JSON."""
     return SymbolOut(path=item.path, language=item.language, **asdict(item.symbol))

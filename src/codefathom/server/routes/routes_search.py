@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from codefathom.errors import UsageError
 from codefathom.search.federation import ProjectHit
 from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
@@ -68,16 +67,13 @@ def router(state: ServerState) -> APIRouter:
         return await in_turn(state, caller, request, lambda _: collect(body, caller))
 
     def collect(body: ContextIn, caller: Caller) -> ContextOut:
-        projects = chosen_projects(state, caller, [body.project_id] if body.project_id else [])
-        if len(projects) > 1:
-            raise UsageError(
-                "a context is made from one project only", hint=f"give project_id, one of {', '.join(projects)}"
-            )
+        named = ([body.project_id] if body.project_id else []) + body.project_ids
+        projects = chosen_projects(state, caller, named)
         budget = ContextBudget(body.max_files, body.max_tokens, body.anyway)
-        result = context(state, caller, projects[0], SearchKey(body.query, limits=limits_of(body)), budget)
+        result = context(state, caller, projects, SearchKey(body.query, limits=limits_of(body)), budget)
         return ContextOut(
             query=result.query,
-            project_id=projects[0],
+            project_id=projects[0] if len(projects) == 1 else "",
             files=[ContextFileOut.model_validate(file) for file in result.files],
             n_tokens=result.n_tokens,
             truncated=list(result.truncated),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import NamedTuple, TypeVar
@@ -21,6 +21,7 @@ from codefathom.server.http.problem_json import LeftError, NotFoundError, NotInd
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.state import ServerState
+from codefathom.several.federated import Federation
 from codefathom.several.side_by_side import outcomes
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
@@ -215,15 +216,39 @@ class ContextBudget(NamedTuple):
     anyway: bool = False  # as many files where most likely none of them answers
 
 
-def context(state: ServerState, caller: Caller, project_id: str, request: SearchKey, budget: ContextBudget) -> Context:
-    """Return the files that a prompt needs."""
-    with indexed(state, project_id, caller) as engine:
-        request.limits.check([engine])
-        where = request.limits.where()
-        return engine.context(
+def context(
+    state: ServerState, caller: Caller, project_ids: Sequence[str], request: SearchKey, budget: ContextBudget
+) -> Context:
+    """Return the files that a prompt needs, from one project or from several, whose names their paths then begin with.
+
+    A project that fails stops no other.
+    """
+    with federation(state, caller, project_ids) as projects:
+        request.limits.check(projects.engines.values())
+        source = projects.engines[project_ids[0]] if len(project_ids) == 1 else projects
+        return source.context(
             request.query,
             max_files=budget.max_files,
             max_tokens=budget.max_tokens,
-            where=where,
+            where=request.limits.where(),
             anyway=budget.anyway,
         )
+
+
+@contextmanager
+def federation(state: ServerState, caller: Caller, project_ids: Sequence[str]) -> Iterator[Federation]:
+    """Give the named projects, or all that the caller may see, as one; those without an index are told as failed.
+
+    Raises NotFoundError for an unknown one, and the first error where none can be asked.
+    """
+    engines: dict[str, Engine] = {}
+    failed: dict[str, FathomError] = {}
+    with ExitStack() as stack:
+        for project_id in chosen_projects(state, caller, project_ids):
+            try:
+                engines[project_id] = stack.enter_context(indexed(state, project_id, caller))
+            except FathomError as error:
+                failed[project_id] = error
+        if not engines:
+            raise next(iter(failed.values()))
+        yield Federation(engines, failed)

@@ -128,7 +128,7 @@ class SearchIn(QuestionIn):
         ge=1,
         le=1_000,
         examples=[10],
-        validation_alias=AliasChoices("limit", "max_results", "maxResults", "top_k", "topK"),
+        validation_alias=AliasChoices("limit", "max_results", "maxResults", "top_k", "topK", "recall_count"),
     )
     level: Level | None = Field(default=None, examples=["chunk"])
     mode: Mode | None = Field(default=None, examples=["auto"])
@@ -141,8 +141,9 @@ class SearchIn(QuestionIn):
 
 
 class ContextIn(QuestionIn):
-    """A question whose files are collected for a prompt; if there are several projects, one must be named."""
+    """A question whose files are collected for a prompt; without a project, from all projects."""
 
+    project_ids: list[str] = Field(default=[], max_length=100, examples=[["shop"]])
     max_files: int | None = Field(default=None, ge=1, le=1_000, examples=[10])
     max_tokens: int | None = Field(default=None, ge=1, le=10_000_000, examples=[20_000])
     anyway: Anyway = False
@@ -240,7 +241,7 @@ class ContextOut(Out):
     """Files for a prompt, most relevant first, under a budget."""
 
     query: str = Field(examples=["where are orders priced"])
-    project_id: str = Field(examples=["shop"])
+    project_id: str = Field(examples=["shop"], description="empty for several: then each path begins with its project")
     files: list[ContextFileOut]
     n_tokens: int = Field(examples=[850])
     truncated: list[Sound] = Field(examples=[[]], description="paths of files of which only a part fitted")
@@ -343,3 +344,34 @@ class RelatedOut(Out):
     edges: list[EdgeOut]
     completeness: str = Field(examples=["imports and calls by name"])
     n_unresolved: int = Field(examples=[0])
+
+
+class ProjectSymbolOut(SymbolOut):
+    """A definition, and the project it is in."""
+
+    project_id: str = Field(examples=["shop"])
+
+
+class FederatedSymbolsOut(Out):
+    """Definitions in several projects, in the order of the projects."""
+
+    query: str = Field(examples=["price"])
+    symbols: list[ProjectSymbolOut]
+    failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
+
+
+class ProjectRelatedOut(Out):
+    """The connections of a file or symbol in one project, and how complete the list is."""
+
+    project_id: str = Field(examples=["shop"])
+    edges: list[EdgeOut]
+    completeness: str = Field(examples=["imports and calls by name"])
+    n_unresolved: int = Field(examples=[0])
+
+
+class FederatedRelatedOut(Out):
+    """The connections of a file or symbol in each project that has it."""
+
+    target: Sound = Field(examples=["@@price_of"])
+    projects: list[ProjectRelatedOut]
+    failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
