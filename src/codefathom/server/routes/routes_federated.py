@@ -21,7 +21,7 @@ from codefathom.server.schemas.search_schemas import (
 from codefathom.server.state import CallerHere, ServerState
 
 ProjectIds: TypeAlias = Annotated[
-    list[str], Query(max_length=100, examples=[["shop"]], description="projects; without one, all of them")
+    tuple[str, ...], Query(max_length=100, examples=[["shop"]], description="projects; without one, all of them")
 ]
 
 
@@ -33,9 +33,9 @@ def router(state: ServerState) -> APIRouter:
     def symbols(
         caller: CallerHere,
         name: NameIn,
-        project_id: ProjectIds = [],
+        project_id: ProjectIds = (),
         path: Folder = "",
-        limit: Many = 100,  # noqa: B006
+        limit: Many = 100,
     ) -> FederatedSymbolsOut:
         with federation(state, caller, project_id) as projects:
             result = projects.symbols(name.query, path=path, kind=name.kind, limit=limit)
@@ -52,8 +52,8 @@ def router(state: ServerState) -> APIRouter:
     def related(
         target: Path,
         caller: CallerHere,
-        project_id: ProjectIds = [],
-        depth: Depth = 1,  # noqa: B006
+        project_id: ProjectIds = (),
+        depth: Depth = 1,
     ) -> FederatedRelatedOut:
         with federation(state, caller, project_id) as projects:
             result = projects.related(target, depth=depth)
