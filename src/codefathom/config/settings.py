@@ -666,7 +666,6 @@ class TeamSettings(NamedTuple):
             "With a key set, a snapshot without a signature is refused, except with `--check all`.",
             form=r"ssh-ed25519 [A-Za-z0-9+/]{68}( .*)?",
             example="ssh-ed25519 AAAA… NAME, the content of the file that ends with .pub",
-            remote=True,
         ),
     ] = ()
 

@@ -54,7 +54,7 @@ def signer(path: str) -> Signer:
 def is_signed(key: str, signature: bytes, content: bytes) -> bool:
     """Return True if the private part of a public key has signed a content. Raises SettingsError."""
     raw = _raw(key)
-    if not raw:
+    if not raw or key.count(" ") != 1:  # its maker adds no comment
         return False
     ed25519 = _library("cryptography.hazmat.primitives.asymmetric.ed25519")
     try:

@@ -17,8 +17,10 @@ from typing import Literal
 
 from codefathom.errors import DamagedError, IndexingError, UsageError
 from codefathom.index.snapshot_check import CheckedModel, SnapshotComparison, SnapshotSample, compare_snapshot
+from codefathom.project.kept_rules import KEPT_RULES
 from codefathom.project.location import Location, index_place
 from codefathom.project.opening import OpenedProject, is_slow, make_index_folder
+from codefathom.project.stores.choice import KEPT_STORE
 from codefathom.project.stores.signing import Signer, is_of_team, is_signed, signer
 from codefathom.providers.base import Embedder
 from codefathom.providers.batching import BatchLimits
@@ -45,6 +47,7 @@ from codefathom.stores.catalog.writing import put_meta
 from codefathom.stores.database import Database
 from codefathom.stores.folder import File
 from codefathom.stores.registry import Registry
+from codefathom.stores.write_errors import writing_error
 from codefathom.types import Snapshot
 
 Extent = Literal["sample", "all"]
@@ -117,7 +120,10 @@ def checked_snapshot(opened: OpenedProject, path: str, extent: Extent) -> Iterat
             n_bytes = os.fstat(file.fileno()).st_size
             head = read_head(file, path, is_signed)
             _check_head(opened, head, path, extent)
-            unpack(file, head, new, path)
+            try:
+                unpack(file, head, new, path)
+            except OSError as error:
+                raise writing_error("cannot take over the snapshot", folder, error) from error
         word = os.urandom(16).hex()
         try:
             comparison = _taken(opened, head, new, extent, word)
@@ -194,9 +200,15 @@ def _make_own(database: Database, opened: OpenedProject, word: str, sizes: dict[
     with database.transaction() as db:
         cleanse(db, _models(opened).keys())
         disown(db, word, sizes)
-        put_meta(db, {"identity": os.urandom(8).hex(), "masked": opened.recipe.secrets})
+        put_meta(db, {"identity": os.urandom(8).hex(), "masked": opened.recipe.secrets, **_choices(opened)})
         if encoding:
             put_meta(db, {"encoding": encoding})
+
+
+def _choices(opened: OpenedProject) -> dict[str, str]:
+    """Return what the user has chosen for the index before: its rules and its store stay."""
+    choices = {name: opened.catalog.get_meta(name) if opened.is_known else "" for name in (KEPT_RULES, KEPT_STORE)}
+    return {name: value for name, value in choices.items() if value}
 
 
 def _wrong_lengths(database: Database, models: Mapping[str, Embedder]) -> str:
@@ -211,10 +223,10 @@ def _wrong_lengths(database: Database, models: Mapping[str, Embedder]) -> str:
 
 def _forget_changes(db: sqlite3.Connection) -> None:
     """Let every view be made from all chunks: none of this index is there yet."""
-    (generation,) = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
+    row = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
     db.execute("DELETE FROM removed")
     db.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
-    put_meta(db, {"oldest_change": generation})
+    put_meta(db, {"oldest_change": row[0] if row else "0"})
 
 
 def _models(opened: OpenedProject) -> dict[str, Embedder]:

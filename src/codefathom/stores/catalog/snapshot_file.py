@@ -23,6 +23,7 @@ from codefathom.stores.catalog.schema import FORMAT
 from codefathom.stores.catalog.writing import put_meta
 from codefathom.stores.folder import File, file_at
 from codefathom.stores.sqlite import connect
+from codefathom.text.printable import is_text
 
 _MARK = b"fathom snapshot\n"
 _HEAD_BYTES, _DIGEST_BYTES, _SIGNATURE_BYTES = 8_192, 32, 64
@@ -194,19 +195,19 @@ def _digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
-def _head(values: dict[str, Any]) -> SnapshotHead:
+def _head(values: Any) -> SnapshotHead:
     """Return the head that JSON says. Raises KeyError, TypeError, ValueError for another form."""
     fields = SnapshotHead.__dataclass_fields__
-    if values.keys() != fields.keys():
-        raise ValueError(sorted(values))
+    if not isinstance(values, dict) or values.keys() != fields.keys():
+        raise ValueError("other fields")
     head = SnapshotHead(**{**values, "models": tuple(values["models"])})
     for name, field in fields.items():
         value = getattr(head, name)
         if field.type == "int" and (type(value) is not int or not 0 <= value < 1 << 63):
             raise ValueError(name)
-        if field.type == "str" and type(value) is not str:
+        if field.type == "str" and not (type(value) is str and is_text(value)):
             raise ValueError(name)
-    if not all(type(model) is str for model in head.models):
+    if not all(type(model) is str and is_text(model) for model in head.models):
         raise ValueError("models")
     return head
 
