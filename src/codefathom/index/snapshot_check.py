@@ -39,7 +39,7 @@ class CheckedModel(NamedTuple):
 
 
 class SnapshotSample(NamedTuple):
-    """What is made again."""
+    """The documents and vectors that are made again."""
 
     n_documents: int | None  # None: all
     models: tuple[CheckedModel, ...]

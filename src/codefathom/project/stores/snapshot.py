@@ -19,7 +19,7 @@ from codefathom.errors import DamagedError, IndexingError, UsageError
 from codefathom.index.snapshot_check import CheckedModel, SnapshotComparison, SnapshotSample, compare_snapshot
 from codefathom.project.kept_rules import KEPT_RULES
 from codefathom.project.location import Location, index_place
-from codefathom.project.opening import OpenedProject, is_slow, make_index_folder
+from codefathom.project.opening import OpenedProject, is_slow, make_index_folder, n_workers
 from codefathom.project.stores.choice import KEPT_STORE
 from codefathom.project.stores.signing import Signer, is_of_team, is_signed, signer
 from codefathom.providers.base import Embedder
@@ -206,7 +206,7 @@ def _make_own(database: Database, opened: OpenedProject, word: str, sizes: dict[
 
 
 def _choices(opened: OpenedProject) -> dict[str, str]:
-    """Return what the user has chosen for the index before: its rules and its store stay."""
+    """Return the choices of the user for the index before: its rules and its store stay."""
     choices = {name: opened.catalog.get_meta(name) if opened.is_known else "" for name in (KEPT_RULES, KEPT_STORE)}
     return {name: value for name, value in choices.items() if value}
 
@@ -245,7 +245,8 @@ def _sample(opened: OpenedProject, extent: Extent) -> SnapshotSample:
         n_vectors = None if is_whole else _VECTORS if is_exact else _SLOW_VECTORS
         limits = BatchLimits(n_texts, embed.batch_tokens, embed.max_tokens)
         models.append(CheckedModel(model, limits, is_exact, n_vectors))
-    return SnapshotSample(None if is_whole else _DOCUMENTS, tuple(models))
+    workers = n_workers(opened.place.settings.index.workers)
+    return SnapshotSample(None if is_whole else _DOCUMENTS, tuple(models), workers)
 
 
 def _snapshot(head: SnapshotHead, n_bytes: int, comparison: SnapshotComparison | None = None) -> Snapshot:
