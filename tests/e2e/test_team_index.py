@@ -186,6 +186,38 @@ def test_nothing_of_the_machine_is_in_it(project: Path, tmp_path: Path) -> None:
         }
 
 
+def test_an_index_with_secrets_is_not_carried_away(project: Path, tmp_path: Path) -> None:
+    settings = load_settings(str(project), overrides={"source.secrets": "keep"})
+    with Engine.open(str(project), settings=settings) as engine, pytest.raises(UsageError, match="values of secrets"):
+        engine.export_snapshot(str(tmp_path / "s"))
+    assert not (tmp_path / "s").exists()
+
+
+def test_vectors_of_a_remote_model_come_with_it(
+    project: Path, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.e2e.test_remote_embeddings import said
+    from tests.protocols.server import Turn, serving
+
+    with serving(Turn(reply=said)) as served:
+        chosen = {"embed.model": "ollama:m", "embed.base_url": served.base_url, "limits.attempts": 1}
+        with Engine.open(str(project), settings=load_settings(str(project), overrides=chosen)) as engine:
+            engine.index()
+            engine.export_snapshot(str(tmp_path / "s"))
+        become("reader", tmp_path, monkeypatch)
+        monkeypatch.setattr(snapshots, "_SLOW_VECTORS", 1)
+        with Engine.open(str(checkout), settings=load_settings(str(checkout), overrides=chosen)) as engine:
+            n_calls = len(served.asked)
+            engine.import_snapshot(str(tmp_path / "s"))
+            engine.index()
+            assert engine.status().n_without_vector == 0
+            assert len(served.asked) == n_calls + 2  # the length of a vector, and the sample
+            planted = "UPDATE embeddings SET vector = zeroblob(length(vector)) WHERE model LIKE 'ollama%'"
+            false = attacked(tmp_path / "s", planted, tmp_path)
+            with pytest.raises(IndexingError, match="is not what ollama"):
+                engine.import_snapshot(str(false))
+
+
 def test_choices_of_the_index_before_stay(project: Path, checkout: Path, tmp_path: Path) -> None:
     snapshot = write(project, tmp_path / "s")
     settings = load_settings(str(checkout), overrides={"source.required_exts": (".py",)})
@@ -206,6 +238,17 @@ def test_it_says_the_commit(project: Path, tmp_path: Path, packed: bool) -> None
         (git / "packed-refs").write_text(f"# pack-refs with: peeled\n{commit} refs/heads/main\n")
     else:
         (git / "refs" / "heads" / "main").write_text(f"{commit}\n")
+    assert parts(write(project, tmp_path / "s"))[0]["commit"] == commit
+
+
+def test_it_says_the_commit_of_a_linked_work_tree(project: Path, tmp_path: Path) -> None:
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    own = tmp_path / "main" / ".git" / "worktrees" / "project"
+    own.mkdir(parents=True)
+    (own / "HEAD").write_text("ref: refs/heads/topic\n")
+    (own / "commondir").write_text("../..\n")
+    (tmp_path / "main" / ".git" / "packed-refs").write_text(f"{commit} refs/heads/topic\n")
+    (project / ".git").write_text(f"gitdir: {own}\n")
     assert parts(write(project, tmp_path / "s"))[0]["commit"] == commit
 
 

@@ -82,8 +82,13 @@ def compare_snapshot(
 class _Check:
     def __init__(self, catalog: ForeignCatalog, cache: Cache, sample: SnapshotSample) -> None:
         self._catalog, self._cache, self._models = catalog, cache, sample.models
-        self.n_vectors = 0
+        self._compared: set[tuple[str, str]] = set()  # model, text hash
         self.problem = ""
+
+    @property
+    def n_vectors(self) -> int:
+        """Number of vectors that were made again."""
+        return len(self._compared)
 
     def compare(self, comparison: Comparison, records: Sequence[DocumentRecord]) -> None:
         """Compare documents with their rows, and their vectors where these are cheap or all are to be compared."""
@@ -113,11 +118,14 @@ class _Check:
     def _compare_vectors(self, model: CheckedModel, texts: Mapping[str, Chunk], stored: Mapping[str, bytes]) -> None:
         if self.problem:
             return
-        made = self._vectors(model, {digest: texts[digest] for digest in stored})
-        self.n_vectors += len(made)
+        name = model.embedder.name
+        made = self._vectors(
+            model, {digest: texts[digest] for digest in stored if (name, digest) not in self._compared}
+        )
+        self._compared.update((name, digest) for digest in made)
         are_same = are_near if model.is_exact else are_alike
-        for digest, vector in stored.items():
-            if not are_same(vector, made[digest]):
+        for digest, vector in made.items():
+            if not are_same(stored[digest], vector):
                 self.problem = f"a vector of {texts[digest].path!r} is not what {model.embedder.name} makes of its text"
 
     def _vectors(self, model: CheckedModel, texts: Mapping[str, Chunk]) -> Mapping[str, bytes]:

@@ -73,6 +73,11 @@ def export_snapshot(opened: OpenedProject, path: str, key_file: str, program: st
     """
     if not opened.catalog.generation:
         raise IndexingError("there is no index yet", hint="run `fathom index`, then write the snapshot")
+    if opened.recipe.keeps_secrets:
+        raise UsageError(
+            "the index holds values of secrets, which a snapshot must not carry away",
+            hint="set source.secrets to mask and run `fathom index`, then write the snapshot",
+        )
     key: Signer | None = signer(key_file) if key_file else None
     recipe = opened.recipe
     head = SnapshotHead(
