@@ -458,7 +458,7 @@ class Snapshot:
     n_bytes: int  # of the file
     key: str  # public key of the signature, "" without one
     n_taken: int = 0  # documents whose files are the same here
-    n_compared: int = 0  # documents that were made again for the comparison
+    n_checked: int = 0  # documents that were made again
     n_vectors: int = 0  # that were made again
 
 

@@ -128,7 +128,7 @@ def test_it_ends_equal_to_a_clean_index(original: Path, tmp_path: Path, monkeypa
     (copy / "private.py").unlink()
     become("reader", tmp_path, monkeypatch)
     taken = take(copy, snapshot)
-    assert (taken.n_documents, taken.n_taken, taken.n_compared) == (N_FILES + 2, N_FILES - 1, 200)
+    assert (taken.n_documents, taken.n_taken, taken.n_checked) == (N_FILES + 2, N_FILES - 1, 200)
     other = clean(copy)
     assert content(copy) == content(other)
     assert answers(copy) == answers(other)
@@ -147,7 +147,7 @@ def test_a_signed_one_is_believed(
     snapshot = write(project, tmp_path / "s", key_file)
     become("reader", tmp_path, monkeypatch)
     taken = take(checkout, snapshot, keys=(key,))
-    assert (taken.n_compared, taken.n_vectors, taken.key) == (0, 0, key.removesuffix(" ci"))
+    assert (taken.n_checked, taken.n_vectors, taken.key) == (0, 0, key.removesuffix(" ci"))
     assert taken.n_taken == taken.n_documents
     assert all_told(checkout) == truth
 
@@ -545,7 +545,7 @@ def test_the_commands_say_what_they_did(
     assert f"wrote {path}, without a signature: 6 files, " in capsys.readouterr().err
     assert main(["import", "-C", str(checkout), path]) == 0
     out, err = capsys.readouterr()
-    assert "6 of its files are the same here; their texts were compared, and 6 of them and " in err
+    assert "6 of its files are the same here; their texts are equal, and 6 of them and " in err
     assert "6 unchanged" in out
     assert main(["import", "--json", "-C", str(checkout), path]) == 0
     assert json.loads(capsys.readouterr().out)["n_taken"] == 6

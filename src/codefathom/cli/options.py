@@ -537,7 +537,7 @@ COMMANDS = (
     ),
     Command(
         "export",
-        "write the symbols or the chunks of the index to a file, or the whole index for other checkouts",
+        "write symbols or chunks of the index to a file, or the index for other checkouts",
         (),
         (
             Option(
@@ -561,7 +561,7 @@ COMMANDS = (
     ),
     Command(
         "import",
-        "read an exported file; texts that are not in the project are ignored. A snapshot replaces the index",
+        "read an exported file, as far as it fits the project; a snapshot replaces the index",
         (Option(("file",), "file to read, for faiss a folder; -: stdin", "FILE"),),
         (
             Option(("--as",), "format of the file; a snapshot needs none", "FORMAT", choices=EXPORT_FORMATS),

@@ -1,4 +1,4 @@
-"""The check of a snapshot that no key of the team has signed: what it says is compared with the files here.
+"""The check of a snapshot that no key of the team has signed: what it says must agree with the files here.
 
 Every document must have the text of its file, part by part and line by line. All that is made of the text takes as long
 to compare as to make; so documents and vectors chosen here, by chance, are made again. One that differs is enough to
@@ -47,7 +47,7 @@ class SnapshotSample(NamedTuple):
 
 
 class SnapshotComparison(NamedTuple):
-    """The result of comparing a snapshot with the files of a project."""
+    """The agreement of a snapshot with the files of a project."""
 
     paths: tuple[str, ...] = ()  # documents whose files are the same here
     n_documents: int = 0  # that were made again
@@ -72,7 +72,7 @@ def compare_snapshot(
         chosen = _some(files, sample.n_documents)
         for prepared in _prepared(chosen, recipe, sample.n_workers):
             check.compare(comparison, [_record(item, recipe) for item in prepared])
-        check.compare_some_vectors()
+        check.check_some_vectors()
         paths = tuple(file.path for file in files)
         return SnapshotComparison(paths, len(chosen), check.n_vectors, check.problem)
     finally:
@@ -82,16 +82,16 @@ def compare_snapshot(
 class _Check:
     def __init__(self, catalog: ForeignCatalog, cache: Cache, sample: SnapshotSample) -> None:
         self._catalog, self._cache, self._models = catalog, cache, sample.models
-        self._compared: set[tuple[str, str]] = set()  # model, text hash
+        self._checked: set[tuple[str, str]] = set()  # model, text hash
         self.problem = ""
 
     @property
     def n_vectors(self) -> int:
         """Number of vectors that were made again."""
-        return len(self._compared)
+        return len(self._checked)
 
     def compare(self, comparison: Comparison, records: Sequence[DocumentRecord]) -> None:
-        """Compare documents with their rows, and their vectors where these are cheap or all are to be compared."""
+        """Compare documents with their rows, and their vectors where these are cheap or a whole check is made."""
         if self.problem or not records:
             return
         differing = comparison.compare(records).differing
@@ -102,10 +102,10 @@ class _Check:
         }
         for model in self._models:
             if model.is_exact or model.n_vectors is None:
-                self._compare_vectors(model, texts, self._catalog.vectors_of(model.embedder.name, list(texts)))
+                self._check_vectors(model, texts, self._catalog.vectors_of(model.embedder.name, list(texts)))
 
-    def compare_some_vectors(self) -> None:
-        """Compare vectors that nobody could foresee."""
+    def check_some_vectors(self) -> None:
+        """Check vectors that nobody could foresee."""
         for model in self._models:
             if model.n_vectors is not None and not self.problem:
                 rows = self._catalog.some_vectors(model.embedder.name, model.n_vectors)
@@ -113,16 +113,14 @@ class _Check:
                 if wrong:
                     self.problem = f"a vector in {min(wrong)!r} is that of another text"
                 texts = {digest: chunk for _, digest, chunk, _ in rows}
-                self._compare_vectors(model, texts, {digest: vector for _, digest, _, vector in rows})
+                self._check_vectors(model, texts, {digest: vector for _, digest, _, vector in rows})
 
-    def _compare_vectors(self, model: CheckedModel, texts: Mapping[str, Chunk], stored: Mapping[str, bytes]) -> None:
+    def _check_vectors(self, model: CheckedModel, texts: Mapping[str, Chunk], stored: Mapping[str, bytes]) -> None:
         if self.problem:
             return
         name = model.embedder.name
-        made = self._vectors(
-            model, {digest: texts[digest] for digest in stored if (name, digest) not in self._compared}
-        )
-        self._compared.update((name, digest) for digest in made)
+        made = self._vectors(model, {digest: texts[digest] for digest in stored if (name, digest) not in self._checked})
+        self._checked.update((name, digest) for digest in made)
         are_same = are_near if model.is_exact else are_alike
         for digest, vector in made.items():
             if not are_same(stored[digest], vector):

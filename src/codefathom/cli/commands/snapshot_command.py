@@ -70,5 +70,5 @@ def _taken(snapshot: Snapshot) -> str:
     taken = f"{snapshot.n_taken:,} of its files are the same here"
     if snapshot.key:
         return taken
-    made = f"{snapshot.n_compared:,} of them and {snapshot.n_vectors:,} vectors were made again and compared"
-    return f"{taken}; their texts were compared, and {made}"
+    made = f"{snapshot.n_checked:,} of them and {snapshot.n_vectors:,} vectors were made again and are the same"
+    return f"{taken}; their texts are equal, and {made}"

@@ -1,7 +1,7 @@
 """The index of a team: written by one, taken over by many, each of whom compares it with the own files.
 
 A snapshot that a key of the user's settings has signed is believed as to what fathom made of each file. Every other one
-is compared, and refused as a whole when something in it is not true. Of both, only documents of files that are here
+is checked, and refused as a whole when something in it is not true. Of both, only documents of files that are here
 with the same bytes stay: the next run compares their fingerprints, and takes in the difference.
 """
 
@@ -97,7 +97,7 @@ def export_snapshot(opened: OpenedProject, path: str, key_file: str, program: st
 
 @dataclass(frozen=True, slots=True)
 class CheckedSnapshot:
-    """A snapshot that was compared, beside the index that it is to replace."""
+    """A snapshot that was checked, beside the index that it is to replace."""
 
     snapshot: Snapshot
     word: str
@@ -111,7 +111,7 @@ class CheckedSnapshot:
 
 @contextmanager
 def checked_snapshot(opened: OpenedProject, path: str, extent: Extent) -> Iterator[CheckedSnapshot]:
-    """Unpack a snapshot beside the index, and compare it; what is not put in place is removed. Needs the writer lock.
+    """Unpack a snapshot beside the index, and check it; what is not put in place is removed. Needs the writer lock.
 
     Raises IndexingError for one that is damaged, not true, of a strange key or of another version, SourceError,
     SettingsError, ProviderError; the index is as it was then.
@@ -173,7 +173,7 @@ def _check_head(opened: OpenedProject, head: SnapshotHead, path: str, extent: Ex
 
 
 def _taken(opened: OpenedProject, head: SnapshotHead, new: File, extent: Extent, word: str) -> SnapshotComparison:
-    """Make a catalogue of this project of an unpacked one: what is left in it is true as far as it was compared."""
+    """Make a catalogue of this project of an unpacked one: what is left in it is true as far as it was checked."""
     sizes = {file.path: file.size for file in scan(opened.recipe.root, opened.recipe.rules).files}
     database, problem = prepared(new)
     with closing(database):
@@ -263,6 +263,6 @@ def _snapshot(head: SnapshotHead, n_bytes: int, comparison: SnapshotComparison |
     return replace(
         snapshot,
         n_taken=len(comparison.paths),
-        n_compared=comparison.n_documents,
+        n_checked=comparison.n_documents,
         n_vectors=comparison.n_vectors,
     )

@@ -40,7 +40,7 @@ Sign = Callable[[bytes], bytes]
 
 @dataclass(frozen=True, slots=True)
 class SnapshotHead:
-    """All that a snapshot says of itself. Nothing of it is true before the signature was compared."""
+    """All that a snapshot says of itself. Nothing of it is true before the signature was checked."""
 
     commit: str  # of git, "" where none is known
     program: str  # version of fathom
