@@ -8,7 +8,7 @@ PAGE := src/codefathom/server/static/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
 .PHONY: test test-long test-page-slowly test-llm test-trust check format docs demo web screenshots model
-.PHONY: bench bench-scale bench-answers bench-serving bench-stores bench-worktrees test-qdrant
+.PHONY: bench bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team test-qdrant
 
 test: check $(PAGE)
 	$(BIN)/pytest -n 2 -m "not long and not llm"
@@ -87,6 +87,10 @@ bench-serving: $(INSTALLED)
 # BENCH_DIR and BENCH_CORPORA as above.
 bench-worktrees: $(INSTALLED)
 	$(BIN)/python -m evals.worktrees --page docs/benchmarks-worktrees.md
+
+# BENCH_DIR and BENCH_CORPORA as above. What taking over an index of a team costs.
+bench-team: $(INSTALLED)
+	$(BIN)/python -m evals.team --page docs/benchmarks-team.md
 
 # BENCH_DIR and BENCH_CORPORA as above, for the ranking. A million rows take an hour and 12 GB of memory.
 bench-stores: $(INSTALLED)

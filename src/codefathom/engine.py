@@ -34,7 +34,7 @@ from codefathom.search.request import SearchRequest
 from codefathom.source.languages import is_extracted
 from codefathom.source.masks import MASK
 from codefathom.stores.conditions import combine
-from codefathom.stores.lock import held_lock
+from codefathom.stores.lock import held_lock, writer_lock
 from codefathom.text.printable import is_text
 from codefathom.types import (
     LEVELS,
@@ -51,6 +51,7 @@ from codefathom.types import (
     RelatedResult,
     SearchResult,
     SecretPlace,
+    Snapshot,
     Status,
     Where,
 )
@@ -594,6 +595,44 @@ class Engine:
             if not is_believed:
                 self._on_wait(_RESTORED_FROM_ELSEWHERE)
             return restored
+
+    def export_snapshot(self, path: str, *, key_file: str = "") -> Snapshot:
+        """Write the index to one file for other checkouts, signed by the Ed25519 key in `key_file` where one is named.
+
+        It holds the files as they are now: what has changed is taken in before. Raises IndexingError when that cannot
+        be finished, UsageError when another file has the name or the key cannot be used, SourceError, SettingsError
+        without the library for signatures.
+        """
+        from codefathom import __version__
+        from codefathom.project.stores.snapshot import export_snapshot
+
+        report = self.index()
+        if report.paused:
+            raise IndexingError(f"the index is not complete: {report.paused}", hint="run `fathom index`")
+        with reading(self._believed(self.opened), whole=True) as opened:
+            return export_snapshot(opened, os.path.abspath(path), key_file, __version__)
+
+    def import_snapshot(self, path: str, *, check: str = "sample", wait_s: float | None = None) -> Snapshot:
+        """Put a snapshot in the place of the index; the next question or `index` takes in what differs here.
+
+        One that is signed by a key of `team.keys` is believed. Of others each text is compared with its file, and a
+        sample of what was made of it is made again; with `check` "all", everything. Raises IndexingError for one that
+        is refused, LockedError as `index` does, SourceError, SettingsError, ProviderError; the index stays as it was.
+        """
+        from codefathom.project.stores.snapshot import checked_snapshot, extent_named
+
+        extent = extent_named(check)
+        wait_s = self.settings.index.wait_s if wait_s is None else wait_s
+        with self._lock:
+            opened = self.opened
+            with (
+                writer_lock(opened.place.index_folder, wait_s=wait_s),
+                checked_snapshot(opened, os.path.abspath(path), extent) as checked,
+            ):
+                self.close()
+                if not checked.put_in_place(self.place):
+                    self._on_wait(_NOT_REMEMBERED.format(dir=self.place.state_dir))
+                return checked.snapshot
 
     def close(self) -> None:
         """Release files. Closing twice is no error."""

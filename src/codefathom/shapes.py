@@ -21,6 +21,7 @@ from codefathom.types import (
     RelatedResult,
     SearchResult,
     SecretPlace,
+    Snapshot,
     Status,
     StoreReport,
     StoreState,
@@ -181,9 +182,9 @@ def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
 
 
 def plain_shape(
-    value: RelatedResult | Context | IndexReport | PathReport | Status | StoreReport | StoreState | Backup,
+    value: RelatedResult | Context | IndexReport | PathReport | Status | StoreReport | StoreState | Backup | Snapshot,
 ) -> dict[str, Any]:
-    """Return a result whose fields are the keys: related, context, index, status, store, backup."""
+    """Return a result whose fields are the keys: related, context, index, status, store, backup, snapshot."""
     return asdict(value)
 
 

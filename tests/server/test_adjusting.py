@@ -73,7 +73,7 @@ def test_what_holds_no_key_is_taken_and_shown_as_it_is(settings: dict[str, Any])
     }
 
 
-@pytest.mark.parametrize("key", ["server.port", "index.dir", "context.tokenizer_path", "source.dir"])
+@pytest.mark.parametrize("key", ["server.port", "index.dir", "context.tokenizer_path", "source.dir", "team.keys"])
 def test_paths_and_the_server_itself_are_not_changed(ready: httpx.Client, key: str) -> None:
     for send in (
         lambda body: ready.patch("/projects/shop", json=body),

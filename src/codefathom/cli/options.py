@@ -182,16 +182,19 @@ class ExportOptions(NamedTuple):
     """`fathom export`."""
 
     common: Common
-    format: str
+    format: str = ""
     output: str = "-"
+    snapshot: str = ""
+    sign: str = ""
 
 
 class ImportOptions(NamedTuple):
     """`fathom import`."""
 
     common: Common
-    format: str
+    format: str = ""
     file: str = "-"
+    check: str = "sample"
 
 
 class BackupOptions(NamedTuple):
@@ -535,7 +538,7 @@ COMMANDS = (
     ),
     Command(
         "export",
-        "write the symbols or the chunks of the index to a file",
+        "write symbols or chunks of the index to a file, or the index for other checkouts",
         (),
         (
             Option(
@@ -544,20 +547,34 @@ COMMANDS = (
                 "their texts in metadata.json",
                 "FORMAT",
                 choices=EXPORT_FORMATS,
-                required=True,
             ),
             Option(("-o", "--output"), "file to write, for faiss a folder; -: stdout", "FILE"),
+            Option(
+                ("--snapshot",),
+                "instead of --as: bring the index up to date and write it to this file; `fathom import` takes it over "
+                "in another checkout",
+                "FILE",
+            ),
+            Option(("--sign",), "file with a private Ed25519 key that signs the snapshot", "KEYFILE"),
         ),
         ExportOptions,
-        ("fathom export --as jsonl -o chunks.jsonl",),
+        ("fathom export --as jsonl -o chunks.jsonl", "fathom export --snapshot main.fathom --sign team-key"),
     ),
     Command(
         "import",
-        "read an exported file; texts that are not in the project are ignored",
+        "read an exported file, as far as it fits the project; a snapshot replaces the index",
         (Option(("file",), "file to read, for faiss a folder; -: stdin", "FILE"),),
-        (Option(("--as",), "format of the file", "FORMAT", choices=EXPORT_FORMATS, required=True),),
+        (
+            Option(("--as",), "format of the file; a snapshot needs none", "FORMAT", choices=EXPORT_FORMATS),
+            Option(
+                ("--check",),
+                "for a snapshot without a signature: make again a sample of what it says of the files, or all",
+                "EXTENT",
+                choices=("sample", "all"),
+            ),
+        ),
         ImportOptions,
-        ("fathom import --as jsonl chunks.jsonl",),
+        ("fathom import main.fathom", "fathom import --as jsonl chunks.jsonl"),
     ),
     Command(
         "backup",

@@ -88,6 +88,7 @@ PERMISSIONS: Mapping[str, Permission] = {
     **_each(_LOWER, "index", "siblings"),  # what a user keeps apart stays apart
     **_each(_CLOSED, "index", "watch"),  # polling takes time
     **_each(_LOWER, "index", "wait_s"),
+    **_each(_CLOSED, "team", "keys"),  # who makes a snapshot would name his own key
     **_each(_LIMIT, "index", "workers"),  # 0: one for each processor
 }
 _LEVEL_OF_AUTO = {"select.filter_level": {-1: 1}}

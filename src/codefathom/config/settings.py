@@ -656,6 +656,20 @@ class IndexSettings(NamedTuple):
     ] = True
 
 
+class TeamSettings(NamedTuple):
+    """The keys of people and machines whose index snapshots you believe."""
+
+    keys: Annotated[
+        tuple[str, ...],
+        SettingRule(
+            "Public keys (Ed25519, as OpenSSH writes them) whose signature makes `fathom import` believe a snapshot. "
+            "With a key set, a snapshot without a signature is refused, except with `--check all`.",
+            form=r"ssh-ed25519 [A-Za-z0-9+/]{68}( .*)?",
+            example="ssh-ed25519 AAAA… NAME, the content of the file that ends with .pub",
+        ),
+    ] = ()
+
+
 class ServerSettings(NamedTuple):
     """The server, `fathom serve`. Only your own file, the environment and arguments set these, never a project."""
 
@@ -837,6 +851,7 @@ class Settings(NamedTuple):
     answer: AnswerSettings = AnswerSettings()
     agent: AgentSettings = AgentSettings()
     index: IndexSettings = IndexSettings()  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
+    team: TeamSettings = TeamSettings()
     server: ServerSettings = ServerSettings()
     origins: Mapping[str, str] = NOTHING
     refused: Mapping[str, str] = NOTHING  # values of the project's file that are ignored: a sentence for each key

@@ -11,7 +11,7 @@ from codefathom.source.scan import ScanRules
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import Batch
 
-_KEPT = "kept rules"  # key in the catalogue
+KEPT_RULES = "kept rules"  # key in the catalogue
 _NAMES = ("required_exts", "ignore")
 
 
@@ -35,13 +35,13 @@ def keep_rules(catalog: Catalog, settings: Settings) -> None:
         if _is_argument(settings, name):
             rules[name] = getattr(settings.source, name)
     text = json.dumps({name: value for name, value in rules.items() if value})
-    if text != catalog.get_meta(_KEPT, "{}"):
-        catalog.write(Batch(meta={_KEPT: text}))
+    if text != catalog.get_meta(KEPT_RULES, "{}"):
+        catalog.write(Batch(meta={KEPT_RULES: text}))
 
 
 def kept_rules(catalog: Catalog) -> dict[str, tuple[str, ...]]:
     """Return the rules that an earlier run has kept, by the name of their setting."""
-    values = json.loads(catalog.get_meta(_KEPT, "{}"))
+    values = json.loads(catalog.get_meta(KEPT_RULES, "{}"))
     return {name: tuple(values[name]) for name in _NAMES if name in values}
 
 

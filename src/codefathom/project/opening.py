@@ -185,7 +185,7 @@ class OpenedProject:
                 embedder=self._first,
                 cache=cache,
                 recipe=self.recipe,
-                n_workers=_n_workers(settings.index.workers),
+                n_workers=n_workers(settings.index.workers),
                 embed_batch=settings.embed.batch,
                 error_limit=_error_limit(settings),
                 model_parser=self._model_parser(),
@@ -389,7 +389,7 @@ def _error_limit(settings: Settings) -> ErrorLimit:
     return ErrorLimit(settings.index.error_share, settings.index.error_minimum)
 
 
-def _n_workers(setting: int) -> int:
+def n_workers(setting: int) -> int:
     """Return the number of processes that parse: more than there are processors only take memory."""
     processors = os.cpu_count() or 1
     return min(setting or processors, processors)

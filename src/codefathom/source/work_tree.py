@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 
@@ -35,6 +36,34 @@ def own_git_directory(top: str) -> str:
     if os.path.isdir(path):
         return path
     return os.path.join(top, read_text(path).removeprefix("gitdir:").strip())
+
+
+def commit_of(root: str) -> str:
+    """Return the commit of the work tree around a folder, as `.git/HEAD` says; "" where none can be read."""
+    top = work_tree(root)
+    if top is None:
+        return ""
+    own, shared = own_git_directory(top), shared_git_directory(top)
+    head = read_text(os.path.join(own, "HEAD")).strip()
+    name = head.removeprefix("ref: ")
+    if name != head:
+        head = _commit_named(name, own, shared)
+    return head if _COMMIT.fullmatch(head) else ""
+
+
+_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+
+def _commit_named(name: str, *directories: str) -> str:
+    if not re.fullmatch(r"refs/[\w./-]+", name) or ".." in name:
+        return ""
+    for directory in directories:
+        commit = read_text(os.path.join(directory, *name.split("/"))).strip()
+        packed = (line.partition(" ") for line in read_text(os.path.join(directory, "packed-refs")).splitlines())
+        commit = commit or next((number for number, _, one in packed if one == name), "")
+        if commit:
+            return commit
+    return ""
 
 
 def outer_ignore_files(root: str) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ EXTRAS = {
     "duckdb": Extra("vectors in DuckDB (`store.vectors = duckdb`)", ("duckdb",)),
     "qdrant": Extra("vectors in Qdrant (`store.vectors = qdrant`)", ("qdrant_client",)),
     "postgres": Extra("vectors in PostgreSQL with pgvector (`store.vectors = postgres`)", ("psycopg",)),
+    "team": Extra("signed snapshots of an index (`fathom export --snapshot`, `team.keys`)", ("cryptography",)),
     "watch": Extra("changed files are noticed at once (`fathom index --watch`)", ("watchfiles",)),
     "server": Extra("the web page and the HTTP API (`fathom serve`)", ("fastapi", "h11", "uvicorn")),
     "telemetry": Extra("spans of the server for OpenTelemetry", ("opentelemetry",)),

@@ -18,6 +18,7 @@ from codefathom.config.settings import DeclaredSetting, Settings, declared_setti
 from codefathom.errors import FathomError, SettingsError
 from codefathom.project.location import locate
 
+LISTS = {"llm.prices": ("openai:m=0/0",), "team.keys": (f"ssh-ed25519 {'A' * 68}",)}
 KNOWN = {known.key: known for known in declared_settings()}
 NUMBERS = [known for known in KNOWN.values() if permission_of(known).direction in ("lower", "higher")]
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="links and pipes of POSIX")
@@ -74,7 +75,7 @@ def other_value(known: DeclaredSetting) -> object:
     if isinstance(known.default, bool):
         return not known.default
     if isinstance(known.default, tuple):
-        return ("openai:m=0/0",) if known.key == "llm.prices" else (".x",)
+        return LISTS.get(known.key, (".x",))
     if isinstance(known.default, str):
         return "elsewhere"
     high = known.rule.high if known.rule.high is not None else known.default + 1

@@ -324,7 +324,13 @@ def config(_: PlainOptions, face: Face) -> int:
 
 
 def export(options: ExportOptions, face: Face) -> int:
-    """Write the index as lines, or as files of FAISS."""
+    """Write the index as lines, as files of FAISS, or as a snapshot."""
+    if options.snapshot or options.sign:
+        from codefathom.cli.commands.snapshot_command import write_snapshot
+
+        return write_snapshot(options, face)
+    if not options.format:
+        raise UsageError("fathom export needs --as or --snapshot", hint="see fathom export --help")
     if options.format == "faiss" and options.output == "-":
         raise UsageError("an export as faiss is a folder of files", hint="name a folder with --output")
     with face.open() as engine:
@@ -351,7 +357,11 @@ def _save(path: str, lines: Iterable[str]) -> None:
 
 
 def import_(options: ImportOptions, face: Face) -> int:
-    """Read lines that `fathom export` has written."""
+    """Read lines that `fathom export` has written, or a snapshot."""
+    if not options.format:
+        from codefathom.cli.commands.snapshot_command import read_snapshot
+
+        return read_snapshot(options, face)
     with face.open() as engine:
         if options.file == "-":
             n_documents = engine.import_index(_lines(sys.stdin), options.format)

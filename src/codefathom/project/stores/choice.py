@@ -10,7 +10,7 @@ from codefathom.stores.catalog.catalog import Catalog
 from codefathom.stores.catalog.records import Batch
 from codefathom.system.adapters import VECTOR_STORES
 
-_KEPT = "store"  # key in the catalogue
+KEPT_STORE = "store"  # key in the catalogue
 # Schemes of targets: the store, and what its address begins with. An address of PostgreSQL stays as it is.
 _SCHEMES = {
     "qdrant": ("qdrant", "http"),
@@ -26,7 +26,7 @@ _SCHEMES = {
 
 def store_in_force(settings: Settings, catalog: Catalog) -> StoreSettings:
     """Return the store of the settings, or the one the vectors were moved to where the settings choose none."""
-    kept = catalog.get_meta(_KEPT)
+    kept = catalog.get_meta(KEPT_STORE)
     if not kept or is_chosen(settings):
         return settings.store
     vectors, _, url = kept.partition(" ")
@@ -40,7 +40,7 @@ def is_chosen(settings: Settings) -> bool:
 
 def keep_store(catalog: Catalog, store: StoreSettings) -> None:
     """Keep the store that the vectors were moved to. Needs the writer lock."""
-    catalog.write(Batch(meta={_KEPT: f"{store.vectors} {store.url}"}))
+    catalog.write(Batch(meta={KEPT_STORE: f"{store.vectors} {store.url}"}))
 
 
 def store_named(target: str, store: StoreSettings) -> StoreSettings:

@@ -32,7 +32,7 @@ def closed(setting: DeclaredSetting) -> Closed:
 
     Of those that may, some take no more than the server allows: see `served_settings.py`.
     """
-    if setting.key.startswith("server.") or setting.key in _PLACES:
+    if setting.key.startswith(("server.", "team.")) or setting.key in _PLACES:
         return "server"
     if setting.key in ("answer.mask_secrets", "source.secrets"):
         return "masking"

@@ -16,6 +16,7 @@ from codefathom.errors import IndexingError
 from codefathom.stores.catalog.records import Batch, DocumentRecord
 from codefathom.stores.catalog.schema import SCHEMA, TABLES
 from codefathom.stores.catalog.writing import apply_batch, put_meta
+from codefathom.types import Document
 
 _MARK = "known:"  # in front of the word by which a user knows this index again
 _MAX_MARKS = 50
@@ -72,6 +73,23 @@ class Comparison:
         finally:
             scratch.execute("ROLLBACK")
         return Differences(frozenset(differing), keys)
+
+    def holds_text(self, document: Document) -> bool:
+        """Return True if the chunks of a document are its text, each at its own lines, and nothing else."""
+        rows = self._db.execute(
+            "SELECT c.text, c.start_line, c.start_column, c.end_line FROM chunks c JOIN documents d "
+            "ON d.id = c.document_id WHERE d.path = ? ORDER BY c.start_line, c.start_column, c.end_line",
+            (document.path,),
+        ).fetchall()
+        place, line, column = 0, 1, 1
+        for piece, *lines in rows:
+            text = piece.decode("utf-8", "replace")
+            end = line + text.count("\n") - text.endswith("\n")
+            if not document.text.startswith(text, place) or lines != [line, column, end]:
+                return False
+            place, line = place + len(text), line + text.count("\n")
+            column = len(text) - text.rfind("\n") if "\n" in text else column + len(text)
+        return place == len(document.text)
 
     def close(self) -> None:
         """Close both connections."""

@@ -50,7 +50,7 @@ def copy_sibling(source: SiblingSource, catalogue: File, word: str, sizes: Mappi
             # What is removed here may belong to a project that the reader of this one must not see.
             database.connection().execute("PRAGMA secure_delete = ON")
             with database.transaction() as db:
-                _disown(db, word, sizes)
+                disown(db, word, sizes)
             database.seal()
         put_in_place(new, catalogue)
     finally:
@@ -73,7 +73,8 @@ def share_of(sibling: Catalog, sizes: Mapping[str, int]) -> float:
     return sum(item.size == sizes[item.path] for item in documents) / max(len(sizes), 1)
 
 
-def _disown(db: sqlite3.Connection, word: str, sizes: Mapping[str, int]) -> None:
+def disown(db: sqlite3.Connection, word: str, sizes: Mapping[str, int]) -> None:
+    """Leave, inside a transaction, only documents of these paths and sizes, which the next run compares with files."""
     db.execute(f"DELETE FROM meta WHERE key NOT IN ({', '.join('?' * len(_KEPT))})", _KEPT)
     put_meta(db, mark(word))
     others = [path for path, size in db.execute("SELECT path, size FROM documents") if sizes.get(path) != size]

@@ -1,0 +1,74 @@
+"""`fathom export --snapshot` and `fathom import` of a snapshot: the index of a team."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+from codefathom.cli.display.render import report_text
+from codefathom.cli.face import Face
+from codefathom.cli.options import ExportOptions, ImportOptions
+from codefathom.errors import UsageError
+from codefathom.shapes import plain_shape, to_json
+from codefathom.stores.catalog.snapshot_file import is_snapshot
+from codefathom.text.printable import show_name, size
+from codefathom.types import Snapshot
+
+
+def write_snapshot(options: ExportOptions, face: Face) -> int:
+    """Write the index to one file for other checkouts."""
+    if not options.snapshot:
+        raise UsageError("--sign is for a snapshot", hint="name a file with --snapshot")
+    if options.format or options.output != "-":
+        raise UsageError("--snapshot goes without --as and --output", hint="leave these out")
+    with face.open(tells_extent=True) as engine:
+        snapshot = engine.export_snapshot(options.snapshot, key_file=options.sign)
+    _tell(snapshot, f"wrote {show_name(options.snapshot)}, {_signature(snapshot)}", face)
+    return 0
+
+
+def read_snapshot(options: ImportOptions, face: Face) -> int:
+    """Put a snapshot in the place of the index, and bring it up to date. Return 2 if that paused."""
+    if options.file == "-" or (os.path.exists(options.file) and not is_snapshot(options.file)):
+        raise UsageError(
+            "this is no snapshot, so that --as must say what it is",
+            hint="name the format with --as, or a file of `fathom export --snapshot`",
+        )
+    with face.open(tells_extent=True) as engine:
+        snapshot = engine.import_snapshot(options.file, check=options.check)
+        _tell(snapshot, f"took over a snapshot of {_origin(snapshot)}, {_signature(snapshot)}", face)
+        if not face.common.json:
+            face.note(_taken(snapshot))
+        report = engine.index()
+    if not face.common.json:
+        face.write(report_text(report, whole=False))
+    return 2 if report.paused else 0
+
+
+def _tell(snapshot: Snapshot, text: str, face: Face) -> None:
+    if face.common.json:
+        face.write(to_json(plain_shape(snapshot)))
+    else:
+        face.note(f"{text}: {snapshot.n_documents:,} files, {snapshot.n_chunks:,} chunks, {size(snapshot.n_bytes)}")
+
+
+def _signature(snapshot: Snapshot) -> str:
+    return f"signed by {snapshot.key}" if snapshot.key else "without a signature"
+
+
+def _origin(snapshot: Snapshot) -> str:
+    try:
+        made_at = time.strftime("%Y-%m-%d %H:%M", time.localtime(snapshot.made_at_ns / 1e9))
+    except (OverflowError, ValueError, OSError):  # its maker may have written anything
+        made_at = "an unknown time"
+    commit = snapshot.commit[:12] if re.fullmatch("[0-9a-f]+", snapshot.commit) else ""
+    return f"commit {commit}, made {made_at}" if commit else made_at
+
+
+def _taken(snapshot: Snapshot) -> str:
+    taken = f"{snapshot.n_taken:,} of its files are the same here"
+    if snapshot.key:
+        return taken
+    made = f"{snapshot.n_checked:,} of them and {snapshot.n_vectors:,} vectors were made again and are the same"
+    return f"{taken}; their texts are equal, and {made}"
