@@ -20,6 +20,7 @@ from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
+from codefathom.config.configuration import is_bare_repository
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError, LockedError, SourceError, StoreAwayError, UsageError
 from codefathom.index.plan import incompleteness, plan
@@ -136,7 +137,12 @@ class Engine:
         of git, read from its object store; a bare repository is read at HEAD without one.
         Nothing is read or written yet. Raises SourceError without such a folder, SettingsError for a bad setting.
         """
-        return cls(locate(os.fspath(path), settings, revision), on_progress, on_wait)
+        place = locate(os.fspath(path), settings)
+        if revision or is_bare_repository(place.root):
+            from codefathom.project.stores.revised_place import at_revision
+
+            place = at_revision(place, revision or "HEAD")
+        return cls(place, on_progress, on_wait)
 
     @property
     def root(self) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from zlib import compress
 
 import pytest
+from evals.branches import made, make_repository
 from tests.waiting import LONG_S
 
 from codefathom import Engine
@@ -318,3 +319,25 @@ def test_a_folder_without_a_repository_is_told(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     with pytest.raises(SourceError, match="no git repository"):
         Engine.open(str(tmp_path / "plain"), revision="main")
+
+
+def test_a_switch_embeds_only_what_was_never_seen(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "many", 320, 8)
+    cache = tmp_path / "cache"
+
+    def indexed(revision: str = "") -> tuple[int, int, int]:
+        n_parsed, n_vectors = made(cache)
+        with Engine.open(str(root), revision=revision) as engine:
+            report = engine.index()
+        return len(report.added) + len(report.changed), made(cache)[0] - n_parsed, made(cache)[1] - n_vectors
+
+    assert indexed()[:2] == (320, 320)
+    git(root, "switch", "-q", "feature")
+    n_files, n_parsed, n_vectors = indexed()
+    assert (n_files, n_parsed) == (8, 8)
+    assert 8 <= n_vectors <= 16
+    git(root, "switch", "-q", "main")
+    assert indexed() == (8, 0, 0)
+    assert indexed("feature") == (8, 0, 0)  # it begins with the index of the folder
+    assert indexed("main")[1:] == (0, 0)
+    assert indexed("main") == (0, 0, 0)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from codefathom.config.configuration import find_root, home_folder, is_bare_repository, load_settings, user_file
+from codefathom.config.configuration import find_root, home_folder, load_settings, user_file
 from codefathom.config.settings import Settings
 from codefathom.errors import SettingsError, SourceError
 from codefathom.stores.catalog.catalog import CATALOGUE
@@ -40,32 +40,14 @@ class Location:
         return index_folder(self.index_dir, self.root)
 
 
-def locate(path: str, settings: Settings | None = None, revision: str = "") -> Location:
-    """Find the project of a path, or a revision of it; of a bare repository, which has no files, HEAD without one.
-
-    Raises SourceError when there is no such folder or revision.
-    """
+def locate(path: str, settings: Settings | None = None) -> Location:
+    """Find the project of a path. Raises SourceError when there is no such folder."""
     if not os.path.isdir(path):
         raise SourceError(f"no such folder: {path!r}", hint="give the path of a project's folder")
     root = find_root(os.path.realpath(path))
     settings = settings or load_settings(root, environ=os.environ, user_file=user_file(os.environ))
     cache_dir = user_cache_dir()
-    if revision := revision or ("HEAD" if is_bare_repository(root) else ""):
-        return _revised(Location(root, "", cache_dir, settings, os.environ, user_state_dir()), revision)
     return Location(root, _index_dir(root, settings, cache_dir), cache_dir, settings, os.environ, user_state_dir())
-
-
-def _revised(place: Location, name: str) -> Location:
-    """Return the place of a revision: its index lies in a folder of the user, and nothing of it elsewhere."""
-    from codefathom.source.revisions.revision import revision  # noqa: PLC0415 -- a search in a folder does without git
-
-    chosen = revision(place.root, name)
-    digest = blake2b(chosen.key.encode(errors="surrogateescape"), digest_size=6).hexdigest()
-    base = os.environ.get("FATHOM_INDEX_DIR") or os.path.join(place.cache_dir, "indexes")
-    name = os.path.basename(place.root).encode("utf-8", "replace").decode()
-    # A store of other makers knows a project by its folder, which this is not.
-    settings = place.settings._replace(store=place.settings.store._replace(vectors="flat"))
-    return replace(place, index_dir=os.path.join(base, f"{name}-at-{digest}"), settings=settings, revision=chosen)
 
 
 def user_cache_dir() -> str:

@@ -24,7 +24,7 @@ from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.remote.vector_stores import IndexedProject, vector_folder, vector_store
 from codefathom.search.ranking.fuse import Fusion
 from codefathom.search.retrieve import Sources
-from codefathom.source.origin import Origin, Originals, tree_of
+from codefathom.source.origin import Originals, tree_of
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.folder import Folder
@@ -113,8 +113,8 @@ class OpenedProject:
         """Say of each hit whether its file still is as it was indexed; unchanged files are not read for that."""
         documents = self.catalog.documents_at({hit.chunk.path for hit in hits})
         recipe = self._current(self._recipe)
-        origin = tree_of(recipe.tree, recipe.rules)
-        same = {document.path for document in documents if _is_as_indexed(document, origin)}
+        originals = Originals(tree_of(recipe.tree, recipe.rules))
+        same = {document.path for document in documents if originals.of(document).state == "same"}
         return tuple(hit if hit.chunk.path in same else replace(hit, stale=True) for hit in hits)
 
     def remember(self) -> bool:
@@ -383,12 +383,6 @@ class OpenedProject:
             self._upgrade.close()
         self.views.close()
         self.catalog.close()
-
-
-def _is_as_indexed(document: StoredDocument, origin: Origin) -> bool:
-    # The first look is all of it nearly always, and each hit of each search pays for it.
-    is_same = origin.stamp(document.path) == (document.size, document.mtime_ns)
-    return is_same or Originals(origin).of(document).state == "same"
 
 
 def _error_limit(settings: Settings) -> ErrorLimit:

@@ -1,6 +1,6 @@
 """The origin of a document: reads its text, and compares it with the version that was indexed.
 
-An origin is a file below the project's root (`Tree`) or in a revision of git (`Revised`). Others, such as a text that
+An origin is a file below the root (`Tree`) or in a revision of git (`BlobOrigin`). Others, such as a text that
 the caller hands in, need the two methods of `Origin`.
 """
 
@@ -115,7 +115,7 @@ class Tree:
         return real[len(self._top) :].split(os.sep) if real.startswith(self._top) else None
 
 
-class Revised:
+class BlobOrigin:
     """The files of a revision, which nobody can change."""
 
     def __init__(self, tree: FileTree) -> None:
@@ -141,7 +141,7 @@ class Revised:
 def tree_of(root: str | FileTree, rules: ScanRules) -> Origin:
     """Return the files below a folder, with the limits on their size that its scan has, or those of another tree."""
     if not isinstance(root, str):
-        return Revised(root)
+        return BlobOrigin(root)
     return Tree(root, rules.max_bytes, rules.max_document_bytes)
 
 

@@ -137,11 +137,11 @@ class Walk:
                 self._follow(*self._links.pop())
 
     def outcome(self) -> Scan:
-        """Return what the walk has listed."""
+        """Return the files and the others, sorted."""
         return Scan(tuple(sorted(self.files)), tuple(sorted(self.skipped, key=lambda skipped: skipped.path)))
 
     def entries(self, folder: str) -> list[os.DirEntry[str]]:
-        """Return what lies in a folder. Raises OSError."""
+        """Return the entries of a folder. Raises OSError."""
         with os.scandir(os.path.join(self._root, folder)) as listing:
             return list(listing)
 

@@ -58,7 +58,7 @@ def start_git(folder: str, *words: str, keeps_errors: bool = False) -> subproces
 
 
 def output_of_git(folder: str, *words: str) -> str:
-    """Return what git prints. Raises SourceError with its reason when it fails."""
+    """Return the output of git. Raises SourceError with its reason when it fails."""
     with start_git(folder, *words, keeps_errors=True) as process:
         output, errors = process.communicate()
     if process.returncode:

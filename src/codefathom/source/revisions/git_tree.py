@@ -113,7 +113,7 @@ def _put(folders: dict[str, dict[str, Blob | None]], path: str, blob: Blob | Non
 
 
 def _lines(folder: str, commit: str) -> Iterator[bytes]:
-    """Yield what git lists of a commit. Raises SourceError when it cannot list all."""
+    """Yield the lines of git for the files of a commit. Raises SourceError when it cannot list all."""
     with start_git(folder, "ls-tree", "-r", "-l", "-z", "--full-tree", commit) as process:
         assert process.stdout is not None  # a pipe
         rest, n_bytes = b"", 0
@@ -140,7 +140,7 @@ class _CommitWalk(Walk):
         super().__init__("", rules._replace(follow_symlinks=False))
 
     def entries(self, folder: str) -> list[os.DirEntry[str]]:
-        """Return what lies in a folder of the commit."""
+        """Return the entries of a folder of the commit."""
         names = self._listing.folders.get(self._tree.prefix + folder, {})
         return [_Entry(name, blob) for name, blob in names.items()]  # type: ignore[misc]  # which cannot be made
 
@@ -175,7 +175,7 @@ class _CommitWalk(Walk):
 
 
 class _Entry(NamedTuple):
-    """What a walk asks of an entry of a folder."""
+    """An entry of a folder, as a walk asks for it."""
 
     name: str
     blob: Blob | None
@@ -218,10 +218,10 @@ class _Objects:
     def _read(self, blob: Blob) -> bytes:
         if self._process is None:
             self._process = start_git(self._folder, "cat-file", "--batch")
-        asked, answers = self._process.stdin, self._process.stdout
-        assert asked is not None and answers is not None  # pipes
-        asked.write(f"{blob.id}\n".encode())
-        asked.flush()
+        requests, answers = self._process.stdin, self._process.stdout
+        assert requests is not None and answers is not None  # pipes
+        requests.write(f"{blob.id}\n".encode())
+        requests.flush()
         head = answers.readline().split()
         if len(head) != 3 or head[1] != b"blob" or int(head[2]) != blob.size:
             raise ValueError(head)
