@@ -28,9 +28,9 @@ PAGE = """\
 ## Branches of one repository
 
 Two branches of a repository of {n_files:,} files that differ in {n_changed} files, on {machine}. The first run \
-indexes `main`, then the branch is switched in the same folder. The last three runs read a revision from the object store \
-(`fathom index --rev`), which has an index of its own that begins with a copy of the one of the folder. "Parsed" and \
-"embedded" are those that were never seen before; time is that of the processor.
+indexes `main`, then the branch is switched in the same folder. The last three runs read a revision from the object \
+store (`fathom index --rev`), which has an index of its own that begins with a copy of the one of the folder. "Parsed" \
+and "embedded" are those that were never seen before; time is that of the processor.
 
 {table}
 

@@ -321,6 +321,15 @@ def test_a_folder_without_a_repository_is_told(tmp_path: Path) -> None:
         Engine.open(str(tmp_path / "plain"), revision="main")
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_a_repository_of_another_user_is_refused_with_the_way_out(repository: Path) -> None:
+    for path in (repository, repository / ".git"):
+        os.chown(path, 12_345, 12_345)
+    with pytest.raises(SourceError, match="another user") as error:
+        Engine.open(str(repository), revision="v1")
+    assert "safe.directory" in error.value.hint
+
+
 def test_a_switch_embeds_only_what_was_never_seen(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "many", 320, 8)
     cache = tmp_path / "cache"
