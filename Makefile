@@ -87,6 +87,7 @@ bench-serving: $(INSTALLED)
 # BENCH_DIR and BENCH_CORPORA as above.
 bench-worktrees: $(INSTALLED)
 	$(BIN)/python -m evals.worktrees --page docs/benchmarks-worktrees.md
+	$(BIN)/python -m evals.branches --page docs/benchmarks-worktrees.md
 
 # BENCH_DIR and BENCH_CORPORA as above. What taking over an index of a team costs.
 bench-team: $(INSTALLED)

@@ -20,6 +20,7 @@ from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
+from codefathom.config.configuration import is_bare_repository
 from codefathom.config.settings import Settings
 from codefathom.errors import FathomError, IndexingError, LockedError, SourceError, StoreAwayError, UsageError
 from codefathom.index.plan import incompleteness, plan
@@ -128,19 +129,31 @@ class Engine:
         settings: Settings | None = None,
         on_progress: OnProgress | None = None,
         on_wait: OnWait = lambda _: None,
+        revision: str = "",
     ) -> Self:
         """Open the project that `path` lies in: the nearest folder upwards with .fathom, fathom.toml or .git.
 
         `on_progress` takes each step; `on_wait`, from any thread, a line for the user: what we wait for, and what was
-        wrong with an index that was made elsewhere.
+        wrong with an index that was made elsewhere. With `revision` the files are those of a branch, tag or commit
+        of git, read from its object store; a bare repository is read at HEAD without one.
         Nothing is read or written yet. Raises SourceError without such a folder, SettingsError for a bad setting.
         """
-        return cls(locate(os.fspath(path), settings), on_progress, on_wait)
+        place = locate(os.fspath(path), settings)
+        if revision or is_bare_repository(place.root):
+            from codefathom.project.stores.revised_place import at_revision
+
+            place = at_revision(place, revision or "HEAD")
+        return cls(place, on_progress, on_wait)
 
     @property
     def root(self) -> str:
         """Absolute path of the project."""
         return self.place.root
+
+    @property
+    def folder(self) -> str:
+        """Absolute path of the folder with the project's files, "" for a revision."""
+        return self.place.root if self.place.revision is None else ""
 
     @property
     def index_dir(self) -> str:
@@ -210,6 +223,7 @@ class Engine:
         """
         from codefathom.index.by_path import places_of, take_in
 
+        self._refuse_revision("cannot be updated by paths")
         places = places_of(self.opened.recipe.root, paths)
         if not self.generation:
             self.index(wait_s=wait_s)
@@ -297,6 +311,7 @@ class Engine:
         from codefathom.source.watching.watch import WatchOptions, watch
         from codefathom.source.watching.watched_folders import OwnPlaces
 
+        self._refuse_revision("cannot be watched")
         yield self.index(keep_rules=True)
         own = OwnPlaces((self.index_dir, self.place.cache_dir, self.place.state_dir))
         options = WatchOptions(self.settings.index.watch, interval_s, own)
@@ -380,8 +395,10 @@ class Engine:
         """Take in these files, and return the search in them, and a sentence for each that is not in the index."""
         from codefathom.index.by_path import below_one_of, places_of
 
-        report = self.update(files)
         where = combine(request.where, below_one_of(places_of(self.opened.recipe.root, files)))
+        if self.place.revision is not None:  # the usual look at the branch comes next
+            return replace(request, where=where), []
+        report = self.update(files)
         return replace(request, where=where), [f"{item.path}: {item.reason}" for item in report.refused]
 
     def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
@@ -661,6 +678,10 @@ class Engine:
         """Return the index, up to date. Raises IndexingError for one that was made elsewhere and is not checked yet."""
         self.refresh()
         return self._believed()
+
+    def _refuse_revision(self, what: str) -> None:
+        if self.place.revision is not None:
+            raise UsageError(f"the revision {self.place.revision.name!r} {what}", hint="its files do not change")
 
     def _believed(self, opened: OpenedProject | None = None) -> OpenedProject:
         """Return the opened index. Raises IndexingError for one that was made elsewhere and is not checked yet."""

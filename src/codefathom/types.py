@@ -412,6 +412,7 @@ class Status:
     kept: tuple[str, ...] = ()  # the settings of these that an index run was given, and that hold since then
     incomplete: str = ""  # how far the first run has come, when it was not completed
     doubt: str = ""  # why the index that lies there is not believed; then nothing of it is told
+    revision: str = ""  # the revision whose files these are; empty: those of the folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def _parse_legacy(words: Sequence[str]) -> ParsedCommand:
 def _divide(values: dict[str, Any], options: Iterable[Option]) -> tuple[Common, dict[str, Any]]:
     """Split into the options of every command, settings included, and those of this command."""
     overrides = dict(_assignment(text) for text in values.pop("set", ()))
-    common = {name: values.pop(name) for name in ("source_dir", "json", "quiet", "verbose") if name in values}
+    common = {name: values.pop(name) for name in ("source_dir", "json", "quiet", "verbose", "rev") if name in values}
     for option in options:
         if option.setting and option.destination in values:
             overrides[option.setting] = values.pop(option.destination)

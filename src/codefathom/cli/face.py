@@ -110,7 +110,12 @@ class Face:
         settings = self.settings()
         self.notes(settings.refused.values())
         self.note(self._adoption())
-        return Engine.open(self._folder(), settings=settings, on_progress=show, on_wait=self._note_once)
+        engine = Engine.open(
+            self._folder(), settings=settings, on_progress=show, on_wait=self._note_once, revision=self.common.rev
+        )
+        if engine.place.revision is not None and not self.common.rev:
+            self.note("this repository has no files outside of git: its HEAD is read; --rev chooses another revision")
+        return engine
 
     def open_chosen(self, names: Sequence[str], *, is_all: bool) -> Engine | Federation:
         """Open the projects of --project or --all, else the one that the command is about."""
@@ -120,6 +125,8 @@ class Face:
         """Open the projects of --project or --all."""
         from codefathom.several.federated import Federation
 
+        if self.common.rev:
+            raise UsageError("--rev cannot be used with several projects", hint="name one project with --source-dir")
         return Federation.open(names, is_all=is_all, settings_of=self.settings_of, on_wait=self.note)
 
     def note_indexing(self) -> None:

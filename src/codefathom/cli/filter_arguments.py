@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from posixpath import normpath
 
 from codefathom.cli.options import AskOptions, ContextOptions, SearchOptions
 from codefathom.errors import UsageError
@@ -72,8 +73,10 @@ def path_typed(path: str, root: str) -> str:
 def inside_project(path: str, root: str) -> str:
     """Return a path relative to the project. As typed it is looked for below the current folder, then in the project.
 
-    Raises UsageError when it is in neither or outside the project.
+    Raises UsageError when it is in neither or outside the project. Without a root, it is not looked for.
     """
+    if not root:
+        return normpath(path.replace("\\", "/")).removeprefix(".")
     for base in (*_here(), root) if is_text(path) else ():
         place = os.path.realpath(_on_disk(base, path))
         if os.path.exists(place) and (place == root or place.startswith(os.path.join(root, ""))):

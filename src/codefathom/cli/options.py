@@ -40,6 +40,7 @@ class Common(NamedTuple):
     json: bool = False
     quiet: bool = False
     verbose: bool = False
+    rev: str = ""
 
 
 class IndexOptions(NamedTuple):
@@ -261,6 +262,9 @@ _SEVERAL = (
     ),
     Option(("--all",), "ask all projects that have a name"),
 )
+_REVISION = Option(
+    ("--rev",), "read a branch, tag or commit of git from its object store, instead of the files in the folder", "REV"
+)
 _FILTERS = (
     Option(("--dir",), "use only files below this folder", "DIR", repeat=True),
     Option(("--lang",), "use only files in this language, such as go", "NAME", repeat=True),
@@ -338,6 +342,7 @@ COMMANDS = (
             Option(("--dry-run",), "show what would be done, without doing it"),
             Option(("--interactive",), "show the plan and ask before indexing"),
             Option(("--remove",), "remove the index of the project; its files stay"),
+            _REVISION,
             REQUIRED_EXTS,
             Option(("--ignore",), "more ignore patterns, separated by commas", "LIST", setting="source.ignore"),
             Option(
@@ -382,6 +387,7 @@ COMMANDS = (
             ),
             *_SEVERAL,
             Option(("--file",), "search only this file or folder, and take in its changes first", "PATH", repeat=True),
+            _REVISION,
             _REFRESH,
         ),
         SearchOptions,
@@ -389,6 +395,7 @@ COMMANDS = (
             "fathom search how are ignore rules applied",
             "fathom search -p shop -p web where is the price made",
             "fathom search @@Engine open",
+            "fathom search --rev v1.2 where is the price made",
             "fathom search --lang go --kind function 'retry with backoff'",
         ),
     ),
@@ -401,6 +408,7 @@ COMMANDS = (
             Option(("--kind",), "list only symbols of this kind, such as function, or import for imports", "NAME"),
             Option(("-n", "--limit"), "maximum number of symbols", "N", kind=int, low=1, high=1_000_000),
             *_SEVERAL,
+            _REVISION,
         ),
         SymbolsOptions,
         ("fathom symbols parse", "fathom symbols --kind class --path src"),
@@ -409,7 +417,7 @@ COMMANDS = (
         "files",
         "list the files that are in the index",
         (Option(("folder",), "list only files below this folder", "DIR"),),
-        (),
+        (_REVISION,),
         FilesOptions,
         ("fathom files", "fathom files src -v"),
     ),
@@ -434,6 +442,7 @@ COMMANDS = (
                 high=5,
             ),
             *_SEVERAL,
+            _REVISION,
         ),
         RelatedOptions,
         ("fathom related src/app.py --depth 2", "fathom related @@authenticate"),
@@ -449,6 +458,7 @@ COMMANDS = (
             *_FILTERS,
             *_SEVERAL,
             _ANYWAY,
+            _REVISION,
             _REFRESH,
         ),
         ContextOptions,
@@ -476,6 +486,7 @@ COMMANDS = (
             SHELL,
             *_HOW_TO_ANSWER,
             Option(("--trace",), "write each stage to this file, with its input and output", "FILE"),
+            _REVISION,
             _REFRESH,
         ),
         AskOptions,
@@ -503,6 +514,7 @@ COMMANDS = (
             _ANYWAY,
             *_HOW_TO_ANSWER,
             Option(("--trace",), "append the stages of each answer to this file, one JSON line each", "FILE"),
+            _REVISION,
             _REFRESH,
         ),
         AskOptions,
@@ -515,6 +527,7 @@ COMMANDS = (
         (
             Option(("--skipped",), "list each file that is not indexed, with the reason"),
             Option(("--secrets",), "list the places of secrets, without their values"),
+            _REVISION,
         ),
         StatusOptions,
     ),

@@ -65,18 +65,28 @@ class _Assignment(NamedTuple):
 
 
 def find_root(path: str) -> str:
-    """Return the nearest folder at or above `path` that holds .fathom, fathom.toml or .git, else `path` itself."""
+    """Return the nearest folder at or above `path` that holds .fathom, fathom.toml or .git, else `path` itself.
+
+    A bare repository is a root, too.
+    """
     try:
         start = folder = os.path.realpath(path)
     except OSError as error:
         raise SourceError("the current folder does not exist any more", hint="change to another folder") from error
     while True:
-        if any(os.path.exists(os.path.join(folder, mark)) for mark in ROOT_MARKS):
+        if any(os.path.exists(os.path.join(folder, mark)) for mark in ROOT_MARKS) or is_bare_repository(folder):
             return folder
         parent = os.path.dirname(folder)
         if parent == folder:
             return start
         folder = parent
+
+
+def is_bare_repository(folder: str) -> bool:
+    """Return True for a repository of git without a work tree."""
+    names = ("HEAD", "objects", "refs")
+    is_one = os.path.basename(folder) != ".git" and all(os.path.exists(os.path.join(folder, name)) for name in names)
+    return is_one and not os.path.lexists(os.path.join(folder, ".git"))
 
 
 def home_folder() -> str:

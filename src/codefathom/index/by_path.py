@@ -13,7 +13,7 @@ from codefathom.index.prepare import PreparedFile, prepare, with_masks
 from codefathom.index.reparse import ModelReparse
 from codefathom.index.workers import prepare_all
 from codefathom.source.documents import is_read_whole
-from codefathom.source.origin import Tree
+from codefathom.source.origin import tree_of
 from codefathom.source.scan import scan
 from codefathom.source.secrets import blank
 from codefathom.stores.catalog.records import Batch
@@ -113,7 +113,7 @@ def _keep_lists(stages: Stages, jobs: Sequence[FileJob], tally: Tally) -> None:
 
 def _refused(stages: Stages, todo: IndexPlan, paths: Sequence[str]) -> list[Skipped]:
     """Return the reason for each path that names no file of the index."""
-    tree = Tree(stages.recipe.root, stages.recipe.rules.max_bytes)
+    tree = tree_of(stages.recipe.tree, stages.recipe.rules)
     reasons = {item.path: item.reason for item in todo.scan.skipped}
     reasons |= {item.path: item.reason for item in stages.catalog.rejected()}
     reasons |= {path: _LEFT_OUT for path in paths if path not in reasons and tree.stamp(path) is not None}
@@ -127,7 +127,7 @@ def take_over(stages: Stages, texts: Mapping[str, str]) -> int:
     reparsing = ModelReparse(stages.model_parser, stages.recipe)
     stages.views.begin(damaged=stages.views.damage())
     recipe = with_found_encoding(stages.recipe, stages.catalog)
-    files = [file for file in scan(recipe.root, recipe.rules).files if file.path in texts and is_read_whole(file)]
+    files = [file for file in scan(recipe.tree, recipe.rules).files if file.path in texts and is_read_whole(file)]
     for file in files:
         outcome = prepare(FileJob(file, ""), recipe)
         if isinstance(outcome, PreparedFile) and _is_same(outcome.parsed.document, texts[file.path]):

@@ -187,7 +187,7 @@ def _has_found_encoding(stages: Stages, entries: Mapping[str, Entry], n_new: int
         return False
     paths = [entry.path for entry in stages.catalog.entries().values() if is_assumed(entry)]
     paths = sorted(paths)[:: len(paths) // _FILES_FOR_ENCODING + 1]
-    encoding = likely_encoding(undecodable_lines_of(recipe.root, path) for path in paths)
+    encoding = likely_encoding(undecodable_lines_of(recipe.tree, path) for path in paths)
     stages.catalog.write(Batch(meta={"encoding": encoding}))
     return encoding != recipe.assumed_encoding
 
@@ -254,7 +254,7 @@ def store(
 
 def store_large(stages: Stages, job: FileJob, entries: Mapping[str, Entry], tally: Tally) -> Iterator[int]:
     """Store a file that is too large for memory; yield the number of chunks of the run so far."""
-    with opened(stages.recipe.root, job.file) as stream:
+    with opened(stages.recipe.tree, job.file) as stream:
         if isinstance(stream, Skipped):
             return store(stages, [outcome_of_skipped(stream, job)], entries, tally)
         survey = look_into(stream, job, stages.recipe)

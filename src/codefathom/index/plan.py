@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from codefathom.index.chunk import ChunkLimits
 from codefathom.source.changes import FileStat, IndexedFileStat, compare
 from codefathom.source.languages import is_document, is_extracted
-from codefathom.source.scan import Scan, ScanRules, scan
+from codefathom.source.scan import FileTree, Scan, ScanRules, scan
 from codefathom.stores.catalog.records import Entry, RejectedFile
 from codefathom.system.extras import EXTRAS
 from codefathom.types import USUAL_ENCODING, Document, Skipped
@@ -36,6 +36,12 @@ class Recipe:
     encoding: str = ""  # of files that are not UTF-8 and declare none; empty: the likeliest for all of them together
     found_encoding: str = ""  # the one that the last run found
     keeps_secrets: bool = False  # else their values are masked before anything is made of a text
+    revision: FileTree | None = None  # the files are read from there, and not from the folder `root`
+
+    @property
+    def tree(self) -> str | FileTree:
+        """The place of the files: a folder, or a revision of git."""
+        return self.root if self.revision is None else self.revision
 
     @property
     def parser(self) -> str:
@@ -122,7 +128,7 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
     With `is_known` False the catalogue is not read: every file is new.
     """
     recipe = with_found_encoding(recipe, catalog)
-    tree = scan(recipe.root, recipe.rules)
+    tree = scan(recipe.tree, recipe.rules)
     if not is_known:
         return IndexPlan(tree, tuple(FileJob(file, "") for file in tree.files), (), 0, {})
     entries = catalog.entries()
@@ -172,10 +178,10 @@ def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
     include_generated = recipe.rules.include_generated
     if is_read_whole(file):
         content: Document | Survey | Skipped = read(
-            recipe.root, file, include_generated=include_generated, indexed=before.fingerprint
+            recipe.tree, file, include_generated=include_generated, indexed=before.fingerprint
         )
     else:
-        content = survey(recipe.root, file, include_generated=include_generated)
+        content = survey(recipe.tree, file, include_generated=include_generated)
     return ("" if isinstance(content, Skipped) else content.fingerprint) != before.fingerprint
 
 

@@ -53,7 +53,7 @@ _PASSING = frozenset({"unreadable"})
 def prepare(job: FileJob, recipe: Recipe) -> Outcome:
     """Turn one file into chunks. Never raises because of the content of a file."""
     document = read(
-        recipe.root,
+        recipe.tree,
         job.file,
         include_generated=recipe.rules.include_generated,
         assumed=recipe.assumed_encoding,
@@ -71,7 +71,7 @@ def touched_file(job: FileJob, recipe: Recipe) -> TouchedFile | None:
     if is_document(job.file.path):  # one that has changed would be taken apart twice
         return None
     rules = recipe.rules
-    document = read(recipe.root, job.file, include_generated=rules.include_generated, assumed=recipe.assumed_encoding)
+    document = read(recipe.tree, job.file, include_generated=rules.include_generated, assumed=recipe.assumed_encoding)
     is_same = not isinstance(document, Skipped) and document.fingerprint == job.fingerprint
     return TouchedFile(*job.file) if is_same else None
 

@@ -58,6 +58,7 @@ def status(opened: OpenedProject) -> Status:
         ignore=opened.recipe.rules.ignore,
         kept=tuple(f"source.{name}" for name in kept_rules(catalog)),
         incomplete=incompleteness(catalog, changes),
+        revision=_revision(opened),
     )
 
 
@@ -82,7 +83,12 @@ def _unknown(opened: OpenedProject) -> Status:
         skipped=changes.scan.skipped,
         failures=(),
         doubt=_DOUBT,
+        revision=_revision(opened),
     )
+
+
+def _revision(opened: OpenedProject) -> str:
+    return "" if opened.place.revision is None else opened.place.revision.name
 
 
 def forecast(opened: OpenedProject, report: IndexReport) -> Forecast:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 from codefathom.config.configuration import find_root, home_folder, load_settings, user_file
 from codefathom.config.settings import Settings
@@ -14,6 +15,9 @@ from codefathom.stores.catalog.catalog import CATALOGUE
 from codefathom.stores.folder import Folder, index_folder
 from codefathom.stores.registry import IndexPlace, Registry
 from codefathom.text.printable import is_text
+
+if TYPE_CHECKING:  # a search in a folder does without git
+    from codefathom.source.revisions.revision import Revision
 
 INDEX_FOLDER = ".fathom"
 
@@ -28,6 +32,7 @@ class Location:
     settings: Settings
     variables: Mapping[str, str]  # of the environment, where the keys of providers are
     state_dir: str  # where it is remembered which indexes are known
+    revision: Revision | None = None  # the files are those of this revision; None: those of the folder
 
     @property
     def index_folder(self) -> Folder:

@@ -80,16 +80,21 @@ class OpenedProject:
         self.views = self._views(lexical, self._first)
         self._upgrade = self._to_upgrade(lexical) if self._first is not self.embedder else None
         self._recipe = _recipe(place)
-        self._tree = tree_of(self._recipe.root, self._recipe.rules)
         self._sources = Sources(self.catalog, lexical, self.views.vectors, self._first, self._reranking())
 
     @property
     def recipe(self) -> Recipe:
         """All that decides which files are read and what becomes of them."""
+        recipe = self._current(self._recipe)
         if not self._is_known:
-            return self._recipe
-        rules = with_kept(self._recipe.rules, self.catalog, self.place.settings)
-        return self._recipe if rules == self._recipe.rules else replace(self._recipe, rules=rules)
+            return recipe
+        rules = with_kept(recipe.rules, self.catalog, self.place.settings)
+        return recipe if rules == recipe.rules else replace(recipe, rules=rules)
+
+    def _current(self, recipe: Recipe) -> Recipe:
+        """Return the recipe with the commit that a branch names now; a run keeps to that."""
+        revision = self.place.revision
+        return recipe if revision is None else replace(recipe, revision=revision.tree(self.place.settings.source.dir))
 
     @property
     def is_known(self) -> bool:
@@ -107,13 +112,10 @@ class OpenedProject:
     def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """Say of each hit whether its file still is as it was indexed; unchanged files are not read for that."""
         documents = self.catalog.documents_at({hit.chunk.path for hit in hits})
-        same = {document.path for document in documents if self._is_as_indexed(document)}
+        recipe = self._current(self._recipe)
+        originals = Originals(tree_of(recipe.tree, recipe.rules))
+        same = {document.path for document in documents if originals.of(document).state == "same"}
         return tuple(hit if hit.chunk.path in same else replace(hit, stale=True) for hit in hits)
-
-    def _is_as_indexed(self, document: StoredDocument) -> bool:
-        # The first look is all of it nearly always, and each hit of each search pays for it.
-        is_same = self._tree.stamp(document.path) == (document.size, document.mtime_ns)
-        return is_same or Originals(self._tree).of(document).state == "same"
 
     def remember(self) -> bool:
         """Mark the index, which was compared with the tree, as known; return whether it stays so after this process."""

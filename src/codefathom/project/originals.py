@@ -27,7 +27,7 @@ class Lines:
         self._catalog = opened.catalog
         recipe = with_found_encoding(opened.recipe, opened.catalog)
         indexed_at_ns = int(opened.catalog.get_meta("indexed_at_ns", "0"))
-        self._originals = Originals(tree_of(recipe.root, recipe.rules), indexed_at_ns, recipe.assumed_encoding)
+        self._originals = Originals(tree_of(recipe.tree, recipe.rules), indexed_at_ns, recipe.assumed_encoding)
 
     def text(self, path: str) -> str:
         """Return the text of a document, "" when there is none."""

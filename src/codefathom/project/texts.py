@@ -149,5 +149,5 @@ def with_symbols(answer: Answer, name_of: NameOf, on_disk: Callable[[str], str |
 def _on_disk(path: str, opened: OpenedProject) -> str | None:
     """Read a file as the index would; None when it is gone, or no longer a text."""
     recipe = with_found_encoding(opened.recipe, opened.catalog)
-    data = tree_of(recipe.root, recipe.rules).content(path)
+    data = tree_of(recipe.tree, recipe.rules).content(path)
     return None if data is None else text_of(path, data, recipe.assumed_encoding)

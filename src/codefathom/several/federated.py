@@ -49,7 +49,7 @@ class FederatedRelated(NamedTuple):
 class Federation:
     """Opened projects, by name. Safe to ask from several threads."""
 
-    root = ""  # paths begin with the name of a project, not with a folder
+    folder = ""  # paths begin with the name of a project, not with a folder
 
     def __init__(self, engines: Mapping[str, Engine], unopened: Mapping[str, FathomError] | None = None) -> None:
         """Take opened projects, and the errors of those that could not be opened."""

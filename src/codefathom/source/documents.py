@@ -13,6 +13,7 @@ from codefathom.source.content import decode, is_binary, machine_made
 from codefathom.source.extraction.extracted_text import extracted_text
 from codefathom.source.extraction.refusal import Refusal
 from codefathom.source.languages import CODE, is_document, language_of, refine
+from codefathom.source.scan import FileTree
 from codefathom.source.size_limits import MAX_TEXT_FILE_BYTES, MAX_WHOLE_FILE_BYTES
 from codefathom.types import USUAL_ENCODING, Document, Skipped
 
@@ -30,7 +31,7 @@ def fingerprint_of(digest: blake2b) -> str:
 
 
 def read(
-    root: str,
+    root: str | FileTree,
     file: FileStat,
     *,
     include_generated: bool = False,
@@ -44,7 +45,7 @@ def read(
     out, since nobody needs it.
     """
     try:
-        data = _bytes_of(os.path.join(root, file.path))
+        data = _bytes_of(root, file.path)
     except OSError:
         return Skipped(file.path, "unreadable")
     if data is None:
@@ -87,13 +88,18 @@ def kind_of(path: str, text: str) -> str:
     return refine(path, language_of(path, text[:200].split("\n", 1)[0].rstrip("\r")), text)
 
 
-def undecodable_lines_of(root: str, path: str) -> bytes:
+def undecodable_lines_of(root: str | FileTree, path: str) -> bytes:
     """Return the lines of a file that only an assumed encoding can read; empty when it cannot be read."""
     try:
-        data = _bytes_of(os.path.join(root, path), MAX_WHOLE_FILE_BYTES) or b""
+        data = _bytes_of(root, path, MAX_WHOLE_FILE_BYTES) or b""
     except OSError:
         return b""
     return undecodable_lines(data if len(data) < MAX_WHOLE_FILE_BYTES else data[: data.rfind(b"\n") + 1])
+
+
+def open_file(root: str | FileTree, path: str) -> BinaryIO | None:
+    """Open a regular file of a folder or of another tree, None for anything else. Raises OSError."""
+    return open_regular(os.path.join(root, path)) if isinstance(root, str) else root.open(path)
 
 
 def open_regular(path: str) -> BinaryIO | None:
@@ -106,8 +112,8 @@ def open_regular(path: str) -> BinaryIO | None:
     return None
 
 
-def _bytes_of(path: str, most: int = -1) -> bytes | None:
-    file = open_regular(path)
+def _bytes_of(root: str | FileTree, path: str, most: int = -1) -> bytes | None:
+    file = open_file(root, path)
     if file is None:
         return None
     with file:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -11,8 +10,9 @@ from typing import BinaryIO, NamedTuple
 from codefathom.errors import SourceError
 from codefathom.source.changes import FileStat
 from codefathom.source.content import decode, is_binary, machine_made
-from codefathom.source.documents import fingerprint_of, kind_of, open_regular
+from codefathom.source.documents import fingerprint_of, kind_of, open_file
 from codefathom.source.languages import CODE
+from codefathom.source.scan import FileTree
 from codefathom.source.size_limits import MAX_LINE_BYTES, WINDOW_BYTES
 from codefathom.types import USUAL_ENCODING, Skipped
 
@@ -55,10 +55,10 @@ class Window(NamedTuple):
 
 
 @contextmanager
-def opened(root: str, file: FileStat) -> Iterator[BinaryIO | Skipped]:
+def opened(root: str | FileTree, file: FileStat) -> Iterator[BinaryIO | Skipped]:
     """Open a large file, or give the reason why it cannot be opened."""
     try:
-        stream = open_regular(os.path.join(root, file.path))
+        stream = open_file(root, file.path)
     except OSError:
         yield Skipped(file.path, "unreadable")
         return
@@ -70,7 +70,7 @@ def opened(root: str, file: FileStat) -> Iterator[BinaryIO | Skipped]:
 
 
 def survey(
-    root: str, file: FileStat, *, include_generated: bool = False, assumed: str = USUAL_ENCODING
+    root: str | FileTree, file: FileStat, *, include_generated: bool = False, assumed: str = USUAL_ENCODING
 ) -> Survey | Skipped:
     """Look through a large file as `documents.read` does through a small one."""
     with opened(root, file) as stream:

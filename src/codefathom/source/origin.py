@@ -1,7 +1,7 @@
 """The origin of a document: reads its text, and compares it with the version that was indexed.
 
-Today every origin is a file below the project's root (`Tree`). Others, such as a blob of git, a text that the caller
-hands in or a page of a document, need the two methods of `Origin`.
+An origin is a file below the root (`Tree`) or in a revision of git (`BlobOrigin`). Others, such as a text that
+the caller hands in, need the two methods of `Origin`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from codefathom.source.changes import is_unsure
 from codefathom.source.languages import is_document
-from codefathom.source.scan import ScanRules
+from codefathom.source.scan import FileTree, ScanRules
 from codefathom.source.size_limits import MAX_DOCUMENT_BYTES
 from codefathom.types import USUAL_ENCODING
 
@@ -115,8 +115,33 @@ class Tree:
         return real[len(self._top) :].split(os.sep) if real.startswith(self._top) else None
 
 
-def tree_of(root: str, rules: ScanRules) -> Tree:
-    """Return the files below a folder, with the limits on their size that its scan has."""
+class BlobOrigin:
+    """The files of a revision, which nobody can change."""
+
+    def __init__(self, tree: FileTree) -> None:
+        self._tree = tree
+
+    def stamp(self, path: str) -> Stamp | None:
+        """Return the size of a file, and a stamp that is made of its content."""
+        file = self._tree.stat(path)
+        return None if file is None else Stamp(file.size, file.mtime_ns)
+
+    def content(self, path: str) -> bytes | None:
+        """Return the bytes of a file."""
+        try:
+            file = self._tree.open(path)
+        except OSError:
+            return None
+        if file is None:
+            return None
+        with file:
+            return file.read()
+
+
+def tree_of(root: str | FileTree, rules: ScanRules) -> Origin:
+    """Return the files below a folder, with the limits on their size that its scan has, or those of another tree."""
+    if not isinstance(root, str):
+        return BlobOrigin(root)
     return Tree(root, rules.max_bytes, rules.max_document_bytes)
 
 

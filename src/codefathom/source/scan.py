@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, Protocol
 
 from codefathom.errors import SourceError
 from codefathom.source import ignore
@@ -17,7 +17,7 @@ from codefathom.source.size_limits import MAX_DOCUMENT_BYTES, MAX_WHOLE_FILE_BYT
 from codefathom.source.work_tree import read_text, shared_git_directory, work_tree
 from codefathom.types import Skipped
 
-__all__ = ["FileStat", "FolderRules", "Scan", "ScanRules", "folder_rules", "scan"]
+__all__ = ["FileStat", "FileTree", "FolderRules", "Scan", "ScanRules", "Walk", "folder_rules", "scan"]
 
 
 class ScanRules(NamedTuple):
@@ -31,6 +31,22 @@ class ScanRules(NamedTuple):
     include_generated: bool = False  # enter vendored directories too; `documents.read` has the same switch for files
     max_document_bytes: int = MAX_DOCUMENT_BYTES  # of PDF and Word files and notebooks
     user_exclude: str = ""  # path of the file with the user's patterns for all repositories; empty: none
+
+
+class FileTree(Protocol):
+    """Files that do not lie in a folder, such as those of a revision. They are read as those of a folder are."""
+
+    def scan(self, rules: ScanRules) -> Scan:
+        """List the files that count."""
+        ...
+
+    def open(self, path: str) -> BinaryIO | None:
+        """Open a file; None for what is no regular file. Raises OSError for one that cannot be read."""
+        ...
+
+    def stat(self, path: str) -> FileStat | None:
+        """Return size and stamp of a file, without reading it; None for what is no regular file."""
+        ...
 
 
 _ALL_FILES = ScanRules()
@@ -65,10 +81,9 @@ class FolderRules(NamedTuple):
         return not self.is_left_out and (decision < 0 or ignore.may_enter(self.directory.layers, path, decision))
 
 
-def scan(root: str, rules: ScanRules = _ALL_FILES) -> Scan:
+def scan(root: str | FileTree, rules: ScanRules = _ALL_FILES) -> Scan:
     """List the files under `root`; raises SourceError when `root` is no folder that can be read."""
-    walk = _walk(root, rules)
-    return Scan(tuple(sorted(walk.files)), tuple(sorted(walk.skipped, key=lambda skipped: skipped.path)))
+    return _walk(root, rules).outcome() if isinstance(root, str) else root.scan(rules)
 
 
 def folder_rules(root: str, rules: ScanRules = _ALL_FILES) -> dict[str, FolderRules]:
@@ -79,19 +94,22 @@ def folder_rules(root: str, rules: ScanRules = _ALL_FILES) -> dict[str, FolderRu
     return _walk(root, rules).folders
 
 
-def _walk(root: str, rules: ScanRules) -> _Walk:
+def _walk(root: str, rules: ScanRules) -> Walk:
     try:
         os.scandir(root).close()
     except OSError as error:
         reason = error.strerror or str(error)
         raise SourceError(f"cannot read the folder {root!r}: {reason}", hint="give an existing folder") from error
-    walk = _Walk(os.path.realpath(root), rules)
+    walk = Walk(os.path.realpath(root), rules)
     walk.run()
     return walk
 
 
-class _Walk:
-    """One walk over one tree, without recursion: depth is limited by the file system only."""
+class Walk:
+    """One walk over one folder, without recursion: depth is limited by the file system only.
+
+    The methods without an underscore are all that differs for files that lie elsewhere than in a folder.
+    """
 
     def __init__(self, root: str, rules: ScanRules) -> None:
         self.files: list[FileStat] = []
@@ -102,13 +120,14 @@ class _Walk:
         self._includes_vendored = rules.include_generated
         self._rules = rules
         self._extensions = tuple(extension.lower() for extension in rules.required_exts)
-        self._open = [_Directory("", _outer_layers(root, rules), NO_RULE, True)]
+        self._open = [_Directory("", self.outer_layers(rules), NO_RULE, True)]
         # Followed after all else, so that what a link and a real path both lead to is listed under its real path.
         self._links: list[tuple[str, Layers, bool]] = []
         self._seen: set[str] = set()  # real paths; kept only when links are followed
         self._has_followed = False
 
     def run(self) -> None:
+        """Walk through all folders, then along the links."""
         while self._open or self._links:
             if self._open:
                 self._enter(self._open.pop())
@@ -117,12 +136,28 @@ class _Walk:
                 self._links.sort(key=lambda link: link[0], reverse=True)
                 self._follow(*self._links.pop())
 
+    def outcome(self) -> Scan:
+        """Return the files and the others, sorted."""
+        return Scan(tuple(sorted(self.files)), tuple(sorted(self.skipped, key=lambda skipped: skipped.path)))
+
+    def entries(self, folder: str) -> list[os.DirEntry[str]]:
+        """Return the entries of a folder. Raises OSError."""
+        with os.scandir(os.path.join(self._root, folder)) as listing:
+            return list(listing)
+
+    def text(self, path: str) -> str:
+        """Return the text of an ignore file, "" where there is none. git does not follow a link here either."""
+        return read_text(os.path.join(self._root, path))
+
+    def outer_layers(self, rules: ScanRules) -> Layers:
+        """Return the rules that hold in the whole tree, from outside of it."""
+        return with_rules(rules, _git_layers(self._root, rules.user_exclude))
+
     def _enter(self, directory: _Directory) -> None:
         if self._follows and not self._is_new(directory.path):
             return
         try:
-            with os.scandir(os.path.join(self._root, directory.path)) as listing:
-                entries = list(listing)
+            entries = self.entries(directory.path)
         except OSError:
             self._skip(directory.path, "unreadable")
             return
@@ -183,12 +218,13 @@ class _Walk:
                 continue
             if stat.S_ISLNK(status.st_mode):
                 self._take_link(path, inside.layers, decision == BROUGHT_BACK)
-            elif reason := self._unfit(path, status):
+            elif reason := self.unfit(path, status):
                 self._skip(path, reason)
             else:
                 self.files.append(FileStat(path, status.st_size, status.st_mtime_ns))
 
-    def _unfit(self, path: str, status: os.stat_result) -> str:
+    def unfit(self, path: str, status: os.stat_result) -> str:
+        """Return the reason for which a file is left out by its kind or size, "" for one that counts."""
         if not stat.S_ISREG(status.st_mode):
             return "not a regular file"
         if status.st_size > (self._rules.max_document_bytes if is_document(path) else self._rules.max_bytes):
@@ -219,7 +255,7 @@ class _Walk:
             self._follow_to_folder(path, target, layers, is_kept)
         elif self._extensions and not path.lower().endswith(self._extensions):
             return
-        elif reason := self._unfit(path, status):
+        elif reason := self.unfit(path, status):
             self._skip(path, reason)
         else:
             self.files.append(FileStat(path, status.st_size, status.st_mtime_ns))
@@ -243,8 +279,7 @@ class _Walk:
     def _with_ignore_files(self, directory: _Directory, names: list[str]) -> Layers:
         layers = directory.layers
         for name, rank in ignore.IGNORE_FILES.items():
-            # git does not follow a link here either.
-            if name in names and (patterns := _patterns_of(os.path.join(self._root, directory.path, name))):
+            if name in names and (patterns := patterns_in(self.text(directory.path + name))):
                 layers = ignore.add_layer(layers, Layer(rank, patterns, base=directory.path))
         return layers
 
@@ -260,9 +295,10 @@ class _Walk:
         self.skipped.append(Skipped(path.encode("utf-8", "backslashreplace").decode(), reason))
 
 
-def _outer_layers(root: str, rules: ScanRules) -> Layers:
+def with_rules(rules: ScanRules, of_git: Iterable[Layer]) -> Layers:
+    """Return layers of git together with those that are built in or come from the settings."""
     layers: Layers = (Layer(ignore.BUILT_IN, _built_in()),)
-    for layer in _git_layers(root, rules.user_exclude):
+    for layer in of_git:
         layers = ignore.add_layer(layers, layer)
     for rank, lines in ((ignore.SETTINGS, rules.ignore), (ignore.COMMAND_LINE, rules.extra_ignore)):
         if lines:
@@ -279,8 +315,7 @@ def _git_layers(root: str, user_exclude: str) -> Iterator[Layer]:
     """The ignore files of the work tree that `root` lies in, outermost first; those below `root` come with the walk."""
     top = work_tree(root)
     parts = os.path.relpath(root, top).split(os.sep) if top not in (None, root) else []
-    if user_exclude and (patterns := _patterns_of(user_exclude)):
-        yield Layer(ignore.USER_EXCLUDE, patterns, above="".join(f"{part}/" for part in parts))
+    yield from user_layer(user_exclude, "".join(f"{part}/" for part in parts))
     if top is None:
         return
     if patterns := _patterns_of(os.path.join(shared_git_directory(top), "info", "exclude")):
@@ -291,6 +326,17 @@ def _git_layers(root: str, user_exclude: str) -> Iterator[Layer]:
             yield Layer(ignore.GITIGNORE, patterns, above="".join(f"{part}/" for part in parts[depth:]))
 
 
+def user_layer(user_exclude: str, above: str) -> Iterator[Layer]:
+    """Yield the layer of the user's own patterns for all repositories, if there are any."""
+    if user_exclude and (patterns := _patterns_of(user_exclude)):
+        yield Layer(ignore.USER_EXCLUDE, patterns, above=above)
+
+
 def _patterns_of(path: str) -> Patterns | None:
-    text = read_text(path).removeprefix("\ufeff")
+    return patterns_in(read_text(path))
+
+
+def patterns_in(text: str) -> Patterns | None:
+    """Return the patterns in the text of an ignore file; None where there are none."""
+    text = text.removeprefix("\ufeff")
     return Patterns(line.removesuffix("\r") for line in text.split("\n")) if text else None

@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
@@ -46,6 +46,20 @@ def start_python(
         cwd=neutral_folder(),
         env=environment(),
         start_new_session=has_own_session,
+    )
+
+
+def start_program(
+    words: Sequence[str], variables: Mapping[str, str], *, keeps_errors: bool = False
+) -> subprocess.Popen[bytes]:
+    """Start a program by its absolute path; stdin and stdout are pipes, and with `keeps_errors` stderr, too."""
+    return subprocess.Popen(
+        words,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE if keeps_errors else subprocess.DEVNULL,
+        cwd=neutral_folder(),
+        env=dict(variables),
     )
 
 

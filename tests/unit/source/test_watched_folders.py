@@ -132,6 +132,14 @@ def test_ignore_files_outside_are_seen_by_their_stamps(tree: Path) -> None:
     assert outer_stamps(str(inner)) is None
 
 
+def test_the_patterns_of_the_user_are_looked_at(tree: Path, tmp_path: Path) -> None:
+    patterns = tmp_path / "ignore"
+    before = outer_stamps(str(tree), str(patterns))
+    patterns.write_text("*.tmp\n")
+    assert outer_stamps(str(tree), str(patterns)) != before
+    assert outer_stamps(str(tree)) == before
+
+
 def test_a_hostile_git_file_leads_nowhere(tmp_path: Path) -> None:
     for text in ("gitdir: \0", "gitdir: " + "a/" * 5000, "gitdir: /dev/zero", "\udcff"):
         (tmp_path / ".git").write_text(text, errors="surrogateescape")

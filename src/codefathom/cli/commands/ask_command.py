@@ -138,8 +138,8 @@ def run(options: AskOptions, face: Face) -> int:
 def question_inputs(options: AskOptions, engine: Engine | Federation, face: Face) -> QuestionInputs:
     """Read the files, pages and filters that the options name. Raises UsageError and SourceError."""
     return QuestionInputs(
-        where(options, engine.root),
-        tuple(inside_project(path, engine.root) if engine.root else path for path in options.pin),
+        where(options, engine.folder),
+        tuple(inside_project(path, engine.folder) if engine.folder else path for path in options.pin),
         dict(documents(options.doc, options.url, face)),
         options.agent,
         options.anyway,

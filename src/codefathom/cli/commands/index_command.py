@@ -80,6 +80,8 @@ def _say(report: IndexReport, face: Face) -> int:
 
 def _agreed(engine: Engine, face: Face) -> bool:
     """Show the plan, ask for ignore patterns until there are no more, then ask for consent to index."""
+    if not engine.folder:
+        raise UsageError("--interactive cannot be used with --rev", hint="run `fathom index --rev` without it")
     if not sys.stdin.isatty():
         raise UsageError("--interactive needs a terminal", hint="run `fathom index --dry-run`, then `fathom index`")
     while True:

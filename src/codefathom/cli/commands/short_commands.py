@@ -52,7 +52,7 @@ def search(options: SearchOptions, face: Face) -> int:
     with face.open() as engine:
         result = engine.search(
             options.query,
-            where=where(options, engine.root),
+            where=where(options, engine.folder),
             min_score=options.min_score,
             files=[path_typed(path, engine.root) for path in options.file],
         )
@@ -114,7 +114,7 @@ def symbols(options: SymbolsOptions, face: Face) -> int:
 
         return symbols_of_several(options, face)
     with face.open() as engine:
-        path = inside_project(options.path, engine.root) if options.path else ""
+        path = inside_project(options.path, engine.folder) if options.path else ""
         symbols = engine.symbols(options.query, path=path, kind=options.kind, limit=options.limit)
         n_symbols = len(symbols)
         if n_symbols == options.limit:
@@ -138,7 +138,7 @@ def files(options: FilesOptions, face: Face) -> int:
     """Print the files that are in the index."""
     with face.open() as engine:
         engine.refresh()
-        folder = inside_project(options.folder, engine.root) if options.folder else ""
+        folder = inside_project(options.folder, engine.folder) if options.folder else ""
         listed = engine.files.listed(folder)
     face.note_indexing()
     if face.common.json:
@@ -167,7 +167,7 @@ def related(options: RelatedOptions, face: Face) -> int:
 
         return related_in_several(options, face)
     with face.open() as engine:
-        result = engine.related(_target(options.target, engine.root), depth=options.depth)
+        result = engine.related(_target(options.target, engine.folder), depth=options.depth)
     face.note_indexing()
     if face.common.json:
         from codefathom.shapes import plain_shape, to_json
@@ -200,7 +200,7 @@ def context(options: ContextOptions, face: Face) -> int:
         format_name = "json" if face.common.json else options.format
         counted = "files" if format_name == "json" else format_name
         result = engine.context(
-            options.query, where=where(options, engine.root), format_name=counted, anyway=options.anyway
+            options.query, where=where(options, engine.folder), format_name=counted, anyway=options.anyway
         )
     return _show_context(result, format_name, face)
 

@@ -262,6 +262,7 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
         return "".join(f"{style.strong(show_name(item.path))}  {show_line(item.reason)}\n" for item in status.skipped)
     rows = [
         ("project", show_name(status.root)),
+        *([("revision", show_line(status.revision))] if status.revision else []),
         ("index", f"{show_name(status.index_dir)} ({size(status.n_bytes)}, generation {status.generation})"),
         ("files", f"{status.n_documents} indexed, {len(status.skipped)} skipped, {len(status.failures)} failed"),
         ("chunks", f"{status.n_chunks} ({status.n_without_vector} without vector)"),

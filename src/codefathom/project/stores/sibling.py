@@ -45,7 +45,7 @@ def begin_with_sibling(opened: OpenedProject) -> str:
     "" where there is none, or it cannot be copied: then the index is made from nothing. Needs the writer lock; the
     opened project must be opened anew.
     """
-    files = scan(opened.recipe.root, opened.recipe.rules).files
+    files = scan(opened.recipe.tree, opened.recipe.rules).files
     if len(files) < _LEAST_FILES:
         return ""
     compared = {file.path: file.size for file in files[:: len(files) // _N_COMPARED + 1]}

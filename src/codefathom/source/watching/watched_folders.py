@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
@@ -106,19 +106,19 @@ class OuterStamps(NamedTuple):
     files: tuple[tuple[str, int, int], ...]  # path, time stamp, size
 
 
-def outer_stamps(root: str) -> OuterStamps | None:
-    """Return the stamps, None when the root is gone."""
+def outer_stamps(root: str, user_exclude: str = "") -> OuterStamps | None:
+    """Return the stamps, None when the root is gone. `user_exclude` is as in `ScanRules`."""
     try:
         status = os.stat(root)
     except OSError:
         return None
     if not stat.S_ISDIR(status.st_mode):
         return None
-    return OuterStamps((status.st_dev, status.st_ino), tuple(_stamps(root)))
+    return OuterStamps((status.st_dev, status.st_ino), tuple(_stamps((*outer_ignore_files(root), user_exclude))))
 
 
-def _stamps(root: str) -> Iterator[tuple[str, int, int]]:
-    for path in outer_ignore_files(root):
+def _stamps(paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    for path in paths:
         try:
             status = os.lstat(path)
         except (OSError, ValueError):

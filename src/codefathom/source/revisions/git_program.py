@@ -1,0 +1,86 @@
+"""The program git, to read objects only: nothing that stands in a repository is run, fetched or written.
+
+- Only `rev-parse`, `ls-tree` and `cat-file` are called. None of them uses filters, textconv, hooks, an alias, a pager
+  or a file system monitor; hooks and monitor are switched off all the same.
+- No other machine is asked, also not for the objects that a partial clone lacks: every protocol is forbidden, so that
+  neither a remote helper nor ssh is started.
+- Objects are taken as they are, without replacements (`refs/replace`), and no lock is taken.
+- git itself refuses a repository of another user (`safe.directory`).
+
+Alternates are followed, as `git clone --shared` needs them: with them a repository can name objects of another one on
+this disk, if it knows their hashes.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from codefathom.errors import SourceError
+from codefathom.system.children import environment, find_program, start_program
+
+if TYPE_CHECKING:
+    import subprocess
+
+_SETTINGS = {
+    "core.hooksPath": os.devnull,
+    "core.fsmonitor": "false",
+    "core.alternateRefsCommand": "true",
+    "protocol.allow": "never",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}
+_OF_USER = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")  # where `safe.directory` stands
+_VARIABLES = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "LC_ALL": "C",
+}
+
+
+def start_git(folder: str, *words: str, keeps_errors: bool = False) -> subprocess.Popen[bytes]:
+    """Start git in a folder, with pipes. Raises SourceError when it is not there."""
+    program = find_program("git")
+    if program is None:
+        raise SourceError("git is not in the PATH", hint="install git: it reads the revisions of a repository")
+    own = {name: value for name, value in environment().items() if _is_harmless(name)}
+    settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+    try:
+        return start_program(
+            [program, "--no-pager", *settings, "-C", folder, *words], own | _VARIABLES, keeps_errors=keeps_errors
+        )
+    except OSError as error:
+        raise SourceError(f"git cannot be started: {error.strerror}", hint="install git again") from error
+
+
+def output_of_git(folder: str, *words: str) -> str:
+    """Return the output of git. Raises SourceError with its reason when it fails."""
+    with start_git(folder, *words, keeps_errors=True) as process:
+        output, errors = process.communicate()
+    if process.returncode:
+        raise _failure(folder, errors.decode("utf-8", "replace").strip())
+    return output.decode("utf-8", "surrogateescape")
+
+
+def _is_harmless(name: str) -> bool:
+    return not name.startswith(("GIT_", "SSH_ASKPASS")) or name in _OF_USER
+
+
+def _failure(folder: str, reason: str) -> SourceError:
+    if "dubious ownership" in reason:
+        return SourceError(
+            f"git does not read the repository in {folder!r}, which belongs to another user",
+            hint=f"if you trust it, run `git config --global --add safe.directory {folder}`",
+        )
+    if "not a git repository" in reason:
+        return SourceError(
+            f"{folder!r} lies in no git repository", hint="give the folder of a repository, or leave out the revision"
+        )
+    return SourceError(
+        f"git cannot read the repository in {folder!r}: {reason[:300] or 'it gave no reason'}",
+        hint="run `git fsck` there to see more",
+    )

@@ -1,0 +1,243 @@
+"""The files of one commit: listed with `git ls-tree`, read with `git cat-file --batch`. Nothing is checked out."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
+from threading import Lock
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from codefathom.errors import SourceError
+from codefathom.source import ignore
+from codefathom.source.changes import FileStat, Scan
+from codefathom.source.ignore import Layer, Layers
+from codefathom.source.origin import is_inside
+from codefathom.source.revisions.git_program import start_git
+from codefathom.source.scan import ScanRules, Walk, patterns_in, user_layer, with_rules
+from codefathom.source.size_limits import MAX_IGNORE_FILE_BYTES
+from codefathom.types import Skipped
+
+if TYPE_CHECKING:
+    import subprocess
+
+_SUBMODULE = 0o160000
+_STAMP_DIGITS = 15  # of a hash: 60 bits, which as a time stamp is always a past one
+# Trees can name each other so that a small repository lists more files than a disk can hold.
+_MOST_LISTED_BYTES = 500_000_000
+_PIECE = 1 << 20
+
+
+class Blob(NamedTuple):
+    """A file of a commit."""
+
+    mode: int
+    id: str
+    size: int  # bytes
+
+    @property
+    def stamp(self) -> int:
+        """A number made of the content, in the place of a time stamp."""
+        return int(self.id[:_STAMP_DIGITS], 16)
+
+
+@dataclass(frozen=True, slots=True)
+class GitTree:
+    """The files of a commit that lie below a folder. A process that gets it reads the same files."""
+
+    folder: str  # in the repository
+    commit: str
+    prefix: str  # folder in the commit: "" or ends with "/"
+
+    def scan(self, rules: ScanRules) -> Scan:
+        """List the files that count by the same rules as in a folder. Links and submodules are not followed."""
+        listing = _listing(self.folder, self.commit)
+        walk = _CommitWalk(self, listing, rules)
+        walk.run()
+        walk.skipped += [Skipped(path, "path that no file may have") for path in listing.unsafe]
+        return walk.outcome()
+
+    def open(self, path: str) -> BinaryIO | None:
+        """Open a file; None for what is no regular file. Raises OSError for one that is not in the object store."""
+        blob = self._blob(path)
+        return None if blob is None else BytesIO(_objects(self.folder).content(blob))
+
+    def stat(self, path: str) -> FileStat | None:
+        """Return size and stamp of a file; None for what is no regular file."""
+        blob = self._blob(path)
+        return None if blob is None else FileStat(path, blob.size, blob.stamp)
+
+    def _blob(self, path: str) -> Blob | None:
+        blob = _listing(self.folder, self.commit).blobs.get(self.prefix + path)
+        return blob if blob is not None and stat.S_ISREG(blob.mode) else None
+
+
+class _Listing(NamedTuple):
+    blobs: dict[str, Blob]  # by path
+    folders: dict[str, dict[str, Blob | None]]  # path, "" or with "/" at its end: names, None for a folder
+    unsafe: list[str]  # paths
+
+
+@lru_cache(maxsize=4)
+def _listing(folder: str, commit: str) -> _Listing:
+    listing = _Listing({}, {"": {}}, [])
+    for line in _lines(folder, commit):
+        head, _, name = line.partition(b"\t")
+        mode, _, blob_id, size = head.split()
+        path = name.decode("utf-8", "surrogateescape")
+        if not is_inside(path) or not ignore.NEVER.isdisjoint(path.lower().split("/")):
+            listing.unsafe.append(path.encode("utf-8", "backslashreplace").decode())
+            continue
+        blob = Blob(int(mode, 8), blob_id.decode(), int(size) if size.isdigit() else 0)
+        listing.blobs[path] = blob
+        _put(listing.folders, path, blob)
+    return listing
+
+
+def _put(folders: dict[str, dict[str, Blob | None]], path: str, blob: Blob | None) -> None:
+    """Put a file into its folder, and that into the one above it."""
+    entry = blob
+    while True:
+        parent, _, name = path.rpartition("/")
+        key = f"{parent}/" if parent else ""
+        is_new = key not in folders
+        folders.setdefault(key, {}).setdefault(name, entry)
+        if not is_new or not parent:
+            return
+        path, entry = parent, None
+
+
+def _lines(folder: str, commit: str) -> Iterator[bytes]:
+    """Yield the lines of git for the files of a commit. Raises SourceError when it cannot list all."""
+    with start_git(folder, "ls-tree", "-r", "-l", "-z", "--full-tree", commit) as process:
+        assert process.stdout is not None  # a pipe
+        rest, n_bytes = b"", 0
+        while piece := process.stdout.read(_PIECE):
+            n_bytes += len(piece)
+            if n_bytes > _MOST_LISTED_BYTES:
+                process.kill()
+                raise SourceError(f"the commit {commit} lists too many files", hint="index a checkout of a part of it")
+            *lines, rest = (rest + piece).split(b"\0")
+            yield from lines
+    if process.returncode:
+        raise SourceError(
+            f"git cannot list the files of the commit {commit}: some of its objects are not in the repository",
+            hint="in a partial or shallow clone, fetch them first, as with `git fetch --unshallow`",
+        )
+
+
+class _CommitWalk(Walk):
+    """A walk over the files of a commit."""
+
+    def __init__(self, tree: GitTree, listing: _Listing, rules: ScanRules) -> None:
+        self._tree = tree
+        self._listing = listing
+        super().__init__("", rules._replace(follow_symlinks=False))
+
+    def entries(self, folder: str) -> list[os.DirEntry[str]]:
+        """Return the entries of a folder of the commit."""
+        names = self._listing.folders.get(self._tree.prefix + folder, {})
+        return [_Entry(name, blob) for name, blob in names.items()]  # type: ignore[misc]  # which cannot be made
+
+    def text(self, path: str) -> str:
+        """Return the text of an ignore file of the commit."""
+        return self._text(self._tree.prefix + path)
+
+    def outer_layers(self, rules: ScanRules) -> Layers:
+        """Return the rules of the user, and of the ignore files above the folder."""
+        return with_rules(rules, self._layers(rules.user_exclude))
+
+    def unfit(self, path: str, status: os.stat_result) -> str:
+        """Return "submodule" for the commit of another repository, else the reason as for a file on the disk."""
+        return "submodule" if status.st_mode == _SUBMODULE else super().unfit(path, status)
+
+    def _layers(self, user_exclude: str) -> Iterator[Layer]:
+        parts = self._tree.prefix.split("/")[:-1]
+        yield from user_layer(user_exclude, self._tree.prefix)
+        for depth in range(len(parts)):
+            above, below = (f"{part}/" for part in parts[:depth]), (f"{part}/" for part in parts[depth:])
+            if patterns := patterns_in(self._text("".join(above) + ".gitignore")):
+                yield Layer(ignore.GITIGNORE, patterns, above="".join(below))
+
+    def _text(self, path: str) -> str:
+        blob = self._listing.blobs.get(path)
+        if blob is None or not stat.S_ISREG(blob.mode):
+            return ""
+        with suppress(OSError):
+            content = _objects(self._tree.folder).content(blob)
+            return content[:MAX_IGNORE_FILE_BYTES].decode("utf-8", "surrogateescape")
+        return ""
+
+
+class _Entry(NamedTuple):
+    """An entry of a folder, as a walk asks for it."""
+
+    name: str
+    blob: Blob | None
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        return self.blob is None
+
+    def is_symlink(self) -> bool:
+        return self.blob is not None and stat.S_ISLNK(self.blob.mode)
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        assert self.blob is not None  # a walk enters folders
+        numbers = (self.blob.mode, 0, 0, 1, 0, 0, self.blob.size, 0, 0, 0)
+        return os.stat_result(numbers, {"st_mtime_ns": self.blob.stamp})
+
+
+class _Objects:
+    """The objects of a repository, read by one process for as long as they are needed."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        atexit.register(self.close)
+
+    def content(self, blob: Blob) -> bytes:
+        """Return the bytes of an object. Raises OSError for one that is not there."""
+        with self._lock:
+            try:
+                return self._read(blob)
+            except (OSError, ValueError) as error:
+                self._end()
+                raise OSError(f"the object {blob.id} cannot be read") from error
+
+    def close(self) -> None:
+        """End the process; a later read starts another one."""
+        with self._lock:
+            self._end()
+
+    def _read(self, blob: Blob) -> bytes:
+        if self._process is None:
+            self._process = start_git(self._folder, "cat-file", "--batch")
+        requests, answers = self._process.stdin, self._process.stdout
+        assert requests is not None and answers is not None  # pipes
+        requests.write(f"{blob.id}\n".encode())
+        requests.flush()
+        head = answers.readline().split()
+        if len(head) != 3 or head[1] != b"blob" or int(head[2]) != blob.size:
+            raise ValueError(head)
+        content = answers.read(blob.size + 1)[:-1]
+        if len(content) != blob.size:
+            raise ValueError(head)
+        return content
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            with suppress(OSError), process:
+                pass
+
+
+@lru_cache(maxsize=16)
+def _objects(folder: str) -> _Objects:
+    return _Objects(folder)

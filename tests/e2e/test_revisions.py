@@ -1,0 +1,352 @@
+"""A branch, tag or commit is a project of its own, read from the object store; the repository stays as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from hashlib import sha1
+from pathlib import Path
+from zlib import compress
+
+import pytest
+from evals.branches import made, make_repository
+from tests.waiting import LONG_S
+
+from codefathom import Engine
+from codefathom.cli import main
+from codefathom.errors import SourceError, UsageError
+from codefathom.types import SearchResult
+
+SHOP = Path(__file__).parents[1] / "repos" / "shop"
+QUESTIONS = ("retry with backoff", "how is the price of an order made", "@@authenticate")
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("cache", "state"):
+        monkeypatch.setenv(f"FATHOM_{name.upper()}_DIR", str(tmp_path / name))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    (tmp_path / "gitconfig").write_text("[user]\n\tname = Ann\n\temail = ann@example.org\n")
+
+
+def git(folder: Path, *words: str, text: bytes = b"") -> str:
+    run = subprocess.run(
+        ["git", "-C", str(folder), *words], input=text, capture_output=True, timeout=LONG_S, check=True
+    )
+    return run.stdout.decode().strip()
+
+
+def commit(repository: Path, message: str = "a change") -> str:
+    git(repository, "add", "--all")
+    git(repository, "commit", "-q", "-m", message)
+    return git(repository, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with the tag v1; on main, `retry.go` is gone since."""
+    root = tmp_path / "shop"
+    shutil.copytree(SHOP, root, ignore=shutil.ignore_patterns(".fathom"))
+    git(root, "init", "-q", "-b", "main")
+    commit(root)
+    git(root, "tag", "v1")
+    (root / "api" / "handlers" / "retry.go").unlink()
+    commit(root)
+    return root
+
+
+def ask(folder: Path, question: str, revision: str = "") -> SearchResult:
+    with Engine.open(str(folder), revision=revision) as engine:
+        return engine.search(question)
+
+
+def paths(folder: Path, revision: str = "") -> set[str]:
+    with Engine.open(str(folder), revision=revision) as engine:
+        engine.index()
+        return {file.path for file in engine.files.listed()}
+
+
+def hits(result: SearchResult) -> list[tuple[object, ...]]:
+    return [
+        (hit.chunk.path, hit.line, hit.chunk.start_line, hit.chunk.text, round(hit.score, 9), hit.stale)
+        for hit in result.hits
+    ]
+
+
+def everything(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Return the bytes and the time stamp of each file, and the time stamps of the folders."""
+    return {
+        str(path): (path.read_bytes() if path.is_file() else b"", path.lstat().st_mtime_ns)
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+@pytest.mark.parametrize("name", ["v1", "old", "main~1", "the whole hash", "a short hash"])
+def test_a_revision_answers_as_a_checkout_of_it(name: str, repository: Path, tmp_path: Path) -> None:
+    git(repository, "branch", "old", "v1")
+    whole = git(repository, "rev-parse", "v1")
+    name = {"the whole hash": whole, "a short hash": whole[:9]}.get(name, name)
+    checkout = tmp_path / "elsewhere" / "shop"
+    git(repository, "worktree", "add", "-q", "--detach", str(checkout), "v1")
+
+    before = everything(repository)
+    for question in QUESTIONS:
+        revised = ask(repository, question, name)
+        assert hits(revised) == hits(ask(checkout, question))
+        assert not revised.stale
+    assert everything(repository) == before
+
+
+def test_names_of_one_commit_share_an_index(repository: Path) -> None:
+    whole = git(repository, "rev-parse", "v1")
+    places = []
+    for name in ("v1", whole, whole[:9], "main~1"):
+        with Engine.open(str(repository), revision=name) as engine:
+            places.append(engine.index_dir)
+    assert len(set(places)) == 1
+    assert not places[0].startswith(str(repository))
+
+
+def test_a_deleted_file_is_in_the_old_revision(repository: Path) -> None:
+    assert "api/handlers/retry.go" not in paths(repository, "main")
+    assert ask(repository, "retry with backoff", "v1").hits[0].chunk.path == "api/handlers/retry.go"
+    assert not (repository / ".fathom").exists()
+
+
+def test_what_is_not_committed_is_not_in_a_revision(repository: Path) -> None:
+    (repository / "new.py").write_text("def not_committed():\n    pass\n")
+    assert "new.py" in paths(repository)
+    assert "new.py" not in paths(repository, "HEAD")
+
+
+def test_a_branch_that_moves_is_followed(repository: Path) -> None:
+    with Engine.open(str(repository), revision="main") as engine:
+        first = engine.index()
+        (repository / "added.py").write_text("def heliotrope_price():\n    return 17\n")
+        commit(repository)
+        second = engine.index()
+        assert second.added == ("added.py",)
+        assert second.n_unchanged == len(first.added)
+        assert engine.search("heliotrope_price").hits[0].chunk.path == "added.py"
+    assert not {"added.py"} & paths(repository, "main~1")
+
+
+def test_a_folder_of_a_repository_is_read_alone(repository: Path) -> None:
+    (repository / "api" / "fathom.toml").touch()
+    assert paths(repository / "api", "v1") == {
+        path.removeprefix("api/") for path in paths(repository, "v1") if path.startswith("api/")
+    }
+
+
+def test_a_bare_repository_is_read_at_its_head(
+    repository: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bare = tmp_path / "shop.git"
+    git(tmp_path, "clone", "-q", "--bare", str(repository), str(bare))
+    before = everything(bare)
+    assert paths(bare) == paths(repository, "main")
+    assert main(["search", "-C", str(bare), "price"]) == 0
+    assert "HEAD is read" in capfd.readouterr().err
+    assert main(["search", "-C", str(bare), "--rev", "v1", "--format", "path", "retry with backoff"]) == 0
+    assert capfd.readouterr().out.startswith("api/handlers/retry.go:")
+    assert everything(bare) == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("index",),
+        ("search", "retry with backoff"),
+        ("context", "retry with backoff"),
+        ("ask", "retry with backoff"),
+        ("symbols", "--path", "api/handlers"),
+        ("related", "api/handlers/retry.go"),
+        ("files", "api/handlers"),
+        ("search", "--dir", "api/handlers", "--", "backoff"),
+        ("search", "--file", "api/handlers", "--", "backoff"),
+    ],
+)
+def test_commands_read_a_revision(words: tuple[str, ...], repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([words[0], "-C", str(repository), "--rev", "v1", *words[1:]]) in ({0, 1} if "related" in words else {0})
+    if words[0] not in {"index", "related"}:
+        assert "retry.go" in capfd.readouterr().out
+
+
+def test_the_status_names_the_revision(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "-C", str(repository), "--rev", "v1", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["revision"] == "v1"
+
+
+@pytest.mark.parametrize(
+    "words", [("index", "--watch"), ("index", "--only", "README.md"), ("search", "-p", "shop", "price")]
+)
+def test_what_has_no_sense_for_a_revision_is_refused(
+    words: tuple[str, ...], repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main([words[0], "-C", str(repository), "--rev", "v1", *words[1:]]) == 2
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["--all", "-h", "--output=/tmp/x", "no-such", "v1:README.md", "a\nb", "a\0b", "../../etc", "v1..main", "x" * 2_000],
+)
+def test_hostile_names_are_refused(name: str, repository: Path) -> None:
+    before = everything(repository)
+    with pytest.raises((SourceError, UsageError)):
+        Engine.open(str(repository), revision=name)
+    assert everything(repository) == before
+
+
+def test_the_configuration_of_a_repository_runs_nothing(repository: Path, tmp_path: Path) -> None:
+    trap = tmp_path / "trap.sh"
+    proof = tmp_path / "it-ran"
+    trap.write_text(f"#!/bin/sh\ntouch {proof}\nexit 1\n")
+    trap.chmod(0o755)
+    (repository / ".gitattributes").write_text("* filter=trap diff=trap\n")
+    commit(repository)
+    for key, value in {
+        "core.fsmonitor": str(trap),
+        "core.pager": str(trap),
+        "core.sshCommand": str(trap),
+        "core.hooksPath": str(tmp_path),
+        "core.alternateRefsCommand": str(trap),
+        "filter.trap.smudge": str(trap),
+        "filter.trap.clean": str(trap),
+        "filter.trap.process": str(trap),
+        "filter.trap.required": "true",
+        "diff.trap.textconv": str(trap),
+        "diff.external": str(trap),
+        "alias.ls-tree": f"!{trap}",
+        "alias.cat-file": f"!{trap}",
+        "credential.helper": f"!{trap}",
+        "uploadpack.packObjectsHook": str(trap),
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+        "remote.origin.url": f"ext::{trap}",
+        "remote.origin.uploadpack": str(trap),
+        "protocol.ext.allow": "always",
+        "protocol.allow": "always",
+    }.items():
+        git(repository, "config", key, value)
+    for name in ("post-checkout", "reference-transaction", "post-index-change"):
+        shutil.copy(trap, repository / ".git" / "hooks" / name)
+    missing = git(repository, "rev-parse", "v1:README.md")  # as in a partial clone
+    (repository / ".git" / "objects" / missing[:2] / missing[2:]).unlink()
+    before = everything(repository)
+    with Engine.open(str(repository), revision="v1") as engine:
+        report = engine.index()
+        assert [item.path for item in report.failures] == ["README.md"]
+        assert engine.search("retry with backoff").hits[0].chunk.path == "api/handlers/retry.go"
+    assert not proof.exists()
+    assert everything(repository) == before
+
+    plain = ["git", "-C", str(repository), "cat-file", "-p", missing]
+    subprocess.run(plain, check=False, timeout=LONG_S, capture_output=True, stdin=subprocess.DEVNULL)
+    assert proof.exists()  # plain git does run the trap
+
+
+def test_hostile_paths_of_a_commit_are_left_out(repository: Path) -> None:
+    blob = git(repository, "rev-parse", "v1:README.md")
+    names = [b"..", b".git", b"../../outside.md", b"/etc/passwd", b"a\\b.md", b"new\nline.md", b"\xff.md", b"good.md"]
+    content = b"".join(b"100644 " + name + b"\0" + bytes.fromhex(blob) for name in sorted(names))
+    content += b"120000 link\0" + bytes.fromhex(blob)
+    content += b"160000 module\0" + bytes.fromhex(git(repository, "rev-parse", "v1"))
+    tree = written(repository, b"tree", content)
+    hostile = git(repository, "commit-tree", "-m", "hostile", tree)
+
+    before = everything(repository.parent)
+    with Engine.open(str(repository), revision=hostile) as engine:
+        report = engine.index()
+        skipped = {item.path: item.reason for item in engine.status().skipped}
+        listed = {file.path for file in engine.files.listed()}
+    assert {"good.md", "new\nline.md"} <= listed <= {"good.md", "new\nline.md", "a\\b.md"}
+    assert not report.failures
+    assert skipped["link"] == "symlink"
+    assert skipped["module"] == "submodule"
+    assert {"..", ".git", "../../outside.md", "/etc/passwd"} <= set(skipped)
+    kept = {path: stamp for path, stamp in everything(repository.parent).items() if path in before}
+    assert {path for path in before if "shop" in path and kept[path] != before[path]} == set()
+
+
+def written(repository: Path, kind: bytes, content: bytes) -> str:
+    """Write an object as git would not: nothing in it is checked."""
+    data = kind + b" %d\0" % len(content) + content
+    name = sha1(data, usedforsecurity=False).hexdigest()
+    folder = repository / ".git" / "objects" / name[:2]
+    folder.mkdir(exist_ok=True)
+    (folder / name[2:]).write_bytes(compress(data))
+    return name
+
+
+def test_a_submodule_belongs_to_the_folder_and_not_to_the_revision(repository: Path, tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    git(library, "init", "-q", "-b", "main")
+    (library / "helper.py").write_text("def of_the_library():\n    return 1\n")
+    commit(library)
+    git(repository, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), "libs/library")
+    commit(repository)
+    assert "libs/library/helper.py" in paths(repository)
+    with Engine.open(str(repository), revision="HEAD") as engine:
+        engine.index()
+        assert ("libs/library", "submodule") in {(item.path, item.reason) for item in engine.status().skipped}
+        assert not any(file.path.startswith("libs/") for file in engine.files.listed())
+    assert paths(repository / "libs" / "library", "HEAD") == {"helper.py"}
+
+
+def test_files_outside_a_sparse_checkout_are_in_the_revision(repository: Path) -> None:
+    whole = paths(repository)
+    git(repository, "sparse-checkout", "set", "--no-cone", "/shop/")
+    tracked = paths(repository, "HEAD")
+    assert paths(repository) & tracked == {path for path in tracked if path.startswith("shop/")}
+    assert tracked == whole & {*git(repository, "ls-files").split("\n")}
+
+
+def test_without_git_the_message_says_so(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", os.devnull)
+    with pytest.raises(SourceError, match="git is not in the PATH"):
+        Engine.open(str(repository), revision="v1")
+
+
+def test_a_folder_without_a_repository_is_told(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    with pytest.raises(SourceError, match="no git repository"):
+        Engine.open(str(tmp_path / "plain"), revision="main")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_a_repository_of_another_user_is_refused_with_the_way_out(repository: Path) -> None:
+    for path in (repository, repository / ".git"):
+        os.chown(path, 12_345, 12_345)
+    with pytest.raises(SourceError, match="another user") as error:
+        Engine.open(str(repository), revision="v1")
+    assert "safe.directory" in error.value.hint
+
+
+def test_a_switch_embeds_only_what_was_never_seen(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "many", 320, 8)
+    cache = tmp_path / "cache"
+
+    def indexed(revision: str = "") -> tuple[int, int, int]:
+        n_parsed, n_vectors = made(cache)
+        with Engine.open(str(root), revision=revision) as engine:
+            report = engine.index()
+        return len(report.added) + len(report.changed), made(cache)[0] - n_parsed, made(cache)[1] - n_vectors
+
+    assert indexed()[:2] == (320, 320)
+    git(root, "switch", "-q", "feature")
+    n_files, n_parsed, n_vectors = indexed()
+    assert (n_files, n_parsed) == (8, 8)
+    assert 8 <= n_vectors <= 16
+    git(root, "switch", "-q", "main")
+    assert indexed() == (8, 0, 0)
+    assert indexed("feature") == (8, 0, 0)  # it begins with the index of the folder
+    assert indexed("main")[1:] == (0, 0)
+    assert indexed("main") == (0, 0, 0)
