@@ -442,6 +442,13 @@ def serve(options: ServeOptions, face: Face) -> int:
     return run(options, face)
 
 
+def mcp(options: PlainOptions, face: Face) -> int:
+    """Answer a coding agent until stdin ends."""
+    from codefathom.cli.commands.mcp_command import run
+
+    return run(options, face)
+
+
 RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "index": index,
     "search": search,
@@ -457,6 +464,7 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "export": export,
     "import": import_,
     "serve": serve,
+    "mcp": mcp,
     "projects": projects,
     "backup": backup,
     "restore": restore,
