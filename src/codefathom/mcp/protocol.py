@@ -17,7 +17,7 @@ _TTL_MS = 3_600_000
 Json = Mapping[str, Any]
 
 
-class Message(NamedTuple):
+class ToolMessage(NamedTuple):
     """A request, or a notification where it has no `key`."""
 
     method: str
@@ -32,7 +32,7 @@ class Message(NamedTuple):
         return version if isinstance(version, str) else ""
 
 
-def read_message(line: bytes) -> Message | Json | None:
+def read_message(line: bytes) -> ToolMessage | Json | None:
     """Return the message of a line, the response to one that is none, or None for an answer to a server."""
     try:
         value = json.loads(line)
@@ -40,19 +40,12 @@ def read_message(line: bytes) -> Message | Json | None:
         return failure(None, PARSE_ERROR, "the line is not JSON")
     if not isinstance(value, dict):
         return failure(None, INVALID_REQUEST, "send one JSON object a line; batches are not supported")
-    key, method, params = value.get("id"), value.get("method"), value.get("params", {})
     if "method" not in value and ("result" in value or "error" in value):
         return None
-    if isinstance(key, bool) or not isinstance(key, str | int | None):
-        return failure(None, INVALID_REQUEST, "id must be a text or a whole number")
-    if value.get("jsonrpc") != "2.0" or not isinstance(method, str):
-        return failure(key, INVALID_REQUEST, 'a request needs "jsonrpc": "2.0" and a method')
-    if not isinstance(params, dict):
-        return failure(key, INVALID_PARAMS, "params must be a JSON object")
-    return Message(method, params, key)
+    return _checked(value)
 
 
-def answer(message: Message, tools: Sequence[Json], version: str) -> Json:
+def answer(message: ToolMessage, tools: Sequence[Json], version: str) -> Json:
     """Return the response to any request but a call of a tool."""
     if message.version and message.version != STATELESS:
         supported = {"supported": [STATELESS], "requested": message.version}
@@ -72,7 +65,7 @@ def answer(message: Message, tools: Sequence[Json], version: str) -> Json:
     return failure(message.key, UNKNOWN_METHOD, "there is no such method")
 
 
-def success(message: Message, result: Json) -> Json:
+def success(message: ToolMessage, result: Json) -> Json:
     """Return the response with a result."""
     kind = {"resultType": "complete"} if message.version else {}
     return {"jsonrpc": "2.0", "id": message.key, "result": {**kind, **result}}
@@ -82,6 +75,17 @@ def failure(key: str | int | None, code: int, text: str, details: Json | None = 
     """Return the response with an error of the protocol."""
     error = {"code": code, "message": text, **({"data": details} if details else {})}
     return {"jsonrpc": "2.0", "id": key, "error": error}
+
+
+def _checked(value: Json) -> ToolMessage | Json:
+    key, method, params = value.get("id"), value.get("method"), value.get("params", {})
+    if isinstance(key, bool) or not isinstance(key, str | int | None):
+        return failure(None, INVALID_REQUEST, "id must be a text or a whole number")
+    if value.get("jsonrpc") != "2.0" or not isinstance(method, str):
+        return failure(key, INVALID_REQUEST, 'a request needs "jsonrpc": "2.0" and a method')
+    if not isinstance(params, dict):
+        return failure(key, INVALID_PARAMS, "params must be a JSON object")
+    return ToolMessage(method, params, key)
 
 
 _CACHE: Json = {"ttlMs": _TTL_MS, "cacheScope": "public"}

@@ -1,4 +1,4 @@
-"""The loop of `fathom mcp`: lines in, lines out; calls of tools run in threads, so that a ping is answered meanwhile."""
+"""The loop of `fathom mcp`: lines in, lines out; tools run in threads, so that a ping is answered meanwhile."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from codefathom.mcp.protocol import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     Json,
-    Message,
+    ToolMessage,
     answer,
     failure,
     read_message,
@@ -32,7 +32,7 @@ class StdioLoop:
         self._call = call
         self._write = write
         self._lock = Lock()
-        self._waiting: SimpleQueue[Message | None] = SimpleQueue()
+        self._waiting: SimpleQueue[ToolMessage | None] = SimpleQueue()
         self._under_way: set[str | int] = set()
 
     def run(self, lines: Iterable[bytes]) -> None:
@@ -48,8 +48,8 @@ class StdioLoop:
         for thread in threads:
             thread.join()
 
-    def _take(self, message: Message | Json | None) -> None:
-        if not isinstance(message, Message):
+    def _take(self, message: ToolMessage | Json | None) -> None:
+        if not isinstance(message, ToolMessage):
             if message is not None:
                 self._send(message)
         elif message.key is None:
@@ -59,7 +59,7 @@ class StdioLoop:
         else:
             self._send(answer(message, TOOLS, __version__))
 
-    def _begin(self, message: Message, key: str | int) -> None:
+    def _begin(self, message: ToolMessage, key: str | int) -> None:
         name, arguments = message.params.get("name"), message.params.get("arguments") or {}
         if name not in {tool["name"] for tool in TOOLS} or not isinstance(arguments, Mapping):
             text = "tools/call needs the name of a tool of tools/list, and its arguments as an object"
@@ -69,7 +69,7 @@ class StdioLoop:
             self._under_way.add(key)
         self._waiting.put(message)
 
-    def _take_notification(self, message: Message) -> None:
+    def _take_notification(self, message: ToolMessage) -> None:
         key = message.params.get("requestId")
         if message.method == "notifications/cancelled" and isinstance(key, str | int):
             with self._lock:
@@ -88,7 +88,7 @@ class StdioLoop:
                 if is_wanted:
                     self._send(response)
 
-    def _response(self, message: Message) -> Json:
+    def _response(self, message: ToolMessage) -> Json:
         try:
             return success(message, self._call(message.params["name"], message.params.get("arguments") or {}))
         except Exception as error:  # the last resort: no request may end the session

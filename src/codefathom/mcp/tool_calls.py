@@ -110,7 +110,7 @@ class ToolCalls:
         start = _number(arguments, "start_line", 1, 1, 9_999_999)
         end = _number(arguments, "end_line", 0, 0, 9_999_999)
         engine.refresh()
-        text = engine.files().lines(path, start, end).text
+        text = engine.files.lines(path, start, end).text
         lines = [_cut(line, most // 4) for line in text.removesuffix("\n").split("\n")]
         kept = len(lines)
         while kept and not _fits(_lines_result(path, lines, start, kept), most):
