@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tests.waiting import Started
+from tests.waiting import LONG_S, Started
 
+import codefathom
 from codefathom.answer.tokens import estimate
 from codefathom.engine import Engine
 from codefathom.mcp.tool_list import TOOLS
@@ -93,10 +96,11 @@ def test_garbage_and_mistakes_end_nothing(indexed: Path) -> None:
         call(5, "read", path="../secret"),
         call(6, "search", query="price", max_tokens=10**9),
         request(7, "ping"),
+        call(8, "search", query="price", limits=3),
     )
     assert found[1]["error"]["code"] == -32601
     assert found[2]["error"]["code"] == -32602
-    assert all(found[key]["result"]["isError"] for key in (3, 4, 5, 6))
+    assert all(found[key]["result"]["isError"] for key in (3, 4, 5, 6, 8))
     assert "semantic" in found[4]["result"]["content"][0]["text"]
     assert found[7]["result"] == {}
 
@@ -123,3 +127,34 @@ def test_text_of_a_file_cannot_end_its_fence(indexed: Path) -> None:
     text = found[1]["result"]["content"][0]["text"]
     assert text.count("`````\n") == 1
     assert text.endswith("\n`````")
+
+
+def test_the_client_of_the_sdk_agrees_in_both_eras(indexed: Path) -> None:
+    mcp = pytest.importorskip("mcp")
+    from mcp.client.stdio import stdio_client
+
+    ours = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    source = str(Path(codefathom.__file__).parents[1])
+    words = ["-m", "codefathom", "mcp"]
+    place = mcp.StdioServerParameters(
+        command=sys.executable, args=words, cwd=indexed, env={**ours, "PYTHONPATH": source}
+    )
+
+    async def old_era() -> None:
+        async with stdio_client(place) as (reader, writer), mcp.ClientSession(reader, writer) as session:
+            assert (await session.initialize()).protocol_version == "2025-11-25"
+            await check(session)
+
+    async def new_era() -> None:
+        async with mcp.Client(stdio_client(place)) as client:
+            assert client.protocol_version == "2026-07-28"
+            await check(client)
+
+    async def check(client) -> None:  # the SDK compares each result with the schemas
+        assert [tool.name for tool in (await client.list_tools()).tools] == [tool["name"] for tool in TOOLS]
+        assert (await client.call_tool("search", {"query": "price"})).structured_content["hits"]
+        assert not (await client.call_tool("read", {"path": "README.md"})).is_error
+        assert not (await client.call_tool("related", {"target": "README.md"})).is_error
+
+    asyncio.run(asyncio.wait_for(old_era(), LONG_S))
+    asyncio.run(asyncio.wait_for(new_era(), LONG_S))

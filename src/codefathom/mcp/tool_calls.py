@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from codefathom.answer.tokens import estimate
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
+from codefathom.mcp.tool_list import TOOLS
 from codefathom.types import Hit, Mode, Progress, SearchResult
 
 _LEAST_TOKENS, _USUAL_TOKENS, _MOST_TOKENS = 200, 2_000, 20_000
@@ -21,10 +22,12 @@ _MODES: Mapping[str, Mode] = {
     "symbol": "symbol",
     "regex": "regex",
 }
+_ALIASES = ("question", "file_path")  # as in the tools of our own agent
 _WEAK = "Most likely nothing here answers this."
 _INDEXING = "The index is being made, {done} of {total} files so far. Ask again soon, or use grep until then."
 _FIRST_WAIT_S = 2.0
 _LAST_WAIT_S = 30.0  # for a batch of files to be written
+_ERROR_CHARS = 300
 _SHOWN_LINES, _LINES_BEFORE, _SHOWN_CHARS = 10, 2, 200
 
 
@@ -51,11 +54,15 @@ class ToolCalls:
         """Return the result of a tool; a mistake is a result too, and names the remedy."""
         run = {"search": self._search, "read": self._read, "related": self._related}[name]
         try:
+            _refuse_unknown(name, arguments)
             most = _number(arguments, "max_tokens", _USUAL_TOKENS, _LEAST_TOKENS, _MOST_TOKENS)
             engine = self._ready_engine()
             return _indexing(self._step) if engine is None else run(engine, arguments, most)
         except FathomError as error:
-            return _result(f"{error}{'. Remedy: ' if error.hint else ''}{error.hint}", {}, is_error=True)
+            text = (
+                f"{_cut(str(error), _ERROR_CHARS)}{'. Remedy: ' if error.hint else ''}{_cut(error.hint, _ERROR_CHARS)}"
+            )
+            return _result(text, {}, is_error=True)
 
     def close(self) -> None:
         """End a first index that is being made, and close the project."""
@@ -135,9 +142,10 @@ class _Answer(NamedTuple):
 
 def _packed(answer: _Answer, most: int, start: int) -> Mapping[str, Any]:
     """Return as many parts, from the first on, as both forms of the answer can show within the budget."""
-    n = len(answer.parts)
-    while n > 0 and not _fits(_packed_first(answer, n, start), most):
-        n -= 1
+    n, high = 0, len(answer.parts)
+    while n < high:
+        middle = (n + high + 1) // 2
+        n, high = (middle, high) if _fits(_packed_first(answer, middle, start), most) else (n, middle - 1)
     if answer.parts and not n and "text" in answer.parts[0].shape:  # the best one by its place alone
         first = answer.parts[0]
         shape = {key: value for key, value in first.shape.items() if key != "text"}
@@ -173,7 +181,8 @@ def _indexing(step: Progress) -> Mapping[str, Any]:
 
 def _head(result: SearchResult) -> _Part:
     note = _WEAK if result.weak else "" if result.hits else f"Nothing found. {result.suggestion}"
-    text = f"confidence {result.confidence:.2f}. {note}".strip()
+    limits = _cut(" ".join(result.degraded), _ERROR_CHARS)
+    text = f"confidence {result.confidence:.2f}. {note} {limits}".strip()
     return _Part(text, {"confidence": round(result.confidence, 4), "weak": result.weak})
 
 
@@ -213,6 +222,13 @@ def _fenced(code: str) -> str:
     while fence in code:
         fence += "`"
     return f"{fence}\n{code.rstrip()}\n{fence}"
+
+
+def _refuse_unknown(tool: str, arguments: Mapping[str, Any]) -> None:
+    allowed = next(tuple(one["inputSchema"]["properties"]) for one in TOOLS if one["name"] == tool)
+    for name in arguments:
+        if name not in (*allowed, *_ALIASES):
+            raise UsageError(f"{tool} has no argument {name[:80]!r}", hint=f"it takes {', '.join(allowed)}")
 
 
 def _text(arguments: Mapping[str, Any], *names: str) -> str:
