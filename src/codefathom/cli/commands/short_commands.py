@@ -442,11 +442,11 @@ def serve(options: ServeOptions, face: Face) -> int:
     return run(options, face)
 
 
-def mcp(options: PlainOptions, face: Face) -> int:
+def mcp(options: PlainOptions, _: Face) -> int:
     """Answer a coding agent until stdin ends."""
     from codefathom.cli.commands.mcp_command import run
 
-    return run(options, face)
+    return run(options)
 
 
 RUN: Mapping[str, Callable[[Any, Face], int]] = {
