@@ -54,6 +54,10 @@ def _run(words: Sequence[str]) -> int:
         text = command_help(parsed.command, width) if parsed.command else overview(width)
         Output(sys.stdout, os.environ).write(text)
         return 0
+    if parsed.command == "mcp":  # by itself, so that it answers before the engine is imported
+        from codefathom.cli.commands.mcp_command import run
+
+        return run(parsed.options)
     from codefathom.cli.commands.short_commands import RUN
     from codefathom.cli.face import Face
 

@@ -660,6 +660,7 @@ COMMANDS = (
         ServeOptions,
         ("fathom serve", "fathom serve ~/code/shop --port 9000", "fathom serve --new-token team"),
     ),
+    Command("mcp", "answer a coding agent on stdin and stdout (Model Context Protocol)", (), (), PlainOptions),
     Command(
         "completion",
         "print a script that completes commands and options in a shell",

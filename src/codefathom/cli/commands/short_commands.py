@@ -452,6 +452,13 @@ def serve(options: ServeOptions, face: Face) -> int:
     return run(options, face)
 
 
+def mcp(options: PlainOptions, _: Face) -> int:
+    """Answer a coding agent until stdin ends."""
+    from codefathom.cli.commands.mcp_command import run
+
+    return run(options)
+
+
 RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "index": index,
     "search": search,
@@ -467,6 +474,7 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "export": export,
     "import": import_,
     "serve": serve,
+    "mcp": mcp,
     "projects": projects,
     "backup": backup,
     "restore": restore,

@@ -1,0 +1,104 @@
+"""Messages of the Model Context Protocol: JSON-RPC 2.0, one JSON value a line, in both of its eras. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
+UNSUPPORTED_VERSION = -32022
+STATELESS = "2026-07-28"
+HANDSHAKE_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+_SERVER_KEY = "io.modelcontextprotocol/serverInfo"
+_TTL_MS = 3_600_000
+
+Json = Mapping[str, Any]
+
+
+class ToolMessage(NamedTuple):
+    """A request, or a notification where it has no `key`."""
+
+    method: str
+    params: Json
+    key: str | int | None = None
+
+    @property
+    def version(self) -> str:
+        """The version of the protocol that the message names itself; "" in the older era."""
+        meta = self.params.get("_meta")
+        version = meta.get(VERSION_KEY, "") if isinstance(meta, Mapping) else ""
+        return version if isinstance(version, str) else ""
+
+
+def read_message(line: bytes) -> ToolMessage | Json | None:
+    """Return the message of a line, the response to one that is none, or None for an answer to a server."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return failure(None, PARSE_ERROR, "the line is not JSON")
+    if not isinstance(value, dict):
+        return failure(None, INVALID_REQUEST, "send one JSON object a line; batches are not supported")
+    if "method" not in value and ("result" in value or "error" in value):
+        return None
+    return _checked(value)
+
+
+def answer(message: ToolMessage, tools: Sequence[Json], version: str) -> Json:
+    """Return the response to any request but a call of a tool."""
+    if message.version and message.version != STATELESS:
+        supported = {"supported": [STATELESS], "requested": message.version}
+        return failure(message.key, UNSUPPORTED_VERSION, "unsupported protocol version", supported)
+    server = {"name": "codefathom", "version": version}
+    if message.method == "initialize":
+        return success(message, _handshake(message.params, server))
+    if message.method == "server/discover":
+        versions = [STATELESS, *HANDSHAKE_VERSIONS]
+        capabilities = {"supportedVersions": versions, "capabilities": {"tools": {}}, "instructions": _INSTRUCTIONS}
+        meta = {"serverInfo": server, "_meta": {_SERVER_KEY: server}}
+        return success(message, {"resultType": "complete", **capabilities, **_CACHE, **meta})
+    if message.method == "ping":
+        return success(message, {})
+    if message.method == "tools/list":
+        return success(message, {"tools": tools, **(_CACHE if message.version else {})})
+    return failure(message.key, UNKNOWN_METHOD, "there is no such method")
+
+
+def success(message: ToolMessage, result: Json) -> Json:
+    """Return the response with a result."""
+    kind = {"resultType": "complete"} if message.version else {}
+    return {"jsonrpc": "2.0", "id": message.key, "result": {**kind, **result}}
+
+
+def failure(key: str | int | None, code: int, text: str, details: Json | None = None) -> Json:
+    """Return the response with an error of the protocol."""
+    error = {"code": code, "message": text, **({"data": details} if details else {})}
+    return {"jsonrpc": "2.0", "id": key, "error": error}
+
+
+def _checked(value: Json) -> ToolMessage | Json:
+    key, method, params = value.get("id"), value.get("method"), value.get("params", {})
+    if isinstance(key, bool) or not isinstance(key, str | int | None):
+        return failure(None, INVALID_REQUEST, "id must be a text or a whole number")
+    if value.get("jsonrpc") != "2.0" or not isinstance(method, str):
+        return failure(key, INVALID_REQUEST, 'a request needs "jsonrpc": "2.0" and a method')
+    if not isinstance(params, dict):
+        return failure(key, INVALID_PARAMS, "params must be a JSON object")
+    return ToolMessage(method, params, key)
+
+
+_CACHE: Json = {"ttlMs": _TTL_MS, "cacheScope": "public"}
+_INSTRUCTIONS = "Search this project by meaning, words and names. For all places of one exact text, use grep."
+
+
+def _handshake(params: Json, server: Json) -> Json:
+    wished = params.get("protocolVersion")
+    version = wished if wished in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
+    capabilities = {"tools": {"listChanged": False}}
+    return {
+        "protocolVersion": version,
+        "capabilities": capabilities,
+        "serverInfo": server,
+        "instructions": _INSTRUCTIONS,
+    }
