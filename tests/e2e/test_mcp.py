@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +104,44 @@ def test_garbage_and_mistakes_end_nothing(indexed: Path) -> None:
     assert all(found[key]["result"]["isError"] for key in (3, 4, 5, 6, 8))
     assert "semantic" in found[4]["result"]["content"][0]["text"]
     assert found[7]["result"] == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "paths"),
+    [
+        ({"query": "cents", "paths": ["web"]}, r"web/"),
+        ({"query": "cents", "paths": ["shop/pricing.py", "web/src/"]}, r"shop/pricing\.py|web/src/"),
+        ({"query": "cents", "paths": ["**/*.ts"]}, r".*\.ts"),
+        ({"question": "cents", "directoryFilter": "./web/", "top_k": 2, "minScore": 0.0}, r"web/"),
+        ({"question": "cents", "languageFilter": ["typescript"], "index_type": "function"}, r".*\.ts"),
+        ({"query": "cents", "paths": ["nowhere"]}, r"none"),
+        ({"query": "cents", "paths": ["."]}, r""),
+    ],
+)
+def test_a_search_is_kept_to_paths_and_languages(indexed: Path, arguments: dict, paths: str) -> None:
+    result = answers(indexed, call(1, "search", **arguments))[1]["result"]
+    assert not result["isError"], result
+    hits = result["structuredContent"]["hits"]
+    assert bool(hits) is (paths != "none")
+    assert all(re.match(paths, hit["path"]) for hit in hits)
+    assert len(hits) <= arguments.get("top_k", 100)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"query": "x", "maxResults": 0}, "limit cannot be '0'"),
+        ({"query": "x", "minScore": "high"}, "min_score cannot be 'high'"),
+        ({"query": "x", "paths": [1]}, "paths is not a list of texts"),
+        ({"query": "x", "index_type": "klass"}, "choose one of file, function, symbol, chunk"),
+        ({"query": "x", "languageFilter": "klingon"}, "no language is called 'klingon'"),
+        ({"query": " "}, "query is missing"),
+    ],
+)
+def test_a_wrong_value_is_explained(indexed: Path, arguments: dict, said: str) -> None:
+    result = answers(indexed, call(1, "search", **arguments))[1]["result"]
+    assert result["isError"]
+    assert said in result["content"][0]["text"]
 
 
 def test_fifty_calls_at_once_keep_their_budgets(indexed: Path) -> None:

@@ -39,12 +39,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> int:
-    from codefathom.cli.arguments import parse
-
-    parsed = parse(words)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # not when a program has put its own stream there
             stream.reconfigure(errors="backslashreplace")
+    if words == ["mcp"]:  # before the options are imported: a host waits for the list of tools
+        from codefathom.cli.commands.mcp_command import run
+
+        return run()
+    from codefathom.cli.arguments import parse
+
+    parsed = parse(words)
     if parsed.wants_help:
         from codefathom.cli.display.output import Output
         from codefathom.cli.display.terminal import columns
@@ -54,10 +58,10 @@ def _run(words: Sequence[str]) -> int:
         text = command_help(parsed.command, width) if parsed.command else overview(width)
         Output(sys.stdout, os.environ).write(text)
         return 0
-    if parsed.command == "mcp":  # by itself, so that it answers before the engine is imported
+    if parsed.command == "mcp":
         from codefathom.cli.commands.mcp_command import run
 
-        return run(parsed.options)
+        return run(parsed.options.common)
     from codefathom.cli.commands.short_commands import RUN
     from codefathom.cli.face import Face
 

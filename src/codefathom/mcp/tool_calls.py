@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from threading import Event, Lock, Thread
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from codefathom.answer.tokens import estimate
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.mcp.tool_list import TOOLS
-from codefathom.types import Hit, Mode, Progress, SearchResult
+from codefathom.search.filter.filter_options import as_spelled, folder_of, is_glob, one_of
+from codefathom.stores.conditions import combine
+from codefathom.types import Filter, FilterGroup, Hit, Level, Mode, Progress, SearchResult, Where
+
+_T = TypeVar("_T")
 
 _LEAST_TOKENS, _USUAL_TOKENS, _MOST_TOKENS = 200, 2_000, 20_000
 _MOST_HITS, _WEAK_HITS, _PAGE = 100, 3, 20
@@ -22,7 +27,22 @@ _MODES: Mapping[str, Mode] = {
     "symbol": "symbol",
     "regex": "regex",
 }
-_ALIASES = ("question", "file_path")  # as in the tools of our own agent
+# Names that other tools of this kind use → ours. What is not in the list of tools is understood, too.
+_ALIASES: Mapping[str, Mapping[str, str]] = {
+    "search": {
+        "question": "query",
+        "index_type": "level",
+        "directory_filter": "paths",
+        "language_filter": "languages",
+        "top_k": "limit",
+        "max_results": "limit",
+    },
+    "read": {"file_path": "path"},
+    "related": {"path": "target"},
+}
+_UNLISTED = ("level", "languages", "limit", "min_score")
+_LEVELS: Mapping[str, Level] = {"file": "file", "function": "symbol", "symbol": "symbol", "chunk": "chunk"}
+_MOST_VALUES = 100  # of one list
 _WEAK = "Most likely nothing here answers this."
 _INDEXING = "The index is being made, {done} of {total} files so far. Ask again soon, or use grep until then."
 _FIRST_WAIT_S = 2.0
@@ -54,7 +74,7 @@ class ToolCalls:
         """Return the result of a tool; a mistake is a result too, and names the remedy."""
         run = {"search": self._search, "read": self._read, "related": self._related}[name]
         try:
-            _refuse_unknown(name, arguments)
+            arguments = _named(name, arguments)
             most = _number(arguments, "max_tokens", _USUAL_TOKENS, _LEAST_TOKENS, _MOST_TOKENS)
             engine = self._ready_engine()
             return _indexing(self._step) if engine is None else run(engine, arguments, most)
@@ -102,18 +122,25 @@ class ToolCalls:
             self._ready.set()
 
     def _search(self, engine: Engine, arguments: Mapping[str, Any], most: int) -> Mapping[str, Any]:
-        query = _text(arguments, "query", "question")
-        mode = arguments.get("mode") or "auto"
-        if mode not in _MODES:
-            raise UsageError(f"mode cannot be {str(mode)[:80]!r}", hint=f"choose one of {', '.join(_MODES)}")
+        query = _text(arguments, "query")
+        mode = _one_of(arguments, "mode", "auto", _MODES)
+        level = _one_of(arguments, "level", "", {"": None, **_LEVELS})
         start = _number({"cursor": arguments.get("cursor") or 0}, "cursor", 0, 0, _MOST_HITS)
-        result = engine.search(query, limit=min(start + _PAGE + 1, _MOST_HITS), mode=_MODES[mode])
+        limit = _number(arguments, "limit", _MOST_HITS, 1, _MOST_HITS)
+        result = engine.search(
+            query,
+            limit=min(start + _PAGE + 1, limit),
+            level=level,
+            mode=mode,
+            where=_where(arguments),
+            min_score=_share(arguments, "min_score"),
+        )
         hits = result.hits[: _WEAK_HITS if result.weak else None]
         parts = [_hit_part(hit, number) for number, hit in enumerate(hits, start=1)]
         return _packed(_Answer("hits", _head(result), tuple(parts[start:])), most, start)
 
     def _read(self, engine: Engine, arguments: Mapping[str, Any], most: int) -> Mapping[str, Any]:
-        path = _text(arguments, "path", "file_path")
+        path = _text(arguments, "path")
         start = _number(arguments, "start_line", 1, 1, 9_999_999)
         end = _number(arguments, "end_line", 0, 0, 9_999_999)
         engine.refresh()
@@ -125,7 +152,7 @@ class ToolCalls:
         return _lines_result(path, lines, start, kept)
 
     def _related(self, engine: Engine, arguments: Mapping[str, Any], most: int) -> Mapping[str, Any]:
-        result = engine.related(_text(arguments, "target", "path"))
+        result = engine.related(_text(arguments, "target"))
         parts = []
         for edge in result.edges:
             shape = {"kind": edge.kind, "path": edge.path, "line": edge.line, "name": edge.name, "symbol": edge.symbol}
@@ -224,17 +251,65 @@ def _fenced(code: str) -> str:
     return f"{fence}\n{code.rstrip()}\n{fence}"
 
 
-def _refuse_unknown(tool: str, arguments: Mapping[str, Any]) -> None:
+def _named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments by our own names. Raises UsageError for one that this tool does not take."""
     allowed = next(tuple(one["inputSchema"]["properties"]) for one in TOOLS if one["name"] == tool)
-    for name in arguments:
-        if name not in (*allowed, *_ALIASES):
+    named: dict[str, Any] = {}
+    for name, value in arguments.items():
+        snake = re.sub(r"(?<=[a-z])[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
+        own = _ALIASES[tool].get(snake, snake)
+        if own not in (*allowed, *(_UNLISTED if tool == "search" else ())):
             raise UsageError(f"{tool} has no argument {name[:80]!r}", hint=f"it takes {', '.join(allowed)}")
+        named[own] = value
+    return named
 
 
-def _text(arguments: Mapping[str, Any], *names: str) -> str:
-    value = next((arguments[name] for name in names if name in arguments), None)
+def _where(arguments: Mapping[str, Any]) -> Where | None:
+    """Return the condition that a search is kept to: any of the paths, and any of the languages."""
+    paths = [_in_path(path) for path in _texts(arguments, "paths")]
+    some = [path for path in paths if path is not None]
+    # One that is the whole project takes the place of all others.
+    inside = FilterGroup("OR", tuple(some)) if len(some) == len(paths) and some else None
+    languages = _texts(arguments, "languages")
+    return combine(inside, one_of("language", languages) if languages else None)
+
+
+def _in_path(path: str) -> Where | None:
+    if is_glob(path):
+        return one_of("path", (path,))
+    folder = one_of("dir", (path,))
+    return folder and FilterGroup("OR", (folder, as_spelled(Filter("path", "eq", folder_of(path)))))
+
+
+def _texts(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Return a list of texts; a single text is a list of one."""
+    value = arguments.get(name) or ()
+    texts = (value,) if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or len(texts) > _MOST_VALUES or not all(isinstance(x, str) for x in texts):
+        raise UsageError(f"{name} is not a list of texts", hint=f"give at most {_MOST_VALUES} texts in a list")
+    return tuple(texts)
+
+
+def _one_of(arguments: Mapping[str, Any], name: str, usual: str, choices: Mapping[str, _T]) -> _T:
+    value = arguments.get(name) or usual
+    if not isinstance(value, str) or value not in choices:
+        raise UsageError(
+            f"{name} cannot be {str(value)[:80]!r}", hint=f"choose one of {', '.join(filter(None, choices))}"
+        )
+    return choices[value]
+
+
+def _share(arguments: Mapping[str, Any], name: str) -> float:
+    value = arguments.get(name, 0.0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise UsageError(f"{name} cannot be {str(value)[:80]!r}", hint="give a number from 0 to 1")
+    return float(value)
+
+
+def _text(arguments: Mapping[str, Any], name: str) -> str:
+    value = arguments.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise UsageError(f"{names[0]} is missing or is not a text", hint=f"give {names[0]} as a text")
+        raise UsageError(f"{name} is missing or is not a text", hint=f"give {name} as a text")
     return value
 
 

@@ -41,6 +41,7 @@ TOOLS: Sequence[Mapping[str, Any]] = (
         "query",
         {
             "query": _TEXT,
+            "paths": {"type": "array", "items": _TEXT, "description": "only in these files, folders or globs"},
             "mode": {"type": "string", "enum": ["auto", "hybrid", "semantic", "symbol", "regex"]},
             "max_tokens": _MOST_TOKENS,
             "cursor": {**_TEXT, "description": "`next` of the answer before"},

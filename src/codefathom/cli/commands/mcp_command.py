@@ -9,24 +9,27 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from codefathom.cli.display.output import Output
-from codefathom.cli.options import PlainOptions
 from codefathom.mcp.stdio_loop import StdioLoop
 
 if TYPE_CHECKING:
+    from codefathom.cli.options import Common
     from codefathom.mcp.tool_calls import ToolCalls
 
 _LONGEST_LINE = 1_000_000  # bytes
 
 
-def run(options: PlainOptions) -> int:
-    """Answer requests until stdin ends. The engine is imported by the first call of a tool."""
+def run(common: Common | None = None) -> int:
+    """Answer requests until stdin ends. The engine is imported by the first call of a tool.
+
+    Without options, their usual values are made then, too: to import all options takes longer than the first answers.
+    """
     out = Output(sys.stdout, os.environ)
 
     def write(text: str) -> None:
         out.write(text)
         out.flush()
 
-    tools = _LaterTools(options)
+    tools = _LaterTools(common)
     StdioLoop(tools.call, write).run(_lines())
     tools.close()
     return 0
@@ -35,8 +38,8 @@ def run(options: PlainOptions) -> int:
 class _LaterTools:
     """The tools, imported by their first call."""
 
-    def __init__(self, options: PlainOptions) -> None:
-        self._options = options
+    def __init__(self, common: Common | None) -> None:
+        self._common = common
         self._lock = Lock()
         self._calls: ToolCalls | None = None
 
@@ -52,10 +55,12 @@ class _LaterTools:
             self._calls.close()
 
     def _imported(self) -> ToolCalls:
+        from codefathom.cli.arguments import parse
         from codefathom.cli.face import Face
         from codefathom.mcp.tool_calls import ToolCalls
 
-        return ToolCalls(Face(self._options.common, sys.stdout, sys.stderr, os.environ).open)
+        common = self._common or parse(["mcp"]).options.common
+        return ToolCalls(Face(common, sys.stdout, sys.stderr, os.environ).open)
 
 
 def _lines() -> Iterator[bytes]:

@@ -456,7 +456,7 @@ def mcp(options: PlainOptions, _: Face) -> int:
     """Answer a coding agent until stdin ends."""
     from codefathom.cli.commands.mcp_command import run
 
-    return run(options)
+    return run(options.common)
 
 
 RUN: Mapping[str, Callable[[Any, Face], int]] = {
