@@ -130,15 +130,17 @@ class Engine:
         on_progress: OnProgress | None = None,
         on_wait: OnWait = lambda _: None,
         revision: str = "",
+        is_root: bool = False,
     ) -> Self:
         """Open the project that `path` lies in: the nearest folder upwards with .fathom, fathom.toml or .git.
 
         `on_progress` takes each step; `on_wait`, from any thread, a line for the user: what we wait for, and what was
         wrong with an index that was made elsewhere. With `revision` the files are those of a branch, tag or commit
-        of git, read from its object store; a bare repository is read at HEAD without one.
+        of git, read from its object store; a bare repository is read at HEAD without one. With `is_root`, the project
+        is the folder `path` itself, whatever lies above it.
         Nothing is read or written yet. Raises SourceError without such a folder, SettingsError for a bad setting.
         """
-        place = locate(os.fspath(path), settings)
+        place = locate(os.fspath(path), settings, is_root=is_root)
         if revision or is_bare_repository(place.root):
             from codefathom.project.stores.revised_place import at_revision
 

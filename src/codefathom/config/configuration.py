@@ -57,6 +57,16 @@ SWITCHES: Mapping[str, tuple[object, object]] = {
 _LARGEST_INT, _LARGEST_FLOAT = 10**15, 1e9
 
 
+ROUTES = "routes"  # tables of the user's file that are no settings: several/routes.py reads them
+
+
+class UserTables(NamedTuple):
+    """What the user's settings file says under one name, and the path of that file."""
+
+    tables: object  # None: nothing
+    path: str
+
+
 class _Assignment(NamedTuple):
     key: str  # as written
     value: object
@@ -173,7 +183,14 @@ def _from_user(path: str) -> Iterator[_Assignment]:
             f"cannot read {path}: {content.problem}",
             hint="put a regular file there, or name another one with FATHOM_CONFIG",
         )
-    yield from _parsed(content.data, path)
+    yield from (item for item in _parsed(content.data, path) if item.key != ROUTES)
+
+
+def tables_of(path: str, name: str) -> UserTables:
+    """Return what the user's settings file has under a name. Raises SettingsError for a file that cannot be read."""
+    content = _read(path, follow=True) if path and path != os.devnull else project_file.Content()
+    values = (item.value for item in _parsed(content.data, path) if item.key == name)
+    return UserTables(next(values, None), path)
 
 
 def _from_project(root: str, user_file: str, refused: dict[str, str]) -> Iterator[_Assignment]:
@@ -185,6 +202,9 @@ def _from_project(root: str, user_file: str, refused: dict[str, str]) -> Iterato
         refused[PROJECT_FILE] = f"{PROJECT_FILE} is not read: {content.problem}"
         return
     for item in _parsed(content.data, path):
+        if item.key == ROUTES:
+            refused[ROUTES] = f"{PROJECT_FILE} sets routes, which is ignored: write them into your own settings file"
+            continue
         if project_file.is_too_long(item.value):
             raise SettingsError(f"{path}: {item.key} is too long", hint="write a shorter value")
         yield item._replace(of_project=True)
@@ -217,7 +237,7 @@ def _parsed(data: bytes, path: str) -> Iterator[_Assignment]:
             from codefathom.config import vector_index  # noqa: PLC0415  few files have it
 
             yield from (_Assignment(*each) for each in vector_index.settings_of(value, path))
-        elif isinstance(value, dict):
+        elif isinstance(value, dict) and name != ROUTES:
             yield from (_Assignment(f"{name}.{key}", inner, path) for key, inner in value.items())
         else:
             yield _Assignment(name, value, path)

@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from codefathom.config.configuration import find_root, home_folder, load_settings, user_file
+from codefathom.config.configuration import UserTables, find_root, home_folder, load_settings, tables_of, user_file
 from codefathom.config.settings import Settings
 from codefathom.errors import SettingsError, SourceError
 from codefathom.stores.catalog.catalog import CATALOGUE
@@ -16,10 +16,23 @@ from codefathom.stores.folder import Folder, index_folder
 from codefathom.stores.registry import IndexPlace, Registry
 from codefathom.text.printable import is_text
 
-if TYPE_CHECKING:  # a search in a folder does without git
-    from codefathom.source.revisions.revision import Revision
+if TYPE_CHECKING:
+    from codefathom.source.scan import FileTree
 
 INDEX_FOLDER = ".fathom"
+
+
+class ProjectFiles(Protocol):
+    """Files of a project that are not those of its folder, such as those of a revision."""
+
+    @property
+    def name(self) -> str:
+        """How a message calls them."""
+        ...
+
+    def tree(self, below: str = "") -> FileTree:
+        """Return the files as they are now, of the whole project or `below` a folder of it. Raises SourceError."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +45,7 @@ class Location:
     settings: Settings
     variables: Mapping[str, str]  # of the environment, where the keys of providers are
     state_dir: str  # where it is remembered which indexes are known
-    revision: Revision | None = None  # the files are those of this revision; None: those of the folder
+    revision: ProjectFiles | None = None  # the files are these; None: those of the folder
 
     @property
     def index_folder(self) -> Folder:
@@ -40,14 +53,22 @@ class Location:
         return index_folder(self.index_dir, self.root)
 
 
-def locate(path: str, settings: Settings | None = None) -> Location:
-    """Find the project of a path. Raises SourceError when there is no such folder."""
+def locate(path: str, settings: Settings | None = None, *, is_root: bool = False) -> Location:
+    """Find the project of a path; with `is_root`, it is the path itself, whatever lies above it.
+
+    Raises SourceError when there is no such folder.
+    """
     if not os.path.isdir(path):
         raise SourceError(f"no such folder: {path!r}", hint="give the path of a project's folder")
-    root = find_root(os.path.realpath(path))
+    root = os.path.realpath(path) if is_root else find_root(os.path.realpath(path))
     settings = settings or load_settings(root, environ=os.environ, user_file=user_file(os.environ))
     cache_dir = user_cache_dir()
     return Location(root, _index_dir(root, settings, cache_dir), cache_dir, settings, os.environ, user_state_dir())
+
+
+def user_tables(name: str) -> UserTables:
+    """Return the tables of this name in the user's settings file. Raises SettingsError for one that cannot be read."""
+    return tables_of(user_file(os.environ), name)
 
 
 def user_cache_dir() -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
@@ -98,7 +99,7 @@ class Tree:
             return None
         most = self._max_document_bytes if is_document(path) else self._max_bytes
         try:
-            with open(_opened(self._root, parts), "rb") as file:
+            with open(open_below(self._root, parts), "rb") as file:
                 status = os.fstat(file.fileno())
                 if not stat.S_ISREG(status.st_mode) or status.st_size > most:
                     return None
@@ -230,8 +231,11 @@ def is_inside(path: str) -> bool:
     return not {"", ".", ".."} & set(path.split("/"))
 
 
-def _opened(root: str, parts: list[str]) -> int:
-    """Open a file below a folder, refusing links: a part may have become a link since the path was resolved."""
+def open_below(root: str, parts: Sequence[str]) -> int:
+    """Open a file below a folder, refusing links: a part may have become a link since the path was resolved.
+
+    Never waits. Raises OSError.
+    """
     if os.open not in os.supports_dir_fd:
         return os.open(os.path.join(root, *parts), _READ_ONLY | _NO_WAIT)
     folder = os.open(root, _READ_ONLY | _FOLDER)

@@ -1,0 +1,241 @@
+"""Files that belong to no project: which of them are searched, within a budget, and an index that lives for that only.
+
+Nothing of them is kept: the index, and what is cached and remembered of it, lie in a temporary folder of this user,
+and no model outside of this machine is shown anything.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from io import BytesIO
+from tempfile import TemporaryDirectory
+from typing import BinaryIO, NamedTuple
+
+from codefathom.config.settings import Settings
+from codefathom.engine import Engine
+from codefathom.errors import UsageError
+from codefathom.project.location import locate
+from codefathom.source.changes import FileStat, Scan
+from codefathom.source.origin import open_below
+from codefathom.source.scan import ScanRules
+from codefathom.stores.catalog.catalog import CATALOGUE
+from codefathom.text.printable import is_text
+from codefathom.types import Skipped
+
+_MOST_ENTRIES = 20_000  # that are looked at in folders
+
+
+class LooseBudget(NamedTuple):
+    """How much is read to search files that belong to no project."""
+
+    n_files: int = 200
+    n_bytes: int = 20_000_000
+
+
+class LooseChoice(NamedTuple):
+    """The files that are searched, and what is left out, both with absolute paths."""
+
+    files: tuple[str, ...]
+    left_out: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LooseFiles:
+    """Some files below a folder, whatever ignore rules say. They are read where they lie, and no link is followed."""
+
+    root: str
+    paths: tuple[str, ...]  # relative to the root, sorted
+    max_bytes: int  # of one file
+    name: str = "files of no project"
+
+    def tree(self, below: str = "") -> LooseFiles:
+        """Return these files: they are all that there is."""
+        return self
+
+    def scan(self, rules: ScanRules) -> Scan:
+        """List the files that are still there."""
+        files = tuple(file for path in self.paths if (file := self.stat(path)) is not None)
+        return Scan(files, ())
+
+    def open(self, path: str) -> BinaryIO | None:
+        """Open a file of these; None for what is no regular file any more. Raises OSError."""
+        if path not in self.paths:
+            return None
+        with open(open_below(self.root, path.split("/")), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            return BytesIO(file.read(self.max_bytes))  # it may have grown
+
+    def stat(self, path: str) -> FileStat | None:
+        """Return size and stamp of a file of these."""
+        if path not in self.paths:
+            return None
+        with suppress(OSError):
+            status = os.lstat(os.path.join(self.root, path))
+            if stat.S_ISREG(status.st_mode):
+                return FileStat(path, status.st_size, status.st_mtime_ns)
+        return None
+
+
+class LooseProject:
+    """Loose files with an index of their own, which goes when it is closed."""
+
+    def __init__(
+        self,
+        files: Sequence[str],
+        settings_of: Callable[[str], Settings] | None,
+        budget: LooseBudget,
+        on_wait: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Take files by absolute, resolved paths. Raises UsageError where they have no folder in common."""
+        self.root = _common_folder(files)
+        paths = tuple(sorted(os.path.relpath(file, self.root).replace(os.sep, "/") for file in files))
+        self._folder = TemporaryDirectory(prefix="fathom-files-", ignore_cleanup_errors=True)
+        try:
+            base = os.path.realpath(self._folder.name)
+            place = locate(base, settings_of(base) if settings_of else None, is_root=True)
+            place = replace(
+                place,
+                root=self.root,
+                index_dir=os.path.join(base, "index"),
+                cache_dir=os.path.join(base, "cache"),
+                state_dir=os.path.join(base, "state"),
+                settings=_settings(place.settings),
+                revision=LooseFiles(self.root, paths, budget.n_bytes),
+            )
+        except BaseException:
+            self._folder.cleanup()
+            raise
+        self.engine = Engine(place, on_wait=on_wait)
+
+    def left_out(self) -> Iterator[Skipped]:
+        """Yield the files that are not in the index, with the reason of each."""
+        catalog = self.engine.opened.catalog
+        reasons = [(item.path, item.reason) for item in catalog.rejected()]
+        reasons += [(item.path, item.reason) for item in catalog.failures()]
+        for path, reason in reasons:
+            yield Skipped(os.path.join(self.root, path), reason)
+
+    def close(self) -> None:
+        """Close and remove the index."""
+        try:
+            self.engine.close()
+        finally:
+            self._folder.cleanup()
+
+
+def choose(
+    paths: Iterable[str], budget: LooseBudget, is_of_project: Callable[[str], bool] = lambda _: False
+) -> LooseChoice:
+    """Return the files to search among files and folders: those that are named first, then those of folders.
+
+    In folders hidden entries, links and folders of projects are passed by. What a budget leaves out is named.
+    """
+    named = [path for path in paths if not os.path.isdir(path)]
+    folders = [path for path in paths if os.path.isdir(path)]
+    choice = _Choice(budget)
+    for path in named:
+        choice.offer(path)
+    for folder in folders:
+        n_entries = 0
+        for path in _files_below(folder, is_of_project):
+            n_entries += 1
+            if choice.is_full or n_entries > _MOST_ENTRIES:
+                limit = f"{budget.n_files} files" if choice.is_full else f"the first {_MOST_ENTRIES} entries"
+                choice.left_out.append(Skipped(folder, f"only {limit} outside of projects are searched"))
+                break
+            if path.endswith("/"):
+                continue
+            choice.offer(path)
+    return LooseChoice(tuple(choice.files), tuple(choice.left_out))
+
+
+class _Choice:
+    """Files within a budget."""
+
+    def __init__(self, budget: LooseBudget) -> None:
+        self.files: dict[str, None] = {}
+        self.left_out: list[Skipped] = []
+        self._budget = budget
+        self._n_bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.files) >= self._budget.n_files
+
+    def offer(self, path: str) -> None:
+        """Take a file, or say why not."""
+        if path in self.files:
+            return
+        n_bytes = _size(path)
+        if n_bytes is None:
+            reason = "not a regular file, or unreadable"
+        elif not is_text(path):
+            path, reason = path.encode("utf-8", "backslashreplace").decode(), "name is not UTF-8"
+        elif self.is_full:
+            reason = f"only {self._budget.n_files} files outside of projects are searched"
+        elif self._n_bytes + n_bytes > self._budget.n_bytes:
+            reason = f"only {self._budget.n_bytes:,} bytes of files outside of projects are searched"
+        else:
+            self.files[path] = None
+            self._n_bytes += n_bytes
+            return
+        self.left_out.append(Skipped(path, reason))
+
+
+def _size(path: str) -> int | None:
+    with suppress(OSError):
+        status = os.lstat(path)
+        return status.st_size if stat.S_ISREG(status.st_mode) else None
+    return None
+
+
+def _files_below(folder: str, is_of_project: Callable[[str], bool]) -> Iterator[str]:
+    """Yield files, and folders with a slash at their end, those near the top first, each folder by name."""
+    level = [folder]
+    while level:
+        below: list[str] = []
+        for place in level:
+            try:
+                with os.scandir(place) as listing:
+                    entries = sorted(listing, key=lambda entry: entry.name)
+            except OSError:
+                continue
+            if any(entry.name == CATALOGUE for entry in entries):  # the folder of an index
+                continue
+            for entry in entries:
+                path = f"{place.rstrip('/')}/{entry.name}"
+                if entry.name.startswith(".") or is_of_project(path):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    below.append(path)
+                    yield f"{path}/"
+                elif entry.is_file(follow_symlinks=False):
+                    yield path
+        level = below
+
+
+def _common_folder(files: Sequence[str]) -> str:
+    try:
+        return os.path.commonpath([os.path.dirname(file) for file in files]).replace(os.sep, "/")
+    except ValueError as error:
+        raise UsageError("files on two drives cannot be searched together", hint="search each drive alone") from error
+
+
+def _settings(settings: Settings) -> Settings:
+    """Return the settings for such files: all of them are read, nothing is kept, and no other machine is asked."""
+    return settings._replace(
+        source=settings.source._replace(
+            dir=".", required_exts=(), ignore=(), include_generated=True, follow_symlinks=False
+        ),
+        parse=settings.parse._replace(chain=tuple(name for name in settings.parse.chain if name != "llm") or ("text",)),
+        embed=type(settings.embed)(),
+        store=settings.store._replace(vectors="flat"),
+        search=settings.search._replace(refresh="auto"),
+        rerank=settings.rerank._replace(model=""),
+        index=settings.index._replace(dir="", purposes=False, siblings=False),
+    )
