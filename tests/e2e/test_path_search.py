@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Sequence
@@ -9,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from codefathom.cli import main
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, SourceError, UsageError
 from codefathom.project.location import locate
 from codefathom.search.federation import BY_RANK, order_of
 from codefathom.several.loose_files import LooseBudget
-from codefathom.several.path_search import PathSearch, PathSearchResult
+from codefathom.several.path_search import PathSearch, PathSearchResult, user_routes
 from codefathom.several.routes import PathRoute
 
 NOTES = """# Notes of {name}
@@ -260,6 +262,94 @@ def test_projects_with_two_models_are_ordered_by_rank(data: Path) -> None:
         result = search.search("who feeds the kangaroo", mode="vector", limit=20)
     assert order_of(result.results.values()) == BY_RANK
     assert {item.project_id for item in result.hits} == {"uploads", "chat-second", "files"}
+
+
+# ---- the command
+
+
+@pytest.fixture
+def configured(data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The layout, with its rules in the user's settings file."""
+    text = "".join(
+        f'[[routes]]\npattern = "{route.pattern}"\nproject = "{route.project}"\nindex = "{route.index}"\n'
+        for route in layout(data)
+    )
+    (data.parent / "user.toml").write_text(f"[search]\nlimit = 7\n{text}")
+    monkeypatch.setenv("FATHOM_CONFIG", str(data.parent / "user.toml"))
+    return data
+
+
+def test_the_command_takes_paths(configured: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chat, misc = configured / "chats" / CHAT, configured / "misc"
+    (misc / "program").write_bytes(b"\0\1\2" * 100)
+    words = ["search", "--in", str(chat), "--in", str(misc), "who feeds the kangaroo"]
+    assert main([*words, "--format", "path"]) == 0
+    said = capsys.readouterr()
+    assert {line.partition(":")[0] for line in said.out.splitlines()} == {
+        str(chat / "notes" / "notes.md"),
+        str(misc / "notes.md"),
+    }
+    assert f"{misc / 'program'}: binary" in said.err
+    assert main(words) == 0
+    assert str(misc / "notes.md") in capsys.readouterr().out
+    assert main([*words, "--json"]) == 0
+    shape = json.loads(capsys.readouterr().out)
+    assert shape["roots"] == {f"chat-{CHAT}": str(chat), "files": str(misc)}
+    assert {(hit["project"], hit["path"]) for hit in shape["hits"]} == {
+        (f"chat-{CHAT}", "notes/notes.md"),
+        ("files", "notes.md"),
+    }
+    assert shape["left_out"] == [{"path": str(misc / "program"), "reason": "binary"}]
+    assert shape["failed"] == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--in", "{}/uploads/../../secret.md", "kangaroo"], "leads out of"),
+        (["--in", "{}/nothing", "kangaroo"], "there is no file or folder"),
+        (["--in", "{}/uploads", " "], "the query is empty"),
+        (["--in", "{}/uploads", "--all", "kangaroo"], "--in cannot be used with --all"),
+        (["--in", "{}/uploads", "-p", "x", "kangaroo"], "--in cannot be used with --project"),
+        (["--in", "{}/uploads", "--file", "x", "kangaroo"], "--in cannot be used with --file"),
+        (["--in", "{}/uploads", "--rev", "x", "kangaroo"], "--in cannot be used with --rev"),
+        (["--in", "{}/uploads", "-C", "{}", "kangaroo"], "--in cannot be used with --source-dir"),
+    ],
+)
+def test_wrong_words_are_clear_errors(
+    configured: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert main(["search", *(word.format(configured) for word in words)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_path_as_it_was_typed_begins_at_the_current_folder(
+    configured: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(configured / "chats" / CHAT / "notes")
+    for typed, place in [
+        (".", f"chats/{CHAT}/notes/notes.md"),
+        ("notes.md", f"chats/{CHAT}/notes/notes.md"),
+        ("../../second", "chats/second/notes.md"),
+    ]:
+        assert main(["search", "--in", typed, "--format", "path", "who feeds the kangaroo"]) == 0
+        assert capsys.readouterr().out.startswith(f"{configured / place}:")
+
+
+def test_only_the_user_sets_routes(configured: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = configured / "chats" / "second"
+    (folder / "fathom.toml").write_text('[[routes]]\npattern = "/"\nproject = "all"\n')
+    assert user_routes() == layout(configured)
+    assert main(["-C", str(folder), "search", "who feeds the kangaroo"]) == 0
+    assert "fathom.toml sets routes, which is ignored" in capsys.readouterr().err
+    (folder / "fathom.toml").write_text("routes = 7\n")
+    assert main(["-C", str(folder), "search", "who feeds the kangaroo"]) == 0
+    assert "fathom.toml sets routes, which is ignored" in capsys.readouterr().err
+    Path(os.environ["FATHOM_CONFIG"]).write_text('[[routes]]\npattern = "data"\nproject = "p"\n')
+    assert main(["search", "--in", str(folder), "kangaroo"]) == 2
+    said = capsys.readouterr().err
+    assert "user.toml: the pattern of a route cannot be 'data'" in said
+    assert main(["-C", str(folder), "search", "who feeds the kangaroo"]) == 0
 
 
 # ---- files of no project

@@ -29,7 +29,10 @@ class Option(NamedTuple):
         if self.turns_off:
             return self.turns_off
         name = self.names[-1].lstrip("-").replace("-", "_")
-        return "format" if name == "as" else name  # "as" cannot be the name of a field
+        return _FIELDS.get(name, name)
+
+
+_FIELDS = {"as": "format", "in": "paths"}  # words of the language cannot be names of fields
 
 
 class Common(NamedTuple):
@@ -71,6 +74,7 @@ class SearchOptions(NamedTuple):
     project: tuple[str, ...] = ()
     all: bool = False
     file: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
 
 
 class SymbolsOptions(NamedTuple):
@@ -387,6 +391,12 @@ COMMANDS = (
             ),
             *_SEVERAL,
             Option(("--file",), "search only this file or folder, and take in its changes first", "PATH", repeat=True),
+            Option(
+                ("--in",),
+                "search this file or folder, whatever projects it belongs to by the routes in your settings file",
+                "PATH",
+                repeat=True,
+            ),
             _REVISION,
             _REFRESH,
         ),
@@ -397,6 +407,7 @@ COMMANDS = (
             "fathom search @@Engine open",
             "fathom search --rev v1.2 where is the price made",
             "fathom search --lang go --kind function 'retry with backoff'",
+            "fathom search --in /data/uploads --in /data/chats/7 what was agreed on",
         ),
     ),
     Command(

@@ -61,9 +61,9 @@ ROUTES = "routes"  # tables of the user's file that are no settings: several/rou
 
 
 class UserTables(NamedTuple):
-    """What the user's settings file says under one name, and the path of that file."""
+    """Tables of one name in the user's settings file, and the path of that file."""
 
-    tables: object  # None: nothing
+    tables: object  # None: there are none
     path: str
 
 
@@ -187,7 +187,7 @@ def _from_user(path: str) -> Iterator[_Assignment]:
 
 
 def tables_of(path: str, name: str) -> UserTables:
-    """Return what the user's settings file has under a name. Raises SettingsError for a file that cannot be read."""
+    """Return the tables of a name in the user's settings file. Raises SettingsError for a file that cannot be read."""
     content = _read(path, follow=True) if path and path != os.devnull else project_file.Content()
     values = (item.value for item in _parsed(content.data, path) if item.key == name)
     return UserTables(next(values, None), path)

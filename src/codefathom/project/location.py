@@ -27,7 +27,7 @@ class ProjectFiles(Protocol):
 
     @property
     def name(self) -> str:
-        """How a message calls them."""
+        """Their name in messages."""
         ...
 
     def tree(self, below: str = "") -> FileTree:

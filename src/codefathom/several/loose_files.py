@@ -30,10 +30,13 @@ _MOST_ENTRIES = 20_000  # that are looked at in folders
 
 
 class LooseBudget(NamedTuple):
-    """How much is read to search files that belong to no project."""
+    """The most that is read to search files that belong to no project."""
 
     n_files: int = 200
     n_bytes: int = 20_000_000
+
+
+USUAL_BUDGET = LooseBudget()
 
 
 class LooseChoice(NamedTuple):

@@ -20,15 +20,15 @@ _TOO_MANY = "one question is asked to at most {n} projects"
 
 
 class PathScopes(NamedTuple):
-    """What some paths mean; all paths are absolute and resolved."""
+    """The meaning of some paths; all paths are absolute and resolved."""
 
     projects: dict[RoutedFolder, tuple[str, ...]]  # the places in each; empty: all of it
     loose: tuple[str, ...]  # files and folders that belong to no project
     left_out: tuple[Skipped, ...]
 
 
-class Resolver:
-    """The routes as they lie on this disk, and what may be named at all."""
+class PathResolver:
+    """Routes, as they lie on this disk."""
 
     def __init__(self, routes: Sequence[PathRoute], within: Sequence[str] = ()) -> None:
         """Take rules, of which the first that fits a path counts. With `within`, only what lies there exists.
@@ -41,7 +41,7 @@ class Resolver:
         self._within = tuple(_real(folder) for folder in within)
 
     def scopes(self, paths: Sequence[str], most_projects: int = MOST_PROJECTS) -> PathScopes:
-        """Return what paths mean; relative ones begin at the current folder.
+        """Return the meaning of paths; relative ones begin at the current folder.
 
         A folder above several projects means all of them, and what lies beside them. Raises UsageError for no path, a
         path that does not exist, and one that leads out of a project.
@@ -92,10 +92,16 @@ class Resolver:
         return place
 
     def _entered(self, path: str) -> Iterator[str]:
-        """Yield the root of each project that a path enters on its way, as written and as resolved."""
+        """Yield the root of each project that a path enters on its way, as written and as resolved.
+
+        Where a relative path begins, and what lies above that, is not entered.
+        """
         is_absolute = os.path.isabs(path)
         start = os.path.splitdrive(path)[0] + os.sep if is_absolute else os.getcwd()
         steps = _slashed(os.path.splitdrive(path)[1]).split("/")
+        while not is_absolute and steps[0] in (".", ".."):
+            start = os.path.dirname(start) if steps.pop(0) == ".." else start
+            steps = steps or [""]
         for n_steps in range(1, len(steps) + 1):
             step = os.path.join(start, *steps[:n_steps])
             resolved = folder_of(_real(step), self._routes)

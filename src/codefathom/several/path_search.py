@@ -16,8 +16,8 @@ from codefathom.errors import FathomError, UsageError
 from codefathom.project.location import locate, user_tables
 from codefathom.search.federation import ProjectHit, merge
 from codefathom.several.joined import each_searched
-from codefathom.several.loose_files import LooseBudget, LooseProject, choose
-from codefathom.several.path_scopes import Resolver
+from codefathom.several.loose_files import USUAL_BUDGET, LooseBudget, LooseProject, choose
+from codefathom.several.path_scopes import PathResolver
 from codefathom.several.routes import PathRoute, RoutedFolder, routes_of
 from codefathom.types import Hit, Level, Mode, SearchResult, Skipped, Where
 
@@ -79,7 +79,7 @@ class PathSearch:
         routes: Sequence[PathRoute] | None = None,
         *,
         within: Sequence[str] = (),
-        budget: LooseBudget = LooseBudget(),
+        budget: LooseBudget = USUAL_BUDGET,
         settings_of: Callable[[str], Settings] | None = None,
         on_wait: OnWait = lambda _: None,
     ) -> Self:
@@ -90,7 +90,7 @@ class PathSearch:
         that does not exist, one that leads out of a project, and folders without any file; SettingsError for wrong
         routes.
         """
-        resolver = Resolver(user_routes() if routes is None else routes, within)
+        resolver = PathResolver(user_routes() if routes is None else routes, within)
         scopes = resolver.scopes(paths)
         choice = choose(scopes.loose, budget, lambda path: resolver.project_of(path) is not None)
         names = _names(scopes.projects)

@@ -49,7 +49,7 @@ class PathRoute:
         _check_names(self)
 
     def values_of(self, path: str) -> Mapping[str, str] | None:
-        """Return what the names stand for in a path at or below the pattern, else None."""
+        """Return the values of the names for a path at or below the pattern, else None."""
         parts, segments = path.split("/"), self.pattern.split("/")
         if len(parts) < len(segments):
             return None

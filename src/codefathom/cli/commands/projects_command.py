@@ -12,7 +12,6 @@ from codefathom.cli.options import ProjectsOptions, RelatedOptions, SearchOption
 from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import in_project
 from codefathom.search.ranking.confidence import MAX_WEAK, weak_note
-from codefathom.several.federated import FederatedSearch
 from codefathom.several.project_list import NamedProject, ProjectList
 from codefathom.shapes import federated_shape, plain_shape, symbols_shape, to_json
 from codefathom.text.printable import show_text
@@ -50,9 +49,9 @@ def search_several(options: SearchOptions, face: Face, explain: Callable[[Hit], 
         result = projects.search(options.query, where=where(options, ""), min_score=options.min_score)
     is_weak = all(one.weak for one in result.results.values())
     best = max(result.results.values(), key=lambda one: one.confidence)
-    face.notes([*_notes(result), *([weak_note(best.confidence)] if is_weak else [])])
+    face.notes([*doubts_of_several(result.results, result.failed), *([weak_note(best.confidence)] if is_weak else [])])
     if face.common.json:
-        failed, whole = _reasons(result.failed), face.common.verbose
+        failed, whole = reasons(result.failed), face.common.verbose
         face.write(to_json(federated_shape(options.query, result.hits, result.results, failed, whole=whole)))
     else:
         hits = tuple(in_project(item) for item in result.hits)
@@ -75,7 +74,7 @@ def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
     face.notes(_failures(result.failed))
     if face.common.json:
         shape = symbols_shape(options.query, listed, len(listed))
-        face.write(to_json({**shape, "failed": _reasons(result.failed)}))
+        face.write(to_json({**shape, "failed": reasons(result.failed)}))
     else:
         face.write(symbols_text(listed, face.style))
     if not listed:
@@ -92,7 +91,7 @@ def related_in_several(options: RelatedOptions, face: Face) -> int:
     face.notes(_failures(failed))
     if face.common.json:
         shapes = {name: plain_shape(one) for name, one in result.results.items()}
-        face.write(to_json({"target": options.target, "projects": shapes, "failed": _reasons(failed)}))
+        face.write(to_json({"target": options.target, "projects": shapes, "failed": reasons(failed)}))
     for name, one in result.results.items():
         if not face.common.json:
             edges = tuple(replace(edge, path=f"{name}/{edge.path}") for edge in one.edges)
@@ -102,13 +101,14 @@ def related_in_several(options: RelatedOptions, face: Face) -> int:
 
 
 def _failures(failed: Mapping[str, FathomError]) -> list[str]:
-    return [f"{name}: {reason}" for name, reason in _reasons(failed).items()]
+    return [f"{name}: {reason}" for name, reason in reasons(failed).items()]
 
 
-def _notes(result: FederatedSearch) -> list[str]:
+def doubts_of_several(results: Mapping[str, SearchResult], failed: Mapping[str, FathomError]) -> list[str]:
+    """Return a note for each project that failed, and for all that limits the results of the others."""
     return [
-        *_failures(result.failed),
-        *(f"{name}: {note}" for name, one in result.results.items() for note in _doubts(one)),
+        *_failures(failed),
+        *(f"{name}: {note}" for name, one in results.items() for note in _doubts(one)),
     ]
 
 
@@ -117,7 +117,8 @@ def _doubts(result: SearchResult) -> list[str]:
     return [*result.degraded, *(stale if result.stale else [])]
 
 
-def _reasons(failed: Mapping[str, FathomError]) -> dict[str, str]:
+def reasons(failed: Mapping[str, FathomError]) -> dict[str, str]:
+    """Return the error of each project with its remedy."""
     return {name: f"{error}; {error.hint}" if error.hint else str(error) for name, error in failed.items()}
 
 

@@ -43,6 +43,10 @@ SUCCESS, NO_RESULT, ERROR = 0, 1, 2
 def search(options: SearchOptions, face: Face) -> int:
     """Print the best places, best first."""
     options = options._replace(query=_question(options.query, face))
+    if options.paths:
+        from codefathom.cli.commands.paths_command import search_paths
+
+        return search_paths(options, face, _explainer(options.explain))
     if options.project or options.all:
         if options.file:
             raise UsageError("--file cannot be used with several projects", hint="name one project with --source-dir")
