@@ -17,6 +17,7 @@ from codefathom.errors import FathomError, SourceError, UsageError
 from codefathom.project.location import locate
 from codefathom.search.federation import BY_RANK, order_of
 from codefathom.several.loose_files import LooseBudget
+from codefathom.several.path_scopes import PathResolver
 from codefathom.several.path_search import PathSearch, PathSearchResult, user_routes
 from codefathom.several.routes import PathRoute
 
@@ -239,6 +240,32 @@ def test_a_project_that_cannot_be_opened_or_read_is_named(data: Path) -> None:
 def never_refreshed(root: str) -> Settings:
     settings = Settings()
     return settings._replace(search=settings.search._replace(refresh="never"))
+
+
+def test_more_projects_than_one_question_takes_are_counted(data: Path) -> None:
+    scopes = PathResolver(layout(data)).scopes([str(data / "uploads"), str(data)], most_projects=2)
+    assert [folder.project for folder in scopes.projects] == ["uploads", f"chat-{CHAT}"]
+    assert [(item.path, item.reason) for item in scopes.left_out] == [
+        (str(data), "2 of the projects here are left out: one question is asked to at most 2")
+    ]
+
+
+def test_folders_with_nothing_to_search_are_an_error(data: Path) -> None:
+    (data / "empty" / "inside").mkdir(parents=True)
+    os.mkfifo(data / "empty" / "pipe")
+    with pytest.raises(UsageError, match="nothing can be searched in"):
+        asked(data, data / "empty")
+    with pytest.raises(UsageError, match="not a regular file"):
+        asked(data, data / "empty" / "pipe")
+
+
+def test_two_projects_of_one_name_are_told_apart(data: Path) -> None:
+    routes = (PathRoute(f"{data}/uploads", "files"), PathRoute(f"{data}/chats/second", "files"))
+    paths = [str(data / name) for name in ("uploads", "chats/second", "misc")]
+    with PathSearch.open(paths, routes) as search:
+        result = search.search("who feeds the kangaroo", limit=20)
+    assert result.roots == {"files": paths[0], "files-2": paths[1], "files-3": paths[2]}
+    assert {item.project_id for item in result.hits} == {"files", "files-2", "files-3"}
 
 
 def test_equal_files_are_listed_once_and_the_limit_holds(data: Path) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
+from itertools import islice
 from tempfile import TemporaryDirectory
 from typing import BinaryIO, NamedTuple
 
@@ -144,16 +145,14 @@ def choose(
     for path in named:
         choice.offer(path)
     for folder in folders:
-        n_entries = 0
-        for path in _files_below(folder, is_of_project):
-            n_entries += 1
-            if choice.is_full or n_entries > _MOST_ENTRIES:
-                limit = f"{budget.n_files} files" if choice.is_full else f"the first {_MOST_ENTRIES} entries"
+        for n_entries, path in enumerate(_files_below(folder, is_of_project), start=1):
+            is_file = not path.endswith("/")
+            if n_entries > _MOST_ENTRIES or (is_file and choice.is_full and path not in choice.files):
+                limit = f"{budget.n_files} files" if choice.is_full else f"the first {_MOST_ENTRIES:,} entries"
                 choice.left_out.append(Skipped(folder, f"only {limit} outside of projects are searched"))
                 break
-            if path.endswith("/"):
-                continue
-            choice.offer(path)
+            if is_file:
+                choice.offer(path)
     return LooseChoice(tuple(choice.files), tuple(choice.left_out))
 
 
@@ -205,7 +204,7 @@ def _files_below(folder: str, is_of_project: Callable[[str], bool]) -> Iterator[
         for place in level:
             try:
                 with os.scandir(place) as listing:
-                    entries = sorted(listing, key=lambda entry: entry.name)
+                    entries = sorted(islice(listing, _MOST_ENTRIES + 1), key=lambda entry: entry.name)
             except OSError:
                 continue
             if any(entry.name == CATALOGUE for entry in entries):  # the folder of an index

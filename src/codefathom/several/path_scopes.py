@@ -16,7 +16,7 @@ from codefathom.text.printable import is_text
 from codefathom.types import Skipped
 
 MOST_PROJECTS = 64  # of one question
-_TOO_MANY = "one question is asked to at most {n} projects"
+_TOO_MANY = "{n} of the projects here are left out: one question is asked to at most {most}"
 
 
 class PathScopes(NamedTuple):
@@ -58,14 +58,14 @@ class PathResolver:
                 projects.setdefault(folder, []).append(place)
                 continue
             loose.append(place)
+            n_more = 0
             for inside in self._projects_below(place):
-                folder = self.project_of(inside)
-                if folder is None:
-                    continue
-                if folder in projects or len(projects) < most_projects:
+                if len(projects) >= most_projects and folder_of(inside, self._routes) not in projects:
+                    n_more += 1
+                elif (folder := self.project_of(inside)) is not None:
                     projects.setdefault(folder, []).append(inside)
-                else:
-                    left_out.append(Skipped(inside, _TOO_MANY.format(n=most_projects)))
+            if n_more:
+                left_out.append(Skipped(place, _TOO_MANY.format(most=most_projects, n=n_more)))
         parts = {folder: () if folder.root in inside else tuple(inside) for folder, inside in projects.items()}
         return PathScopes(parts, tuple(loose), tuple(left_out))
 
