@@ -302,6 +302,7 @@ class IndexReport:
     repaired: tuple[str, ...] = ()  # parts of the index that were damaged and were made again
     forecast: Forecast | None = None  # of a dry run
     mended: tuple[str, ...] = ()  # files of which an index that was made elsewhere held something else
+    n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens: not embedded
 
     @property
     def is_eventful(self) -> bool:
@@ -413,6 +414,7 @@ class Status:
     incomplete: str = ""  # how far the first run has come, when it was not completed
     doubt: str = ""  # why the index that lies there is not believed; then nothing of it is told
     revision: str = ""  # the revision whose files these are; empty: those of the folder
+    n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens: not embedded
 
 
 @dataclass(frozen=True, slots=True)

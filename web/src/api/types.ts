@@ -2692,6 +2692,13 @@ export interface components {
              */
             n_without_vector: number;
             /**
+             * N By Text
+             * @description number of files outside index.min_tokens and index.max_tokens
+             * @default 0
+             * @example 0
+             */
+            n_by_text: number;
+            /**
              * Views Current
              * @default false
              * @example true
@@ -3547,6 +3554,13 @@ export interface components {
              * @example 0
              */
             n_without_vector: number;
+            /**
+             * N By Text
+             * @description number of files outside index.min_tokens and index.max_tokens
+             * @default 0
+             * @example 0
+             */
+            n_by_text: number;
             /**
              * Views Current
              * @default false
