@@ -393,13 +393,20 @@ class Engine:
 
     def _kept_to(self, request: SearchRequest, files: Sequence[str]) -> tuple[SearchRequest, list[str]]:
         """Take in these files, and return the search in them, and a sentence for each that is not in the index."""
-        from codefathom.index.by_path import below_one_of, places_of
-
-        where = combine(request.where, below_one_of(places_of(self.opened.recipe.root, files)))
+        where = combine(request.where, self.kept_to(files))
         if self.place.revision is not None:  # the usual look at the branch comes next
             return replace(request, where=where), []
         report = self.update(files)
         return replace(request, where=where), [f"{item.path}: {item.reason}" for item in report.refused]
+
+    def kept_to(self, files: Sequence[str]) -> Where | None:
+        """Return the condition that a place lies in one of these files and folders; None when one is the root.
+
+        Raises UsageError for a path that leads out of the project.
+        """
+        from codefathom.index.by_path import below_one_of, places_of
+
+        return below_one_of(places_of(self.opened.recipe.root, files))
 
     def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """Return hits of an earlier search with what is true now of their files; see `Hit.stale`."""
