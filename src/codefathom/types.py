@@ -220,6 +220,14 @@ class PathReport:
     refused: tuple[Skipped, ...] = ()  # no files of the index, with the reason
 
 
+class ConsultedFile(NamedTuple):
+    """A file that a search looks into, told while it does."""
+
+    path: str
+    act: str  # of a named file: added, changed, removed, unchanged, refused; of a file with hits: read
+    reason: str = ""  # why it was refused, or why what was read may not be what is in the file now
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """One step of a long run; only faces print it."""

@@ -151,3 +151,12 @@ def test_limits_that_leave_no_file_are_refused(project: Path) -> None:
     (project / "fathom.toml").write_text("[index]\nmin_tokens = 8\nmax_tokens = 7\n")
     with pytest.raises(SettingsError, match=r"index\.min_tokens 8 is above index\.max_tokens 7"):
         Engine.open(str(project))
+
+
+def test_a_planted_vector_of_no_text_is_not_used(project: Path) -> None:
+    with Engine.open(str(project), settings=limited(1_000, 5_000)) as engine:
+        engine.index()
+        n_vectors = vectors(engine)
+        with sqlite3.connect(engine.index_dir + "/catalog.db") as db:
+            db.execute("INSERT INTO embeddings SELECT model, '', vector, generation FROM embeddings LIMIT 1")
+        assert vectors(engine) == n_vectors == engine.opened.catalog.n_rows(engine.opened.embedder.name)

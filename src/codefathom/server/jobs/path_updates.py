@@ -17,7 +17,6 @@ from codefathom.server.http.problem_json import SlowUpdateError
 from codefathom.server.jobs.job_messages import Order, Trouble, Updated
 from codefathom.server.jobs.job_process import RunningJob, Start
 from codefathom.server.jobs.job_table import IndexJob
-from codefathom.server.projects.project_table import ServedProject
 from codefathom.types import PathReport, Skipped
 
 _ERRORS: dict[str, type[FathomError]] = {kind.__name__: kind for kind in (UsageError, LockedError, SourceError)}
@@ -36,13 +35,12 @@ class PathUpdates:
         self._running: set[RunningJob] = set()
         self._is_closed = False
 
-    def take_in(self, project: ServedProject, paths: Sequence[str], limit_s: float) -> PathReport:
-        """Return what became of these files and folders; see `Engine.update`.
+    def take_in(self, job: IndexJob, paths: Sequence[str], limit_s: float) -> PathReport:
+        """Return what became of these files and folders; see `Engine.update`. The job is in no table.
 
         Raises its errors, IndexingError, and SlowUpdateError after `limit_s`.
         """
-        job = IndexJob("", project.id, project.root, full=False, state="queued", created_at=0.0)
-        order = replace(self._order_of(replace(job, settings=project.settings)), origin=None, paths=tuple(paths))
+        order = replace(self._order_of(job), origin=None, paths=tuple(paths))
         until = monotonic() + limit_s
         running = self._begun(order)
         timer = Timer(max(limit_s, 0.0), running.end)
@@ -54,7 +52,7 @@ class PathUpdates:
             timer.cancel()
             with self._lock:
                 self._running.discard(running)
-            self._on_update(project.id)
+            self._on_update(job.project_id)
         if isinstance(last, Updated):
             refused = tuple(Skipped(path, reason) for path, reason in last.refused)
             return PathReport(

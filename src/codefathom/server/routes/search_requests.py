@@ -18,6 +18,7 @@ from codefathom.search.filter.filter_options import one_of, split_all
 from codefathom.search.filter.filter_parser import parse_filter
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import LeftError, NotFoundError, NotIndexedError, SlowError, SlowUpdateError
+from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.state import ServerState
@@ -184,7 +185,9 @@ def take_in(state: ServerState, caller: Caller, project_id: str, paths: Sequence
     limit_s = until - monotonic()
     if limit_s <= 0:
         raise SlowUpdateError(state.config.search_timeout_s)
-    return state.updates.take_in(state.projects.get(project_id, caller), paths, limit_s)
+    project = state.projects.get(project_id, caller)
+    job = IndexJob("", project.id, project.root, full=False, state="queued", created_at=0.0, settings=project.settings)
+    return state.updates.take_in(job, paths, limit_s)
 
 
 def _search_task(
