@@ -256,9 +256,7 @@ class Skipped:
     """A file that was seen and not indexed, and why."""
 
     path: str
-    reason: (
-        str  # "binary", "minified", "generated", "vendored", "oversized", "oversized line", "unreadable", "symlink", …
-    )
+    reason: str  # "binary", "minified", "generated", "vendored", "oversized", "oversized line", "unreadable", …
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,8 @@ from codefathom.server.jobs.job_messages import (
     Trouble,
     line_of,
     order_of,
+    path_outcome_of,
     report_of,
-    updated_of,
 )
 from codefathom.server.served_settings import served_settings
 from codefathom.types import Failure, IndexReport, Progress
@@ -45,13 +45,13 @@ _NEEDED = ("codefathom.index.indexing", "codefathom.project.inspection", "codefa
 
 
 def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Iterator[Message]:
-    """Index, and yield the messages of the job, a Report, an Updated or a Trouble last."""
+    """Index, and yield the messages of the job, a Report, a PathOutcome or a Trouble last."""
     try:
         if order.origin is not None:
             yield from bring(order.origin, order.root)
         with _open(order) as engine:
             if order.paths:
-                yield updated_of(engine.update(order.paths, wait_s=_PATHS_WAIT_S))
+                yield path_outcome_of(engine.update(order.paths, wait_s=_PATHS_WAIT_S))
             else:
                 yield from _indexed(engine, order, sleep)
     except FathomError as error:

@@ -98,7 +98,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Updated:
+class PathOutcome:
     """The outcome for named files: the fields of `types.PathReport`."""
 
     added: Sequence[str]
@@ -108,9 +108,9 @@ class Updated:
     refused: Sequence[Sequence[str]]  # path, reason
 
 
-Message: TypeAlias = Step | FileError | Report | Trouble | Updated
-_KINDS: Mapping[str, type[Step | FileError | Report | Trouble | Updated]] = {
-    kind.__name__: kind for kind in (Step, FileError, Report, Trouble, Updated)
+Message: TypeAlias = Step | FileError | Report | Trouble | PathOutcome
+_KINDS: Mapping[str, type[Step | FileError | Report | Trouble | PathOutcome]] = {
+    kind.__name__: kind for kind in (Step, FileError, Report, Trouble, PathOutcome)
 }
 
 
@@ -157,10 +157,10 @@ class JobPace:
         )
 
 
-def updated_of(report: PathReport) -> Updated:
+def path_outcome_of(report: PathReport) -> PathOutcome:
     """Return the outcome for named files as a message."""
     refused = [(item.path, item.reason) for item in report.refused]
-    return Updated(report.added, report.changed, report.removed, report.unchanged, refused)
+    return PathOutcome(report.added, report.changed, report.removed, report.unchanged, refused)
 
 
 def report_of(report: IndexReport, status: Status) -> Report:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from codefathom.errors import FathomError, IndexingError, LockedError, SourceError, UsageError
 from codefathom.server.http.problem_json import SlowUpdateError
-from codefathom.server.jobs.job_messages import Order, Trouble, Updated
+from codefathom.server.jobs.job_messages import Order, PathOutcome, Trouble
 from codefathom.server.jobs.job_process import RunningJob, Start
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.types import PathReport, Skipped
@@ -36,7 +36,7 @@ class PathUpdates:
         self._is_closed = False
 
     def take_in(self, job: IndexJob, paths: Sequence[str], limit_s: float) -> PathReport:
-        """Return what became of these files and folders; see `Engine.update`. The job is in no table.
+        """Return the outcome for these files and folders; see `Engine.update`. The job is in no table.
 
         Raises its errors, IndexingError, and SlowUpdateError after `limit_s`.
         """
@@ -53,7 +53,7 @@ class PathUpdates:
             with self._lock:
                 self._running.discard(running)
             self._on_update(job.project_id)
-        if isinstance(last, Updated):
+        if isinstance(last, PathOutcome):
             refused = tuple(Skipped(path, reason) for path, reason in last.refused)
             return PathReport(
                 tuple(last.added), tuple(last.changed), tuple(last.removed), tuple(last.unchanged), refused
@@ -64,7 +64,7 @@ class PathUpdates:
         raise _ERRORS.get(trouble.code, IndexingError)(trouble.message, hint=trouble.hint)
 
     def close(self) -> None:
-        """End what is under way; nothing begins after that."""
+        """End the updates that are under way; nothing begins after that."""
         with self._lock:
             self._is_closed = True
             for running in self._running:
