@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import httpx
 import pytest
 from tests.server.conftest import Serve
 from tests.server.test_projects import add, index
+from tests.waiting import LONG_S
 
+from codefathom import Engine
+from codefathom.errors import IndexingError
 from codefathom.server.http.auth import Token, hash_of
+from codefathom.server.http.problem_json import SlowUpdateError
+from codefathom.server.jobs.job_messages import GitOrigin, Message, Order, Trouble
+from codefathom.server.jobs.job_table import IndexJob
+from codefathom.server.jobs.path_updates import PathUpdates
 from codefathom.server.server_config import ServerConfig
+from codefathom.stores.lock import writer_lock
 
 
 @pytest.fixture
@@ -94,3 +104,52 @@ def test_a_token_for_other_projects_may_not(config: ServerConfig, serve: Serve, 
         assert update(server, "README.md").status_code == 404
         server.headers["authorization"] = "Bearer open"
         assert update(server, "README.md").json()["unchanged"] == ["README.md"]
+
+
+class Silent:
+    """A process that says nothing until it is ended, and then what a killed one leaves."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self._ended = Event()
+
+    def messages(self) -> Iterator[Message]:
+        assert self._ended.wait(LONG_S)
+        yield Trouble("crashed", "the process of the job ended with signal 9")
+
+    def end(self) -> None:
+        self._ended.set()
+
+
+JOB = IndexJob("", "shop", "/srv/shop", full=False, state="queued", created_at=0.0)
+
+
+def order_of(job: IndexJob) -> Order:
+    return Order(job.root, settings=job.settings, origin=GitOrigin("https://example.org/shop"))
+
+
+def test_an_update_that_takes_too_long_is_ended_and_says_so() -> None:
+    started: list[Silent] = []
+    told: list[str] = []
+
+    def start(order: Order) -> Silent:
+        started.append(Silent(order))
+        return started[-1]
+
+    with pytest.raises(SlowUpdateError, match=r"not in the index after 0\.01 s"):
+        PathUpdates(start, order_of, told.append).take_in(JOB, ["a.py"], 0.01)
+    assert [(job.order.paths, job.order.origin) for job in started] == [(("a.py",), None)]
+    assert told == ["shop"]
+
+
+def test_nothing_begins_after_the_end() -> None:
+    updates = PathUpdates(Silent, order_of, lambda _: None)
+    updates.close()
+    with pytest.raises(IndexingError, match="shutting down"):
+        updates.take_in(JOB, ["a.py"], LONG_S)
+
+
+def test_a_writer_that_does_not_end_is_told_as_locked(ready: httpx.Client, shop: Path) -> None:
+    with Engine.open(str(shop)) as engine, writer_lock(engine.place.index_folder):
+        answer = update(ready, "README.md")
+    assert (answer.status_code, answer.json()["code"]) == (409, "locked")
