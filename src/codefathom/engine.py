@@ -41,6 +41,7 @@ from codefathom.types import (
     LEVELS,
     MODES,
     Backup,
+    ConsultedFile,
     Context,
     FoundSymbol,
     Hit,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
 
 OnProgress = Callable[[Progress], None]
 OnWait = Callable[[str], None]
+OnFile = Callable[[ConsultedFile], None]
 
 # In one process the tree is compared with the index at most this often; a search in between sees the last state.
 LOOK_AGAIN_AFTER_S = 1.0
@@ -353,11 +355,13 @@ class Engine:
         where: Where | None = None,
         min_score: float = 0.0,
         files: Sequence[str] = (),
+        on_file: OnFile = lambda _: None,
     ) -> SearchResult:
         """Return the best places for a question, each with file, lines, symbol and reason.
 
         With `files`, only these files and folders are searched, and what has changed in them is taken in first,
         whatever `search.refresh` says; see `update`. A path that is no file of the index is named in `degraded`.
+        `on_file` takes each file that is looked into: the named ones with what became of them, then those with hits.
         `level` is what a hit is: "chunk" (default), "symbol" or "file". `where` is a filter, see
         `codefathom.search.filter.filter_parser.parse_filter`. Scores run from 0 to 1. The first search makes the index.
         Raises UsageError for an empty query or one that names a path or symbol that is not there.
@@ -365,7 +369,7 @@ class Engine:
         started = time.perf_counter()
         request = self._request(query, limit=limit, level=level, mode=mode, where=where, least=min_score)
         if files:
-            request, refused = self._kept_to(request, files)
+            request, refused = self._kept_to(request, files, on_file)
             self._notes = (*self._notes, *refused)
         stale = self.refresh()
         with reading(self._believed()) as opened:
@@ -374,9 +378,11 @@ class Engine:
             if how_far := _how_far(opened):
                 what = "the others are not found" if opened.views.are_made else "only names are found"
                 notes = (*notes, _NOT_WHOLE.format(how_far=how_far, what=what))
+            hits = _with_places(opened.marked(_as_in_files(result.hits, opened)), opened)
+            _tell(hits, on_file)
             return SearchResult(
                 query=query,
-                hits=_with_places(opened.marked(_as_in_files(result.hits, opened)), opened),
+                hits=hits,
                 level=request.level,
                 mode=result.mode,
                 confidence=result.confidence,
@@ -393,15 +399,34 @@ class Engine:
                 ),
             )
 
-    def _kept_to(self, request: SearchRequest, files: Sequence[str]) -> tuple[SearchRequest, list[str]]:
+    def _kept_to(
+        self, request: SearchRequest, files: Sequence[str], on_file: OnFile
+    ) -> tuple[SearchRequest, list[str]]:
         """Take in these files, and return the search in them, and a sentence for each that is not in the index."""
-        from codefathom.index.by_path import below_one_of, places_of
-
-        where = combine(request.where, below_one_of(places_of(self.opened.recipe.root, files)))
+        where = combine(request.where, self.kept_to(files))
         if self.place.revision is not None:  # the usual look at the branch comes next
             return replace(request, where=where), []
         report = self.update(files)
+        for act, paths in (
+            ("added", report.added),
+            ("changed", report.changed),
+            ("removed", report.removed),
+            ("unchanged", report.unchanged),
+        ):
+            for path in paths:
+                on_file(ConsultedFile(path, act))
+        for item in report.refused:
+            on_file(ConsultedFile(item.path, "refused", item.reason))
         return replace(request, where=where), [f"{item.path}: {item.reason}" for item in report.refused]
+
+    def kept_to(self, files: Sequence[str]) -> Where | None:
+        """Return the condition that a place lies in one of these files and folders; None when one is the root.
+
+        Raises UsageError for a path that leads out of the project.
+        """
+        from codefathom.index.by_path import below_one_of, places_of
+
+        return below_one_of(places_of(self.opened.recipe.root, files))
 
     def marked(self, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
         """Return hits of an earlier search with what is true now of their files; see `Hit.stale`."""
@@ -862,6 +887,13 @@ def _chosen(what: str, value: str, choices: tuple[_Name, ...]) -> _Name:
     if value in choices:
         return choices[choices.index(value)]
     raise UsageError(f"{what} cannot be {value!r}", hint=f"choose one of {', '.join(choices)}")
+
+
+def _tell(hits: Sequence[Hit], on_file: OnFile) -> None:
+    """Tell of each file that has hits, once, the best first."""
+    stale = {hit.chunk.path for hit in hits if hit.stale}
+    for path in dict.fromkeys(hit.chunk.path for hit in hits):
+        on_file(ConsultedFile(path, "read", "it has changed since it was indexed" if path in stale else ""))
 
 
 def _as_in_files(hits: Sequence[Hit], opened: OpenedProject) -> tuple[Hit, ...]:

@@ -220,6 +220,14 @@ class PathReport:
     refused: tuple[Skipped, ...] = ()  # no files of the index, with the reason
 
 
+class ConsultedFile(NamedTuple):
+    """A file that a search looks into, told while it does."""
+
+    path: str
+    act: str  # of a named file: added, changed, removed, unchanged, refused; of a file with hits: read
+    reason: str = ""  # why it was refused, or why what was read may not be what is in the file now
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """One step of a long run; only faces print it."""
@@ -248,9 +256,7 @@ class Skipped:
     """A file that was seen and not indexed, and why."""
 
     path: str
-    reason: (
-        str  # "binary", "minified", "generated", "vendored", "oversized", "oversized line", "unreadable", "symlink", …
-    )
+    reason: str  # "binary", "minified", "generated", "vendored", "oversized", "oversized line", "unreadable", …
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +308,7 @@ class IndexReport:
     repaired: tuple[str, ...] = ()  # parts of the index that were damaged and were made again
     forecast: Forecast | None = None  # of a dry run
     mended: tuple[str, ...] = ()  # files of which an index that was made elsewhere held something else
+    n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens: not embedded
 
     @property
     def is_eventful(self) -> bool:
@@ -413,6 +420,7 @@ class Status:
     incomplete: str = ""  # how far the first run has come, when it was not completed
     doubt: str = ""  # why the index that lies there is not believed; then nothing of it is told
     revision: str = ""  # the revision whose files these are; empty: those of the folder
+    n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens: not embedded
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from codefathom import Engine
 from codefathom.cli import main
 from codefathom.config.settings import Settings
 from codefathom.errors import UsageError
+from codefathom.types import ConsultedFile
 
 WORDS = ("kestrel", "sparrow", "wagtail", "plover", "curlew", "dunlin", "godwit", "whimbrel", "turnstone", "sanderling")
 
@@ -203,3 +204,25 @@ def test_from_the_command_line(
     assert capsys.readouterr().out.startswith("fish/eel.py:1:")
     assert main(["search", "--file", "nothing.py", "slip through the reeds"]) == 1
     assert "nothing.py: there is no such file" in capsys.readouterr().err
+
+
+def test_each_file_that_is_looked_into_is_told(project: Path) -> None:
+    (project / "birds" / "kestrel.py").write_text("def hover_above_the_motorway():\n    return 1\n")
+    (project / "birds" / "new.py").write_text("def hover_above_the_canal():\n    return 1\n")
+    told: list[ConsultedFile] = []
+    files = ["birds/kestrel.py", "birds/new.py", "birds/none.py", "birds/plover.py"]
+    with Engine.open(str(project), settings=never()) as engine:
+        result = engine.search("hover above", files=files, mode="lexical", on_file=told.append)
+        paths = list(dict.fromkeys(hit.chunk.path for hit in result.hits))
+        assert set(paths) == {"birds/kestrel.py", "birds/new.py"}
+        assert told == [
+            ConsultedFile("birds/new.py", "added"),
+            ConsultedFile("birds/kestrel.py", "changed"),
+            ConsultedFile("birds/plover.py", "unchanged"),
+            ConsultedFile("birds/none.py", "refused", "there is no such file"),
+            *(ConsultedFile(path, "read") for path in paths),
+        ]
+        (project / "birds" / "new.py").write_text("def hover_no_more():\n    return 1\n")
+        told.clear()
+        engine.search("hover above the canal", limit=1, on_file=told.append)
+        assert told == [ConsultedFile("birds/new.py", "read", "it has changed since it was indexed")]

@@ -379,3 +379,11 @@ def _check_together(settings: Settings) -> None:
             f"{', '.join(sorted(places))}: context.full_text_ratio {full} + context.segment_ratio {segment} is above 1",
             hint="make them add up to at most 1",
         )
+    index = settings.index
+    if index.max_tokens and index.min_tokens > index.max_tokens:
+        places = {settings.origins.get(f"index.{name}", "default") for name in ("min_tokens", "max_tokens")}
+        raise SettingsError(
+            f"{', '.join(sorted(places))}: index.min_tokens {index.min_tokens} is above index.max_tokens "
+            f"{index.max_tokens}, so that no file would be embedded",
+            hint="lower index.min_tokens, or set one of the two to 0: no limit",
+        )

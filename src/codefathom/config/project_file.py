@@ -84,7 +84,7 @@ PERMISSIONS: Mapping[str, Permission] = {
     **_each(_FREE, "answer", "filter_hint"),
     **_each(_LOWER, "agent", "rounds max_tokens max_seconds"),
     **_each(_LIMIT, "agent", "max_cost"),
-    **_each(_FREE, "index", "error_share error_minimum"),
+    **_each(_FREE, "index", "error_share error_minimum min_tokens max_tokens"),
     **_each(_LOWER, "index", "siblings"),  # what a user keeps apart stays apart
     **_each(_CLOSED, "index", "watch"),  # polling takes time
     **_each(_LOWER, "index", "wait_s"),

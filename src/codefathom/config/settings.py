@@ -654,6 +654,23 @@ class IndexSettings(NamedTuple):
             "that index, and then read and compare each file.",
         ),
     ] = True
+    min_tokens: Annotated[
+        int,
+        SettingRule(
+            "A shorter file is not embedded: words, names and expressions find it, and a hit shows all of it. In "
+            "estimated tokens, 3 bytes each; 0: no limit.",
+            low=0,
+            high=1_000_000_000,
+        ),
+    ] = 0
+    max_tokens: Annotated[
+        int,
+        SettingRule(
+            "A longer file is not embedded: words, names and expressions find it. In estimated tokens; 0: no limit.",
+            low=0,
+            high=1_000_000_000,
+        ),
+    ] = 0
 
 
 class TeamSettings(NamedTuple):

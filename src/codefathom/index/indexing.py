@@ -326,7 +326,7 @@ def _record(stages: Stages, item: PreparedFile, vectors: Mapping[str, bytes]) ->
         text_hashes=item.text_hashes,
         mtime_ns=item.file.mtime_ns,
         parser=stages.recipe.parser_of(item.parsed.document, is_finished=item.is_finished),
-        chunker=stages.recipe.chunker,
+        chunker=stages.recipe.chunker_of(item.parsed.document),
         vectors={digest: vectors[digest] for digest in item.text_hashes if digest in vectors},
         model=stages.embedder.name,
     )
@@ -338,6 +338,7 @@ def _vectors(stages: Stages, prepared: Sequence[PreparedFile], tally: Tally) -> 
         digest: embedded_text(piece)
         for item in prepared
         for digest, piece in zip(item.text_hashes, item.chunks, strict=True)
+        if digest
     }
     vectors = stages.cache.get_vectors(stages.embedder.name, list(texts)) if stages.cache else {}
     missing = [digest for digest in texts if digest not in vectors]
@@ -462,4 +463,5 @@ def _report(stages: Stages, todo: IndexPlan, tally: Tally) -> IndexReport:
         for_model=parsed_by_model(tally.model_sizes),
         repaired=tuple(tally.repaired),
         mended=tuple(tally.mended),
+        n_by_text=stages.catalog.n_by_text(),
     )

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.index.chunk import ChunkLimits
+from codefathom.providers.base import BYTES_PER_TOKEN
 from codefathom.source.changes import FileStat, IndexedFileStat, compare
 from codefathom.source.languages import is_document, is_extracted
 from codefathom.source.scan import FileTree, Scan, ScanRules, scan
-from codefathom.stores.catalog.records import Entry, RejectedFile
+from codefathom.stores.catalog.records import LONG, SHORT, Entry, RejectedFile
 from codefathom.system.extras import EXTRAS
 from codefathom.types import USUAL_ENCODING, Document, Skipped
 from codefathom.versions import CHUNKER_VERSION, EXTRACTION_VERSION, PARSER_VERSION, SECRETS_VERSION
@@ -22,6 +23,19 @@ from codefathom.versions import CHUNKER_VERSION, EXTRACTION_VERSION, PARSER_VERS
 if TYPE_CHECKING:  # which a process that only prepares files does not need
     from codefathom.source.large import Survey
     from codefathom.stores.catalog.readers import IndexState
+
+
+class TokenLimits(NamedTuple):
+    """The sizes of documents that are embedded, in estimated tokens; both borders are inside, 0 is no limit."""
+
+    fewest: int = 0
+    most: int = 0
+
+    def verdict(self, n_tokens: int) -> str:
+        """Return "" for a document that is embedded, else why words alone find it: `SHORT` or `LONG`."""
+        if self.fewest and n_tokens < self.fewest:
+            return SHORT
+        return LONG if self.most and n_tokens > self.most else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +50,7 @@ class Recipe:
     encoding: str = ""  # of files that are not UTF-8 and declare none; empty: the likeliest for all of them together
     found_encoding: str = ""  # the one that the last run found
     keeps_secrets: bool = False  # else their values are masked before anything is made of a text
+    tokens: TokenLimits = field(default_factory=TokenLimits)
     revision: FileTree | None = None  # the files are read from there, and not from the folder `root`
 
     @property
@@ -71,7 +86,22 @@ class Recipe:
     @property
     def chunker(self) -> str:
         """Version of the chunk stage, as stored with each document."""
-        return f"{CHUNKER_VERSION}:{self.limits.target_chars}:{self.limits.max_lines}"
+        tokens = f" tokens {self.tokens.fewest}-{self.tokens.most}" if any(self.tokens) else ""
+        return f"{CHUNKER_VERSION}:{self.limits.target_chars}:{self.limits.max_lines}{tokens}"
+
+    def chunker_of(self, document: Document) -> str:
+        """Version of the chunk stage for one document, and whether it is too short or too long to be embedded."""
+        return self.chunker + self.verdict(document)
+
+    def verdict(self, document: Document) -> str:
+        """Return "" for a document that is embedded, else `SHORT` or `LONG`. An extracted text counts, not its file."""
+        is_text_counted = any(self.tokens) and is_extracted(document.path)
+        n_bytes = len(document.text.encode("utf-8", "replace")) if is_text_counted else document.size
+        return self.tokens.verdict(n_bytes // BYTES_PER_TOKEN)
+
+    def makes(self, chunker: str) -> bool:
+        """Return True if documents of this version of the chunk stage are as this recipe makes them."""
+        return chunker.removesuffix(SHORT).removesuffix(LONG) == self.chunker
 
 
 _READ_AS = " read as "
@@ -189,7 +219,7 @@ def _is_outdated(entry: Entry | None, recipe: Recipe) -> bool:
     if entry is None:
         return False
     is_current = _parser(entry, recipe) in (recipe.parser, recipe.unfinished_parser)
-    return not is_current or entry.chunker != recipe.chunker
+    return not is_current or not recipe.makes(entry.chunker)
 
 
 def _is_unfinished(entry: Entry | None, recipe: Recipe) -> bool:

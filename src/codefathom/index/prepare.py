@@ -33,7 +33,7 @@ class PreparedFile(NamedTuple):
     file: FileStat
     parsed: ParsedDocument
     chunks: tuple[Chunk, ...]
-    text_hashes: tuple[str, ...]  # of `embedded_text`, parallel to chunks
+    text_hashes: tuple[str, ...]  # of `embedded_text`, parallel to chunks; "" for one that is not embedded
     fields: tuple[Fields, ...]  # for the lexical view, parallel to chunks
     fresh_parse: bytes  # to be put into the cache; empty when it came from there
     is_finished: bool = True  # False: a model should have parsed it and did not
@@ -134,7 +134,8 @@ def with_masks(document: Document) -> Document:
 def prepare_parsed(parsed: ParsedDocument, file: FileStat, recipe: Recipe, *, lines_before: int = 0) -> PreparedFile:
     """Chunk and split a document that was parsed already."""
     chunks = chunk(parsed, recipe.limits, lines_before=lines_before)
-    hashes = tuple(text_hash(embedded_text(piece)) for piece in chunks)
+    is_embedded = not recipe.verdict(parsed.document)
+    hashes = tuple(text_hash(embedded_text(piece)) if is_embedded else "" for piece in chunks)
     return PreparedFile(file, parsed, chunks, hashes, tuple(map(fields_of, chunks)), b"")
 
 

@@ -98,7 +98,10 @@ class _Check:
         if differing:
             self.problem = f"what it says of {min(differing)!r} is not what fathom makes of this file"
         texts = {
-            digest: piece for record in records for digest, piece in zip(record.text_hashes, record.chunks, strict=True)
+            digest: piece
+            for record in records
+            for digest, piece in zip(record.text_hashes, record.chunks, strict=True)
+            if digest
         }
         for model in self._models:
             if model.is_exact or model.n_vectors is None:
@@ -147,7 +150,7 @@ def _same_files(catalog: ForeignCatalog, recipe: Recipe, comparison: Comparison)
     files = []
     for file in scan(recipe.root, recipe.rules).files:
         entry = entries.get(file.path)
-        if entry is None or entry.chunker != recipe.chunker or not is_read_whole(file):
+        if entry is None or not recipe.makes(entry.chunker) or not is_read_whole(file):
             continue
         document = read(
             recipe.root, file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
@@ -175,7 +178,6 @@ def _prepared(files: Sequence[FileStat], recipe: Recipe, n_workers: int) -> Iter
 
 
 def _record(item: PreparedFile, recipe: Recipe) -> DocumentRecord:
-    parser = recipe.parser_of(item.parsed.document, is_finished=item.is_finished)
-    return DocumentRecord(
-        item.parsed, item.chunks, item.text_hashes, item.file.mtime_ns, parser, recipe.chunker, {}, ""
-    )
+    document = item.parsed.document
+    parser, chunker = recipe.parser_of(document, is_finished=item.is_finished), recipe.chunker_of(document)
+    return DocumentRecord(item.parsed, item.chunks, item.text_hashes, item.file.mtime_ns, parser, chunker, {}, "")

@@ -59,6 +59,7 @@ def status(opened: OpenedProject) -> Status:
         kept=tuple(f"source.{name}" for name in kept_rules(catalog)),
         incomplete=incompleteness(catalog, changes),
         revision=_revision(opened),
+        n_by_text=catalog.n_by_text(),
     )
 
 

@@ -15,7 +15,7 @@ from codefathom.config.model_names import BUNDLED, is_on_disk, shown_model
 from codefathom.config.settings import Settings, StoreSettings
 from codefathom.errors import DamagedError, IndexingError, ProviderError, SettingsError, UnwritableError
 from codefathom.index.chunk import ChunkLimits
-from codefathom.index.plan import Recipe
+from codefathom.index.plan import Recipe, TokenLimits
 from codefathom.project.kept_rules import scan_rules, with_kept
 from codefathom.project.location import Location, index_place
 from codefathom.project.stores.choice import store_in_force
@@ -80,7 +80,8 @@ class OpenedProject:
         self.views = self._views(lexical, self._first)
         self._upgrade = self._to_upgrade(lexical) if self._first is not self.embedder else None
         self._recipe = _recipe(place)
-        self._sources = Sources(self.catalog, lexical, self.views.vectors, self._first, self._reranking())
+        read = (self.catalog, lexical, self.views.vectors, self._first, self._reranking())
+        self._sources = Sources(*read, are_short_whole=bool(place.settings.index.min_tokens))
 
     @property
     def recipe(self) -> Recipe:
@@ -493,5 +494,6 @@ def _recipe(place: Location) -> Recipe:
         limits=ChunkLimits(settings.chunk.target_chars, settings.chunk.max_lines),
         cache_folder=place.cache_dir,
         encoding="" if settings.source.encoding == "auto" else settings.source.encoding,
+        tokens=TokenLimits(settings.index.min_tokens, settings.index.max_tokens),
         keeps_secrets=settings.source.secrets == "keep",
     )

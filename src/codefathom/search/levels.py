@@ -19,6 +19,7 @@ from codefathom.types import Chunk, Hit, Level, Symbol, Where
 
 # Neighbours are joined with these first places only: how far a hit reaches does not depend on the number of hits.
 MAX_JOINED = 10
+_MAX_WHOLE_BYTES = 100_000  # of a document that a hit shows whole though only a chunk was looked for
 
 _Places: TypeAlias = list[tuple[Chunk, RankedCandidate]]
 
@@ -29,6 +30,7 @@ class Cut(NamedTuple):
     level: Level
     limit: int
     where: Where | None = None
+    are_short_whole: bool = False  # of a document that is too short to be embedded, a chunk stands for all of it
 
 
 def cut_to_level(query: RankingQuery, ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> list[Hit]:
@@ -38,7 +40,7 @@ def cut_to_level(query: RankingQuery, ranked: Sequence[RankedCandidate], catalog
     elif cut.level == "symbol":
         places = _symbols(query, ranked, catalog, cut)
     else:
-        places = _joined(ranked, catalog, cut)
+        places = _joined(_with_whole(ranked, catalog, cut) if cut.are_short_whole else ranked, catalog, cut)
     return [_explained(query, chunk, item) for chunk, item in places]
 
 
@@ -70,7 +72,7 @@ def _column(chunk: Chunk, line: int, names: Iterable[str]) -> int:
     return first + len(text) - len(text.lstrip())
 
 
-def _joined(ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> _Places:
+def _joined(ranked: Iterable[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> _Places:
     """Join a chunk with a better one of the same symbol when their lines touch, among the first places."""
     places: _Places = []
     rest = iter(ranked)
@@ -84,6 +86,27 @@ def _joined(ranked: Sequence[RankedCandidate], catalog: SearchCatalog, cut: Cut)
             break
     places += ((item.candidate.chunk, item) for item in islice(rest, max(cut.limit - len(places), 0)))
     return places[: cut.limit]
+
+
+def _with_whole(ranked: Iterable[RankedCandidate], catalog: SearchCatalog, cut: Cut) -> Iterator[RankedCandidate]:
+    """Yield candidates with all of its document in the place of the best one of a short document."""
+    seen: set[str] = set()
+    for item in ranked:
+        path = item.candidate.chunk.path
+        if path in seen:
+            continue
+        whole = _whole(item.candidate.chunk, catalog)
+        if whole is None or not _passes(cut.where, _with_symbol(whole, item), catalog):
+            yield item
+            continue
+        seen.add(path)
+        yield item._replace(candidate=item.candidate._replace(chunk=whole))
+
+
+def _whole(chunk: Chunk, catalog: SearchCatalog) -> Chunk | None:
+    """Return all of the document of a chunk; None for one that is embedded, or long."""
+    short = [item for item in catalog.documents_at([chunk.path]) if item.is_short and item.size <= _MAX_WHOLE_BYTES]
+    return _file_chunk(chunk, catalog) if short else None
 
 
 def _with(places: _Places, chunk: Chunk, catalog: SearchCatalog, where: Where | None) -> _Places | None:

@@ -94,7 +94,9 @@ def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) ->
     ordered, not_reranked = _reranked(ranking_query, planned, ranked, sources)
     with span("hits"):
         ordered = followed_by(ordered, pool.further)
-        hits = cut_to_level(ranking_query, ordered, sources.catalog, Cut(request.level, request.limit, where))
+        are_short_whole = sources.are_short_whole and planned.mode not in _EXACT and not planned.is_overview
+        cut = Cut(request.level, request.limit, where, are_short_whole)
+        hits = cut_to_level(ranking_query, ordered, sources.catalog, cut)
     hits_above_limit = tuple(hit for hit in hits if hit.score >= request.min_score)
     lacking_vectors = sources.note if planned.mode in {"hybrid", "vector"} else ""
     return SearchHits(

@@ -51,6 +51,7 @@ class Sources:
     embedder: Embedder | None
     reranking: WeightedReranker | None = None
     note: str = ""  # for the result: the reason why vectors are missing
+    are_short_whole: bool = False  # documents that are too short to be embedded are shown whole
 
 
 class Lookup(NamedTuple):

@@ -18,6 +18,7 @@ from codefathom.server.http import error_responses, page
 from codefathom.server.http.problem_json import MEDIA_TYPE
 from codefathom.server.jobs.job_process import ReadyProcesses
 from codefathom.server.jobs.job_queue import Jobs
+from codefathom.server.jobs.path_updates import PathUpdates
 from codefathom.server.live import Live
 from codefathom.server.metrics.counters import ServerCounters
 from codefathom.server.metrics.metrics_middleware import MetricsMiddleware
@@ -84,6 +85,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         yield
         state.watches.close()
         state.answers.close()
+        state.updates.close()
         state.search_pool.close()
         state.search_queue.close()
         state.jobs.close()
@@ -149,4 +151,5 @@ def _state(live: Live) -> ServerState:
         answers=AnswerTasks(conversations),
         search_queue=SearchQueue(config.search_processes, lambda: live.current.waiting_searches),
         search_pool=SearchPool(),
+        updates=PathUpdates(processes, projects.order, projects.opened.drop),
     )

@@ -12,6 +12,7 @@ from codefathom.server.answers.conversations import Conversations
 from codefathom.server.http.auth import ANYONE, Caller
 from codefathom.server.http.problem_json import ForbiddenError
 from codefathom.server.jobs.job_queue import Jobs
+from codefathom.server.jobs.path_updates import PathUpdates
 from codefathom.server.live import Live
 from codefathom.server.metrics.counters import ServerCounters
 from codefathom.server.metrics.model_health import ModelHealth
@@ -38,6 +39,7 @@ class ServerState:
     answers: AnswerTasks
     search_queue: SearchQueue
     search_pool: SearchPool
+    updates: PathUpdates
 
     @property
     def config(self) -> ServerConfig:

@@ -621,6 +621,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take in what has changed in some files and folders, and wait for it */
+        post: operations["update_projects__project_id__files_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project_id}/watch": {
         parameters: {
             query?: never;
@@ -2320,6 +2337,57 @@ export interface components {
             hint: string;
         };
         /**
+         * PathReportOut
+         * @description The outcome of an update of named files; paths are those of the index.
+         */
+        PathReportOut: {
+            /**
+             * Project Id
+             * @example shop
+             */
+            project_id: string;
+            /**
+             * Added
+             * @example [
+             *       "shop/pricing.py"
+             *     ]
+             */
+            added: string[];
+            /**
+             * Changed
+             * @example []
+             */
+            changed: string[];
+            /**
+             * Removed
+             * @example []
+             */
+            removed: string[];
+            /**
+             * Unchanged
+             * @example []
+             */
+            unchanged: string[];
+            /**
+             * Refused
+             * @example []
+             */
+            refused: components["schemas"]["RefusedOut"][];
+        };
+        /**
+         * PathsIn
+         * @description Files and folders to take in.
+         */
+        PathsIn: {
+            /**
+             * Paths
+             * @example [
+             *       "shop/pricing.py"
+             *     ]
+             */
+            paths: string[];
+        };
+        /**
          * PlanOut
          * @description The kind of search that was chosen for the query, and the reason.
          */
@@ -2692,6 +2760,13 @@ export interface components {
              */
             n_without_vector: number;
             /**
+             * N By Text
+             * @description number of files outside index.min_tokens and index.max_tokens
+             * @default 0
+             * @example 0
+             */
+            n_by_text: number;
+            /**
              * Views Current
              * @default false
              * @example true
@@ -2850,6 +2925,22 @@ export interface components {
              * @example 6
              */
             max_iterations?: number | null;
+        };
+        /**
+         * RefusedOut
+         * @description A path that is no file of the index, and the reason.
+         */
+        RefusedOut: {
+            /**
+             * Path
+             * @example shop/logo.png
+             */
+            path: string;
+            /**
+             * Reason
+             * @example binary
+             */
+            reason: string;
         };
         /**
          * RelatedOut
@@ -3090,6 +3181,13 @@ export interface components {
              * @example false
              */
             whole: boolean;
+            /**
+             * Files
+             * @description search only these files and folders of one project, and take in first what has changed in them
+             * @default []
+             * @example []
+             */
+            files: string[];
         };
         /**
          * SearchOut
@@ -3547,6 +3645,13 @@ export interface components {
              * @example 0
              */
             n_without_vector: number;
+            /**
+             * N By Text
+             * @description number of files outside index.min_tokens and index.max_tokens
+             * @default 0
+             * @example 0
+             */
+            n_by_text: number;
             /**
              * Views Current
              * @default false
@@ -5761,6 +5866,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CodebaseOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    update_projects__project_id__files_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PathsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PathReportOut"];
                 };
             };
             /** @description What is wrong */

@@ -199,6 +199,7 @@ def _summary(report: IndexReport) -> str:
     counts = [(len(report.added), "added"), (len(report.changed), "changed"), (len(report.removed), "removed")]
     counts += [(report.n_unchanged + report.n_touched, "unchanged")]
     counts += [(len(report.skipped), "skipped"), (len(report.failures), "failed")]
+    counts += [(report.n_by_text, "not embedded, found by words and names")]
     done = ", ".join(f"{n} {word}" for n, word in counts if n) or "nothing to do"
     if report.dry_run:
         return f"would index {size(report.n_bytes)}, about {report.n_chunks} new chunks: {done}"
@@ -247,6 +248,10 @@ def _skipped(report: IndexReport) -> list[str]:
     return [f"skipped: {listed}; `fathom status --skipped` lists them; more may be skipped for their content"]
 
 
+def _by_text(n: int) -> str:
+    return f"{_files(n)} not embedded, because of index.min_tokens or index.max_tokens; words and names find them"
+
+
 def _files(n: int) -> str:
     return "1 file" if n == 1 else f"{n} files"
 
@@ -266,6 +271,7 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
         ("index", f"{show_name(status.index_dir)} ({size(status.n_bytes)}, generation {status.generation})"),
         ("files", f"{status.n_documents} indexed, {len(status.skipped)} skipped, {len(status.failures)} failed"),
         ("chunks", f"{status.n_chunks} ({status.n_without_vector} without vector)"),
+        *([("by text", _by_text(status.n_by_text))] if status.n_by_text else []),
         ("symbols", str(status.n_symbols)),
         ("languages", _counts(status.languages)),
         ("kinds", _counts(status.kinds)),

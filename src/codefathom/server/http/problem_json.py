@@ -120,6 +120,17 @@ class SlowError(RequestError):
         super().__init__(f"the search was not finished after {limit_s:g} s", hint=hint)
 
 
+class SlowUpdateError(RequestError):
+    """Named files are not in the index within the time limit."""
+
+    status = 504
+    code = "too_slow"
+
+    def __init__(self, limit_s: float) -> None:
+        hint = "name fewer files, or index the whole project with POST /projects/{project_id}/index"
+        super().__init__(f"the files were not in the index after {limit_s:g} s", hint=hint)
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """The answer to a failed request."""

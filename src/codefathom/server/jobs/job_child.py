@@ -29,6 +29,7 @@ from codefathom.server.jobs.job_messages import (
     Trouble,
     line_of,
     order_of,
+    path_outcome_of,
     report_of,
 )
 from codefathom.server.served_settings import served_settings
@@ -36,6 +37,7 @@ from codefathom.types import Failure, IndexReport, Progress
 
 _LOOK_AGAIN_S = 0.5
 _MOST_LOOKS = 1_200  # ten minutes, while another program writes the index
+_PATHS_WAIT_S = 5.0  # for another writer, while a request waits for named files
 _NICENESS = 10  # searches go first: three processes at 10 get a quarter of a processor that is asked for
 _ABANDONED = 3
 # Imported before the order comes, so that a process that was made ready begins at once; the last one brings numpy.
@@ -43,12 +45,15 @@ _NEEDED = ("codefathom.index.indexing", "codefathom.project.inspection", "codefa
 
 
 def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Iterator[Message]:
-    """Index, and yield the messages of the job, a Report or a Trouble last."""
+    """Index, and yield the messages of the job, a Report, a PathOutcome or a Trouble last."""
     try:
         if order.origin is not None:
             yield from bring(order.origin, order.root)
         with _open(order) as engine:
-            yield from _indexed(engine, order, sleep)
+            if order.paths:
+                yield path_outcome_of(engine.update(order.paths, wait_s=_PATHS_WAIT_S))
+            else:
+                yield from _indexed(engine, order, sleep)
     except FathomError as error:
         yield Trouble(type(error).__name__, str(error), error.hint)
 

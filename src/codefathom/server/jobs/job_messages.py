@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TypeAlias
 
-from codefathom.types import IndexReport, Progress, Status
+from codefathom.types import IndexReport, PathReport, Progress, Status
 
 MOST_ERRORS = 1_000  # files that are named; all are counted
 
@@ -34,6 +34,7 @@ class Order:
     origin: GitOrigin | None = None  # brought here first
     model_hosts: Sequence[str] = ()  # where these settings may lead; see `served_settings.py`
     retry: bool = True  # ask a model again about unchanged files on which it failed
+    paths: Sequence[str] = ()  # only these files and folders, in one transaction
 
 
 def order_of(line: bytes) -> Order:
@@ -96,9 +97,20 @@ class Trouble:
     hint: str = ""
 
 
-Message: TypeAlias = Step | FileError | Report | Trouble
-_KINDS: Mapping[str, type[Step | FileError | Report | Trouble]] = {
-    kind.__name__: kind for kind in (Step, FileError, Report, Trouble)
+@dataclass(frozen=True, slots=True)
+class PathOutcome:
+    """The outcome for named files: the fields of `types.PathReport`."""
+
+    added: Sequence[str]
+    changed: Sequence[str]
+    removed: Sequence[str]
+    unchanged: Sequence[str]
+    refused: Sequence[Sequence[str]]  # path, reason
+
+
+Message: TypeAlias = Step | FileError | Report | Trouble | PathOutcome
+_KINDS: Mapping[str, type[Step | FileError | Report | Trouble | PathOutcome]] = {
+    kind.__name__: kind for kind in (Step, FileError, Report, Trouble, PathOutcome)
 }
 
 
@@ -143,6 +155,12 @@ class JobPace:
             message=progress.message,
             extent=asdict(progress.extent) if progress.extent is not None else None,
         )
+
+
+def path_outcome_of(report: PathReport) -> PathOutcome:
+    """Return the outcome for named files as a message."""
+    refused = [(item.path, item.reason) for item in report.refused]
+    return PathOutcome(report.added, report.changed, report.removed, report.unchanged, refused)
 
 
 def report_of(report: IndexReport, status: Status) -> Report:

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from threading import Lock
 from typing import IO, NamedTuple, Protocol, TypeAlias
 
-from codefathom.server.jobs.job_messages import Message, Order, Report, Trouble, message_of
+from codefathom.server.jobs.job_messages import Message, Order, PathOutcome, Report, Trouble, message_of
 from codefathom.system.children import start_python
 
 _MOST_SAID = 2_000  # bytes of what a process that crashed has said last
@@ -23,7 +23,7 @@ class RunningJob(Protocol):
     """A job that is being carried out."""
 
     def messages(self) -> Iterator[Message]:
-        """Yield the messages of the job, a Report or a Trouble last."""
+        """Yield the messages of the job, a Report, a PathOutcome or a Trouble last."""
         ...
 
     def end(self) -> None:
@@ -76,7 +76,7 @@ class Process:
             for line in process.stdout:
                 message = message_of(line.decode("utf-8", "replace"))
                 if message is not None:
-                    is_told = isinstance(message, Report | Trouble)
+                    is_told = isinstance(message, Report | Trouble | PathOutcome)
                     yield message
             status = process.wait()
             if not is_told:

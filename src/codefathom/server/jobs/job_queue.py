@@ -265,7 +265,7 @@ class Jobs:
             elif isinstance(message, FileError):
                 self._live[job_id] = replace(job, errors=(*job.errors, message)[:MOST_ERRORS])
                 self._publish(job_id, [of_file_error(message)])
-            else:
+            elif isinstance(message, Report | Trouble):
                 run.end = message
 
     def _conclude(self, job_id: str, run: _Run) -> None:

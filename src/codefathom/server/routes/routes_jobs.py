@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Path, Query, status
+from fastapi import APIRouter, Path, Query, Request, status
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from starlette.responses import Response
@@ -18,7 +18,17 @@ from codefathom.server.http.problem_json import ConflictError, NotFoundError
 from codefathom.server.http.sse import Channel, Event, encoded, follow
 from codefathom.server.jobs.job_events import job_shape
 from codefathom.server.jobs.job_table import IndexJob
-from codefathom.server.schemas.job_schemas import CodebaseIn, CodebaseOut, IndexIn, JobOut, JobsOut
+from codefathom.server.routes.search_requests import in_turn, take_in
+from codefathom.server.schemas.job_schemas import (
+    CodebaseIn,
+    CodebaseOut,
+    IndexIn,
+    JobOut,
+    JobsOut,
+    PathReportOut,
+    PathsIn,
+    RefusedOut,
+)
 from codefathom.server.state import CallerHere, ManagerHere, ServerState
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
@@ -53,6 +63,7 @@ def router(state: ServerState) -> APIRouter:
     _add_project_routes(routes, state)
     _add_job_routes(routes, state)
     _add_waiting_route(routes, state)
+    _add_update_route(routes, state)
     return routes
 
 
@@ -138,6 +149,25 @@ def _add_waiting_route(routes: APIRouter, state: ServerState) -> None:
         async for _event in follow(_channel(job, state)):
             pass
         return _codebase(state.jobs.get(job.id) or job)
+
+
+def _add_update_route(routes: APIRouter, state: ServerState) -> None:
+    @routes.post(
+        "/projects/{project_id}/files", summary="Take in what has changed in some files and folders, and wait for it"
+    )
+    async def update(project_id: ProjectId, body: PathsIn, caller: CallerHere, request: Request) -> PathReportOut:
+        report = await in_turn(
+            state, caller, request, lambda until: take_in(state, caller, project_id, body.paths, until)
+        )
+        refused = [RefusedOut(path=item.path, reason=item.reason) for item in report.refused]
+        return PathReportOut(
+            project_id=project_id,
+            added=list(report.added),
+            changed=list(report.changed),
+            removed=list(report.removed),
+            unchanged=list(report.unchanged),
+            refused=refused,
+        )
 
 
 def _codebase(job: IndexJob) -> CodebaseOut:

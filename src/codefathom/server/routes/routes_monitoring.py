@@ -173,6 +173,7 @@ def _kept(status: Status) -> dict[str, Any]:
         "generation": status.generation,
         "model": status.model,
         "n_without_vector": status.n_without_vector,
+        "n_by_text": status.n_by_text,
         "views_current": status.views_current,
         "pending": status.pending,
         "incomplete": status.incomplete,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
+from codefathom.errors import UsageError
 from codefathom.search.federation import ProjectHit
 from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
@@ -48,10 +49,12 @@ def router(state: ServerState) -> APIRouter:
     @routes.post("/search", summary="Find places in one project or in several", response_model=SearchOut)
     async def search(body: SearchIn, caller: CallerHere, request: Request) -> Response:
         project_ids = ([body.project_id] if body.project_id else []) + body.project_ids
-        key = SearchKey(body.query, body.limit, body.level, body.mode, body.min_score, limits_of(body))
+        key = SearchKey(body.query, body.limit, body.level, body.mode, body.min_score, limits_of(body), body.files)
 
         def look(until: float) -> bytes:
             projects = chosen_projects(state, caller, project_ids)
+            if body.files and len(projects) > 1:
+                raise UsageError("the files are those of one project", hint="name it as project_id")
             response = _search_out(body, search_several(state, caller, projects, key, until))
             return response.model_dump_json().encode()  # in this thread, and only once
 

@@ -17,7 +17,8 @@ from codefathom.search.federation import ProjectHit, merge, questions_for
 from codefathom.search.filter.filter_options import one_of, split_all
 from codefathom.search.filter.filter_parser import parse_filter
 from codefathom.server.http.auth import Caller
-from codefathom.server.http.problem_json import LeftError, NotFoundError, NotIndexedError, SlowError
+from codefathom.server.http.problem_json import LeftError, NotFoundError, NotIndexedError, SlowError, SlowUpdateError
+from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.state import ServerState
@@ -25,7 +26,7 @@ from codefathom.several.federated import Federation
 from codefathom.several.side_by_side import outcomes
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
-from codefathom.types import Context, Level, Mode, SearchResult, Where
+from codefathom.types import Context, Level, Mode, PathReport, SearchResult, Where
 
 USUAL_LIMIT = 10
 _MOST_AT_ONCE = 2  # projects: each takes a process, and others want to search, too
@@ -72,6 +73,7 @@ class SearchKey:
     mode: Mode | None = None
     min_score: float = 0.0
     limits: SearchLimits = SearchLimits()
+    files: tuple[str, ...] = ()  # of one project: only these, with what has changed in them
 
 
 class ProjectResult(NamedTuple):
@@ -146,8 +148,14 @@ async def in_turn(state: ServerState, caller: Caller, request: Request, work: Ca
 def search(state: ServerState, caller: Caller, project_id: str, request: SearchKey, until: float) -> SearchResult:
     """Return the result of a search in a project, from the cache if the index has not changed since."""
     where = request.limits.where()
+    refused: tuple[str, ...] = ()
+    if request.files:
+        report = take_in(state, caller, project_id, request.files, until)
+        refused = tuple(f"{item.path}: {item.reason}" for item in report.refused)
     with indexed(state, project_id, caller) as engine:
         request.limits.check([engine])
+        if request.files:
+            where = combine(where, engine.kept_to(request.files))
         stale = engine.refresh()
         key = (project_id, engine.root, engine.generation, request)
 
@@ -162,7 +170,24 @@ def search(state: ServerState, caller: Caller, project_id: str, request: SearchK
             return not stale and not result.degraded and result.generation == key[2]
 
         result: SearchResult = state.cache.get_or_make(key, look, keep=is_kept)
-        return replace(result, stale=stale, hits=engine.marked(result.hits) if stale else result.hits)
+        hits = engine.marked(result.hits) if stale else result.hits
+        return replace(result, stale=stale, hits=hits, degraded=(*result.degraded, *refused))
+
+
+def take_in(state: ServerState, caller: Caller, project_id: str, paths: Sequence[str], until: float) -> PathReport:
+    """Take in what has changed in some files of a project that has an index; `until` is the limit, by `monotonic`.
+
+    Raises NotFoundError, NotIndexedError, UsageError for a path that leads out of the project, LockedError and
+    SlowUpdateError.
+    """
+    with indexed(state, project_id, caller) as engine:
+        engine.kept_to(paths)
+    limit_s = until - monotonic()
+    if limit_s <= 0:
+        raise SlowUpdateError(state.config.search_timeout_s)
+    project = state.projects.get(project_id, caller)
+    job = IndexJob("", project.id, project.root, full=False, state="queued", created_at=0.0, settings=project.settings)
+    return state.updates.take_in(job, paths, limit_s)
 
 
 def _search_task(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from codefathom.server.schemas.search_schemas import In, Out, Sound
+from codefathom.server.schemas.search_schemas import In, Out, Paths, Sound
 
 
 class IndexIn(In):
@@ -13,6 +13,30 @@ class IndexIn(In):
     full: bool = Field(
         default=False, description="Index all files again, also those that have not changed", examples=[False]
     )
+
+
+class PathsIn(In):
+    """Files and folders to take in."""
+
+    paths: Paths = Field(min_length=1, examples=[["shop/pricing.py"]])
+
+
+class RefusedOut(Out):
+    """A path that is no file of the index, and the reason."""
+
+    path: Sound = Field(examples=["shop/logo.png"])
+    reason: Sound = Field(examples=["binary"])
+
+
+class PathReportOut(Out):
+    """The outcome of an update of named files; paths are those of the index."""
+
+    project_id: str = Field(examples=["shop"])
+    added: list[Sound] = Field(examples=[["shop/pricing.py"]])
+    changed: list[Sound] = Field(examples=[[]])
+    removed: list[Sound] = Field(examples=[[]])
+    unchanged: list[Sound] = Field(examples=[[]])
+    refused: list[RefusedOut] = Field(examples=[[]])
 
 
 class StepOut(Out):

@@ -105,6 +105,9 @@ class StoreOut(Out):
     generation: int = Field(default=0, examples=[12])
     model: str = Field(default="", examples=["bundled"], description="the embedding model")
     n_without_vector: int = Field(default=0, examples=[0], description="number of chunks without a vector")
+    n_by_text: int = Field(
+        default=0, examples=[0], description="number of files outside index.min_tokens and index.max_tokens"
+    )
     views_current: bool = Field(default=False, examples=[True])
     pending: int = Field(
         default=0, examples=[0], description="number of files that are new, changed or removed since the last run"

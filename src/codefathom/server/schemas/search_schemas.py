@@ -29,6 +29,11 @@ def _listed(value: object) -> object:
 # One value or several.
 Values: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(max_length=100)]
 
+# Files and folders, relative to the folder of the project.
+Paths: TypeAlias = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=4_096)], ...], BeforeValidator(_listed), Field(max_length=100)
+]
+
 
 def _counted(body: object) -> object:
     """Return a body that has not too many values: each wrong one becomes an error, and half a million take 10 s."""
@@ -137,6 +142,11 @@ class SearchIn(QuestionIn):
         default=False,
         examples=[False],
         description="at level `file`, give whole files; else the content of a file is its best lines",
+    )
+    files: Paths = Field(
+        default=(),
+        examples=[[]],
+        description="search only these files and folders of one project, and take in first what has changed in them",
     )
 
 

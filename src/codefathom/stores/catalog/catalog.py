@@ -12,6 +12,8 @@ from codefathom.stores.base import Row
 from codefathom.stores.catalog import foreign, soundness
 from codefathom.stores.catalog.conditions_sql import to_sql
 from codefathom.stores.catalog.records import (
+    LONG,
+    SHORT,
     Batch,
     CatalogChanges,
     Counts,
@@ -40,7 +42,7 @@ from codefathom.text.expressions import USUAL_LIMIT_S, deadline
 from codefathom.types import Chunk, Failure, FoundSymbol, Level, Reference, Skipped, Symbol, Where
 
 CATALOGUE = "catalog.db"  # in the folder of the index
-_DOCUMENT = "d.id, d.path, d.language, d.fingerprint, d.size, d.mtime_ns, d.n_lines, d.problems"
+_DOCUMENT = "d.id, d.path, d.language, d.fingerprint, d.size, d.mtime_ns, d.n_lines, d.problems, d.chunker"
 _MAX_PARAMETERS = 30_000  # SQLite takes at most 32 766 in one statement
 _MAX_IN_MEMORY = 4_000  # chunks in memory, about 8 MB
 _PAGE = 2_000  # rows held at a time while views are built
@@ -319,7 +321,7 @@ class Catalog:
             self._read(
                 # CROSS JOIN: chunks first; SQLite would walk through all embeddings for each part.
                 "SELECT c.key, e.vector FROM chunks c CROSS JOIN embeddings e ON e.text_hash = c.text_hash "
-                f"WHERE e.model = ? AND c.key IN ({_marks(keys)}) ORDER BY c.key",
+                f"WHERE e.model = ? AND c.text_hash <> '' AND c.key IN ({_marks(keys)}) ORDER BY c.key",
                 (model, *keys),
             ),
         )
@@ -333,7 +335,7 @@ class Catalog:
     def n_rows(self, model: str) -> int:
         """Count the chunks that have a vector of this model."""
         counted = "SELECT count(*) FROM chunks c JOIN embeddings e ON e.text_hash = c.text_hash WHERE e.model = ?"
-        return int(self._read(counted, (model,))[0][0])
+        return int(self._read(f"{counted} AND c.text_hash <> ''", (model,))[0][0])
 
     def rewritten(self, since: int) -> list[int]:
         """Return the keys of the chunks of documents that were written after a generation: their lines may differ."""
@@ -355,6 +357,10 @@ class Catalog:
     def n_without_vector(self, model: str) -> int:
         """Count the chunks that have no vector of this model."""
         return int(self._read(f"SELECT count(*) FROM chunks c WHERE {_NO_VECTOR}", (model,))[0][0])
+
+    def n_by_text(self) -> int:
+        """Count the documents that are too short or too long to be embedded."""
+        return int(self._read("SELECT count(*) FROM documents WHERE chunker LIKE ? OR chunker LIKE ?", _BY_TEXT)[0][0])
 
     def paths_without_vector(self, model: str) -> list[str]:
         """Return the paths of documents with a chunk that has no vector of this model, in order."""
@@ -501,7 +507,10 @@ class Catalog:
 
 
 _MAX_LIKE = 10_000  # characters of a name; SQLite takes 50,000 bytes, and a sign may be doubled
-_NO_VECTOR = "NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ? AND e.text_hash = c.text_hash)"
+_BY_TEXT = (f"%{SHORT}", f"%{LONG}")
+_NO_VECTOR = (
+    "c.text_hash <> '' AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ? AND e.text_hash = c.text_hash)"
+)
 
 
 def _of_symbols(query: str, path: str, kind: str) -> tuple[str, tuple[str, ...]]:
@@ -525,8 +534,9 @@ def _chunk(row: Sequence[Any]) -> Chunk:
 
 
 def _document(row: Sequence[Any]) -> StoredDocument:
-    *values, problems = row
-    return StoredDocument._make([*values, tuple(problems.split("\n")) if problems else ()])
+    *values, problems, chunker = row
+    is_short = str(chunker).endswith(SHORT)
+    return StoredDocument._make([*values, tuple(problems.split("\n")) if problems else (), is_short])
 
 
 def _marks(values: Sequence[object]) -> str:

@@ -276,6 +276,10 @@ class IndexCatalog(IndexState, Protocol):
         """Return the chunks that have no vector of this model, with their text hashes."""
         ...
 
+    def n_by_text(self) -> int:
+        """Count the documents that are too short or too long to be embedded."""
+        ...
+
     def prune(self, oldest_view: int) -> None:
         """Drop embeddings that no chunk needs, and removals that a view of generation `oldest_view` has seen."""
         ...

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from codefathom.types import Chunk, Failure, ParsedDocument, Skipped
 
+# At the end of the chunker of a document that is not embedded because of its size. Its chunks have no text hash.
+SHORT, LONG = ", short", ", long"
+
 
 class Entry(NamedTuple):
     """The facts about one document that tell if its file has changed."""
@@ -35,7 +38,7 @@ class DocumentRecord(NamedTuple):
 
     parsed: ParsedDocument
     chunks: tuple[Chunk, ...]
-    text_hashes: tuple[str, ...]  # parallel to chunks
+    text_hashes: tuple[str, ...]  # parallel to chunks; "" for one that is not to be embedded
     mtime_ns: int
     parser: str
     chunker: str
@@ -82,6 +85,7 @@ class StoredDocument(NamedTuple):
     mtime_ns: int
     n_lines: int
     problems: tuple[str, ...]
+    is_short: bool = False  # too short to be embedded: a hit shows all of it
 
 
 class Counts(NamedTuple):

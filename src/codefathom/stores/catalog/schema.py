@@ -23,6 +23,7 @@ FORMAT = 5
 # documents: module and sub_module are the first and second directory of the path, "" when there is none.
 # checksum: of the row and its path, see `checksums.py`.
 # chunks: keys are never used twice (AUTOINCREMENT), so that a view can name a chunk by its key alone.
+# text_hash: "" where the size of the document keeps it from being embedded, which its chunker says as well.
 # removed: keys of chunks that are gone, for views that still show them.
 # embeddings: with rowid, so that vectors are appended; kept in the order of their hashes they cost a fifth of a build.
 # rejected: files that were opened and left out because of their content.
