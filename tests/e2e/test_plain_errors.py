@@ -190,6 +190,14 @@ def test_no_settings_file_is_more_than_a_plain_error(project: Path, tmp_path: Pa
         assert len(ran.err) < 10_000
 
 
+@pytest.mark.parametrize("command", ["backup", "restore", "import", "export --snapshot", "search retry --in"])
+def test_the_root_of_a_disk_is_no_file(project: Path, command: str) -> None:
+    ran = run("-C", str(project), *command.split(), "/")
+    assert ran.code in (1, 2)
+    assert "unexpected" not in ran.err
+    assert "hint:" in ran.err
+
+
 @pytest.mark.parametrize("kind", ["jsonl", "index-json"])
 @pytest.mark.parametrize(
     "content",

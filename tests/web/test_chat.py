@@ -402,7 +402,7 @@ class TestAgent:
         expect(answer(page)).to_contain_text("Stopped before anything was written.")
         assert model_of(answering).asked[-1].is_closed.wait(LONG_S)
 
-    def test_it_is_about_one_project(self, page: Page, answering: ServedPage, tmp_path: Path) -> None:
+    def test_it_looks_in_several_projects(self, page: Page, answering: ServedPage, tmp_path: Path) -> None:
         other = tmp_path / "zoo"
         other.mkdir()
         (other / "keeper.py").write_text("def feed_lions():\n    return 'at noon'\n", encoding="utf-8")
@@ -411,10 +411,11 @@ class TestAgent:
         answering.add(other)
         page.reload()
         page.get_by_role("radiogroup", name="How to answer").get_by_text("Agent").click()
-        expect(page.locator(".composer-projects")).to_contain_text("shop")
+        expect(page.locator(".composer-projects")).to_contain_text("All projects")
         ask(page)
         expect(answer(page).locator(".answer-text")).to_contain_text("They are summed up")
-        assert kept(answering)[0]["projects"] == ["shop"]
+        assert set(kept(answering)[0]["projects"]) == {"shop", "zoo"}
+        assert "several projects" in str(model_of(answering).asked[0].body["messages"])
 
 
 # ---- what the server keeps

@@ -57,8 +57,12 @@ class AgentProject:
 def project_of(request: AnswerRequest, opened: OpenedProject, search: Search) -> AgentProject:
     """Return a project as the tools see it: pinned texts, and the indexed files that pass the filter.
 
-    Raises SourceError for a path that is not indexed and SettingsError without a model.
+    Raises UsageError for an empty question, SourceError for a path that is not indexed, and SettingsError without a
+    model.
     """
+    if not request.text.strip():
+        raise UsageError("the question is empty", hint='such as fathom ask --agent "where are orders priced"')
+    check_length(request.text)
     chosen = model_of("agent", opened)
     if chosen is None:
         raise SettingsError("an agent needs a language model", hint="set FATHOM_LLM__MODEL, such as ollama:qwen3:8b")
@@ -79,13 +83,9 @@ def project_of(request: AnswerRequest, opened: OpenedProject, search: Search) ->
 def investigate(request: AnswerRequest, project: AgentProject) -> Iterator[Event | Text | Answer]:
     """Let a model look for itself; yield what happens, its answer word by word, and the answer whole last.
 
-    Closing it ends the model's call. Raises UsageError for an empty question. A model that fails is told in
-    `Answer.failure`.
+    Closing it ends the model's call. A model that fails is told in `Answer.failure`.
     """
     question = request.text
-    if not question.strip():
-        raise UsageError("the question is empty", hint='such as fathom ask --agent "where are orders priced"')
-    check_length(question)
     limits = _limits(project.settings, project.model.name)
     toolbox = tools(project.tools)
     briefing = _briefing(project, request, toolbox, limits)

@@ -43,10 +43,10 @@ def write_backup(source: sqlite3.Connection, path: str, root: str, made_at_ns: i
     A backup of this name is replaced when the new one is whole. Raises UsageError when something else has the name,
     SourceError when the file cannot be written.
     """
-    place = file_at(os.path.realpath(path))
-    _refuse_others(place, path)
-    new = place.with_ending(_NEW)
     try:
+        place = file_at(os.path.realpath(path))
+        _refuse_others(place, path)
+        new = place.with_ending(_NEW)
         try:
             new.remove()  # of a process that was killed
             new.make(private=True)

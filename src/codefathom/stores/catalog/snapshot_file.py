@@ -65,11 +65,11 @@ def write_snapshot(source: sqlite3.Connection, path: str, head: SnapshotHead, si
     A snapshot of this name is replaced when the new one is whole. Raises UsageError when something else has the name,
     SourceError when the file cannot be written.
     """
-    place = file_at(os.path.realpath(path))
-    if place.kind() and not is_snapshot(path):
-        raise UsageError(f"{path!r} is there and is no snapshot", hint="give the name of a new file")
-    raw, new = place.with_ending(".fathom-raw"), place.with_ending(".fathom-new")
     try:
+        place = file_at(os.path.realpath(path))
+        if place.kind() and not is_snapshot(path):
+            raise UsageError(f"{path!r} is there and is no snapshot", hint="give the name of a new file")
+        raw, new = place.with_ending(".fathom-raw"), place.with_ending(".fathom-new")
         try:
             for file in (raw, new):
                 file.remove()  # of a process that was killed
