@@ -306,14 +306,11 @@ def folder_at(place: Folder | str) -> Folder:
 
 
 def file_at(place: File | str) -> File:
-    """Return the file of a path whose folder the user has chosen; a File stays as it is.
-
-    Raises IsADirectoryError for a path without a name, such as the root of a disk.
-    """
+    """Return the file of a path that the user has chosen; a File stays as it is. Raises OSError for the root of a disk."""
     if isinstance(place, File):
         return place
     folder, name = os.path.split(place)
-    if name in ("", ".", ".."):
+    if not name:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), place)
     return Folder(folder or ".").file(name)
 
