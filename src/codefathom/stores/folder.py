@@ -306,7 +306,7 @@ def folder_at(place: Folder | str) -> Folder:
 
 
 def file_at(place: File | str) -> File:
-    """Return the file of a path that the user has chosen; a File stays as it is. Raises OSError for the root of a disk."""
+    """Return the file of a path that a user has chosen; a File stays. Raises OSError for the root of a disk."""
     if isinstance(place, File):
         return place
     folder, name = os.path.split(place)
