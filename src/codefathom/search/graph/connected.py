@@ -6,7 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from codefathom.search.graph.related import dotted_name, modules, only_path, related
+from codefathom.search.graph.reference_graph import dotted_name
+from codefathom.search.graph.related import modules, only_path, related
 from codefathom.search.question.planner import ConnectionQuery, Relation
 from codefathom.search.question.query import is_path
 from codefathom.search.ranking.places import place_of

@@ -13,15 +13,19 @@ from typing import NamedTuple
 
 from codefathom.errors import UsageError
 from codefathom.search.graph.imports import written_out
-from codefathom.search.graph.resolve import Resolver, family
+from codefathom.search.graph.reference_graph import (
+    MAX_DEFINING_FILES,
+    NAMED_IMPORTS,
+    NameUse,
+    ReferenceGraph,
+    dotted_name,
+)
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.path_spelling import paths_named
 from codefathom.types import FoundSymbol, Reference, Related, RelatedResult, Symbol
 
 MAX_EDGES = 200
 MAX_DEPTH = 5
-# A name that more files define does not tell which file a use belongs to.
-MAX_DEFINING_FILES = 3
 _MIN_NAME_CHARS = 3
 
 _KINDS = ("imports", "imported by", "calls", "called by", "references")
@@ -46,7 +50,7 @@ def related(catalog: SearchCatalog, target: str, *, depth: int = 1, limit: int =
         raise UsageError(
             f"the depth must be from 1 to {MAX_DEPTH}, not {depth}", hint="start with 1, the nearest edges"
         )
-    graph = _Graph(catalog)
+    graph = ReferenceGraph(catalog)
     name = target.removeprefix("@@")
     is_symbol = target.startswith("@@")
     path = "" if is_symbol else _document(graph, target.removeprefix("@"))
@@ -65,94 +69,10 @@ class _Reach(NamedTuple):
     limit: int
 
 
-class _Use(NamedTuple):
-    """A reference and its document."""
-
-    path: str
-    reference: Reference
-
-
-class _Graph:
-    """The catalogue, with the lookups that are needed more than once."""
-
-    def __init__(self, catalog: SearchCatalog) -> None:
-        self.catalog = catalog
-        self._references: dict[str, Sequence[Reference]] = {}  # of the documents with uses
-        documents = [(item.path, item.language) for item in catalog.documents()]
-        self.resolver = Resolver(documents, _go_modules(catalog, [path for path, _ in documents]))
-
-    def imports_of(self, path: str) -> Iterator[Reference]:
-        return (item for item in self.catalog.references_of(path) if item.kind == "import")
-
-    def imports(self) -> Iterator[_Use]:
-        return (_Use(*item) for item in self.catalog.imports())
-
-    def uses(self, name: str) -> Iterator[_Use]:
-        return (_Use(*item) for item in self.catalog.references(name))
-
-    def defined(self, name: str) -> Sequence[FoundSymbol]:
-        return [item for item in self.catalog.symbols_named(name) if item.symbol.name == name]
-
-    def resolve(self, name: str, path: str) -> tuple[str, ...]:
-        """Return the documents an import means: by its path, else as the one place where that name is defined."""
-        documents = self.resolver.resolve(name, path)
-        if documents or "/" in name or self.resolver.language_of.get(path) not in _NAMED_IMPORTS:
-            return documents
-        return tuple(sorted({place for one in written_out(name) for place in self._defining(one, path)} - {path}))
-
-    def _defining(self, name: str, path: str) -> set[str]:
-        """Return the few files that define a name in a folder called like one of its last packages."""
-        dotted = "." + dotted_name(name.rpartition(" ")[2])
-        last = dotted.rpartition(".")[2]
-        if dotted.count(".") < 2 or dotted.split(".")[1].lower() in _STANDARD:
-            return set()
-        paths: set[str] = set()
-        for item in self.defined(last):
-            qualified = "." + dotted_name(item.symbol.qualified_name)
-            packages = dotted[: -len(qualified)].lower().split(".")[1:][-2:]
-            folders = item.path.lower().split("/")[:-1]
-            here = not packages or any(package in folders for package in packages)
-            if dotted.endswith(qualified) and here and self.are_family(item.path, path):
-                paths.add(item.path)
-        return paths if len(paths) <= MAX_DEFINING_FILES else set()
-
-    def is_foreign(self, name: str, path: str) -> bool:
-        """Return True if a name in a document is imported from outside the project."""
-        imports = [item.name for item in self.references_of(path) if item.kind == "import"]
-        own = [one for one in imports if dotted_name(one).rpartition(".")[2] == name]
-        return bool(own) and not any(self.resolve(one, path) for one in own)
-
-    def references_of(self, path: str) -> Sequence[Reference]:
-        if path not in self._references:
-            self._references[path] = self.catalog.references_of(path)
-        return self._references[path]
-
-    def are_family(self, one: str, other: str) -> bool:
-        languages = self.resolver.language_of
-        return family(languages.get(one, "")) == family(languages.get(other, ""))
-
-
-def _go_modules(catalog: SearchCatalog, paths: Iterable[str]) -> dict[str, str]:
-    """Return the folder of each Go module by its name, as the go.mod files say."""
-    modules: dict[str, str] = {}
-    for path in paths:
-        if path == "go.mod" or path.endswith("/go.mod"):
-            match = re.search(r"^module\s+\"?([^\s\"]+)", catalog.lines(path, 1, 100), re.MULTILINE)
-            if match:
-                modules[match[1]] = path.rpartition("/")[0]
-    return modules
-
-
-# In these languages an import names a definition, whose file may be called anything.
-_NAMED_IMPORTS = frozenset({"java", "kotlin", "scala", "groovy", "csharp", "php", "elixir"})
-# Packages of the standard libraries are not in the project, though one of their names may be.
-_STANDARD = frozenset({"java", "javax", "kotlin", "kotlinx", "scala", "android", "system"})
-
-
 # ---- the target
 
 
-def _document(graph: _Graph, target: str) -> str:
+def _document(graph: ReferenceGraph, target: str) -> str:
     """Return the path of a document, given whole or by its end; "" when there is none."""
     return only_path(target, paths_named(target, graph.resolver.language_of) if target.removeprefix("./") else [])
 
@@ -175,7 +95,7 @@ def modules(name: str, paths: Iterable[str]) -> list[str]:
     return [path for path in paths if f"/{path.rpartition('.')[0]}".removesuffix("/__init__").endswith(end)]
 
 
-def _definitions(graph: _Graph, name: str) -> list[FoundSymbol]:
+def _definitions(graph: ReferenceGraph, name: str) -> list[FoundSymbol]:
     """Return the symbols of a name as written; those of another case only when there are none."""
     dotted = dotted_name(name)
     symbols = graph.catalog.symbols_named(dotted.rpartition(".")[2]) if dotted else []
@@ -184,12 +104,7 @@ def _definitions(graph: _Graph, name: str) -> list[FoundSymbol]:
     return exact or [item for qualified, item in names if qualified.lower().endswith(f".{dotted.lower()}")]
 
 
-def dotted_name(name: str) -> str:
-    """Return a qualified name of any language with dots between its parts."""
-    return re.sub(r"::|#|->|\\", ".", name.removesuffix("()")).strip(".")
-
-
-def _not_here(graph: _Graph, target: str) -> UsageError:
+def _not_here(graph: ReferenceGraph, target: str) -> UsageError:
     if target.startswith("@@"):
         near = graph.catalog.similar_names(dotted_name(target[2:]).rpartition(".")[2], limit=3)
         similar = ", ".join("@@" + name for name in near)
@@ -208,7 +123,7 @@ def _not_here(graph: _Graph, target: str) -> UsageError:
 # ---- around a file
 
 
-def _around_document(graph: _Graph, path: str, depth: int, limit: int) -> RelatedResult:
+def _around_document(graph: ReferenceGraph, path: str, depth: int, limit: int) -> RelatedResult:
     edges: list[Related] = []
     seen = {path}
     front = [path]
@@ -226,14 +141,14 @@ def _around_document(graph: _Graph, path: str, depth: int, limit: int) -> Relate
     return _result(path, edges, _ABOUT_FILES, limit, unresolved)
 
 
-def _imports(graph: _Graph, front: Iterable[str], step: int) -> Iterator[Related]:
+def _imports(graph: ReferenceGraph, front: Iterable[str], step: int) -> Iterator[Related]:
     for path in front:
         for item in graph.imports_of(path):
             for other in graph.resolve(item.name, path):
                 yield Related(other, "imports", 1, item.name, item.container, step)
 
 
-def _imported_by(graph: _Graph, front: Sequence[str], step: int) -> Iterator[Related]:
+def _imported_by(graph: ReferenceGraph, front: Sequence[str], step: int) -> Iterator[Related]:
     targets = set(front)
     may_mean = _Filter(graph, front)
     for use in graph.imports():
@@ -245,13 +160,13 @@ def _imported_by(graph: _Graph, front: Sequence[str], step: int) -> Iterator[Rel
 class _Filter:
     """A cheap test for every import of the project: False if its name cannot lead to one of some documents."""
 
-    def __init__(self, graph: _Graph, front: Sequence[str]) -> None:
+    def __init__(self, graph: ReferenceGraph, front: Sequence[str]) -> None:
         self._graph = graph
         self._front = front
         self._names = {
             symbol.name
             for path in front
-            if graph.resolver.language_of.get(path) in _NAMED_IMPORTS
+            if graph.resolver.language_of.get(path) in NAMED_IMPORTS
             for symbol in graph.catalog.symbols_of(path)
         }
         self._answers: dict[str, bool] = {}
@@ -264,7 +179,7 @@ class _Filter:
         return self._answers[name]
 
 
-def _references(graph: _Graph, path: str, importers: set[str]) -> list[Related]:
+def _references(graph: ReferenceGraph, path: str, importers: set[str]) -> list[Related]:
     """Return the uses of a file's symbols: in files that import it, and elsewhere when few files define the name."""
     edges: list[Related] = []
     for name in sorted({symbol.name for symbol in graph.catalog.symbols_of(path)}):
@@ -283,7 +198,7 @@ def _references(graph: _Graph, path: str, importers: set[str]) -> list[Related]:
 # ---- around a symbol
 
 
-def _around_symbols(graph: _Graph, target: str, definitions: list[FoundSymbol], reach: _Reach) -> RelatedResult:
+def _around_symbols(graph: ReferenceGraph, target: str, definitions: list[FoundSymbol], reach: _Reach) -> RelatedResult:
     edges = [edge for item in definitions for edge in _calls(graph, item)]
     front = {(item.path, item.symbol.qualified_name) for item in definitions}
     seen = set(front)
@@ -299,7 +214,7 @@ def _around_symbols(graph: _Graph, target: str, definitions: list[FoundSymbol], 
     return _result("@@" + target, edges, _ABOUT_SYMBOLS + several, reach.limit, 0)
 
 
-def _used_by(graph: _Graph, path: str, qualified_name: str, step: int) -> Iterator[Related]:
+def _used_by(graph: ReferenceGraph, path: str, qualified_name: str, step: int) -> Iterator[Related]:
     name = qualified_name.rpartition(".")[2]
     for use in graph.uses(name):
         reference = use.reference
@@ -311,7 +226,7 @@ def _used_by(graph: _Graph, path: str, qualified_name: str, step: int) -> Iterat
         yield Related(use.path, kind, reference.line, name, reference.container, step, likely)  # type: ignore[arg-type]
 
 
-def _is_likely(graph: _Graph, use: _Use, path: str, qualified_name: str) -> bool:
+def _is_likely(graph: ReferenceGraph, use: NameUse, path: str, qualified_name: str) -> bool:
     """Return True if a use of a member stands in its class, or in a symbol or under an import that names the class."""
     owner = qualified_name.rpartition(".")[0]
     container = use.reference.container
@@ -324,7 +239,7 @@ def _is_likely(graph: _Graph, use: _Use, path: str, qualified_name: str) -> bool
     )
 
 
-def _calls(graph: _Graph, item: FoundSymbol) -> Iterator[Related]:
+def _calls(graph: ReferenceGraph, item: FoundSymbol) -> Iterator[Related]:
     """Yield the definitions that a symbol or its parts call; of several with one name the nearest."""
     own = item.symbol.qualified_name
     for reference in graph.catalog.references_of(item.path):
@@ -333,7 +248,7 @@ def _calls(graph: _Graph, item: FoundSymbol) -> Iterator[Related]:
             yield from _called(graph, item, reference)
 
 
-def _called(graph: _Graph, caller: FoundSymbol, reference: Reference) -> Iterator[Related]:
+def _called(graph: ReferenceGraph, caller: FoundSymbol, reference: Reference) -> Iterator[Related]:
     places: dict[str, list[Symbol]] = defaultdict(list)
     for item in graph.defined(reference.name):
         if graph.are_family(item.path, caller.path) and item.symbol != caller.symbol:

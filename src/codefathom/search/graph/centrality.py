@@ -1,0 +1,74 @@
+"""How central each file of a project is: PageRank (Brin and Page, 1998) over its imports and uses. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+_Key = TypeVar("_Key")
+
+_FOLLOWED = 0.85  # share of a rank that goes along the links, as in the paper; the rest goes where the reader starts
+_MAX_ROUNDS = 60
+_SETTLED = 1e-6  # sum of all changes of a round
+
+
+class Link(NamedTuple):
+    """A file that needs something of another one."""
+
+    source: str
+    target: str
+    name: str  # what it uses; "" where it imports the file
+    weight: float
+
+
+class Ranks(NamedTuple):
+    """Shares of the attention of a reader who follows links."""
+
+    files: Mapping[str, float]  # by path; they sum up to 1
+    names: Mapping[tuple[str, str], float]  # by (path, name): what comes to a file because of this name
+
+
+def ranked(start: Mapping[str, float], links: Sequence[Link]) -> Ranks:
+    """Return the ranks of files for a reader who starts at each with this weight, at least one of them above 0.
+
+    Links from or to other files are left out. The same arguments give the same numbers.
+    """
+    total = sum(start.values())
+    begin = {path: weight / total for path, weight in start.items()}
+    inside = [link for link in links if link.source in begin and link.target in begin]
+    weights = _summed((link.source, link.weight) for link in inside)
+    # Of a file with few and weak links most readers go nowhere; a whole import is enough to lead all of them on.
+    out = {path: max(weight, 1.0) for path, weight in weights.items()}
+    followed = {path: weight / out[path] for path, weight in weights.items()}
+    pairs = _summed(((link.source, link.target), link.weight / out[link.source]) for link in inside)
+    files = begin
+    for _ in range(_MAX_ROUNDS):
+        after = _round(files, begin, pairs, followed)
+        change = sum(abs(after[path] - rank) for path, rank in files.items())
+        files = after
+        if change < _SETTLED:
+            break
+    named = (((link.target, link.name), files[link.source] * link.weight / out[link.source]) for link in inside)
+    return Ranks(files, _summed(named))
+
+
+def _round(
+    files: Mapping[str, float],
+    begin: Mapping[str, float],
+    pairs: Mapping[tuple[str, str], float],
+    followed: Mapping[str, float],
+) -> dict[str, float]:
+    # Who finds no link to follow begins again.
+    again = 1 - _FOLLOWED * sum(rank * followed.get(path, 0.0) for path, rank in files.items())
+    after = {path: again * weight for path, weight in begin.items()}
+    for (source, target), share in pairs.items():
+        after[target] += _FOLLOWED * share * files[source]
+    return after
+
+
+def _summed(items: Iterable[tuple[_Key, float]]) -> dict[_Key, float]:
+    sums: dict[_Key, float] = defaultdict(float)
+    for key, value in items:
+        sums[key] += value
+    return dict(sums)

@@ -1,0 +1,243 @@
+"""A map of a project: its most central files, each with the signatures that others use, within a budget of tokens.
+
+The rank decides what is in the map; the path decides where it stands, so that a small change of the project changes
+few lines of the map, and a prompt that begins with it can be kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import NamedTuple
+
+from codefathom.search.graph.centrality import Link, Ranks, ranked
+from codefathom.search.graph.reference_graph import MAX_DEFINING_FILES, ReferenceGraph, dotted_name
+from codefathom.search.graph.resolve import family
+from codefathom.search.ranking.places import place_of
+from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.text.printable import show_name
+from codefathom.types import VALUE_KINDS, Symbol
+
+_IMPORT_WEIGHT = 1.0
+_PRIVATE_WEIGHT = 0.2  # of a name that begins with "_": it is made for its own file
+_TEST_WEIGHT = 0.2  # what only tests and prose lead to is less central
+_QUESTION_SHARE = 0.9  # of the readers, where a question names files; the rest begins anywhere
+_NEXT_SYMBOL = 0.7  # weight of each symbol of a file, relative to the one before: few files whole would tell less
+# Of a use where no import tells whose name it is. In many languages a folder is a package and needs no import; further
+# away such a use is seldom what its name says: `text.split(…)` is not the `split` of this project.
+_NEIGHBOUR_WEIGHT, _STRANGER_WEIGHT = 0.5, 0.02
+_MIN_NAME_CHARS = 3
+_SIGNATURE_CHARS = 120
+_COMPLETENESS = (
+    "Files are ranked by imports and by uses of names, matched by name where at most "
+    f"{MAX_DEFINING_FILES} files define it; dynamic uses are missing."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MapSymbol:
+    """A definition in a map."""
+
+    kind: str
+    name: str  # qualified
+    line: int
+    signature: str  # one line; the kind and the name where the language has none
+
+
+@dataclass(frozen=True, slots=True)
+class MapFile:
+    """A file in a map, with the symbols that fit."""
+
+    path: str
+    language: str
+    rank: int  # 1 is the most central of the project
+    symbols: tuple[MapSymbol, ...]  # in the order of their lines
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectMap:
+    """The most central files of a project, ordered by path."""
+
+    query: str
+    files: tuple[MapFile, ...]
+    n_files: int  # of the project, or of the folders that the map is kept to
+    n_tokens: int  # of the map as text
+    completeness: str
+    degraded: tuple[str, ...] = ()
+
+
+class MapBudget(NamedTuple):
+    """The length of a map."""
+
+    max_tokens: int
+    count: Callable[[str], int]
+
+
+def project_map(
+    catalog: SearchCatalog, paths: Collection[str], preference: Mapping[str, float], budget: MapBudget
+) -> ProjectMap:
+    """Return the map of these files of a project, for a reader who prefers some of all its files.
+
+    A preference is a weight for each file; without any, all files that are no tests and no prose count alike.
+    """
+    graph = ReferenceGraph(catalog)
+    symbols = {path: _definitions(catalog.symbols_of(path)) for path in graph.resolver.language_of}
+    ranks = ranked(_start(symbols, preference), _links(graph, symbols))
+    order = sorted(paths, key=lambda path: (-ranks.files[path], path))
+    parts = _parts(order, symbols, ranks)
+    number = {path: rank for rank, path in enumerate(order, start=1)}
+
+    def first(n: int) -> ProjectMap:
+        return _map_of(parts[:n], number, graph.resolver.language_of)
+
+    low, high = 0, len(parts)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if budget.count(map_text(first(middle))) <= budget.max_tokens else (low, middle - 1)
+    chosen = first(low)
+    return ProjectMap("", chosen.files, len(order), budget.count(map_text(chosen)), _COMPLETENESS)
+
+
+def map_text(project: ProjectMap) -> str:
+    """Return a map as text: a line for each file, and below it a line for each symbol, with its line number."""
+    lines: list[str] = []
+    for file in project.files:
+        lines.append(show_name(file.path))
+        lines += [f"  {symbol.line}: {show_name(symbol.signature)}" for symbol in file.symbols]
+    return "".join(line + "\n" for line in lines)
+
+
+# ---- the graph
+
+
+def _definitions(symbols: Iterable[Symbol]) -> list[Symbol]:
+    """Return the symbols but for the fields of types, whose names are too usual to tell a use."""
+    return [symbol for symbol in symbols if symbol.kind not in VALUE_KINDS or _is_outer(symbol)]
+
+
+def _start(paths: Iterable[str], preference: Mapping[str, float]) -> dict[str, float]:
+    usual = {path: _TEST_WEIGHT if _is_aside(path) else 1.0 for path in paths}
+    total = sum(weight for path, weight in preference.items() if path in usual)
+    if not total:
+        return usual
+    everything = sum(usual.values())
+    anywhere = (1 - _QUESTION_SHARE) / everything
+    return {
+        path: weight * anywhere + _QUESTION_SHARE * preference.get(path, 0.0) / total for path, weight in usual.items()
+    }
+
+
+def _is_aside(path: str) -> bool:
+    place = place_of(path)
+    return place.is_test or place.is_prose
+
+
+def _links(graph: ReferenceGraph, symbols: Mapping[str, Sequence[Symbol]]) -> list[Link]:
+    defining: dict[tuple[str, str], list[_Definition]] = defaultdict(list)  # by family of languages and name
+    for path, own in symbols.items():
+        outer = {symbol.name for symbol in own if _is_outer(symbol)}
+        for name in dict.fromkeys(symbol.name for symbol in own):
+            defining[_family_of(graph, path), name].append(_Definition(path, name in outer))
+    return [link for path in symbols for link in _links_of(graph, path, defining)]
+
+
+class _Definition(NamedTuple):
+    path: str
+    is_outer: bool
+
+
+def _family_of(graph: ReferenceGraph, path: str) -> str:
+    return family(graph.resolver.language_of[path])
+
+
+def _links_of(
+    graph: ReferenceGraph, path: str, defining: Mapping[tuple[str, str], Sequence[_Definition]]
+) -> Iterator[Link]:
+    weight = _TEST_WEIGHT if _is_aside(path) else 1.0
+    imported: set[str] = set()
+    foreign: set[str] = set()
+    uses: Counter[str] = Counter()
+    for reference in graph.catalog.references_of(path):
+        if reference.kind != "import":
+            uses[reference.name] += reference.count
+            continue
+        targets = graph.resolve(reference.name, path)
+        imported.update(targets)
+        if not targets:
+            foreign.add(dotted_name(reference.name).rpartition(".")[2])
+        for target in targets:
+            yield Link(path, target, "", weight * _IMPORT_WEIGHT / len(targets))
+    for name, count in uses.items():
+        places = defining.get((_family_of(graph, path), name), ())
+        if len(name) < _MIN_NAME_CHARS or name in foreign or any(place.path == path for place in places):
+            continue
+        near = {place.path: _nearness(place, path, imported) for place in places}
+        if not any(place in imported for place in near) and len(near) > MAX_DEFINING_FILES:
+            continue
+        share = weight * sqrt(count) * (_PRIVATE_WEIGHT if name.startswith("_") else 1.0) / sum(near.values() or (1,))
+        for place, nearness in near.items():
+            yield Link(path, place, name, share * nearness * max(near.values()))
+
+
+def _nearness(place: _Definition, path: str, imported: Collection[str]) -> float:
+    if place.path in imported:
+        return 1.0
+    if _folder(place.path) == _folder(path):
+        return _NEIGHBOUR_WEIGHT
+    return _STRANGER_WEIGHT if place.is_outer else _STRANGER_WEIGHT / 10
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+# ---- what is in the map
+
+
+class _Part(NamedTuple):
+    """A file, or a symbol of a file that is in the map already."""
+
+    path: str
+    symbol: Symbol | None
+
+
+def _parts(order: Sequence[str], symbols: Mapping[str, Sequence[Symbol]], ranks: Ranks) -> list[_Part]:
+    """Return files and their symbols, the most central first; a file stands before its symbols."""
+    weighted: list[tuple[float, int, _Part]] = []
+    for place, path in enumerate(order):
+        weight = ranks.files[path]
+        weighted.append((weight, place, _Part(path, None)))
+        for symbol in sorted(symbols[path], key=lambda symbol: _importance(path, symbol, ranks)):
+            weight *= _NEXT_SYMBOL
+            weighted.append((weight, place, _Part(path, symbol)))
+    return [part for *_, part in sorted(weighted, key=lambda item: (-item[0], item[1]))]
+
+
+def _importance(path: str, symbol: Symbol, ranks: Ranks) -> tuple[float, bool, bool, int]:
+    used = ranks.names.get((path, symbol.name), 0.0)
+    return -used, not _is_outer(symbol), symbol.name.startswith("_"), symbol.name_line
+
+
+def _is_outer(symbol: Symbol) -> bool:
+    return symbol.qualified_name == symbol.name
+
+
+def _map_of(parts: Sequence[_Part], number: Mapping[str, int], language_of: Mapping[str, str]) -> ProjectMap:
+    chosen: dict[str, list[MapSymbol]] = {}
+    for path, symbol in parts:
+        own = chosen.setdefault(path, [])
+        if symbol is not None:
+            own.append(_map_symbol(symbol))
+    files = tuple(
+        MapFile(path, language_of[path], number[path], tuple(sorted(chosen[path], key=lambda symbol: symbol.line)))
+        for path in sorted(chosen)
+    )
+    return ProjectMap("", files, 0, 0, "")
+
+
+def _map_symbol(symbol: Symbol) -> MapSymbol:
+    signature = symbol.signature or f"{symbol.kind} {symbol.name}"
+    short = signature if len(signature) <= _SIGNATURE_CHARS else f"{signature[:_SIGNATURE_CHARS]}…"
+    return MapSymbol(symbol.kind, symbol.qualified_name, symbol.name_line, short)
