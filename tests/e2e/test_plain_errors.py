@@ -191,8 +191,9 @@ def test_no_settings_file_is_more_than_a_plain_error(project: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("command", ["backup", "restore", "import", "export --snapshot", "search retry --in"])
-def test_the_root_of_a_disk_is_no_file(project: Path, command: str) -> None:
-    ran = run("-C", str(project), *command.split(), "/")
+@pytest.mark.parametrize("path", ["/", "\0"], ids=["root", "null"])
+def test_a_path_that_names_no_file_is_a_plain_error(project: Path, command: str, path: str) -> None:
+    ran = run("-C", str(project), *command.split(), path)
     assert ran.code in (1, 2)
     assert "unexpected" not in ran.err
     assert "hint:" in ran.err

@@ -7,6 +7,7 @@ changed is refused; the views are not in it, because they are made from the cata
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
@@ -44,7 +45,7 @@ def write_backup(source: sqlite3.Connection, path: str, root: str, made_at_ns: i
     SourceError when the file cannot be written.
     """
     try:
-        place = file_at(os.path.realpath(path))
+        place = file_of_user(path)
         _refuse_others(place, path)
         new = place.with_ending(_NEW)
         try:
@@ -76,7 +77,7 @@ def restore_backup(catalogue: File, path: str, word: str, sign: Sign) -> tuple[B
     """
     restored = catalogue.folder.file("catalog.restored")
     try:
-        file = file_at(os.path.realpath(path)).open()
+        file = file_of_user(path).open()
     except OSError as error:
         raise SourceError(f"cannot read {path!r}: {error.strerror or error}", hint="give another file") from error
     try:
@@ -118,6 +119,14 @@ def copy_database(source: sqlite3.Connection, new: File) -> tuple[int, int]:
             "SELECT count(*) FROM documents UNION ALL SELECT count(*) FROM chunks"
         ).fetchall()
     return n_documents, n_chunks
+
+
+def file_of_user(path: str) -> File:
+    """Return the file of a path as a user wrote it. Raises OSError where no file can have this name."""
+    try:
+        return file_at(os.path.realpath(path))
+    except ValueError as error:  # a null character
+        raise OSError(errno.EINVAL, str(error), path) from error
 
 
 def _refuse_others(place: File, path: str) -> None:

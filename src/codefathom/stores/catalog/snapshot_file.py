@@ -18,10 +18,10 @@ from hashlib import blake2b
 from typing import Any, BinaryIO
 
 from codefathom.errors import IndexingError, SourceError, UsageError
-from codefathom.stores.catalog.backup_file import copy_database
+from codefathom.stores.catalog.backup_file import copy_database, file_of_user
 from codefathom.stores.catalog.schema import FORMAT
 from codefathom.stores.catalog.writing import put_meta
-from codefathom.stores.folder import File, file_at
+from codefathom.stores.folder import File
 from codefathom.stores.sqlite import connect
 from codefathom.text.printable import is_text
 
@@ -66,7 +66,7 @@ def write_snapshot(source: sqlite3.Connection, path: str, head: SnapshotHead, si
     SourceError when the file cannot be written.
     """
     try:
-        place = file_at(os.path.realpath(path))
+        place = file_of_user(path)
         if place.kind() and not is_snapshot(path):
             raise UsageError(f"{path!r} is there and is no snapshot", hint="give the name of a new file")
         raw, new = place.with_ending(".fathom-raw"), place.with_ending(".fathom-new")
@@ -93,7 +93,7 @@ def write_snapshot(source: sqlite3.Connection, path: str, head: SnapshotHead, si
 def is_snapshot(path: str) -> bool:
     """Return True if a file begins as a snapshot does."""
     try:
-        with file_at(os.path.realpath(path)).open() as file:
+        with file_of_user(path).open() as file:
             return file.read(len(_MARK)) == _MARK
     except OSError:
         return False
@@ -102,7 +102,7 @@ def is_snapshot(path: str) -> bool:
 def open_snapshot(path: str) -> BinaryIO:
     """Open a file. Raises SourceError."""
     try:
-        return file_at(os.path.realpath(path)).open()
+        return file_of_user(path).open()
     except OSError as error:
         raise SourceError(f"cannot read {path!r}: {error.strerror or error}", hint="give another file") from error
 
