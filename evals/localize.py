@@ -36,6 +36,7 @@ class Issue(NamedTuple):
     revision: str
     text: str
     files: frozenset[str]
+    changed: tuple[tuple[str, int], ...] = ()  # the first line of each change: (path, line)
 
 
 def main() -> None:
@@ -67,11 +68,28 @@ def read_issues(path: Path) -> list[Issue]:
     """Return the issues of a file, those of a repository in the order of time."""
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     rows.sort(key=lambda row: (row["repo"], row["created_at"]))
-    return [Issue(row["id"], row["repo"], row["revision"], row["query"], frozenset(row["relevant"])) for row in rows]
+    return [
+        Issue(
+            row["id"],
+            row["repo"],
+            row["revision"],
+            row["query"],
+            frozenset(row["relevant"]),
+            tuple((span["path"], span["start"]) for span in row.get("spans", ())),
+        )
+        for row in rows
+    ]
 
 
 def localize(issues: Sequence[Issue], repositories: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the name of each issue with the files found, best first."""
+    for issue, engine in as_reported(issues, repositories):
+        result = engine.search(issue.text, limit=N_FILES, level="file", where=CODE)
+        yield issue.name, [hit.chunk.path for hit in result.hits]
+
+
+def as_reported(issues: Sequence[Issue], repositories: Path) -> Iterator[tuple[Issue, Engine]]:
+    """Yield each issue with the index of its repository in the state in which it was reported."""
     by_repository: dict[str, list[Issue]] = defaultdict(list)
     for issue in issues:
         by_repository[issue.repository].append(issue)
@@ -85,14 +103,9 @@ def localize(issues: Sequence[Issue], repositories: Path) -> Iterator[tuple[str,
             subprocess.run(["git", "-C", tree, "sparse-checkout", "set", "--no-cone", "*.py"], check=True)
             for issue in own:
                 subprocess.run(["git", "-C", tree, "checkout", "-qf", "--detach", issue.revision], check=True)
-                yield issue.name, _found(tree, issue.text)
-
-
-def _found(tree: Path, text: str) -> list[str]:
-    with Engine.open(str(tree)) as engine:
-        engine.index()
-        result = engine.search(text, limit=N_FILES, level="file", where=CODE)
-        return [hit.chunk.path for hit in result.hits]
+                with Engine.open(str(tree)) as engine:
+                    engine.index()
+                    yield issue, engine
 
 
 def figures(issues: Sequence[Issue], ranked: dict[str, list[str]]) -> dict[str, float]:

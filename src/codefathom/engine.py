@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from codefathom.project.browsing import Files
     from codefathom.project.stores.desk import StoreDesk
     from codefathom.providers.base import ChatModel
+    from codefathom.search.graph.project_map import ProjectMap
     from codefathom.stores.lock import WriterLock
     from codefathom.types import Check
 
@@ -477,6 +478,36 @@ class Engine:
         with reading(self._believed(), whole=True) as opened:
             return related(opened.catalog, target, depth=depth)
 
+    def map(
+        self,
+        query: str = "",
+        *,
+        files: Sequence[str] = (),
+        folders: Sequence[str] = (),
+        max_tokens: int = 4_000,
+    ) -> ProjectMap:
+        """Return the most central files with the signatures that others use, within a budget of tokens.
+
+        A question, or files that somebody works on, draw what is near them into the map; folders keep it to
+        themselves. Raises UsageError for a file or folder that is not in the index.
+        """
+        from codefathom.answer.tokens import counter
+        from codefathom.search.graph.project_map import MapRequest, preference_of, project_map
+
+        _check_texts(*files, *folders)
+        _check_count("max_tokens", max_tokens, _MOST_TOKENS)
+        hits = self.search(query, limit=_MAP_HITS, level="chunk").hits if query else ()
+        self.refresh()
+        request = MapRequest(
+            query,
+            preference_of(hits, files),
+            tuple(folders),
+            max_tokens,
+            counter(self.settings.context.tokenizer_path),
+        )
+        with reading(self._believed(), whole=True) as opened:
+            return project_map(opened.catalog, request)
+
     def context(
         self,
         query: str,
@@ -865,6 +896,8 @@ def _how_far(opened: OpenedProject) -> str:
 
 _MOST_HITS = 100_000
 _MOST_SYMBOLS = 1_000_000
+_MOST_TOKENS = 1_000_000  # of a map
+_MAP_HITS = 50  # that draw files into a map
 
 
 def _check_count(what: str, number: int, most: int) -> None:

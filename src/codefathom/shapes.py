@@ -29,6 +29,7 @@ from codefathom.types import (
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, Source, StageTrace
+    from codefathom.search.graph.project_map import ProjectMap
 
 
 def to_json(value: object) -> str:
@@ -182,9 +183,18 @@ def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
 
 
 def plain_shape(
-    value: RelatedResult | Context | IndexReport | PathReport | Status | StoreReport | StoreState | Backup | Snapshot,
+    value: RelatedResult
+    | ProjectMap
+    | Context
+    | IndexReport
+    | PathReport
+    | Status
+    | StoreReport
+    | StoreState
+    | Backup
+    | Snapshot,
 ) -> dict[str, Any]:
-    """Return a result whose fields are the keys: related, context, index, status, store, backup, snapshot."""
+    """Return a result whose fields are the keys: related, map, context, index, status, store, backup, snapshot."""
     return asdict(value)
 
 

@@ -90,6 +90,7 @@ OURS = {
     "codefathom.search.graph",
     "codefathom.search.graph.connected",
     "codefathom.search.graph.imports",
+    "codefathom.search.graph.reference_graph",
     "codefathom.search.graph.related",
     "codefathom.search.graph.resolve",
     "codefathom.search.levels",

@@ -270,6 +270,9 @@ def test_files_and_folders_are_shown_as_they_were_indexed(ready: httpx.Client, s
         ("/file-tree", {"folder": "nowhere"}, 404),
         ("/symbols", {"path": "nowhere.py"}, 404),
         ("/related", {"target": "@@nobody"}, 400),
+        ("/map", {"file": "nowhere.py"}, 400),
+        ("/map", {"folder": "nowhere"}, 400),
+        ("/map", {"max_tokens": 0}, 422),
         ("/files", {"limit": 0}, 422),
     ],
 )
@@ -302,6 +305,15 @@ def test_related_places_are_shown(ready: httpx.Client, engine: Engine) -> None:
     assert [(edge["path"], edge["kind"], edge["line"]) for edge in shown["edges"]] == [
         (edge.path, edge.kind, edge.line) for edge in told.edges
     ]
+
+
+def test_a_map_is_that_of_the_engine(ready: httpx.Client, engine: Engine) -> None:
+    wish = {"query": "price of an order", "file": ["shop/pricing.py"], "max_tokens": 60}
+    shown = ready.get("/map", params={"project_id": "shop", **wish}).json()
+    told = engine.map("price of an order", files=["shop/pricing.py"], max_tokens=60)
+    assert [(file["path"], file["rank"]) for file in shown["files"]] == [(file.path, file.rank) for file in told.files]
+    assert 0 < shown["n_tokens"] <= 60
+    assert shown["n_files"] == told.n_files > len(shown["files"])
 
 
 def test_a_pdf_is_found_with_its_page_and_shown_as_its_text(server: httpx.Client, shop: Path) -> None:

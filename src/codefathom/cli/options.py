@@ -113,6 +113,16 @@ class RelatedOptions(NamedTuple):
     all: bool = False
 
 
+class MapOptions(NamedTuple):
+    """`fathom map`."""
+
+    common: Common
+    query: str = ""
+    file: tuple[str, ...] = ()
+    dir: tuple[str, ...] = ()
+    max_tokens: int = 4_000
+
+
 class ContextOptions(NamedTuple):
     """`fathom context`, and `fathom --rag` without a language model."""
 
@@ -457,6 +467,20 @@ COMMANDS = (
         ),
         RelatedOptions,
         ("fathom related src/app.py --depth 2", "fathom related @@authenticate"),
+    ),
+    Command(
+        "map",
+        "outline the most central files of a project, within a number of tokens",
+        (Option(("query",), "draw what this question is about into the map; -: stdin", "QUESTION", repeat=True),),
+        (
+            Option(("--file",), "draw what is near this file into the map", "PATH", repeat=True),
+            Option(("--dir",), "show only files below this folder", "DIR", repeat=True),
+            Option(("--max-tokens",), "maximum number of tokens", "N", kind=int, low=1, high=1_000_000),
+            _REVISION,
+            _REFRESH,
+        ),
+        MapOptions,
+        ("fathom map --max-tokens 2000", "fathom map where are orders priced", "fathom map --file shop/orders.py"),
     ),
     Command(
         "context",

@@ -364,6 +364,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/map": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Outline the most central files, within a number of tokens */
+        get: operations["map_project_map_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/federated/symbols": {
         parameters: {
             query?: never;
@@ -2169,6 +2186,91 @@ export interface components {
         JobsOut: {
             /** Jobs */
             jobs: components["schemas"]["JobOut"][];
+        };
+        /**
+         * MapFileOut
+         * @description A file in a map, with the definitions that fit.
+         */
+        MapFileOut: {
+            /**
+             * Path
+             * @example shop/pricing.py
+             */
+            path: string;
+            /**
+             * Language
+             * @example python
+             */
+            language: string;
+            /**
+             * Rank
+             * @description 1: the most central file of the project
+             * @example 1
+             */
+            rank: number;
+            /** Symbols */
+            symbols: components["schemas"]["MapSymbolOut"][];
+        };
+        /**
+         * MapOut
+         * @description The most central files of a project, ordered by path.
+         */
+        MapOut: {
+            /**
+             * Project Id
+             * @example shop
+             */
+            project_id: string;
+            /**
+             * Query
+             * @example where are orders priced
+             */
+            query: string;
+            /** Files */
+            files: components["schemas"]["MapFileOut"][];
+            /**
+             * N Files
+             * @description all files, also those that did not fit
+             * @example 40
+             */
+            n_files: number;
+            /**
+             * N Tokens
+             * @description number of tokens of the map as text
+             * @example 1900
+             */
+            n_tokens: number;
+            /**
+             * Completeness
+             * @example Files are ranked by imports and by uses of names.
+             */
+            completeness: string;
+        };
+        /**
+         * MapSymbolOut
+         * @description A definition in a map.
+         */
+        MapSymbolOut: {
+            /**
+             * Kind
+             * @example function
+             */
+            kind: string;
+            /**
+             * Name
+             * @example price_of
+             */
+            name: string;
+            /**
+             * Line
+             * @example 12
+             */
+            line: number;
+            /**
+             * Signature
+             * @example def price_of(order)
+             */
+            signature: string;
         };
         /**
          * MessageIn
@@ -5102,6 +5204,51 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RelatedOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    map_project_map_get: {
+        parameters: {
+            query: {
+                project_id: string;
+                /** @description maximum length of the map */
+                max_tokens?: number;
+                query?: string;
+                file?: string[];
+                folder?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MapOut"];
                 };
             };
             /** @description What is wrong */

@@ -23,6 +23,7 @@ from codefathom.cli.options import (
     FilesOptions,
     ImportOptions,
     IndexOptions,
+    MapOptions,
     PlainOptions,
     ProjectsOptions,
     RelatedOptions,
@@ -194,6 +195,13 @@ def _target(written: str, root: str) -> str:
         return written if written.startswith("@@") else inside_project(written.removeprefix("@"), root)
     except UsageError:
         return written
+
+
+def map_project(options: MapOptions, face: Face) -> int:
+    """Print the most central files, each with the definitions that others use."""
+    from codefathom.cli.commands.map_command import run
+
+    return run(options._replace(query=_question(options.query, face)), face)
 
 
 def context(options: ContextOptions, face: Face) -> int:
@@ -469,6 +477,7 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "symbols": symbols,
     "files": files,
     "related": related,
+    "map": map_project,
     "context": context,
     "ask": ask,
     "chat": chat,

@@ -1,4 +1,4 @@
-"""How central each file of a project is: PageRank (Brin and Page, 1998) over its imports and uses. Pure."""
+"""Ranks of the files of a project: PageRank (Brin and Page, 1998) over imports and uses. Pure."""
 
 from __future__ import annotations
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
 
+from codefathom.errors import UsageError
 from codefathom.search.graph.centrality import Link, Ranks, ranked
 from codefathom.search.graph.reference_graph import MAX_DEFINING_FILES, ReferenceGraph, dotted_name
 from codefathom.search.graph.resolve import family
 from codefathom.search.ranking.places import place_of
 from codefathom.stores.catalog.readers import SearchCatalog
-from codefathom.text.printable import show_name
-from codefathom.types import VALUE_KINDS, Symbol
+from codefathom.text.printable import show_line, show_name
+from codefathom.types import VALUE_KINDS, Hit, Symbol
 
 _IMPORT_WEIGHT = 1.0
 _PRIVATE_WEIGHT = 0.2  # of a name that begins with "_": it is made for its own file
@@ -65,48 +66,80 @@ class ProjectMap:
     n_files: int  # of the project, or of the folders that the map is kept to
     n_tokens: int  # of the map as text
     completeness: str
-    degraded: tuple[str, ...] = ()
 
 
-class MapBudget(NamedTuple):
-    """The length of a map."""
+class MapRequest(NamedTuple):
+    """Limits and preferences of a map."""
 
+    query: str
+    preference: Mapping[str, float]  # weights of files, as `preference_of` makes them
+    folders: tuple[str, ...]  # that it is kept to; none: all
     max_tokens: int
     count: Callable[[str], int]
 
 
-def project_map(
-    catalog: SearchCatalog, paths: Collection[str], preference: Mapping[str, float], budget: MapBudget
-) -> ProjectMap:
-    """Return the map of these files of a project, for a reader who prefers some of all its files.
+def preference_of(hits: Iterable[Hit], files: Iterable[str]) -> dict[str, float]:
+    """Return weights of files: those of hits, the first most, and the same again for files that somebody works on."""
+    weights: dict[str, float] = defaultdict(float)
+    for rank, hit in enumerate(hits, start=1):
+        weights[hit.chunk.path] += 1 / rank
+    own = tuple(files)
+    share = (sum(weights.values()) or 1.0) / len(own) if own else 0.0
+    for path in own:
+        weights[path] += share
+    return dict(weights)
 
-    A preference is a weight for each file; without any, all files that are no tests and no prose count alike.
+
+def project_map(catalog: SearchCatalog, request: MapRequest) -> ProjectMap:
+    """Return the map of a project, for a reader who prefers some of its files.
+
+    Without a preference all files that are no tests and no prose count alike. Raises UsageError for a preferred file,
+    or a folder, that is not in the index.
     """
     graph = ReferenceGraph(catalog)
     symbols = {path: _definitions(catalog.symbols_of(path)) for path in graph.resolver.language_of}
-    ranks = ranked(_start(symbols, preference), _links(graph, symbols))
-    order = sorted(paths, key=lambda path: (-ranks.files[path], path))
-    parts = _parts(order, symbols, ranks)
+    _check(request, symbols)
+    ranks = ranked(_start(symbols, request.preference), _links(graph, symbols))
+    order = sorted(_inside(symbols, request.folders), key=lambda path: (-ranks.files[path], path))
     number = {path: rank for rank, path in enumerate(order, start=1)}
+    parts = _parts(order, symbols, ranks)
 
-    def first(n: int) -> ProjectMap:
-        return _map_of(parts[:n], number, graph.resolver.language_of)
+    def first(n: int) -> tuple[MapFile, ...]:
+        return _files(parts[:n], number, graph.resolver.language_of)
 
     low, high = 0, len(parts)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if budget.count(map_text(first(middle))) <= budget.max_tokens else (low, middle - 1)
-    chosen = first(low)
-    return ProjectMap("", chosen.files, len(order), budget.count(map_text(chosen)), _COMPLETENESS)
+        fits = request.count(map_text(first(middle))) <= request.max_tokens
+        low, high = (middle, high) if fits else (low, middle - 1)
+    files = first(low)
+    return ProjectMap(request.query, files, len(order), request.count(map_text(files)), _COMPLETENESS)
 
 
-def map_text(project: ProjectMap) -> str:
+def map_text(files: Iterable[MapFile]) -> str:
     """Return a map as text: a line for each file, and below it a line for each symbol, with its line number."""
     lines: list[str] = []
-    for file in project.files:
+    for file in files:
         lines.append(show_name(file.path))
-        lines += [f"  {symbol.line}: {show_name(symbol.signature)}" for symbol in file.symbols]
+        lines += [f"  {symbol.line}: {show_line(symbol.signature)}" for symbol in file.symbols]
     return "".join(line + "\n" for line in lines)
+
+
+# ---- what is asked for
+
+
+def _check(request: MapRequest, paths: Collection[str]) -> None:
+    for path in request.preference:
+        if path not in paths:
+            raise UsageError(f"{path!r} is not in the index", hint="`fathom files` lists the indexed files")
+    for folder in request.folders:
+        if not any(True for _ in _inside(paths, (folder,))):
+            raise UsageError(f"no indexed file lies below {folder!r}", hint="`fathom files` lists the indexed files")
+
+
+def _inside(paths: Iterable[str], folders: Collection[str]) -> Iterator[str]:
+    starts = tuple("" if folder in ("", ".") else folder.rstrip("/") + "/" for folder in folders)
+    return (path for path in paths if not folders or f"{path}/".startswith(starts))
 
 
 # ---- the graph
@@ -224,17 +257,16 @@ def _is_outer(symbol: Symbol) -> bool:
     return symbol.qualified_name == symbol.name
 
 
-def _map_of(parts: Sequence[_Part], number: Mapping[str, int], language_of: Mapping[str, str]) -> ProjectMap:
+def _files(parts: Sequence[_Part], number: Mapping[str, int], language_of: Mapping[str, str]) -> tuple[MapFile, ...]:
     chosen: dict[str, list[MapSymbol]] = {}
     for path, symbol in parts:
         own = chosen.setdefault(path, [])
         if symbol is not None:
             own.append(_map_symbol(symbol))
-    files = tuple(
+    return tuple(
         MapFile(path, language_of[path], number[path], tuple(sorted(chosen[path], key=lambda symbol: symbol.line)))
         for path in sorted(chosen)
     )
-    return ProjectMap("", files, 0, 0, "")
 
 
 def _map_symbol(symbol: Symbol) -> MapSymbol:

@@ -1,4 +1,4 @@
-"""/files, /file, /file-tree, /symbols and /related: looking around in an index."""
+"""/files, /file, /file-tree, /symbols, /related and /map: looking around in an index."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from codefathom.server.schemas.search_schemas import (
     FileLinesOut,
     FileOut,
     FilesOut,
+    MapOut,
     RelatedOut,
     SymbolOut,
     SymbolsOut,
@@ -34,7 +35,28 @@ Name: TypeAlias = Annotated[str, Query(max_length=1_000, examples=["price"])]
 Kind: TypeAlias = Annotated[str, Query(max_length=100, examples=["function"])]
 Many: TypeAlias = Annotated[int, Query(ge=1, le=10_000, examples=[100])]
 Offset: TypeAlias = Annotated[int, Query(ge=0, le=1_000_000_000, examples=[0])]
+Question: TypeAlias = Annotated[str, Query(max_length=20_000, examples=["where are orders priced"])]
+Tokens: TypeAlias = Annotated[int, Query(ge=1, le=1_000_000, examples=[2_000], description="maximum length of the map")]
 Depth: TypeAlias = Annotated[int, Query(ge=1, le=5, examples=[1])]
+
+
+class MapQuery(NamedTuple):
+    """Question, files and folders of a map."""
+
+    query: str
+    files: tuple[str, ...]
+    folders: tuple[str, ...]
+
+
+def _map_query(
+    query: Question = "",
+    file: Annotated[tuple[Path, ...], Query(max_length=100)] = (),
+    folder: Annotated[tuple[Folder, ...], Query(max_length=100)] = (),
+) -> MapQuery:
+    return MapQuery(query, file, folder)
+
+
+MapQueryIn: TypeAlias = Annotated[MapQuery, Depends(_map_query)]
 
 
 class SymbolQuery(NamedTuple):
@@ -122,6 +144,12 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
             completeness=result.completeness,
             n_unresolved=result.n_unresolved,
         )
+
+    @routes.get("/map", summary="Outline the most central files, within a number of tokens")
+    def map_project(project_id: ProjectId, wish: MapQueryIn, caller: CallerHere, max_tokens: Tokens = 4_000) -> MapOut:
+        with indexed(state, project_id, caller) as engine:
+            outline = engine.map(wish.query, files=wish.files, folders=wish.folders, max_tokens=max_tokens)
+        return MapOut(project_id=project_id, **asdict(outline))
 
 
 def _file_out(file: IndexedFile) -> FileOut:

@@ -356,6 +356,35 @@ class RelatedOut(Out):
     n_unresolved: int = Field(examples=[0])
 
 
+class MapSymbolOut(Out):
+    """A definition in a map."""
+
+    kind: str = Field(examples=["function"])
+    name: Sound = Field(examples=["price_of"])
+    line: int = Field(examples=[12])
+    signature: Sound = Field(examples=["def price_of(order)"])
+
+
+class MapFileOut(Out):
+    """A file in a map, with the definitions that fit."""
+
+    path: Sound = Field(examples=["shop/pricing.py"])
+    language: str = Field(examples=["python"])
+    rank: int = Field(examples=[1], description="1: the most central file of the project")
+    symbols: list[MapSymbolOut]
+
+
+class MapOut(Out):
+    """The most central files of a project, ordered by path."""
+
+    project_id: str = Field(examples=["shop"])
+    query: str = Field(examples=["where are orders priced"])
+    files: list[MapFileOut]
+    n_files: int = Field(examples=[40], description="all files, also those that did not fit")
+    n_tokens: int = Field(examples=[1_900], description="number of tokens of the map as text")
+    completeness: str = Field(examples=["Files are ranked by imports and by uses of names."])
+
+
 class ProjectSymbolOut(SymbolOut):
     """A definition, and the project it is in."""
 

@@ -1,0 +1,119 @@
+"""Maps of projects, over real projects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from codefathom import Engine
+from codefathom.answer.tokens import estimate
+from codefathom.errors import UsageError
+from codefathom.search.graph.project_map import ProjectMap, map_text
+
+FILES = {
+    "shop/money.py": "class Money:\n    def add(self, other):\n        pass\n\n\ndef round_up(cents):\n    pass\n",
+    "shop/orders.py": "from shop.money import Money, round_up\n\n\ndef total(items):\n    return round_up(Money())\n",
+    "shop/bills.py": "from shop.money import round_up\n\n\ndef bill(order):\n    return round_up(order)\n",
+    "shop/letters.py": "def split(text):\n    return text\n\n\ndef _greeting():\n    return 'Dear'\n",
+    "zoo/lions.py": "from zoo.keeper import feed\n\n\ndef roar():\n    feed('meat')\n    return 'a b'.split()\n",
+    "zoo/keeper.py": "def feed(food):\n    return food\n",
+    "tests/test_bills.py": "from shop.bills import bill\n\n\ndef test_bill():\n    assert bill(1)\n",
+    "README.md": "# Shop\n\nSells things.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    yield from opened(tmp_path_factory.mktemp("project"), FILES)
+
+
+def opened(root: Path, files: Mapping[str, str]) -> Iterator[Engine]:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    with Engine.open(str(root)) as engine:
+        engine.index()
+        yield engine
+
+
+def ranks(project: ProjectMap) -> list[str]:
+    return [file.path for file in sorted(project.files, key=lambda file: file.rank)]
+
+
+def test_what_others_use_comes_first_and_tests_last(engine: Engine) -> None:
+    order = ranks(engine.map())
+    assert order[0] == "shop/money.py"
+    assert set(order[-2:]) == {"README.md", "tests/test_bills.py"}
+    assert set(order) == FILES.keys()
+
+
+def test_the_files_stand_in_the_order_of_their_paths(engine: Engine) -> None:
+    project = engine.map()
+    assert [file.path for file in project.files] == sorted(FILES)
+    assert all(list(file.symbols) == sorted(file.symbols, key=lambda symbol: symbol.line) for file in project.files)
+    assert engine.map() == project
+
+
+@pytest.mark.parametrize("max_tokens", [1, 5, 10, 20, 40, 80, 10_000])
+def test_a_map_never_exceeds_its_budget(engine: Engine, max_tokens: int) -> None:
+    project = engine.map(max_tokens=max_tokens)
+    assert estimate(map_text(project.files)) == project.n_tokens <= max_tokens or not project.files
+    assert project.n_files == len(FILES)
+
+
+def test_what_is_used_stands_in_a_small_map(engine: Engine) -> None:
+    text = map_text(engine.map(max_tokens=40).files)
+    assert "def round_up(cents)" in text
+    assert "_greeting" not in text
+
+
+def test_a_longer_map_holds_the_shorter_one(engine: Engine) -> None:
+    short, long = (map_text(engine.map(max_tokens=n).files).splitlines() for n in (30, 60))
+    assert set(short) < set(long)
+
+
+def test_a_file_in_work_draws_its_neighbours_in(engine: Engine) -> None:
+    assert set(ranks(engine.map(files=["zoo/lions.py"]))[:2]) == {"zoo/lions.py", "zoo/keeper.py"}
+
+
+def test_a_question_draws_its_hits_in(engine: Engine) -> None:
+    assert set(ranks(engine.map("who feeds the lions"))[:2]) == {"zoo/lions.py", "zoo/keeper.py"}
+
+
+def test_a_usual_name_is_no_use_of_a_file_that_is_not_imported(engine: Engine) -> None:
+    order = ranks(engine.map(files=["zoo/lions.py"]))
+    assert order.index("shop/letters.py") > order.index("shop/money.py")
+
+
+def test_a_folder_keeps_the_map_to_itself(engine: Engine) -> None:
+    project = engine.map(folders=["zoo/"])
+    assert ([file.path for file in project.files], project.n_files) == (["zoo/keeper.py", "zoo/lions.py"], 2)
+
+
+@pytest.mark.parametrize("limits", [{"files": ["shop/nowhere.py"]}, {"folders": ["nowhere"]}, {"files": ["shop"]}])
+def test_what_is_not_indexed_is_named(engine: Engine, limits: dict[str, list[str]]) -> None:
+    with pytest.raises(UsageError, match=next(iter(limits.values()))[0]):
+        engine.map(**limits)
+
+
+@pytest.mark.parametrize("max_tokens", [0, -1, 10**9])
+def test_a_senseless_budget_is_an_error(engine: Engine, max_tokens: int) -> None:
+    with pytest.raises(UsageError, match="max_tokens"):
+        engine.map(max_tokens=max_tokens)
+
+
+def test_no_name_makes_a_line_of_its_own(tmp_path: Path) -> None:
+    for engine in opened(tmp_path, {"a\nb.py: def fake():": "x", "c.py": "def \u202ef():\n    pass\n"}):
+        lines = map_text(engine.map().files).splitlines()
+        assert [line for line in lines if not line.startswith("  ")] == [
+            "$'a\\nb.py: def fake():'",
+            "c.py",
+        ]
+        assert "\u202e" not in "".join(lines)
+
+
+def test_an_empty_project_has_an_empty_map(tmp_path: Path) -> None:
+    for engine in opened(tmp_path, {}):
+        assert (engine.map().files, engine.map().n_files) == ((), 0)
