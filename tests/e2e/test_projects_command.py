@@ -16,7 +16,7 @@ from tests.protocols.server import Turn, serving
 from codefathom.cli import main
 from codefathom.config.settings import EmbedSettings, Settings
 from codefathom.engine import Engine
-from codefathom.errors import UsageError
+from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import BY_RANK, BY_SCORE, order_of
 from codefathom.several.federated import Federation
 from codefathom.several.project_list import ProjectList
@@ -106,6 +106,34 @@ def test_one_question_to_several(named: Path, capsys: pytest.CaptureFixture[str]
     assert {hit["path"].split("/")[0] for hit in json.loads(capsys.readouterr().out)["hits"]} == {"shop"}
     assert main(["search", "-p", str(named / "zoo"), "--format", "path", "feed the kangaroo"]) == 0
     assert capsys.readouterr().out.startswith("zoo/zoo.py:1:")
+
+
+def test_named_files_are_taken_in_where_they_belong(
+    named: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["search", "--all", "feed the kangaroo"]) == 0
+    for name in ("zoo", "copy"):
+        (named / name / "new.py").write_text(f"def feed_the_zebra_of_{name}():\n    return 1\n", encoding="utf-8")
+    capsys.readouterr()
+
+    def files_found(*words: str) -> list[str]:
+        assert main(["search", "--all", "--set", "search.refresh=never", "--json", *words, "feed the zebra"]) == 0
+        return sorted(f"{hit['project']}/{hit['path']}" for hit in json.loads(capsys.readouterr().out)["hits"])
+
+    assert files_found("--file", "zoo/new.py") == ["zoo/new.py"]
+    assert files_found("--file", str(named / "copy" / "new.py"), "--file", "zoo/new.py") == [
+        "copy/new.py",
+        "zoo/new.py",
+    ]
+    monkeypatch.chdir(named / "zoo")
+    assert files_found("--file", "new.py") == ["zoo/new.py"]
+    assert set(files_found("--file", "zoo")) == {"zoo/new.py", "zoo/zoo.py"}
+
+
+@pytest.mark.parametrize("path", ["nowhere.py", "/etc/passwd", "zoo/../shop/shop/orders.py", "../outside.py"])
+def test_a_named_file_of_no_project_is_an_error(named: Path, path: str) -> None:
+    with Federation.open(is_all=True) as projects, pytest.raises(FathomError, match=r"lies in none|outside"):
+        projects.search("price of an order", files=[path])
 
 
 def test_doubts_and_signals_are_told_as_for_one(named: Path, capsys: pytest.CaptureFixture[str]) -> None:

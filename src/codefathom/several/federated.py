@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import NamedTuple, Self, TypeVar, cast
@@ -98,18 +100,24 @@ class Federation:
         mode: Mode | None = None,
         where: Where | None = None,
         min_score: float = 0.0,
+        files: Sequence[str] = (),
     ) -> FederatedSearch:
         """Return the best places in all projects; see `Engine.search`.
 
+        With `files`, only the projects that hold these files and folders are asked; a path begins with the name of its
+        project, or is one of the disk. Raises UsageError for one that lies in none of them.
         Hits are ordered by score where the projects have the same model, else by rank; see `search.federation.merge`.
         Equal files of two projects are listed once. Raises the error of the first project if all of them fail.
         """
-        results, failed = self._searched(
-            query,
-            lambda engine, question: engine.search(
-                question, limit=limit, level=level, mode=mode, where=where, min_score=min_score
-            ),
-        )
+        owners = self._owners(files)
+
+        def look(engine: Engine, question: str) -> SearchResult:
+            own = owners.get(engine.root, ())
+            return engine.search(
+                question, limit=limit, level=level, mode=mode, where=where, min_score=min_score, files=own
+            )
+
+        results, failed = self._searched(query, look, set(owners))
         most = limit or max(self.engines[name].settings.search.limit for name in results)
         return FederatedSearch(merge(results, most), results, failed)
 
@@ -192,10 +200,37 @@ class Federation:
         return self._answered(*outcomes(ask, self.engines))
 
     def _searched(
-        self, query: str, search: Callable[[Engine, str], SearchResult]
+        self, query: str, search: Callable[[Engine, str], SearchResult], roots: Collection[str] = ()
     ) -> tuple[dict[str, SearchResult], dict[str, FathomError]]:
-        """Search each project that the question is for. Raises the first error if there is no result."""
-        return self._answered(*each_searched(search, self.engines, query))
+        """Search each project that the question is for, of those with one of these roots, if any.
+
+        Raises the first error if there is no result.
+        """
+        engines = {name: engine for name, engine in self.engines.items() if not roots or engine.root in roots}
+        return self._answered(*each_searched(search, engines, query))
+
+    def _owners(self, files: Sequence[str]) -> dict[str, list[str]]:
+        """Return the roots of the projects that hold these files, each with the paths of its own."""
+        owners: dict[str, list[str]] = defaultdict(list)
+        for path in files:
+            name, _, rest = path.partition("/")
+            if name in self.engines:
+                owners[self.engines[name].root].append(rest or ".")
+            elif name in self._unopened:
+                raise self._unopened[name]
+            else:
+                place = os.path.abspath(path)
+                owners[self._root_around(place)].append(place)
+        return owners
+
+    def _root_around(self, place: str) -> str:
+        """Return the root of the innermost project that a path of the disk lies in. Raises UsageError without one."""
+        roots = [root for one in self.engines.values() if f"{place}/".startswith(os.path.join(root := one.root, ""))]
+        if not roots:
+            raise UsageError(
+                f"{place!r} lies in none of these projects", hint="begin the path with the name of its project"
+            )
+        return max(roots, key=len)
 
     def _answered(
         self, answers: dict[str, _T], failed: dict[str, FathomError]

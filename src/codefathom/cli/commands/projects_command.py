@@ -46,7 +46,9 @@ def run(options: ProjectsOptions, face: Face) -> int:
 def search_several(options: SearchOptions, face: Face, explain: Callable[[Hit], Iterable[str]]) -> int:
     """Print the best places of several projects, each path with its project before it. Return 1 without hits."""
     with face.open_several(options.project, is_all=options.all) as projects:
-        result = projects.search(options.query, where=where(options, ""), min_score=options.min_score)
+        result = projects.search(
+            options.query, where=where(options, ""), min_score=options.min_score, files=options.file
+        )
     is_weak = all(one.weak for one in result.results.values())
     best = max(result.results.values(), key=lambda one: one.confidence)
     face.notes([*doubts_of_several(result.results, result.failed), *([weak_note(best.confidence)] if is_weak else [])])

@@ -49,8 +49,6 @@ def search(options: SearchOptions, face: Face) -> int:
 
         return search_paths(options, face, _explainer(options.explain))
     if options.project or options.all:
-        if options.file:
-            raise UsageError("--file cannot be used with several projects", hint="name one project with --source-dir")
         from codefathom.cli.commands.projects_command import search_several
 
         return search_several(options, face, _explainer(options.explain))
