@@ -75,12 +75,16 @@ def test_each_tool_answers(indexed: Path) -> None:
         call(1, "search", query="where is the price made"),
         call(2, "read", path="README.md"),
         call(3, "related", target="README.md"),
+        call(4, "map", question="where is the price made", files=["README.md"], paths="."),
     )
     hits = found[1]["result"]["structuredContent"]["hits"]
     assert hits
     assert all(hit["path"] in found[1]["result"]["content"][0]["text"] for hit in hits)
     assert found[2]["result"]["structuredContent"]["text"] == (indexed / "README.md").read_text().removesuffix("\n")
     assert found[3]["result"]["structuredContent"]["completeness"]
+    outline = found[4]["result"]["structuredContent"]["outline"]
+    assert "def total_cents(" in outline
+    assert found[4]["result"]["content"][0]["text"].startswith(outline.strip())
 
 
 def test_garbage_and_mistakes_end_nothing(indexed: Path) -> None:
@@ -146,18 +150,24 @@ def test_a_wrong_value_is_explained(indexed: Path, arguments: dict, said: str) -
 
 def test_fifty_calls_at_once_keep_their_budgets(indexed: Path) -> None:
     budgets = {key: 200 + key * 37 for key in range(50)}
-    tools = [
-        call(key, "search", query="price of an order", max_tokens=most)
-        if key % 2
-        else call(key, "read", path="README.md", max_tokens=most)
-        for key, most in budgets.items()
-    ]
+    kinds = ("search", {"query": "price of an order"}), ("read", {"path": "README.md"}), ("map", {})
+    tools = [call(key, kinds[key % 3][0], **kinds[key % 3][1], max_tokens=most) for key, most in budgets.items()]
     found = answers(indexed, *tools)
     for key, most in budgets.items():
         result = found[key]["result"]
         assert not result["isError"]
         assert estimate(result["content"][0]["text"]) <= most
         assert estimate(json.dumps(result["structuredContent"], ensure_ascii=False)) <= most
+
+
+def test_a_small_map_says_what_is_left_out(indexed: Path) -> None:
+    found = answers(
+        indexed, call(1, "map", max_tokens=200), call(2, "map", files=["nowhere.py"]), call(3, "map", query=1)
+    )
+    assert found[1]["result"]["structuredContent"]["left_out"] > 0
+    assert "raise max_tokens" in found[1]["result"]["content"][0]["text"]
+    assert "'nowhere.py' is not in the index" in found[2]["result"]["content"][0]["text"]
+    assert found[3]["result"]["isError"]
 
 
 def test_text_of_a_file_cannot_end_its_fence(indexed: Path) -> None:
@@ -194,6 +204,7 @@ def test_the_client_of_the_sdk_agrees_in_both_eras(indexed: Path) -> None:
         assert (await client.call_tool("search", {"query": "price"})).structured_content["hits"]
         assert not (await client.call_tool("read", {"path": "README.md"})).is_error
         assert not (await client.call_tool("related", {"target": "README.md"})).is_error
+        assert (await client.call_tool("map", {"query": "price"})).structured_content["outline"]
 
     asyncio.run(asyncio.wait_for(old_era(), LONG_S))
     asyncio.run(asyncio.wait_for(new_era(), LONG_S))

@@ -13,6 +13,7 @@ from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.mcp.tool_list import TOOLS
 from codefathom.search.filter.filter_options import as_spelled, folder_of, is_glob, one_of
+from codefathom.search.graph.project_map import map_text
 from codefathom.stores.conditions import combine
 from codefathom.types import Filter, FilterGroup, Hit, Level, Mode, Progress, SearchResult, Where
 
@@ -39,6 +40,7 @@ _ALIASES: Mapping[str, Mapping[str, str]] = {
     },
     "read": {"file_path": "path"},
     "related": {"path": "target"},
+    "map": {"question": "query", "directory_filter": "paths"},
 }
 _UNLISTED = ("level", "languages", "limit", "min_score")
 _LEVELS: Mapping[str, Level] = {"file": "file", "function": "symbol", "symbol": "symbol", "chunk": "chunk"}
@@ -72,7 +74,7 @@ class ToolCalls:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the result of a tool; a mistake is a result too, and names the remedy."""
-        run = {"search": self._search, "read": self._read, "related": self._related}[name]
+        run = {"search": self._search, "read": self._read, "related": self._related, "map": self._map}[name]
         try:
             arguments = _named(name, arguments)
             most = _number(arguments, "max_tokens", _USUAL_TOKENS, _LEAST_TOKENS, _MOST_TOKENS)
@@ -159,6 +161,22 @@ class ToolCalls:
             parts.append(_Part(json.dumps(shape, ensure_ascii=False), shape))
         answer = _Answer("edges", _Part(result.completeness, {"completeness": result.completeness}), tuple(parts))
         return _packed(answer, most, 0)
+
+    def _map(self, engine: Engine, arguments: Mapping[str, Any], most: int) -> Mapping[str, Any]:
+        query = _text(arguments, "query") if arguments.get("query") else ""
+        files, folders = _texts(arguments, "files"), _texts(arguments, "paths")
+        budget = most
+        while True:
+            outline = engine.map(query, files=files, folders=folders, max_tokens=budget)
+            left = outline.n_files - len(outline.files)
+            note = f"{left} files left out; raise max_tokens or use paths" if left else ""
+            text = map_text(outline.files)
+            shape = {"outline": text, "completeness": outline.completeness, "left_out": left}
+            result = _result(f"{text}{note}".strip(), shape)
+            if _fits(result, most):
+                return result
+            # What is around the outline, and its line ends in JSON, take room, too.
+            budget = budget * 4 // 5
 
 
 class _Answer(NamedTuple):

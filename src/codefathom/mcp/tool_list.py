@@ -27,7 +27,7 @@ def _tool(name: str, description: str, required: str, properties: Mapping[str, A
     return {
         "name": name,
         "description": description,
-        "inputSchema": {"type": "object", "properties": properties, "required": [required]},
+        "inputSchema": {"type": "object", "properties": properties, "required": [required] if required else []},
         "outputSchema": {"type": "object", "properties": results},
         "annotations": _READ_ONLY,
     }
@@ -68,5 +68,18 @@ TOOLS: Sequence[Mapping[str, Any]] = (
         "target",
         {"target": _TEXT, "max_tokens": _MOST_TOKENS},
         {"edges": {"type": "array"}, "completeness": _TEXT, "left_out": _NUMBER},
+    ),
+    _tool(
+        "map",
+        "Outline this project: its most central files, each with the definitions that others use. Use it once, before "
+        "you know where to look; a question, or files that you work on, draw what is near them in.",
+        "",
+        {
+            "query": _TEXT,
+            "files": {"type": "array", "items": _TEXT},
+            "paths": {"type": "array", "items": _TEXT, "description": "only below these folders"},
+            "max_tokens": _MOST_TOKENS,
+        },
+        {"outline": _TEXT, "completeness": _TEXT, "left_out": _NUMBER},
     ),
 )
