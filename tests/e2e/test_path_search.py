@@ -124,6 +124,15 @@ def test_a_named_place_is_brought_up_to_date_and_nothing_else_is_shown(data: Pat
     assert places(result, data) == {"uploads/zoo/notes.md"}
 
 
+def test_a_folder_with_spaces_is_a_project(data: Path) -> None:
+    folder = data / "chats" / "my notes (2)"
+    folder.mkdir()
+    (folder / "notes.md").write_text("The kangaroo sleeps at noon.\n", encoding="utf-8")
+    result = asked(data, folder)
+    assert result.roots == {"chat-my%20notes%20%282%29": str(folder)}
+    assert places(result, data) == {"chats/my notes (2)/notes.md"}
+
+
 def test_the_root_is_what_the_rule_says_whatever_lies_above(data: Path) -> None:
     (data / "fathom.toml").touch()
     (data / ".git").mkdir()

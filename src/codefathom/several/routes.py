@@ -11,8 +11,9 @@ from typing import NamedTuple
 from codefathom.errors import SettingsError
 
 _NAME = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-# Folders that begin with a dot hold indexes, caches and the like, and `..` is none.
-_VALUE = r"(?!\.)[\w.-]+"
+# Folders that begin with a dot hold indexes, caches and the like, and `..` is none. What cannot be shown is no name.
+_VALUE = r"(?!\.)[^/\\\x00-\x1f\x7f\ud800-\udfff]+"
+_UNUSUAL = re.compile(r"[^\w.-]")  # in the name of a project
 _PROJECT = re.compile(r"\w[\w.-]{0,99}")
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:/")
 _EXAMPLE = "/data/chats/{id}"
@@ -30,8 +31,9 @@ class RoutedFolder(NamedTuple):
 class PathRoute:
     """A rule: what lies at or below `pattern` belongs to the project in the folder `root`.
 
-    `{name}` in the pattern stands for letters, digits, `.`, `-` and `_` in the name of a folder, and in the other texts
-    for the same characters. Raises SettingsError for texts that cannot be a rule.
+    `{name}` in the pattern stands for characters in the name of a folder, and in the other texts for the same ones.
+    `project` writes those that no name of a project has as a URL does: "my notes" as "my%20notes". Raises SettingsError
+    for texts that cannot be a rule.
     """
 
     pattern: str  # such as /data/chats/{id}
@@ -63,8 +65,9 @@ class PathRoute:
 
     def folder_with(self, values: Mapping[str, str]) -> RoutedFolder:
         """Return the project, its root and its index for values of the names."""
-        texts = (_NAME.sub(lambda name: values[name[1]], text) for text in (self.project, self.root, self.index))
-        return RoutedFolder(*texts)
+        project = _NAME.sub(lambda name: _UNUSUAL.sub(_as_in_url, values[name[1]]), self.project)
+        root, index = (_NAME.sub(lambda name: values[name[1]], text) for text in (self.root, self.index))
+        return RoutedFolder(project, root, index)
 
     def folder_of(self, path: str) -> RoutedFolder | None:
         """Return the project of a path, None if this rule is not for it."""
@@ -182,6 +185,10 @@ def _check_names(route: PathRoute) -> None:
             f"the project of a route cannot be {route.project[:200]!r}",
             hint="write letters, digits, dots, dashes and underscores, such as chat-{id}",
         )
+
+
+def _as_in_url(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode())
 
 
 @lru_cache(maxsize=1_000)

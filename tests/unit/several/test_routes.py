@@ -16,8 +16,8 @@ LAYOUT = (
 UPLOADS = RoutedFolder("uploads", "/data/uploads", "/data/.index/uploads")
 
 
-def chat(name: str) -> RoutedFolder:
-    return RoutedFolder(f"chat-{name}", f"/data/chats/{name}", f"/data/.index/chats/{name}")
+def chat(name: str, written: str = "") -> RoutedFolder:
+    return RoutedFolder(f"chat-{written or name}", f"/data/chats/{name}", f"/data/.index/chats/{name}")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,11 @@ def chat(name: str) -> RoutedFolder:
         ("/data/chats/.hidden/a.md", None),
         ("/data/chats/../a.md", None),
         ("/data/chats/./a.md", None),
-        ("/data/chats/a b/a.md", None),
+        ("/data/chats/a b/a.md", chat("a b", "a%20b")),
+        ("/data/chats/a%20b/a.md", chat("a%20b", "a%2520b")),
+        ("/data/chats/动物园 (2)/a.md", chat("动物园 (2)", "动物园%20%282%29")),
+        ("/data/chats/a\nb/a.md", None),
+        ("/data/chats/a\udc80b/a.md", None),
         ("/data/chats//a.md", None),
         ("/else/data/uploads/a.md", None),
         ("/data/teams/red/docs/x.md", RoutedFolder("red", "/data/teams/red", "")),
