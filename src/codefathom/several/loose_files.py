@@ -13,13 +13,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import islice
-from tempfile import TemporaryDirectory
 from typing import BinaryIO, NamedTuple
 
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.project.location import locate
+from codefathom.several.held_folder import HeldFolder
 from codefathom.source.changes import FileStat, Scan
 from codefathom.source.origin import open_below
 from codefathom.source.scan import ScanRules
@@ -98,9 +98,9 @@ class LooseProject:
         """Take files by absolute, resolved paths. Raises UsageError where they have no folder in common."""
         self.root = _common_folder(files)
         paths = tuple(sorted(os.path.relpath(file, self.root).replace(os.sep, "/") for file in files))
-        self._folder = TemporaryDirectory(prefix="fathom-files-", ignore_cleanup_errors=True)
+        self._folder = HeldFolder()
         try:
-            base = os.path.realpath(self._folder.name)
+            base = self._folder.path
             place = locate(base, settings_of(base) if settings_of else None, is_root=True)
             place = replace(
                 place,
@@ -112,7 +112,7 @@ class LooseProject:
                 revision=LooseFiles(self.root, paths, budget.n_bytes),
             )
         except BaseException:
-            self._folder.cleanup()
+            self._folder.close()
             raise
         self.engine = Engine(place, on_wait=on_wait)
 
@@ -129,7 +129,7 @@ class LooseProject:
         try:
             self.engine.close()
         finally:
-            self._folder.cleanup()
+            self._folder.close()
 
 
 def choose(
