@@ -59,6 +59,12 @@ def test_indexing_is_told_from_its_beginning_to_its_end(server: httpx.Client, pr
     assert {"current_file", "current", "total", "percent", "estimated_remaining_seconds"} <= step.keys()
 
 
+def test_a_report_counts_what_is_not_embedded(server: httpx.Client, project: str) -> None:
+    assert server.patch(f"/projects/{project}", json={"settings": {"index.min_tokens": 10_000}}).status_code == 200
+    report = messages(indexed(server, project).text)[-2]["data"]["report"]
+    assert report["n_by_text"] == report["n_files"] > 0
+
+
 def test_a_first_run_that_was_ended_is_not_indexed(server: httpx.Client, project: str, shop: Path) -> None:
     with Engine.open(str(shop)) as engine:
         events = engine.index_events()

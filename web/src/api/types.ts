@@ -3165,6 +3165,13 @@ export interface components {
              * @default
              */
             paused: string;
+            /**
+             * N By Text
+             * @description Number of files outside index.min_tokens and index.max_tokens
+             * @default 0
+             * @example 0
+             */
+            n_by_text: number;
         };
         /**
          * RouteTimesOut

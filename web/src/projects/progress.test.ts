@@ -38,6 +38,7 @@ const REPORT: Report = {
   generation: 2,
   index_dir: "/srv/shop/.fathom",
   paused: "",
+  n_by_text: 0,
 };
 const JOB: Job = {
   id: "j1",

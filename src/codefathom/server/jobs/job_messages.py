@@ -86,6 +86,7 @@ class Report:
     generation: int
     index_dir: str
     paused: str = ""
+    n_by_text: int = 0  # files that are not embedded, because of index.min_tokens or index.max_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,4 +182,5 @@ def report_of(report: IndexReport, status: Status) -> Report:
         generation=report.generation,
         index_dir=status.index_dir,
         paused=report.paused,
+        n_by_text=report.n_by_text,
     )

@@ -79,6 +79,9 @@ class ReportOut(Out):
     generation: int = Field(examples=[12])
     index_dir: Sound = Field(examples=["/srv/shop/.fathom"])
     paused: str = Field(default="", description="Reason why the run paused")
+    n_by_text: int = Field(
+        default=0, examples=[0], description="Number of files outside index.min_tokens and index.max_tokens"
+    )
 
 
 class TroubleOut(Out):
