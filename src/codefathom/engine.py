@@ -469,14 +469,15 @@ class Engine:
         opened = self._believed(self.opened)
         return Files(opened.catalog, Lines(opened).lines)
 
-    def related(self, target: str, *, depth: int = 1) -> RelatedResult:
-        """Return the imports, importers, calls and uses of a file (`path`) or a symbol (`@@name`)."""
+    def related(self, target: str, *, depth: int = 1, limit: int = 200) -> RelatedResult:
+        """Return the imports, importers, calls and uses of a file (`path`) or a symbol (`@@name`), at most `limit`."""
         from codefathom.search.graph.related import related
 
         _check_texts(target)
+        _check_count("limit", limit, _MOST_SYMBOLS)
         self.refresh()
         with reading(self._believed(), whole=True) as opened:
-            return related(opened.catalog, target, depth=depth)
+            return related(opened.catalog, target, depth=depth, limit=limit)
 
     def map(
         self,

@@ -49,6 +49,7 @@ READING = {
     "related-depth": "related shop/accounts.py --depth 2",
     "related-symbol": "related @@discount",
     "related-json": "related --json web/src/money.ts",
+    "related-limit": "related shop/pricing.py -n 1",
     "related-missing": "related shop/nowhere.py",
     "related-unknown-symbol": "related @@nobody",
     "map": "map",

@@ -307,6 +307,15 @@ def test_related_places_are_shown(ready: httpx.Client, engine: Engine) -> None:
     ]
 
 
+@pytest.mark.parametrize("route", ["/related", "/federated/related"])
+def test_a_limit_keeps_the_first_connections(ready: httpx.Client, engine: Engine, route: str) -> None:
+    shown = ready.get(route, params={"project_id": "shop", "target": "shop/pricing.py", "limit": 1}).json()
+    told = engine.related("shop/pricing.py")
+    shown = shown["projects"][0] if "projects" in shown else shown
+    assert [edge["path"] for edge in shown["edges"]] == [told.edges[0].path]
+    assert f"{len(told.edges) - 1} more edges are left out" in shown["completeness"]
+
+
 def test_a_map_is_that_of_the_engine(ready: httpx.Client, engine: Engine) -> None:
     wish = {"query": "price of an order", "file": ["shop/pricing.py"], "max_tokens": 60}
     shown = ready.get("/map", params={"project_id": "shop", **wish}).json()

@@ -109,6 +109,7 @@ class RelatedOptions(NamedTuple):
     common: Common
     target: str
     depth: int = 1
+    limit: int = 200
     project: tuple[str, ...] = ()
     all: bool = False
 
@@ -462,11 +463,12 @@ COMMANDS = (
                 low=1,
                 high=5,
             ),
+            Option(("-n", "--limit"), "maximum number of results", "N", kind=int, low=1, high=1_000_000),
             *_SEVERAL,
             _REVISION,
         ),
         RelatedOptions,
-        ("fathom related src/app.py --depth 2", "fathom related @@authenticate"),
+        ("fathom related src/app.py --depth 2", "fathom related @@authenticate -n 20"),
     ),
     Command(
         "map",

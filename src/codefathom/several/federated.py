@@ -127,15 +127,15 @@ class Federation:
         pairs = tuple((name, symbol) for name, symbols in answers.items() for symbol in symbols)
         return FederatedSymbols(pairs, failed)
 
-    def related(self, target: str, *, depth: int = 1) -> FederatedRelated:
+    def related(self, target: str, *, depth: int = 1, limit: int = 200) -> FederatedRelated:
         """Return the connections of a file or symbol in each project that has it; see `Engine.related`.
 
         A path may begin with the name of a project; then only that one is asked.
         """
         name, _, rest = target.partition("/")
         if rest and name in self.engines:
-            return FederatedRelated({name: self.engines[name].related(rest, depth=depth)}, {})
-        return FederatedRelated(*self._outcomes(lambda engine: engine.related(target, depth=depth)))
+            return FederatedRelated({name: self.engines[name].related(rest, depth=depth, limit=limit)}, {})
+        return FederatedRelated(*self._outcomes(lambda engine: engine.related(target, depth=depth, limit=limit)))
 
     def context(
         self,

@@ -5197,6 +5197,7 @@ export interface operations {
                 project_id: string;
                 target: string;
                 depth?: number;
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -5330,6 +5331,7 @@ export interface operations {
                 /** @description projects; without one, all of them */
                 project_id?: string[];
                 depth?: number;
+                limit?: number;
             };
             header?: never;
             path?: never;

@@ -87,7 +87,7 @@ def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
 def related_in_several(options: RelatedOptions, face: Face) -> int:
     """Print what a file or symbol is connected with in each project that has it. Return 1 without any."""
     with face.open_several(options.project, is_all=options.all) as projects:
-        result = projects.related(options.target, depth=options.depth)
+        result = projects.related(options.target, depth=options.depth, limit=options.limit)
     # A name that is in one project only is no failure of the others.
     failed = {name: error for name, error in result.failed.items() if not isinstance(error, UsageError)}
     face.notes(_failures(failed))

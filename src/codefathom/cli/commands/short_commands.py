@@ -170,7 +170,7 @@ def related(options: RelatedOptions, face: Face) -> int:
 
         return related_in_several(options, face)
     with face.open() as engine:
-        result = engine.related(_target(options.target, engine.folder), depth=options.depth)
+        result = engine.related(_target(options.target, engine.folder), depth=options.depth, limit=options.limit)
     face.note_indexing()
     if face.common.json:
         from codefathom.shapes import plain_shape, to_json

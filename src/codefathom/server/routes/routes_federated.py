@@ -54,9 +54,10 @@ def router(state: ServerState) -> APIRouter:
         caller: CallerHere,
         project_id: ProjectIds = (),
         depth: Depth = 1,
+        limit: Many = 200,
     ) -> FederatedRelatedOut:
         with federation(state, caller, project_id) as projects:
-            result = projects.related(target, depth=depth)
+            result = projects.related(target, depth=depth, limit=limit)
         return FederatedRelatedOut(
             target=target,
             projects=[

@@ -134,9 +134,11 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
         )
 
     @routes.get("/related", summary="Show the files and symbols that a file or symbol is connected with")
-    def related(project_id: ProjectId, target: Path, caller: CallerHere, depth: Depth = 1) -> RelatedOut:
+    def related(
+        project_id: ProjectId, target: Path, caller: CallerHere, depth: Depth = 1, limit: Many = 200
+    ) -> RelatedOut:
         with indexed(state, project_id, caller) as engine:
-            result = engine.related(target, depth=depth)
+            result = engine.related(target, depth=depth, limit=limit)
         return RelatedOut(
             project_id=project_id,
             target=result.target,
