@@ -146,8 +146,13 @@ def _inside(paths: Iterable[str], folders: Collection[str]) -> Iterator[str]:
 
 
 def _definitions(symbols: Iterable[Symbol]) -> list[Symbol]:
-    """Return the symbols but for the fields of types, whose names are too usual to tell a use."""
-    return [symbol for symbol in symbols if symbol.kind not in VALUE_KINDS or _is_outer(symbol)]
+    """Return the symbols, the first of each name, without fields of types, whose names are too usual."""
+    chosen = {
+        symbol.qualified_name: symbol
+        for symbol in reversed(list(symbols))
+        if symbol.kind not in VALUE_KINDS or _is_outer(symbol)
+    }
+    return list(reversed(chosen.values()))
 
 
 def _start(paths: Iterable[str], preference: Mapping[str, float]) -> dict[str, float]:
@@ -270,6 +275,8 @@ def _files(parts: Sequence[_Part], number: Mapping[str, int], language_of: Mappi
 
 
 def _map_symbol(symbol: Symbol) -> MapSymbol:
-    signature = symbol.signature or f"{symbol.kind} {symbol.name}"
+    signature = symbol.signature or symbol.kind
+    if symbol.name not in signature:  # as in C, where the name of a type can stand behind its body
+        signature = f"{signature} {symbol.name}"
     short = signature if len(signature) <= _SIGNATURE_CHARS else f"{signature[:_SIGNATURE_CHARS]}…"
     return MapSymbol(symbol.kind, symbol.qualified_name, symbol.name_line, short)

@@ -114,6 +114,16 @@ def test_no_name_makes_a_line_of_its_own(tmp_path: Path) -> None:
         assert "\u202e" not in "".join(lines)
 
 
+def test_a_name_stands_there_once_and_in_its_signature(tmp_path: Path) -> None:
+    header = (
+        "typedef enum {\n  RED,\n  BLUE\n} colour;\n\n#ifdef A\n#define SIZE(x) 1\n#else\n#define SIZE(x) 2\n#endif\n"
+    )
+    for engine in opened(tmp_path, {"paint.h": header}):
+        symbols = engine.map().files[0].symbols
+        assert [symbol.name for symbol in symbols] == ["colour", "SIZE"]
+        assert all(symbol.name in symbol.signature for symbol in symbols)
+
+
 def test_an_empty_project_has_an_empty_map(tmp_path: Path) -> None:
     for engine in opened(tmp_path, {}):
         assert (engine.map().files, engine.map().n_files) == ((), 0)
