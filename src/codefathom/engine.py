@@ -493,19 +493,14 @@ class Engine:
         themselves. Raises UsageError for a file or folder that is not in the index.
         """
         from codefathom.answer.tokens import counter
-        from codefathom.search.graph.project_map import MapRequest, preference_of, project_map
+        from codefathom.search.graph.project_map import MapRequest, project_map
 
         _check_texts(*files, *folders)
         _check_count("max_tokens", max_tokens, _MOST_TOKENS)
         hits = self.search(query, limit=_MAP_HITS, level="chunk").hits if query else ()
         self.refresh()
-        request = MapRequest(
-            query,
-            preference_of(hits, files),
-            tuple(folders),
-            max_tokens,
-            counter(self.settings.context.tokenizer_path),
-        )
+        count = counter(self.settings.context.tokenizer_path)
+        request = MapRequest(query, hits, tuple(files), tuple(folders), max_tokens, count)
         with reading(self._believed(), whole=True) as opened:
             return project_map(opened.catalog, request)
 

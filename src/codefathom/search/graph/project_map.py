@@ -72,34 +72,23 @@ class MapRequest(NamedTuple):
     """Limits and preferences of a map."""
 
     query: str
-    preference: Mapping[str, float]  # weights of files, as `preference_of` makes them
+    hits: Sequence[Hit]  # of the question
+    files: tuple[str, ...]  # that somebody works on
     folders: tuple[str, ...]  # that it is kept to; none: all
     max_tokens: int
     count: Callable[[str], int]
 
 
-def preference_of(hits: Iterable[Hit], files: Iterable[str]) -> dict[str, float]:
-    """Return weights of files: those of hits, the first most, and the same again for files that somebody works on."""
-    weights: dict[str, float] = defaultdict(float)
-    for rank, hit in enumerate(hits, start=1):
-        weights[hit.chunk.path] += 1 / rank
-    own = tuple(files)
-    share = (sum(weights.values()) or 1.0) / len(own) if own else 0.0
-    for path in own:
-        weights[path] += share
-    return dict(weights)
-
-
 def project_map(catalog: SearchCatalog, request: MapRequest) -> ProjectMap:
-    """Return the map of a project, for a reader who prefers some of its files.
+    """Return the map of a project, for a reader who begins at the hits of a question, and at files in work.
 
-    Without a preference all files that are no tests and no prose count alike. Raises UsageError for a preferred file,
-    or a folder, that is not in the index.
+    Without them all files that are no tests and no prose count alike. Raises UsageError for such a file, or a folder,
+    that is not in the index.
     """
     graph = ReferenceGraph(catalog)
     symbols = {path: _definitions(catalog.symbols_of(path)) for path in graph.resolver.language_of}
     _check(request, symbols)
-    ranks = ranked(_start(symbols, request.preference), _links(graph, symbols))
+    ranks = ranked(_start(symbols, _preference(request)), _links(graph, symbols))
     order = sorted(_inside(symbols, request.folders), key=lambda path: (-ranks.files[path], path))
     number = {path: rank for rank, path in enumerate(order, start=1)}
     parts = _parts(order, symbols, ranks)
@@ -129,7 +118,7 @@ def map_text(files: Iterable[MapFile]) -> str:
 
 
 def _check(request: MapRequest, paths: Collection[str]) -> None:
-    for path in request.preference:
+    for path in request.files:
         if path not in paths:
             raise UsageError(f"{path!r} is not in the index", hint="`fathom files` lists the indexed files")
     for folder in request.folders:
@@ -153,6 +142,17 @@ def _definitions(symbols: Iterable[Symbol]) -> list[Symbol]:
         if symbol.kind not in VALUE_KINDS or _is_outer(symbol)
     }
     return list(reversed(chosen.values()))
+
+
+def _preference(request: MapRequest) -> dict[str, float]:
+    """Return weights of files: those of hits, the first most, and the same again for the files in work."""
+    weights: dict[str, float] = defaultdict(float)
+    for rank, hit in enumerate(request.hits, start=1):
+        weights[hit.chunk.path] += 1 / rank
+    share = sum(weights.values()) or 1.0
+    for path in request.files:
+        weights[path] += share / len(request.files)
+    return dict(weights)
 
 
 def _start(paths: Iterable[str], preference: Mapping[str, float]) -> dict[str, float]:
