@@ -308,7 +308,7 @@ class IndexReport:
     repaired: tuple[str, ...] = ()  # parts of the index that were damaged and were made again
     forecast: Forecast | None = None  # of a dry run
     mended: tuple[str, ...] = ()  # files of which an index that was made elsewhere held something else
-    n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens: not embedded
+    n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens; in a dry run of those to index
 
     @property
     def is_eventful(self) -> bool:

@@ -12,7 +12,7 @@ from codefathom.config.settings import Settings
 from codefathom.errors import SettingsError
 from codefathom.index.plan import Recipe, TokenLimits
 from codefathom.stores.catalog.records import LONG, SHORT
-from codefathom.types import Document, Filter
+from codefathom.types import Document, Filter, IndexReport
 
 LINE = "Kestrels hover above the motorway and look for voles.\n"  # 54 bytes, 18 tokens
 
@@ -160,3 +160,17 @@ def test_a_planted_vector_of_no_text_is_not_used(project: Path) -> None:
         with sqlite3.connect(engine.index_dir + "/catalog.db") as db:
             db.execute("INSERT INTO embeddings SELECT model, '', vector, generation FROM embeddings LIMIT 1")
         assert vectors(engine) == n_vectors == engine.opened.catalog.n_rows(engine.opened.embedder.name)
+
+
+def test_a_forecast_leaves_out_what_is_not_embedded(project: Path) -> None:
+    def planned(settings: Settings) -> IndexReport:
+        slow = settings._replace(embed=settings.embed._replace(model="ollama:m"))
+        with Engine.open(str(project), settings=slow) as engine:
+            return engine.plan()
+
+    every, some, none = planned(limited()), planned(limited(500, 3_000)), planned(limited(100_000))
+    assert [report.n_by_text for report in (every, some, none)] == [0, 2, 3]
+    tokens = [report.forecast.embedding_tokens for report in (every, some, none) if report.forecast is not None]
+    assert tokens[0] > 2 * tokens[1] > tokens[2] == 0
+    with Engine.open(str(project), settings=limited(500, 3_000)) as engine:
+        assert engine.index().n_by_text == some.n_by_text

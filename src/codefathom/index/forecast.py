@@ -10,7 +10,8 @@ from codefathom.index.plan import IndexPlan, Recipe, plan
 from codefathom.index.purposes import n_tokens
 from codefathom.parse import grammars, is_for_model
 from codefathom.providers.base import BYTES_PER_TOKEN
-from codefathom.source.languages import language_of
+from codefathom.source.changes import FileStat
+from codefathom.source.languages import is_extracted, language_of
 from codefathom.stores.catalog.readers import IndexState
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.types import Forecast, ForModel, IndexReport
@@ -30,7 +31,7 @@ def expected(report: IndexReport, bytes_per_second: float, embedding_model: str)
     The speed is that of the last long run here, 0 where there was none.
     """
     speed = bytes_per_second or _BYTES_PER_SECOND
-    n_tokens = report.n_bytes // BYTES_PER_TOKEN + report.n_chunks * _HEAD_TOKENS if embedding_model else 0
+    n_tokens = report.forecast.embedding_tokens if embedding_model and report.forecast else 0
     return Forecast(report.n_bytes / speed, _INDEX_BYTES_PER_BYTE * report.n_bytes, embedding_model, n_tokens)
 
 
@@ -43,6 +44,8 @@ def dry_run(
 ) -> IndexReport:
     """Return the report of a run that is not made; `n_chunks` is an estimate from the sizes.
 
+    Of the forecast it holds the tokens that are embedded; `expected` makes it whole.
+
     For an index that is not known, the report names all files of the tree: all would be read.
 
     `without_purpose` are the documents without a purpose; None when no model is asked for purposes.
@@ -51,6 +54,7 @@ def dry_run(
     todo = plan(catalog, recipe, is_known=is_known)
     jobs = (*todo.jobs, *todo.unfinished)
     n_bytes = sum(job.file.size for job in jobs)
+    embedded = [job.file.size for job in jobs if _is_embedded(job.file, recipe)]
     return IndexReport(
         added=tuple(job.file.path for job in jobs if job.file.path not in todo.entries),
         changed=tuple(job.file.path for job in jobs if job.file.path in todo.entries),
@@ -65,7 +69,19 @@ def dry_run(
         generation=catalog.generation,
         dry_run=True,
         for_model=_for_model(todo, recipe, without_purpose),
+        n_by_text=len(jobs) - len(embedded),
+        forecast=Forecast(0.0, 0, embedding_tokens=_embedding_tokens(embedded)),
     )
+
+
+def _is_embedded(file: FileStat, recipe: Recipe) -> bool:
+    """Return True for a size within the limits, and for a file whose text is taken out of it and has another size."""
+    return is_extracted(file.path) or not recipe.tokens.verdict(file.size // BYTES_PER_TOKEN)
+
+
+def _embedding_tokens(sizes: Sequence[int]) -> int:
+    n_chunks = sum(sizes) // TARGET_CHARS + len(sizes)
+    return sum(sizes) // BYTES_PER_TOKEN + n_chunks * _HEAD_TOKENS
 
 
 def _for_model(todo: IndexPlan, recipe: Recipe, without_purpose: Collection[StoredDocument] | None) -> ForModel:
