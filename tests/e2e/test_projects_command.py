@@ -128,6 +128,8 @@ def test_named_files_are_taken_in_where_they_belong(
     monkeypatch.chdir(named / "zoo")
     assert files_found("--file", "new.py") == ["zoo/new.py"]
     assert set(files_found("--file", "zoo")) == {"zoo/new.py", "zoo/zoo.py"}
+    monkeypatch.chdir(named / "shop")  # in which there is a folder called shop
+    assert set(files_found("--file", "shop/pricing.py")) == {"shop/shop/pricing.py"}
 
 
 @pytest.mark.parametrize("path", ["nowhere.py", "/etc/passwd", "zoo/../shop/shop/orders.py", "../outside.py"])

@@ -210,27 +210,31 @@ class Federation:
         return self._answered(*each_searched(search, engines, query))
 
     def _owners(self, files: Sequence[str]) -> dict[str, list[str]]:
-        """Return the roots of the projects that hold these files, each with the paths of its own."""
+        """Return the roots of the projects that hold these files, each with the paths of its own.
+
+        A path that is there on the disk counts before one that begins with the name of a project.
+        """
         owners: dict[str, list[str]] = defaultdict(list)
         for path in files:
+            place = os.path.abspath(path)
+            root = self._root_around(place)
             name, _, rest = path.partition("/")
-            if name in self.engines:
+            if name in self.engines and not (root and os.path.lexists(place)):
                 owners[self.engines[name].root].append(rest or ".")
             elif name in self._unopened:
                 raise self._unopened[name]
+            elif root:
+                owners[root].append(place)
             else:
-                place = os.path.abspath(path)
-                owners[self._root_around(place)].append(place)
+                raise UsageError(
+                    f"{path!r} lies in none of these projects", hint="begin the path with the name of its project"
+                )
         return owners
 
     def _root_around(self, place: str) -> str:
-        """Return the root of the innermost project that a path of the disk lies in. Raises UsageError without one."""
+        """Return the root of the innermost project that a path of the disk lies in; "" without one."""
         roots = [root for one in self.engines.values() if f"{place}/".startswith(os.path.join(root := one.root, ""))]
-        if not roots:
-            raise UsageError(
-                f"{place!r} lies in none of these projects", hint="begin the path with the name of its project"
-            )
-        return max(roots, key=len)
+        return max(roots, key=len, default="")
 
     def _answered(
         self, answers: dict[str, _T], failed: dict[str, FathomError]
