@@ -5,7 +5,7 @@
 CLONES and BENCH_DIR are those of `evals.localize`. Compared are, at the same number of tokens, the map of the project,
 its map for the text of the issue, and outlines in the order of folders: with all symbols, and with paths alone; with
 PYTHON, of an environment that has `aider-chat`, also Aider's two maps. Counted are the files that the fix changed, and
-the definitions in which it changed lines. No weight of a map was learned.
+the definitions in which it changed lines.
 """
 
 from __future__ import annotations

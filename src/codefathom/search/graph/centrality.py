@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 _Key = TypeVar("_Key")
 
-_FOLLOWED = 0.85  # share of a rank that goes along the links, as in the paper; the rest goes where the reader starts
+USUALLY_FOLLOWED = 0.85  # as in the paper
 _MAX_ROUNDS = 60
 _SETTLED = 1e-6  # sum of all changes of a round
 
@@ -29,10 +29,11 @@ class Ranks(NamedTuple):
     names: Mapping[tuple[str, str], float]  # by (path, name): what comes to a file because of this name
 
 
-def ranked(start: Mapping[str, float], links: Sequence[Link]) -> Ranks:
+def ranked(start: Mapping[str, float], links: Sequence[Link], followed: float = USUALLY_FOLLOWED) -> Ranks:
     """Return the ranks of files for a reader who starts at each with this weight, at least one of them above 0.
 
-    Links from or to other files are left out. The same arguments give the same numbers.
+    `followed` is the share of readers that go along a link in each step; the others start again. Links from or to other
+    files are left out. The same arguments give the same numbers.
     """
     total = sum(start.values())
     begin = {path: weight / total for path, weight in start.items()}
@@ -40,11 +41,11 @@ def ranked(start: Mapping[str, float], links: Sequence[Link]) -> Ranks:
     weights = _summed((link.source, link.weight) for link in inside)
     # Of a file with few and weak links most readers go nowhere; a whole import is enough to lead all of them on.
     out = {path: max(weight, 1.0) for path, weight in weights.items()}
-    followed = {path: weight / out[path] for path, weight in weights.items()}
-    pairs = _summed(((link.source, link.target), link.weight / out[link.source]) for link in inside)
+    leaving = {path: followed * weight / out[path] for path, weight in weights.items()}
+    pairs = _summed(((link.source, link.target), followed * link.weight / out[link.source]) for link in inside)
     files = begin
     for _ in range(_MAX_ROUNDS):
-        after = _round(files, begin, pairs, followed)
+        after = _round(files, begin, pairs, leaving)
         change = sum(abs(after[path] - rank) for path, rank in files.items())
         files = after
         if change < _SETTLED:
@@ -57,13 +58,12 @@ def _round(
     files: Mapping[str, float],
     begin: Mapping[str, float],
     pairs: Mapping[tuple[str, str], float],
-    followed: Mapping[str, float],
+    leaving: Mapping[str, float],
 ) -> dict[str, float]:
-    # Who finds no link to follow begins again.
-    again = 1 - _FOLLOWED * sum(rank * followed.get(path, 0.0) for path, rank in files.items())
+    again = 1 - sum(rank * leaving.get(path, 0.0) for path, rank in files.items())
     after = {path: again * weight for path, weight in begin.items()}
     for (source, target), share in pairs.items():
-        after[target] += _FOLLOWED * share * files[source]
+        after[target] += share * files[source]
     return after
 
 

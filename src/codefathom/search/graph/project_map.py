@@ -13,7 +13,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from codefathom.errors import UsageError
-from codefathom.search.graph.centrality import Link, Ranks, ranked
+from codefathom.search.graph.centrality import USUALLY_FOLLOWED, Link, Ranks, ranked
 from codefathom.search.graph.reference_graph import MAX_DEFINING_FILES, ReferenceGraph, dotted_name
 from codefathom.search.graph.resolve import family
 from codefathom.search.ranking.places import place_of
@@ -24,6 +24,7 @@ from codefathom.types import VALUE_KINDS, Hit, Symbol
 _IMPORT_WEIGHT = 1.0
 _PRIVATE_WEIGHT = 0.2  # of a name that begins with "_": it is made for its own file
 _TEST_WEIGHT = 0.2  # what only tests and prose lead to is less central
+_FOLLOWED_FROM_START = 0.5  # who has a question stays nearer to its hits than the reader of a whole project
 _QUESTION_SHARE = 0.9  # of the readers, where a question names files; the rest begins anywhere
 _NEXT_SYMBOL = 0.7  # weight of each symbol of a file, relative to the one before: few files whole would tell less
 # Of a use where no import tells whose name it is. In many languages a folder is a package and needs no import; further
@@ -88,7 +89,9 @@ def project_map(catalog: SearchCatalog, request: MapRequest) -> ProjectMap:
     graph = ReferenceGraph(catalog)
     symbols = {path: _definitions(catalog.symbols_of(path)) for path in graph.resolver.language_of}
     _check(request, symbols)
-    ranks = ranked(_start(symbols, _preference(request)), _links(graph, symbols))
+    preference = _preference(request)
+    followed = _FOLLOWED_FROM_START if preference else USUALLY_FOLLOWED
+    ranks = ranked(_start(symbols, preference), _links(graph, symbols), followed)
     order = sorted(_inside(symbols, request.folders), key=lambda path: (-ranks.files[path], path))
     number = {path: rank for rank, path in enumerate(order, start=1)}
     parts = _parts(order, symbols, ranks)
