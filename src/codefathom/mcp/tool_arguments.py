@@ -1,0 +1,106 @@
+"""Arguments of the tools, checked; also under the names that other tools of this kind use. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from codefathom.errors import UsageError
+from codefathom.mcp.tool_list import TOOLS
+from codefathom.search.filter.filter_options import as_spelled, folder_of, is_glob, one_of
+from codefathom.stores.conditions import combine
+from codefathom.types import Filter, FilterGroup, Where
+
+_T = TypeVar("_T")
+
+# Names that other tools of this kind use → ours. What is not in the list of tools is understood, too.
+_ALIASES: Mapping[str, Mapping[str, str]] = {
+    "search": {
+        "question": "query",
+        "index_type": "level",
+        "directory_filter": "paths",
+        "language_filter": "languages",
+        "top_k": "limit",
+        "max_results": "limit",
+    },
+    "read": {"file_path": "path"},
+    "related": {"path": "target"},
+    "map": {"question": "query", "directory_filter": "paths"},
+}
+_UNLISTED = ("level", "languages", "limit", "min_score")
+_MOST_VALUES = 100  # of one list
+
+
+def named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments by our own names. Raises UsageError for one that this tool does not take."""
+    allowed = next(tuple(one["inputSchema"]["properties"]) for one in TOOLS if one["name"] == tool)
+    named: dict[str, Any] = {}
+    for name, value in arguments.items():
+        snake = re.sub(r"(?<=[a-z])[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
+        own = _ALIASES[tool].get(snake, snake)
+        if own not in (*allowed, *(_UNLISTED if tool == "search" else ())):
+            raise UsageError(f"{tool} has no argument {name[:80]!r}", hint=f"it takes {', '.join(allowed)}")
+        named[own] = value
+    return named
+
+
+def where_of(arguments: Mapping[str, Any]) -> Where | None:
+    """Return the condition that a search is kept to: any of the paths, and any of the languages."""
+    paths = [_in_path(path) for path in texts(arguments, "paths")]
+    some = [path for path in paths if path is not None]
+    # One that is the whole project takes the place of all others.
+    inside = FilterGroup("OR", tuple(some)) if len(some) == len(paths) and some else None
+    languages = texts(arguments, "languages")
+    return combine(inside, one_of("language", languages) if languages else None)
+
+
+def _in_path(path: str) -> Where | None:
+    if is_glob(path):
+        return one_of("path", (path,))
+    folder = one_of("dir", (path,))
+    return folder and FilterGroup("OR", (folder, as_spelled(Filter("path", "eq", folder_of(path)))))
+
+
+def texts(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Return a list of texts; a single text is a list of one."""
+    value = arguments.get(name) or ()
+    texts = (value,) if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or len(texts) > _MOST_VALUES or not all(isinstance(x, str) for x in texts):
+        raise UsageError(f"{name} is not a list of texts", hint=f"give at most {_MOST_VALUES} texts in a list")
+    return tuple(texts)
+
+
+def choice(arguments: Mapping[str, Any], name: str, usual: str, choices: Mapping[str, _T]) -> _T:
+    """Return the value of a word. Raises UsageError for one that is no choice."""
+    value = arguments.get(name) or usual
+    if not isinstance(value, str) or value not in choices:
+        raise UsageError(
+            f"{name} cannot be {str(value)[:80]!r}", hint=f"choose one of {', '.join(filter(None, choices))}"
+        )
+    return choices[value]
+
+
+def share(arguments: Mapping[str, Any], name: str) -> float:
+    """Return a number from 0 to 1. Raises UsageError."""
+    value = arguments.get(name, 0.0)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise UsageError(f"{name} cannot be {str(value)[:80]!r}", hint="give a number from 0 to 1")
+    return float(value)
+
+
+def text_of(arguments: Mapping[str, Any], name: str) -> str:
+    """Return a text that is not empty. Raises UsageError."""
+    value = arguments.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"{name} is missing or is not a text", hint=f"give {name} as a text")
+    return value
+
+
+def number(arguments: Mapping[str, Any], name: str, usual: int, least: int, most: int) -> int:
+    """Return a whole number within bounds. Raises UsageError."""
+    value = arguments.get(name, usual)
+    number = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 9 else value
+    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+        raise UsageError(f"{name} cannot be {str(value)[:80]!r}", hint=f"give a whole number from {least} to {most}")
+    return number
