@@ -23,8 +23,7 @@ from codefathom.server.http.problem_json import BusyError, NotFoundError
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed
 from codefathom.server.state import ServerState
-from codefathom.several.joined import ask_several
-from codefathom.several.joined_agent import investigate_several
+from codefathom.several.joined_projects import JoinedProjects
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +73,8 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
         request = AnswerRequest(
             text, where, question.pinned, history=tuple(turns), anyway=question.anyway, on_step=on_step
         )
-        if len(engines) > 1:
-            return investigate_several(engines, request) if question.agent else ask_several(engines, request)
-        engine = engines[projects[0]]
-        return engine.investigate(request) if question.agent else engine.ask_events(request)
+        source = JoinedProjects(engines, here=None) if len(engines) > 1 else engines[projects[0]]
+        return source.investigate(request) if question.agent else source.ask_events(request)
 
     def answered(opened: Mapping[str, ServedEngine], on_step: OnStep) -> Iterator[EngineEvent]:
         events = _noted(ask(opened, on_step), left_out) if left_out else ask(opened, on_step)

@@ -22,7 +22,7 @@ from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.state import ServerState
-from codefathom.several.federated import Federation
+from codefathom.several.joined_projects import JoinedProjects
 from codefathom.several.side_by_side import outcomes
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
@@ -261,7 +261,7 @@ def context(
 
 
 @contextmanager
-def federation(state: ServerState, caller: Caller, project_ids: Sequence[str]) -> Iterator[Federation]:
+def federation(state: ServerState, caller: Caller, project_ids: Sequence[str]) -> Iterator[JoinedProjects]:
     """Give the named projects, or all that the caller may see, as one; those without an index are told as failed.
 
     Raises NotFoundError for an unknown one, and the first error where none can be asked.
@@ -276,4 +276,4 @@ def federation(state: ServerState, caller: Caller, project_ids: Sequence[str]) -
                 failed[project_id] = error
         if not engines:
             raise next(iter(failed.values()))
-        yield Federation(engines, failed)
+        yield JoinedProjects(engines, failed, here=None)
