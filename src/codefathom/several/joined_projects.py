@@ -185,7 +185,10 @@ class JoinedProjects:
         contents, failed = self._answered(
             *each_asked(lambda pair, question: pair[0].map_parts(question, pair[1], folders), pairs, query)
         )
-        # A folder may be in one project only: that is no failure of the others.
+        for name in in_work:
+            if isinstance(error := failed.get(name), UsageError):
+                raise error
+        # A folder, or what the question names, may be in one project only: that is no failure of the others.
         failed = {name: error for name, error in failed.items() if not isinstance(error, UsageError)}
         return FederatedMap(fitted(query, joined(contents), max_tokens, count), failed)
 
@@ -261,10 +264,9 @@ class JoinedProjects:
     def _answered(
         self, answers: dict[str, _T], failed: dict[str, FathomError]
     ) -> tuple[dict[str, _T], dict[str, FathomError]]:
-        failed = self._unopened | failed
         if not answers:
-            raise next(iter(failed.values()))
-        return answers, failed
+            raise next(iter((failed or self._unopened).values()))
+        return answers, self._unopened | failed
 
     def _owners(self, files: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the paths of each project that holds some of these files; see `files_by_project`."""

@@ -131,14 +131,13 @@ def joined(projects: Mapping[str, MapParts]) -> MapParts:
     The projects take turns, so that each is told in the same room as long as it has something to tell. One whose hits
     answer the question half as surely as those of another has every second turn.
     """
-    most = max((content.trust for content in projects.values()), default=1.0)
     turns = [
-        ((turn + 1) * most / max(content.trust, _LEAST_TRUST), part._replace(path=f"{name}/{part.path}"))
+        ((turn + 1) / max(content.trust, _LEAST_TRUST), part._replace(path=f"{name}/{part.path}"))
         for name, content in projects.items()
         for turn, part in enumerate(content.parts)
     ]
     ordered = tuple(part for _, part in sorted(turns, key=lambda item: item[0]))
-    return MapParts(ordered, sum(content.n_files for content in projects.values()), most)
+    return MapParts(ordered, sum(content.n_files for content in projects.values()))
 
 
 def map_text(files: Iterable[MapFile]) -> str:

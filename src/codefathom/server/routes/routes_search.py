@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from codefathom.errors import UsageError
 from codefathom.search.federation import ProjectHit
 from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
@@ -53,8 +52,6 @@ def router(state: ServerState) -> APIRouter:
 
         def look(until: float) -> bytes:
             projects = chosen_projects(state, caller, project_ids)
-            if body.files and len(projects) > 1:
-                raise UsageError("the files are those of one project", hint="name it as project_id")
             response = _search_out(body, search_several(state, caller, projects, key, until))
             return response.model_dump_json().encode()  # in this thread, and only once
 

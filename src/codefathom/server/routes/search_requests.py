@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -23,6 +23,7 @@ from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.state import ServerState
 from codefathom.several.joined_projects import JoinedProjects
+from codefathom.several.named_files import files_by_project
 from codefathom.several.side_by_side import outcomes
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
@@ -73,7 +74,7 @@ class SearchKey:
     mode: Mode | None = None
     min_score: float = 0.0
     limits: SearchLimits = SearchLimits()
-    files: tuple[str, ...] = ()  # of one project: only these, with what has changed in them
+    files: tuple[str, ...] = ()  # only these, with what has changed in them
 
 
 class ProjectResult(NamedTuple):
@@ -219,18 +220,30 @@ def search_several(
 ) -> FederatedResult:
     """Return the results of a search in projects, merged; an error in one project does not stop the others.
 
-    Raises the FathomError of the first when none can answer.
+    With files, only their projects are searched; where there are several, a path begins with its project, or is
+    absolute. Raises UsageError for one that lies in none of them, and the first error when none can answer.
     """
-    questions = questions_for(request.query, project_ids)
+    files = _files_of(state, caller, project_ids, request.files)
+    questions = questions_for(request.query, files or project_ids)
+    requests = {name: replace(request, query=query, files=files.get(name, ())) for name, query in questions.items()}
     results, failed = outcomes(
-        lambda part: search(state, caller, part[0], replace(request, query=part[1]), until),
-        {name: (name, query) for name, query in questions.items()},
+        lambda part: search(state, caller, *part, until),
+        {name: (name, own) for name, own in requests.items()},
         most_at_once=_MOST_AT_ONCE,
     )
     if not results:
         raise next(iter(failed.values()))
     answered = tuple(ProjectResult(name, results.get(name), failed.get(name)) for name in questions)
     return FederatedResult(merge(results, request.limit or USUAL_LIMIT), answered)
+
+
+def _files_of(
+    state: ServerState, caller: Caller, project_ids: Sequence[str], files: Sequence[str]
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the files by project. Of one project, a path is relative to its folder."""
+    if len(project_ids) == 1 and files:
+        return {project_ids[0]: tuple(files)}
+    return files_by_project(files, {name: state.projects.get(name, caller).root for name in project_ids})
 
 
 class ContextBudget(NamedTuple):

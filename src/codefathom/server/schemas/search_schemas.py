@@ -29,7 +29,7 @@ def _listed(value: object) -> object:
 # One value or several.
 Values: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(max_length=100)]
 
-# Files and folders, relative to the folder of the project.
+# Files and folders.
 Paths: TypeAlias = Annotated[
     tuple[Annotated[str, Field(min_length=1, max_length=4_096)], ...], BeforeValidator(_listed), Field(max_length=100)
 ]
@@ -146,7 +146,8 @@ class SearchIn(QuestionIn):
     files: Paths = Field(
         default=(),
         examples=[[]],
-        description="search only these files and folders of one project, and take in first what has changed in them",
+        description="search only these files and folders, and take in first what has changed in them; in several "
+        "projects a path begins with its project, or is absolute",
     )
 
 
@@ -374,15 +375,26 @@ class MapFileOut(Out):
     symbols: list[MapSymbolOut]
 
 
-class MapOut(Out):
-    """The most central files of a project, ordered by path."""
+class OutlineOut(Out):
+    """The most central files, ordered by path."""
 
-    project_id: str = Field(examples=["shop"])
     query: str = Field(examples=["where are orders priced"])
     files: list[MapFileOut]
     n_files: int = Field(examples=[40], description="all files, also those that did not fit")
     n_tokens: int = Field(examples=[1_900], description="number of tokens of the map as text")
     completeness: str = Field(examples=["Files are ranked by imports and by uses of names."])
+
+
+class MapOut(OutlineOut):
+    """The most central files of a project, ordered by path."""
+
+    project_id: str = Field(examples=["shop"])
+
+
+class FederatedMapOut(OutlineOut):
+    """The most central files of several projects; each path begins with its project."""
+
+    failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
 
 
 class ProjectSymbolOut(SymbolOut):
