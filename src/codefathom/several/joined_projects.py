@@ -93,16 +93,19 @@ class JoinedProjects:
         unopened: Mapping[str, FathomError] | None = None,
         *,
         here: str | None = os.curdir,
+        left_out: Sequence[Skipped] = (),
     ) -> None:
         """Take opened projects, and the errors of those that could not be opened.
 
         `here` is the folder in which a path begins that is not absolute and has no name of a project; None: no path is.
+        `left_out` are places that are not asked about although a path names them.
         """
         self._projects = {
             name: KeptProject(project) if isinstance(project, Engine) else project for name, project in projects.items()
         }
         self._unopened = dict(unopened or {})
         self._here = here
+        self._left_out = tuple(left_out)
 
     @property
     def engines(self) -> dict[str, Engine]:
@@ -122,7 +125,7 @@ class JoinedProjects:
     @property
     def left_out(self) -> tuple[Skipped, ...]:
         """The places that are not asked about although a path names them; complete after a question."""
-        return ()
+        return self._left_out
 
     def shown_path(self, name: str, path: str) -> str:
         """Return the path of a file in a project as a list of results shows it."""

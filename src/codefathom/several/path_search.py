@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Self
 
 from codefathom.config.configuration import ROUTES
@@ -17,7 +17,7 @@ from codefathom.several.path_scopes import PathResolver
 from codefathom.several.routes import PathRoute, RoutedFolder, routes_of
 from codefathom.types import Skipped
 
-_OF_NONE = "files"  # the name under which files of no project are listed
+OF_NONE = "files"  # the name under which files of no project are listed
 
 
 def user_routes() -> tuple[PathRoute, ...]:
@@ -40,9 +40,8 @@ class PathSearch(JoinedProjects):
         left_out: Sequence[Skipped],
     ) -> None:
         """Take opened projects; `open` makes them."""
-        super().__init__(projects, unopened)
+        super().__init__(projects, unopened, left_out=left_out)
         self._loose = loose
-        self._left_out = tuple(left_out)
 
     @classmethod
     def open(
@@ -62,7 +61,7 @@ class PathSearch(JoinedProjects):
         that does not exist, one that leads out of a project, and folders without any file; SettingsError for wrong
         routes.
         """
-        resolver = PathResolver(user_routes() if routes is None else routes, within)
+        resolver = PathResolver(user_routes() if routes is None else routes, within or None)
         scopes = resolver.scopes(paths)
         choice = choose(scopes.loose, budget, lambda path: resolver.project_of(path) is not None)
         names = _names(scopes.projects)
@@ -79,7 +78,7 @@ class PathSearch(JoinedProjects):
             raise UsageError(f"nothing can be searched in {', '.join(map(repr, paths))}{why}", hint="name other paths")
         loose = LooseProject(choice.files, settings_of, budget, on_wait) if choice.files else None
         if loose is not None:
-            parts[_free_name(_OF_NONE, names)] = KeptProject(loose.engine)
+            parts[free_name(OF_NONE, names)] = KeptProject(loose.engine)
         return cls(parts, unopened, loose, left_out)
 
     @property
@@ -111,11 +110,12 @@ def _names(folders: Mapping[RoutedFolder, object]) -> dict[str, RoutedFolder]:
     """Return a name of its own for each project."""
     names: dict[str, RoutedFolder] = {}
     for folder in folders:
-        names[_free_name(folder.project, names)] = folder
+        names[free_name(folder.project, names)] = folder
     return names
 
 
-def _free_name(name: str, taken: Mapping[str, object]) -> str:
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Return a name, with a number behind it where it is taken."""
     return next(candidate for candidate in _candidates(name) if candidate not in taken)
 
 

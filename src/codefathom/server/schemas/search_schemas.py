@@ -99,6 +99,13 @@ class VersionOut(Out):
     version: str = Field(examples=["0.1.0"])
 
 
+class RefusedOut(Out):
+    """A path that is left out, and the reason."""
+
+    path: Sound = Field(examples=["shop/logo.png"])
+    reason: Sound = Field(examples=["binary"])
+
+
 # ---- search
 
 
@@ -118,6 +125,15 @@ class QuestionIn(In):
     filter: str = Field(default="", max_length=5_000, examples=["lines > 20 and not is_test"])
 
 
+# Files and folders of the machine of the server, instead of projects.
+AnyPaths: TypeAlias = Annotated[
+    Paths,
+    Field(
+        examples=[[]],
+        description="instead of projects: absolute paths of files and folders on the machine of the server; only what "
+        "lies there is asked about, whatever projects it belongs to, and what has changed there is taken in first",
+    ),
+]
 Anyway: TypeAlias = Annotated[
     bool,
     Field(examples=[False], description="give what is nearest, also where most likely nothing answers"),
@@ -149,6 +165,7 @@ class SearchIn(QuestionIn):
         description="search only these files and folders, and take in first what has changed in them; in several "
         "projects a path begins with its project, or is absolute",
     )
+    paths: AnyPaths = ()
 
 
 class ContextIn(QuestionIn):
@@ -158,6 +175,7 @@ class ContextIn(QuestionIn):
     max_files: int | None = Field(default=None, ge=1, le=1_000, examples=[10])
     max_tokens: int | None = Field(default=None, ge=1, le=10_000_000, examples=[20_000])
     anyway: Anyway = False
+    paths: AnyPaths = ()
 
 
 class HitOut(Out):
@@ -221,6 +239,10 @@ class SearchOut(Out):
     generation: int | None = Field(examples=[12], description="generation of the index; null for several projects")
     suggestion: Sound = Field(examples=[""])
     projects: list[SearchedOut]
+    roots: dict[str, Sound] = Field(
+        default={}, examples=[{}], description="folders of the projects that `paths` have chosen"
+    )
+    left_out: list[RefusedOut] = Field(default=[], examples=[[]], description="what of `paths` was not searched")
 
 
 class SignalOut(Out):
