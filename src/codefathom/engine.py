@@ -512,7 +512,7 @@ class Engine:
     def map_parts(
         self, query: str = "", *, files: Sequence[str] = (), folders: Sequence[str] = (), where: Where | None = None
     ) -> MapParts:
-        """Return what a map can show, the most central first; see `map`. Hits of the question fulfil a condition."""
+        """Return the parts of a map, the most central first; see `map`. Hits of the question fulfil a condition."""
         from codefathom.search.graph.project_map import MapRequest, map_parts
 
         _check_texts(*files, *folders)

@@ -172,6 +172,8 @@ def test_nothing_exists_outside_of_what_may_be_named(data: Path) -> None:
             PathSearch.open([str(path)], routes_of(data), within=[str(data)])
         said.append(str(raised.value).replace(str(path), "PATH"))
     assert len(set(said)) == 1
+    with pytest.raises(UsageError, match="there is no file or folder"):
+        PathSearch.open([str(data / "misc")], routes_of(data), within=[])
     with PathSearch.open([str(data / "misc")], routes_of(data), within=[str(data)]) as search:
         assert search.search("who feeds the kangaroo").hits
 

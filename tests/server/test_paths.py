@@ -13,6 +13,7 @@ import httpx
 import pytest
 from tests.layout import CHAT, KEEPER, NOTES, add_code, make_layout, routes_of, routes_text
 from tests.server.conftest import Serve
+from tests.waiting import comes
 
 from codefathom import Engine
 from codefathom.config.settings import ServerSettings
@@ -150,6 +151,19 @@ def test_a_folder_that_is_no_project_yet_is_named_beside_the_others(client: http
     assert len(client.get("/projects").json()["projects"]) == len(IDS)
 
 
+def test_a_folder_of_a_rule_is_indexed_as_the_rule_says_whatever_lies_above(client: httpx.Client, data: Path) -> None:
+    (data / "fathom.toml").touch()
+    (data / "chats" / "new" / "inside").mkdir(parents=True)
+    (data / "chats" / "new" / "notes.md").write_text(NOTES.format(name="new"))
+    told = client.post("/index", json={"codebase_path": str(data / "chats" / "new" / "inside")})
+    assert told.status_code < 300, told.text
+    assert comes(lambda: client.get("/projects/chat-new").json()["status"] == "indexed")
+    assert client.get("/projects/chat-new").json()["root"] == str(data / "chats" / "new")
+    assert places(searched(client, data / "chats" / "new"), data) == {"chats/new/notes.md"}
+    assert (data / ".index" / "chats" / "new" / "catalog.db").is_file()
+    assert not (data / "chats" / "new" / ".fathom").exists()
+
+
 @pytest.mark.parametrize("route", ["/search", "/context", "/ask"])
 def test_a_corrupt_project_of_three_is_named_beside_the_others(client: httpx.Client, data: Path, route: str) -> None:
     catalogue = data / ".index" / "chats" / "second" / "catalog.db"
@@ -223,7 +237,21 @@ def test_a_token_names_what_lies_in_its_own_projects_only(client: httpx.Client, 
 
 
 @pytest.mark.parametrize(
-    "path", ["uploads", "./uploads", "../data/uploads", "~", "~root", "~/x", "", "a\0b", "x" * 4_096, "\ud800", "C:/x"]
+    "path",
+    [
+        "uploads",
+        "./uploads",
+        "../data/uploads",
+        "~",
+        "~root",
+        "~/x",
+        "",
+        "a\0b",
+        "x" * 4_096,
+        "\ud800",
+        "C:/x",
+        "/x/.." * 600,
+    ],
 )
 def test_odd_paths_are_clear_errors(client: httpx.Client, data: Path, path: str) -> None:
     for route in ("/search", "/context", "/ask"):

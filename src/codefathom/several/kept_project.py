@@ -90,7 +90,7 @@ class KeptProject:
         return replace(result, edges=tuple(edge for edge in result.edges if is_inside(edge.path))[:limit])
 
     def map_parts(self, query: str, files: Sequence[str], folders: Sequence[str]) -> MapParts:
-        """Return what a map can show, the most central first; see `Engine.map`. Paths are those of the project."""
+        """Return the parts of a map, the most central first; see `Engine.map`. Paths are those of the project."""
         if not self.places:
             return self.engine.map_parts(query, files=files, folders=folders)
         self.ready()
@@ -125,7 +125,7 @@ class KeptProject:
 
 
 def _common(folders: Sequence[str], places: Sequence[str]) -> list[str]:
-    """Return what lies both in one of these folders and in one of these places."""
+    """Return the common parts of folders and places."""
     normal = ["" if folder in ("", ".") else folder.rstrip("/") for folder in folders]
     pairs = [(folder, place) for folder in normal for place in places]
     inside = [place for folder, place in pairs if not folder or is_at_or_below(place, folder)]

@@ -49,7 +49,7 @@ class PathSearch(JoinedProjects):
         paths: Sequence[str],
         routes: Sequence[PathRoute] | None = None,
         *,
-        within: Sequence[str] = (),
+        within: Sequence[str] | None = None,
         budget: LooseBudget = USUAL_BUDGET,
         settings_of: Callable[[str], Settings] | None = None,
         on_wait: OnWait = lambda _: None,
@@ -61,7 +61,7 @@ class PathSearch(JoinedProjects):
         that does not exist, one that leads out of a project, and folders without any file; SettingsError for wrong
         routes.
         """
-        resolver = PathResolver(user_routes() if routes is None else routes, within or None)
+        resolver = PathResolver(user_routes() if routes is None else routes, within)
         scopes = resolver.scopes(paths)
         choice = choose(scopes.loose, budget, lambda path: resolver.project_of(path) is not None)
         names = _names(scopes.projects)

@@ -89,7 +89,7 @@ class MapPart(NamedTuple):
 
 
 class MapParts(NamedTuple):
-    """What a map of a project shows as far as there is room, the most central first."""
+    """The files and symbols of a project, those first that a map shows first."""
 
     parts: tuple[MapPart, ...]
     n_files: int

@@ -20,6 +20,7 @@ from codefathom.several.path_search import free_name
 from codefathom.several.routes import RoutedFolder, is_at_or_below
 from codefathom.types import Skipped
 
+_MOST_PARTS = 64  # of a path
 _HIDDEN = "hidden files are searched as part of a project only"
 _OWN = "it lies in the folder of this server"
 
@@ -39,6 +40,8 @@ def served_places(projects: Projects, config: ServerConfig, caller: Caller, path
     for path in paths:
         if not os.path.isabs(path):
             raise UsageError(f"{path!r} is not an absolute path", hint="write the path from the root of the disk on")
+        if path.count("/") > _MOST_PARTS:  # each step of it is resolved
+            raise UsageError(f"{path[:80]!r}… has more than {_MOST_PARTS} parts", hint="name a folder above it")
     served = [
         RoutedFolder(item.id, os.path.realpath(item.root).replace(os.sep, "/"), "") for item in projects.listed(caller)
     ]
@@ -69,7 +72,7 @@ def served_places(projects: Projects, config: ServerConfig, caller: Caller, path
 
 
 def _reason(place: str, config: ServerConfig, caller: Caller) -> str:
-    """Return why a file or folder of no project is left out, "" for one that is searched."""
+    """Return the reason why a file or folder of no project is left out, "" for one that is searched."""
     top = max((root for root in config.allowed_roots if is_at_or_below(place, root)), key=len, default="")
     if not caller.may_manage or not top or is_at_or_below(place, config.data_dir):
         return _OWN
