@@ -36,7 +36,7 @@ MAX_PARAMETERS = 6
 # Functions with more parameters, each with its reason.
 MANY_PARAMETERS: dict[str, str] = {
     "engine.py:search": "a question, and each way to limit its hits",
-    "several/federated.py:search": "as that of the engine",
+    "several/joined_projects.py:search": "as that of the engine",
 }
 
 MODULES_THAT_SAY_NOTHING = {"utils", "helpers", "common", "core", "managers", "services", "models"}

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from codefathom.project.browsing import Files
     from codefathom.project.stores.desk import StoreDesk
     from codefathom.providers.base import ChatModel
-    from codefathom.search.graph.project_map import ProjectMap
+    from codefathom.search.graph.project_map import MapParts, ProjectMap
     from codefathom.stores.lock import WriterLock
     from codefathom.types import Check
 
@@ -405,8 +405,19 @@ class Engine:
     ) -> tuple[SearchRequest, list[str]]:
         """Take in these files, and return the search in them, and a sentence for each that is not in the index."""
         where = combine(request.where, self.kept_to(files))
+        return replace(request, where=where), self._take_in(files, on_file)
+
+    def take_in(self, files: Sequence[str]) -> None:
+        """Take in what has changed in these files and folders, as a search does that names them.
+
+        The next search names a path that is no file of the index in `degraded`. Raises as `update`.
+        """
+        self._notes = (*self._notes, *self._take_in(files, lambda _: None))
+
+    def _take_in(self, files: Sequence[str], on_file: OnFile) -> list[str]:
+        """Take in these files, and return a sentence for each that is not in the index."""
         if self.place.revision is not None:  # the usual look at the branch comes next
-            return replace(request, where=where), []
+            return []
         report = self.update(files)
         for act, paths in (
             ("added", report.added),
@@ -418,7 +429,7 @@ class Engine:
                 on_file(ConsultedFile(path, act))
         for item in report.refused:
             on_file(ConsultedFile(item.path, "refused", item.reason))
-        return replace(request, where=where), [f"{item.path}: {item.reason}" for item in report.refused]
+        return [f"{item.path}: {item.reason}" for item in report.refused]
 
     def kept_to(self, files: Sequence[str]) -> Where | None:
         """Return the condition that a place lies in one of these files and folders; None when one is the root.
@@ -493,16 +504,24 @@ class Engine:
         themselves. Raises UsageError for a file or folder that is not in the index.
         """
         from codefathom.answer.tokens import counter
-        from codefathom.search.graph.project_map import MapRequest, project_map
+        from codefathom.search.graph.project_map import fitted
+
+        parts = self.map_parts(query, files=files, folders=folders)
+        return fitted(query, parts, max_tokens, counter(self.settings.context.tokenizer_path))
+
+    def map_parts(
+        self, query: str = "", *, files: Sequence[str] = (), folders: Sequence[str] = (), where: Where | None = None
+    ) -> MapParts:
+        """Return the parts of a map, the most central first; see `map`. Hits of the question fulfil a condition."""
+        from codefathom.search.graph.project_map import MapRequest, map_parts
 
         _check_texts(*files, *folders)
-        _check_count("max_tokens", max_tokens, _MOST_TOKENS)
-        hits = self.search(query, limit=_MAP_HITS, level="chunk").hits if query else ()
+        result = self.search(query, limit=_MAP_HITS, level="chunk", where=where) if query else None
         self.refresh()
-        count = counter(self.settings.context.tokenizer_path)
-        request = MapRequest(query, hits, tuple(files), tuple(folders), max_tokens, count)
+        request = MapRequest(result.hits if result else (), tuple(files), tuple(folders))
         with reading(self._believed(), whole=True) as opened:
-            return project_map(opened.catalog, request)
+            parts = map_parts(opened.catalog, request)
+        return parts._replace(trust=result.confidence) if result else parts
 
     def context(
         self,
@@ -892,7 +911,6 @@ def _how_far(opened: OpenedProject) -> str:
 
 _MOST_HITS = 100_000
 _MOST_SYMBOLS = 1_000_000
-_MOST_TOKENS = 1_000_000  # of a map
 _MAP_HITS = 50  # that draw files into a map
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.layout import CHAT, NOTES, make_layout, routes_of, routes_text
 
 from codefathom.cli import main
 from codefathom.config.settings import Settings
@@ -16,19 +17,11 @@ from codefathom.engine import Engine
 from codefathom.errors import FathomError, SourceError, UsageError
 from codefathom.project.location import locate
 from codefathom.search.federation import BY_RANK, order_of
+from codefathom.several.joined_projects import FederatedSearch
 from codefathom.several.loose_files import LooseBudget
 from codefathom.several.path_scopes import PathResolver
-from codefathom.several.path_search import PathSearch, PathSearchResult, user_routes
+from codefathom.several.path_search import PathSearch, user_routes
 from codefathom.several.routes import PathRoute
-
-NOTES = """# Notes of {name}
-
-The kangaroo of {name} is fed with grass in the morning.
-Nobody else may feed it.
-
-The keeper writes down the weight of the animal each week.
-"""
-CHAT = "AbC-9"
 
 
 @pytest.fixture
@@ -37,28 +30,18 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("CACHE", "STATE"):
         monkeypatch.setenv(f"FATHOM_{name}_DIR", str(tmp_path / name.lower()))
     monkeypatch.setenv("FATHOM_CONFIG", str(tmp_path / "none.toml"))
-    top = tmp_path / "data"
-    for folder in ("uploads/zoo", f"chats/{CHAT}/notes", "chats/second", "chats/third", "misc"):
-        (top / folder).mkdir(parents=True)
-        (top / folder / "notes.md").write_text(NOTES.format(name=folder.replace("/", " ")))
+    top = make_layout(tmp_path / "data")
     (top / "uploads" / "price.py").write_text("def price_of_an_order(order):\n    return sum(order.prices)\n")
     (tmp_path / "secret.md").write_text(NOTES.format(name="secret"))
     return top
 
 
-def layout(data: Path) -> tuple[PathRoute, ...]:
-    return (
-        PathRoute(f"{data}/uploads", "uploads", index=f"{data}/.index/uploads"),
-        PathRoute(f"{data}/chats/{{id}}", "chat-{id}", index=f"{data}/.index/chats/{{id}}"),
-    )
-
-
-def asked(data: Path, *paths: object, question: str = "who feeds the kangaroo", limit: int = 20) -> PathSearchResult:
-    with PathSearch.open([str(path) for path in paths], layout(data)) as search:
+def asked(data: Path, *paths: object, question: str = "who feeds the kangaroo", limit: int = 20) -> FederatedSearch:
+    with PathSearch.open([str(path) for path in paths], routes_of(data)) as search:
         return search.search(question, limit=limit)
 
 
-def places(result: PathSearchResult, data: Path) -> set[str]:
+def places(result: FederatedSearch, data: Path) -> set[str]:
     return {os.path.relpath(result.path_of(item), data) for item in result.hits}
 
 
@@ -178,7 +161,7 @@ def test_links_inside_a_project_and_to_the_layout_work(data: Path) -> None:
     (data / "uploads" / "same.md").symlink_to(data / "uploads" / "zoo" / "notes.md")
     assert places(asked(data, data / "uploads" / "same.md"), data) == {"uploads/zoo/notes.md"}
     (data.parent / "other").symlink_to(data)
-    with PathSearch.open([f"{data.parent}/other/uploads"], layout(data.parent / "other")) as search:
+    with PathSearch.open([f"{data.parent}/other/uploads"], routes_of(data.parent / "other")) as search:
         assert search.search("who feeds the kangaroo").roots == {"uploads": f"{data}/uploads"}
 
 
@@ -186,10 +169,12 @@ def test_nothing_exists_outside_of_what_may_be_named(data: Path) -> None:
     said = []
     for path in (data.parent / "secret.md", data.parent / "nothing.md", data / "nothing.md"):
         with pytest.raises(UsageError) as raised:
-            PathSearch.open([str(path)], layout(data), within=[str(data)])
+            PathSearch.open([str(path)], routes_of(data), within=[str(data)])
         said.append(str(raised.value).replace(str(path), "PATH"))
     assert len(set(said)) == 1
-    with PathSearch.open([str(data / "misc")], layout(data), within=[str(data)]) as search:
+    with pytest.raises(UsageError, match="there is no file or folder"):
+        PathSearch.open([str(data / "misc")], routes_of(data), within=[])
+    with PathSearch.open([str(data / "misc")], routes_of(data), within=[str(data)]) as search:
         assert search.search("who feeds the kangaroo").hits
 
 
@@ -208,13 +193,13 @@ def test_an_empty_question_is_an_error(data: Path, question: str) -> None:
 def test_a_damaged_project_stops_no_other(data: Path, part: str, is_open: bool) -> None:
     names = (CHAT, "second", "third")
     chats = [str(data / "chats" / name) for name in names]
-    with PathSearch.open(chats, layout(data), settings_of=never_refreshed) as search:
+    with PathSearch.open(chats, routes_of(data), settings_of=never_refreshed) as search:
         assert len(search.search("who feeds the kangaroo", limit=20).results) == 3
         if is_open:
             damage(data / ".index" / "chats" / "second", part)
             check_others_answer(search.search("the weight of the animal", limit=20))
     damage(data / ".index" / "chats" / "second", part)
-    with PathSearch.open(chats, layout(data), settings_of=never_refreshed) as search:
+    with PathSearch.open(chats, routes_of(data), settings_of=never_refreshed) as search:
         check_others_answer(search.search("who feeds the kangaroo", limit=20))
 
 
@@ -226,7 +211,7 @@ def damage(folder: Path, part: str) -> None:
             opened.write(content[:50] + b"x" * (len(content) - 50))
 
 
-def check_others_answer(result: PathSearchResult) -> None:
+def check_others_answer(result: FederatedSearch) -> None:
     """What is damaged is made again or named; the others answer in any case."""
     assert {f"chat-{CHAT}", "chat-third"} <= {item.project_id for item in result.hits}
     assert set(result.failed) | set(result.results) == {f"chat-{CHAT}", "chat-second", "chat-third"}
@@ -252,7 +237,7 @@ def never_refreshed(root: str) -> Settings:
 
 
 def test_more_projects_than_one_question_takes_are_counted(data: Path) -> None:
-    scopes = PathResolver(layout(data)).scopes([str(data / "uploads"), str(data)], most_projects=2)
+    scopes = PathResolver(routes_of(data)).scopes([str(data / "uploads"), str(data)], most_projects=2)
     assert [folder.project for folder in scopes.projects] == ["uploads", f"chat-{CHAT}"]
     assert [(item.path, item.reason) for item in scopes.left_out] == [
         (str(data), "2 of the projects here are left out: one question is asked to at most 2")
@@ -294,7 +279,7 @@ def test_projects_with_two_models_are_ordered_by_rank(data: Path) -> None:
         return settings._replace(embed=settings.embed._replace(dimensions=64, reduce="truncate"))
 
     paths = [str(data / name) for name in ("uploads", "chats/second", "misc")]
-    with PathSearch.open(paths, layout(data), settings_of=settings_of) as search:
+    with PathSearch.open(paths, routes_of(data), settings_of=settings_of) as search:
         result = search.search("who feeds the kangaroo", mode="vector", limit=20)
     assert order_of(result.results.values()) == BY_RANK
     assert {item.project_id for item in result.hits} == {"uploads", "chat-second", "files"}
@@ -306,11 +291,7 @@ def test_projects_with_two_models_are_ordered_by_rank(data: Path) -> None:
 @pytest.fixture
 def configured(data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The layout, with its rules in the user's settings file."""
-    text = "".join(
-        f'[[routes]]\npattern = "{route.pattern}"\nproject = "{route.project}"\nindex = "{route.index}"\n'
-        for route in layout(data)
-    )
-    (data.parent / "user.toml").write_text(f"[search]\nlimit = 7\n{text}")
+    (data.parent / "user.toml").write_text(f"[search]\nlimit = 7\n{routes_text(data)}")
     monkeypatch.setenv("FATHOM_CONFIG", str(data.parent / "user.toml"))
     return data
 
@@ -375,7 +356,7 @@ def test_a_path_as_it_was_typed_begins_at_the_current_folder(
 def test_only_the_user_sets_routes(configured: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = configured / "chats" / "second"
     (folder / "fathom.toml").write_text('[[routes]]\npattern = "/"\nproject = "all"\n')
-    assert user_routes() == layout(configured)
+    assert user_routes() == routes_of(configured)
     assert main(["-C", str(folder), "search", "who feeds the kangaroo"]) == 0
     assert "fathom.toml sets routes, which is ignored" in capsys.readouterr().err
     (folder / "fathom.toml").write_text("routes = 7\n")
@@ -398,7 +379,7 @@ def test_named_files_are_searched_whatever_their_folder_and_name(data: Path) -> 
         place.write_text(f"// Code generated by quokka. DO NOT EDIT.\n/* the quokka of {name} smiles */\n")
     (data / "misc" / ".gitignore").write_text("*\n")
     paths = [str(path) for path in (data / "misc").rglob("quokka*")]
-    with PathSearch.open(paths, layout(data)) as search:
+    with PathSearch.open(paths, routes_of(data)) as search:
         result = search.search("quokka smiles", limit=20)
     assert {result.path_of(item) for item in result.hits} == set(paths)
     assert not result.left_out
@@ -410,13 +391,13 @@ def test_a_budget_names_what_it_leaves_out(data: Path) -> None:
     (data / "misc" / "large.md").write_text("word " * 1_000)
     (data / "misc" / "program").write_bytes(b"\0\1\2" * 100)
     named = str(data / "misc" / "f5.md")
-    with PathSearch.open([str(data / "misc"), named], layout(data), budget=LooseBudget(n_files=3)) as search:
+    with PathSearch.open([str(data / "misc"), named], routes_of(data), budget=LooseBudget(n_files=3)) as search:
         result = search.search("who feeds the kangaroo", limit=50)
     assert {os.path.basename(result.path_of(item)) for item in result.hits} == {"f0.md", "f1.md", "f5.md"}
     assert [(item.path, item.reason) for item in result.left_out] == [
         (str(data / "misc"), "only 3 files outside of projects are searched")
     ]
-    with PathSearch.open([str(data / "misc")], layout(data), budget=LooseBudget(n_bytes=4_000)) as search:
+    with PathSearch.open([str(data / "misc")], routes_of(data), budget=LooseBudget(n_bytes=4_000)) as search:
         result = search.search("who feeds the kangaroo", limit=50)
     reasons = {os.path.basename(item.path): item.reason for item in result.left_out}
     assert reasons == {"large.md": "only 4,000 bytes of files outside of projects are searched", "program": "binary"}
@@ -426,7 +407,7 @@ def test_nothing_of_a_loose_file_stays(data: Path, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     before = {path for path in tmp_path.rglob("*") if "temporary" not in path.parts}
-    with PathSearch.open([str(data / "misc" / "notes.md")], layout(data)) as search:
+    with PathSearch.open([str(data / "misc" / "notes.md")], routes_of(data)) as search:
         assert search.search("who feeds the kangaroo").hits
         inside = [path for path in (tmp_path / "temporary").rglob("*") if path.is_file()]
         assert inside
@@ -436,7 +417,7 @@ def test_nothing_of_a_loose_file_stays(data: Path, tmp_path: Path, monkeypatch: 
 
 def test_lines_and_changes_are_those_of_the_file(data: Path) -> None:
     notes = data / "misc" / "notes.md"
-    with PathSearch.open([str(notes)], layout(data)) as search:
+    with PathSearch.open([str(notes)], routes_of(data)) as search:
         (item,) = search.search("who feeds the kangaroo").hits
         assert not item.hit.stale
         lines = notes.read_text().split("\n")
@@ -453,7 +434,7 @@ def test_a_secret_in_a_loose_file_is_in_no_file_of_the_index(
     (tmp_path / "temporary").mkdir()
     value = "kf83hfQ9fhw0Zx7" + "Lq2mVb6"
     (data / "misc" / "app.py").write_text(f'API_KEY = "{value}"\n\n\ndef feed_the_kangaroo(grass):\n    return grass\n')
-    with PathSearch.open([str(data / "misc" / "app.py")], layout(data)) as search:
+    with PathSearch.open([str(data / "misc" / "app.py")], routes_of(data)) as search:
         assert search.search("feed the kangaroo").hits
         files = [path for path in (tmp_path / "temporary").rglob("*") if path.is_file()]
         assert files
@@ -462,7 +443,7 @@ def test_a_secret_in_a_loose_file_is_in_no_file_of_the_index(
 
 def test_one_file_that_becomes_a_link_is_not_followed(data: Path) -> None:
     notes = data / "misc" / "notes.md"
-    with PathSearch.open([str(notes)], layout(data)) as search:
+    with PathSearch.open([str(notes)], routes_of(data)) as search:
         notes.unlink()
         notes.symlink_to(data.parent / "secret.md")
         assert not any("secret" in item.hit.chunk.text for item in search.search("who feeds the kangaroo").hits)

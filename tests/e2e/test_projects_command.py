@@ -13,11 +13,13 @@ from tests.e2e.test_ask import call
 from tests.e2e.test_ask_agent import final, told
 from tests.protocols.server import Turn, serving
 
+from codefathom.answer.tokens import estimate
 from codefathom.cli import main
 from codefathom.config.settings import EmbedSettings, Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import BY_RANK, BY_SCORE, order_of
+from codefathom.search.graph.project_map import map_text
 from codefathom.several.federated import Federation
 from codefathom.several.project_list import ProjectList
 
@@ -212,6 +214,52 @@ def test_commands_ask_several(named: Path, capsys: pytest.CaptureFixture[str]) -
     assert {"shop/shop/pricing.py", "zoo/zoo.py"} <= set(paths)
     assert main(["ask", "--all", "--agent", "where is the kangaroo fed"]) == 2
     assert "an agent needs a language model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("max_tokens", [1, 20, 60, 200, 4_000])
+def test_one_map_of_several_has_one_budget_and_takes_turns(named: Path, max_tokens: int) -> None:
+    with Federation.open(is_all=True) as projects:
+        result = projects.map(max_tokens=max_tokens)
+        alone = {name: engine.map(max_tokens=max_tokens).n_files for name, engine in projects.engines.items()}
+    paths = [file.path for file in result.map.files]
+    assert paths == sorted(paths)
+    assert estimate(map_text(result.map.files)) == result.map.n_tokens <= max_tokens
+    assert (result.map.n_files, result.failed) == (sum(alone.values()), {})
+    if max_tokens >= 60:
+        assert {path.partition("/")[0] for path in paths} == {"shop", "copy", "zoo"}
+
+
+def test_a_mark_keeps_a_map_to_a_project(named: Path) -> None:
+    with Federation.open(["shop", "zoo"]) as projects:
+
+        def lines_of(name: str, *question: str) -> int:
+            files = projects.map(*question, max_tokens=100).map.files
+            return sum(1 + len(file.symbols) for file in files if file.path.startswith(f"{name}/"))
+
+        assert lines_of("zoo", "feed the kangaroo @zoo/") == 3
+        assert lines_of("shop", "feed the kangaroo @zoo/") == 0
+
+
+def test_a_map_of_several_by_the_command(named: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["map", "-p", "shop", "-p", "zoo", "--max-tokens", "100"]) == 0
+    said = capsys.readouterr()
+    heads = {line.split("/")[0] for line in said.out.splitlines() if not line.startswith(" ")}
+    assert heads == {"shop", "zoo"}
+    assert "files are shown; a higher --max-tokens shows more" in said.err
+    assert main(["map", "--all", "--json", "--dir", "shop", "--file", "shop/shop/pricing.py"]) == 0
+    shape = json.loads(capsys.readouterr().out)
+    assert {"/".join(file["path"].split("/")[:2]) for file in shape["files"]} == {"shop/shop", "copy/shop"}
+    assert shape["failed"] == {}
+    shutil.rmtree(named / "copy")
+    assert main(["map", "--all", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert set(json.loads(captured.out)["failed"]) == {"copy"}
+    assert "copy: no such folder" in captured.err
+    for words in (["--dir", "nowhere"], ["--file", "nowhere.py"], ["--file", "shop/nowhere.py"]):
+        assert main(["map", "-p", "shop", "-p", "zoo", *words]) == 2
+    assert "is not in the index" in capsys.readouterr().err
+    with Federation.open(["zoo"]) as projects, pytest.raises(UsageError, match="max_tokens cannot be 0"):
+        projects.map(max_tokens=0)
 
 
 def test_a_mark_keeps_a_question_to_a_project(named: Path, capsys: pytest.CaptureFixture[str]) -> None:

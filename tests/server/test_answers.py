@@ -159,10 +159,10 @@ def test_a_conversation_that_was_deleted_meanwhile_is_an_error_and_no_end(
 
 
 def test_a_source_tells_its_project() -> None:
-    shape = source_of(SOURCE, ["shop"])
+    shape = source_of(SOURCE, ["shop"], False)
     assert (shape["id"], shape["score"]) == ("shop/cart.py:3-9", 0.9123)
     assert (shape["project_id"], shape["file"], shape["module"]) == ("shop", "shop/cart.py", "shop")
-    several = source_of(SOURCE, ["shop", "zoo"])
+    several = source_of(SOURCE, ["shop", "zoo"], True)
     assert (several["project_id"], several["file"], several["module"]) == ("shop", "cart.py", "")
 
 

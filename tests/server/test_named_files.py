@@ -94,6 +94,48 @@ def test_files_belong_to_one_project(ready: httpx.Client, shop: Path, tmp_path: 
     assert ready.post("/search", json={"query": "x", "files": ["a.py"]}).json()["code"] == "usage"
 
 
+def test_files_of_several_projects_are_taken_in_where_they_belong(
+    ready: httpx.Client, shop: Path, tmp_path: Path
+) -> None:
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "a.py").write_text("def more(): ...\n")
+    index(more)
+    add(ready, more, settings={"search.refresh": "never"})
+    for folder in (shop, more):
+        (folder / "new.py").write_text(f"def hover_above_the_motorway_of_{folder.name}():\n    return 1\n")
+
+    def hits(*files: str, route: str = "/federated/search", **body: object) -> set[tuple[str, str]]:
+        answer = ready.post(route, json={"query": "hover above the motorway", "files": files, **body})
+        assert answer.status_code == 200, answer.text
+        told = answer.json()
+        assert {item["project_id"] for item in told["projects"]} == {hit["project_id"] for hit in told["hits"]}
+        return {(hit["project_id"], hit["path"]) for hit in told["hits"]}
+
+    assert hits("more/new.py") == {("more", "new.py")}
+    assert hits("more/new.py", "shop/new.py", route="/search") == {("more", "new.py"), ("shop", "new.py")}
+    assert hits(str(shop / "new.py"), "more/new.py", project_ids=["more", "shop"]) == {
+        ("more", "new.py"),
+        ("shop", "new.py"),
+    }
+    assert hits("more") == {("more", "new.py"), ("more", "a.py")}
+
+
+@pytest.mark.parametrize(
+    "path", ["new.py", "less/new.py", "/etc/passwd", "/etc/nowhere", "more/../shop/README.md", ".."]
+)
+def test_files_of_several_projects_lie_in_one_of_them(
+    ready: httpx.Client, shop: Path, tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "new.py").write_text("def more(): ...\n")
+    index(tmp_path / "more")
+    add(ready, tmp_path / "more")
+    monkeypatch.chdir(tmp_path / "more")  # where the server runs says nothing about what a client means
+    answer = ready.post("/federated/search", json={"query": "more", "files": [path, "more/new.py"]})
+    assert (answer.status_code, answer.json()["code"]) == (400, "usage")
+
+
 def test_a_token_for_other_projects_may_not(config: ServerConfig, serve: Serve, shop: Path) -> None:
     index(shop)
     tokens = (Token("all", hash_of("open")), Token("few", hash_of("limited"), frozenset({"other"})))

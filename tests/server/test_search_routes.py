@@ -43,6 +43,7 @@ def test_search_gives_what_the_command_line_gives(ready: httpx.Client, engine: E
     given = found(ready)
     assert all(hit.pop("project_id") == "shop" for hit in given["hits"])
     (project,) = given.pop("projects")
+    assert (given.pop("roots"), given.pop("left_out")) == ({}, [])  # of questions to paths
     assert given == told
     assert (project["project_id"], project["n_hits"]) == ("shop", len(told["hits"]))
     assert (project["confidence"], project["generation"]) == (told["confidence"], told["generation"])
@@ -223,6 +224,28 @@ def test_contexts_symbols_and_connections_of_several(ready: httpx.Client, tmp_pa
     assert "shop/orders.py" not in by_project["other"]
     answer = ready.get("/federated/symbols", params={"query": "total_cents", "project_id": ["other", "klingon"]})
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_one_map_of_several(ready: httpx.Client, tmp_path: Path) -> None:
+    for name in ("other", "empty"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "fathom.toml").touch()
+        add(ready, tmp_path / name)
+    (tmp_path / "other" / "price.py").write_text("def price():\n    return 1\n", encoding="utf-8")
+    index(tmp_path / "other")
+    shown = ready.get("/federated/map", params={"query": "price of an order", "max_tokens": 80}).json()
+    assert {file["path"].partition("/")[0] for file in shown["files"]} == {"shop", "other"}
+    assert shown["files"] == sorted(shown["files"], key=lambda file: file["path"])
+    assert 0 < shown["n_tokens"] <= 80
+    assert {name: problem["code"] for name, problem in shown["failed"].items()} == {"empty": "not_indexed"}
+    wish = {"project_id": ["shop", "other"], "file": "shop/shop/pricing.py", "folder": "shop"}
+    shown = ready.get("/federated/map", params=wish).json()
+    assert {"/".join(file["path"].split("/")[:2]) for file in shown["files"]} == {"shop/shop"}
+    assert shown["failed"] == {}
+    for params in ({"file": "/etc/passwd"}, {"file": "nowhere.py"}, {"folder": "nowhere"}, {"query": "@nowhere/ x"}):
+        answer = ready.get("/federated/map", params=params)
+        assert (answer.status_code, answer.json()["code"]) == (400, "usage")
+    assert ready.get("/federated/map", params={"project_id": "klingon"}).status_code == 404
 
 
 def test_a_project_that_cannot_answer_is_named(ready: httpx.Client, tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from codefathom.cli.display.output import Output, shown_message
 from codefathom.cli.display.progress import ProgressLine
@@ -17,7 +17,26 @@ from codefathom.text.printable import show_name, show_text
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import AnswerStep
-    from codefathom.several.federated import Federation
+    from codefathom.several.joined_projects import JoinedProjects
+
+
+class Choice(Protocol):
+    """Options that say which projects a command is about."""
+
+    @property
+    def project(self) -> tuple[str, ...]:
+        """The values of --project."""
+        ...
+
+    @property
+    def all(self) -> bool:
+        """True with --all."""
+        ...
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The values of --in."""
+        ...
 
 
 class Face:
@@ -117,17 +136,40 @@ class Face:
             self.note("this repository has no files outside of git: its HEAD is read; --rev chooses another revision")
         return engine
 
-    def open_chosen(self, names: Sequence[str], *, is_all: bool) -> Engine | Federation:
-        """Open the projects of --project or --all, else the one that the command is about."""
-        return self.open_several(names, is_all=is_all) if names or is_all else self.open()
+    def open_chosen(self, options: Choice) -> Engine | JoinedProjects:
+        """Open what --project, --all or --in choose, else the project that the command is about."""
+        if not (options.project or options.all or options.paths):
+            return self.open()
+        projects = self.open_several(options)
+        if options.paths:
+            self.notes(f"{name}/ is {root}" for name, root in projects.roots.items())
+        return projects
 
-    def open_several(self, names: Sequence[str], *, is_all: bool) -> Federation:
-        """Open the projects of --project or --all."""
+    def open_several(self, options: Choice) -> JoinedProjects:
+        """Open the projects of --project or --all, or the paths of --in."""
+        if options.paths:
+            return self._open_paths(options)
         from codefathom.several.federated import Federation
 
         if self.common.rev:
             raise UsageError("--rev cannot be used with several projects", hint="name one project with --source-dir")
-        return Federation.open(names, is_all=is_all, settings_of=self.settings_of, on_wait=self.note)
+        return Federation.open(
+            options.project, is_all=options.all, settings_of=self.settings_of, on_wait=self._note_once
+        )
+
+    def _open_paths(self, options: Choice) -> JoinedProjects:
+        from codefathom.several.path_search import PathSearch
+
+        others = {
+            "--project": options.project,
+            "--all": options.all,
+            "--rev": self.common.rev,
+            "--source-dir": self.common.source_dir,
+        }
+        for name, value in others.items():
+            if value:
+                raise UsageError(f"--in cannot be used with {name}", hint="--in alone says what is asked about")
+        return PathSearch.open(options.paths, settings_of=self.settings_of, on_wait=self._note_once)
 
     def note_indexing(self) -> None:
         """Write a summary of the indexing that this command had to do first."""

@@ -87,6 +87,7 @@ class SymbolsOptions(NamedTuple):
     limit: int = 50
     project: tuple[str, ...] = ()
     all: bool = False
+    paths: tuple[str, ...] = ()
 
 
 class FilesOptions(NamedTuple):
@@ -112,6 +113,7 @@ class RelatedOptions(NamedTuple):
     limit: int = 200
     project: tuple[str, ...] = ()
     all: bool = False
+    paths: tuple[str, ...] = ()
 
 
 class MapOptions(NamedTuple):
@@ -122,6 +124,9 @@ class MapOptions(NamedTuple):
     file: tuple[str, ...] = ()
     dir: tuple[str, ...] = ()
     max_tokens: int = 4_000
+    project: tuple[str, ...] = ()
+    all: bool = False
+    paths: tuple[str, ...] = ()
 
 
 class ContextOptions(NamedTuple):
@@ -138,6 +143,7 @@ class ContextOptions(NamedTuple):
     notice: str = ""  # printed on stderr before the context
     project: tuple[str, ...] = ()
     all: bool = False
+    paths: tuple[str, ...] = ()
 
 
 class AskOptions(NamedTuple):
@@ -162,6 +168,7 @@ class AskOptions(NamedTuple):
     shell: bool = False
     project: tuple[str, ...] = ()
     all: bool = False
+    paths: tuple[str, ...] = ()
 
 
 class StatusOptions(NamedTuple):
@@ -276,6 +283,12 @@ _SEVERAL = (
         repeat=True,
     ),
     Option(("--all",), "ask all projects that have a name"),
+    Option(
+        ("--in",),
+        "ask about this file or folder, whatever projects it belongs to by the routes in your settings file",
+        "PATH",
+        repeat=True,
+    ),
 )
 _REVISION = Option(
     ("--rev",), "read a branch, tag or commit of git from its object store, instead of the files in the folder", "REV"
@@ -402,12 +415,6 @@ COMMANDS = (
             ),
             *_SEVERAL,
             Option(("--file",), "search only this file or folder, and take in its changes first", "PATH", repeat=True),
-            Option(
-                ("--in",),
-                "search this file or folder, whatever projects it belongs to by the routes in your settings file",
-                "PATH",
-                repeat=True,
-            ),
             _REVISION,
             _REFRESH,
         ),
@@ -478,11 +485,17 @@ COMMANDS = (
             Option(("--file",), "draw what is near this file into the map", "PATH", repeat=True),
             Option(("--dir",), "show only files below this folder", "DIR", repeat=True),
             Option(("--max-tokens",), "maximum number of tokens", "N", kind=int, low=1, high=1_000_000),
+            *_SEVERAL,
             _REVISION,
             _REFRESH,
         ),
         MapOptions,
-        ("fathom map --max-tokens 2000", "fathom map where are orders priced", "fathom map --file shop/orders.py"),
+        (
+            "fathom map --max-tokens 2000",
+            "fathom map where are orders priced",
+            "fathom map --file shop/orders.py",
+            "fathom map -p shop -p web",
+        ),
     ),
     Command(
         "context",

@@ -6,10 +6,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from codefathom.config.configuration import user_data_dir, user_file
+from codefathom.config.configuration import ROUTES, tables_of, user_data_dir, user_file
 from codefathom.config.settings import ServerSettings
 from codefathom.errors import SettingsError
 from codefathom.server.http.auth import Token, is_loopback, token_of
+from codefathom.several.routes import PathRoute, routes_of
 
 _DEFAULTS = ServerSettings()
 _MOST_PROCESSES = 4  # that search, unless the settings say more: each holds 50 MB and more
@@ -45,6 +46,7 @@ class ServerConfig:
     clone_max_bytes: int = _DEFAULTS.clone_max_bytes
     clone_timeout_s: float = _DEFAULTS.clone_timeout_s
     log: str = _DEFAULTS.log
+    routes: tuple[PathRoute, ...] = ()  # which paths belong to which projects
     user_file: str = ""  # the settings file of whoever runs the server
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)  # of the environment, with keys in it
 
@@ -56,13 +58,14 @@ class ServerConfig:
 def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerConfig:
     """Return the configuration that the settings mean, with the variables of the environment.
 
-    Raises SettingsError for an address that others reach while there is no token.
+    Raises SettingsError for an address that others reach while there is no token, and for routes that cannot be.
     """
     if not is_loopback(settings.host) and not settings.tokens:
         raise SettingsError(
             f"other machines can reach server.host = {settings.host!r}, and there is no token",
             hint="make a token with `fathom serve --new-token NAME`, or listen on 127.0.0.1",
         )
+    tables, origin = tables_of(user_file(variables), ROUTES)
     return ServerConfig(
         data_dir=os.path.realpath(settings.data_dir or user_data_dir(variables)),
         allowed_roots=tuple(os.path.realpath(os.path.expanduser(root)) for root in settings.allowed_roots or ("~",)),
@@ -90,6 +93,7 @@ def config_of(settings: ServerSettings, variables: Mapping[str, str]) -> ServerC
         clone_max_bytes=settings.clone_max_bytes,
         clone_timeout_s=settings.clone_timeout_s,
         log=settings.log,
+        routes=() if tables is None else routes_of(tables, origin),
         user_file=user_file(variables),
         variables=variables,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Generic, Protocol, TypeVar
 
 from codefathom.answer.answer_types import Answer, AnswerRequest, with_hint
@@ -12,35 +11,39 @@ from codefathom.answer.ask import AnswerSources, Text, ask
 from codefathom.answer.budget import NameOf
 from codefathom.answer.stages.answer_run import AnswerProject
 from codefathom.answer.stages.select import OutlineFile
-from codefathom.engine import Engine
 from codefathom.errors import FathomError, SourceError, UsageError
 from codefathom.project.answer_setup import ContextSize, packed, prepare
 from codefathom.project.opening import OpenedProject
 from codefathom.project.originals import Lines
 from codefathom.project.texts import naming, with_symbols
 from codefathom.search.federation import in_project, merge, questions_for
+from codefathom.several.kept_project import KeptProject
 from codefathom.several.side_by_side import outcomes
 from codefathom.types import Context, RelatedResult, SearchResult, Where
 
 _P = TypeVar("_P")
+_T = TypeVar("_T")
 
 
 def ask_several(
-    engines: Mapping[str, Engine], request: AnswerRequest, unopened: Mapping[str, FathomError] = MappingProxyType({})
+    projects: Mapping[str, KeptProject],
+    request: AnswerRequest,
+    unopened: Mapping[str, FathomError],
+    notes: Callable[[], Sequence[str]],
 ) -> Iterator[AnswerSources | Text | Answer]:
     """Yield the sources of an answer from all of these projects, its text in checked pieces, and the answer last.
 
-    Settings and models are those of the first project; the answer names those that could not be opened. Raises
-    FathomError as `Engine.ask_events` does.
+    Settings and models are those of the first project; the answer names those that could not be opened, and has the
+    notes, which are asked for once all projects are up to date. Raises FathomError as `Engine.ask_events` does.
     """
-    pinned = pinned_in(request.pinned, engines)
-    opened, failed = ready(engines)
+    pinned = pinned_in(request.pinned, projects)
+    opened, failed = ready(projects)
     first = next(iter(opened))
     parts = {
         name: prepare(
             request._replace(pinned=pinned[name], documents=request.documents if name == first else {}),
             project,
-            _look(engines[name], request.where),
+            _look(projects[name], request.where),
         )
         for name, project in opened.items()
     }
@@ -49,21 +52,23 @@ def ask_several(
         for name, part in parts.items()
         for item in part.question.pinned
     )
-    project = _project({name: part.project for name, part in parts.items()}, request.documents, {**unopened, **failed})
+    kept = {name: projects[name].kept(part.project) for name, part in parts.items()}
+    project = _project(kept, request.documents, {**unopened, **failed}, tuple(notes()))
     for event in ask(replace(parts[first].question, pinned=all_pinned), project, parts[first].models):
         yield with_symbols(event, project.name_of, project.on_disk) if isinstance(event, Answer) else event
 
 
-def ready(engines: Mapping[str, Engine]) -> tuple[dict[str, OpenedProject], dict[str, FathomError]]:
+def ready(projects: Mapping[str, KeptProject]) -> tuple[dict[str, OpenedProject], dict[str, FathomError]]:
     """Return the indexes of projects, up to date, and the errors of the others. Raises the first one without any."""
-    opened, failed = outcomes(lambda engine: engine.ready(), engines)
+    opened, failed = outcomes(lambda project: project.ready(), projects)
     if not opened:
         raise next(iter(failed.values()))
     return opened, failed
 
 
-def context(engines: Mapping[str, Engine], result: SearchResult, size: ContextSize) -> Context:
+def context(projects: Mapping[str, KeptProject], result: SearchResult, size: ContextSize) -> Context:
     """Return the files of a result of `as_one` within a window of tokens, as `packed` says."""
+    engines = {name: project.engine for name, project in projects.items()}
     texts = {name: Lines(engine.opened).text for name, engine in engines.items()}
     names = {name: naming(engine.opened) for name, engine in engines.items()}
 
@@ -78,16 +83,20 @@ def context(engines: Mapping[str, Engine], result: SearchResult, size: ContextSi
     return packed(next(iter(engines.values())).settings, result, size, text, name_of)
 
 
-def _look(engine: Engine, where: Where | None) -> Callable[[str, int], SearchResult]:
-    return lambda query, limit: engine.search(query, limit=limit, level="chunk", where=where)
+def _look(project: KeptProject, where: Where | None) -> Callable[[str, int], SearchResult]:
+    condition = project.condition(where)
+    return lambda query, limit: project.engine.search(query, limit=limit, level="chunk", where=condition)
 
 
-def pinned_in(paths: Sequence[str], names: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
-    """Return the paths of each project. Raises SourceError for a path that does not begin with one of them."""
-    chosen: dict[str, list[str]] = {name: [] for name in names}
+def pinned_in(paths: Sequence[str], projects: Mapping[str, KeptProject]) -> dict[str, tuple[str, ...]]:
+    """Return the paths of each project.
+
+    Raises SourceError for a path that does not begin with one of them, or does not lie in what is asked about.
+    """
+    chosen: dict[str, list[str]] = {name: [] for name in projects}
     for path in paths:
         name, _, rest = path.partition("/")
-        if name not in chosen or not rest:
+        if name not in chosen or not rest or not projects[name].contains()(rest):
             raise SourceError(
                 f"{path!r} is in none of the projects",
                 hint=f"write the project before the path: {next(iter(chosen))}/{path}",
@@ -154,7 +163,10 @@ class JoinedTexts(Generic[_R]):
 
 
 def _project(
-    parts: Mapping[str, AnswerProject], documents: Mapping[str, str], unopened: Mapping[str, FathomError]
+    parts: Mapping[str, AnswerProject],
+    documents: Mapping[str, str],
+    unopened: Mapping[str, FathomError],
+    notes: Sequence[str],
 ) -> AnswerProject:
     """Return the projects as one."""
     texts = JoinedTexts(parts, documents)
@@ -173,19 +185,20 @@ def _project(
         ]
 
     def search(query: str, limit: int) -> SearchResult:
-        results, failed = each_searched(lambda part, question: part.search(question, limit), parts, query)
-        return as_one(results, {**unopened, **failed}, limit)
+        results, failed = each_asked(lambda part, question: part.search(question, limit), parts, query)
+        result = as_one(results, {**unopened, **failed}, limit)
+        return replace(result, degraded=(*result.degraded, *notes))
 
     return AnswerProject(search, texts.text, texts.on_disk, texts.name_of, related, outline)
 
 
-def each_searched(
-    search: Callable[[_P, str], SearchResult], projects: Mapping[str, _P], query: str
-) -> tuple[dict[str, SearchResult], dict[str, FathomError]]:
-    """Return results and errors by project; a question that is kept to one project by a mark goes to that one only."""
+def each_asked(
+    ask: Callable[[_P, str], _T], projects: Mapping[str, _P], query: str
+) -> tuple[dict[str, _T], dict[str, FathomError]]:
+    """Return answers and errors by project; a question that is kept to one project by a mark goes to that one only."""
     questions = questions_for(query, projects)
     pairs = {name: (projects[name], question) for name, question in questions.items()}
-    return outcomes(lambda pair: search(*pair), pairs)
+    return outcomes(lambda pair: ask(*pair), pairs)
 
 
 def related_in(result: RelatedResult, name: str) -> RelatedResult:

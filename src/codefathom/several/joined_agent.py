@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from codefathom.agent.loop import Event
 from codefathom.agent.tools import ToolProject
@@ -13,7 +12,8 @@ from codefathom.answer.ask import Text
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
 from codefathom.project.agent_setup import AgentProject, Search, investigate, project_of
-from codefathom.several.joined import JoinedTexts, as_one, each_searched, pinned_in, ready, related_in
+from codefathom.several.joined import JoinedTexts, as_one, each_asked, pinned_in, ready, related_in
+from codefathom.several.kept_project import KeptProject
 from codefathom.several.side_by_side import outcomes
 from codefathom.types import FoundSymbol, Level, RelatedResult, SearchResult, Where
 
@@ -21,26 +21,34 @@ _NOTE = "The tools show several projects: {names}. Each path begins with its pro
 
 
 def investigate_several(
-    engines: Mapping[str, Engine], request: AnswerRequest, unopened: Mapping[str, FathomError] = MappingProxyType({})
+    projects: Mapping[str, KeptProject],
+    request: AnswerRequest,
+    unopened: Mapping[str, FathomError],
+    notes: Callable[[], Sequence[str]],
 ) -> Iterator[Event | Text | Answer]:
     """Let the model of the first project look in all of them; yield what happens, and the answer last.
 
-    The answer names the projects that could not be opened. Raises what `Engine.investigate` raises.
+    The answer names the projects that could not be opened, and has the notes. Raises what `Engine.investigate` raises.
     """
-    pinned = pinned_in(request.pinned, engines)
-    opened, failed = ready(engines)
+    pinned = pinned_in(request.pinned, projects)
+    opened, failed = ready(projects)
     failed = {**unopened, **failed}
     first = next(iter(opened))
     parts = {
         name: project_of(
-            request._replace(pinned=pinned[name], documents=request.documents if name == first else {}),
+            own := request._replace(
+                where=projects[name].condition(request.where),
+                pinned=pinned[name],
+                documents=request.documents if name == first else {},
+            ),
             project,
-            _look(engines[name], request.where),
+            _look(projects[name].engine, own.where),
         )
         for name, project in opened.items()
     }
+    degraded = (*(f"{name}: {error}" for name, error in failed.items()), *notes())
     for event in investigate(request, _joined(parts, request, failed)):
-        yield _with_failed(event, failed) if isinstance(event, Answer) else event
+        yield replace(event, degraded=(*degraded, *event.degraded)) if isinstance(event, Answer) else event
 
 
 def _look(engine: Engine, where: Where | None) -> Search:
@@ -81,7 +89,7 @@ def _tools(
     projects = {name: part.tools for name, part in parts.items()}
 
     def search(question: str, level: Level, limit: int) -> SearchResult:
-        results, failed = each_searched(lambda part, query: part.search(query, level, limit), projects, question)
+        results, failed = each_asked(lambda part, query: part.search(query, level, limit), projects, question)
         return as_one(results, {**unready, **failed}, limit)
 
     def text(path: str) -> str | None:
@@ -115,8 +123,3 @@ def _all_related(results: Sequence[RelatedResult]) -> RelatedResult:
     """Return the connections of a symbol in all projects that have it."""
     edges = tuple(edge for result in results for edge in result.edges)
     return replace(results[0], edges=edges, n_unresolved=sum(result.n_unresolved for result in results))
-
-
-def _with_failed(answer: Answer, failed: Mapping[str, FathomError]) -> Answer:
-    notes = tuple(f"{name}: {error}" for name, error in failed.items())
-    return replace(answer, degraded=(*notes, *answer.degraded))

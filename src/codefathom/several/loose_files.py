@@ -1,7 +1,7 @@
 """Files that belong to no project: which of them are searched, within a budget, and an index that lives for that only.
 
-Nothing of them is kept: the index, and what is cached and remembered of it, lie in a temporary folder of this user,
-and no model outside of this machine is shown anything.
+Nothing of them is kept: the index, and what is cached and remembered of it, lie in a temporary folder of this user.
+A search shows nothing of them to a model outside of this machine; an answer does to the language model that writes it.
 """
 
 from __future__ import annotations

@@ -30,15 +30,19 @@ class PathScopes(NamedTuple):
 class PathResolver:
     """Routes, as they lie on this disk."""
 
-    def __init__(self, routes: Sequence[PathRoute], within: Sequence[str] = ()) -> None:
+    def __init__(
+        self, routes: Sequence[PathRoute], within: Sequence[str] | None = None, projects: Sequence[RoutedFolder] = ()
+    ) -> None:
         """Take rules, of which the first that fits a path counts. With `within`, only what lies there exists.
 
+        `projects` are folders that are projects without a rule. Of several roots around a path the innermost counts.
         Raises SettingsError for rules that do not fit together.
         """
         check_routes(routes)
         self._written = tuple(routes)
         self._routes = tuple(route.moved(_real) for route in routes)
-        self._within = tuple(_real(folder) for folder in within)
+        self._within = None if within is None else tuple(map(_real, within))
+        self._projects = sorted((item._replace(root=_real(item.root)) for item in projects), key=lambda item: item.root)
 
     def scopes(self, paths: Sequence[str], most_projects: int = MOST_PROJECTS) -> PathScopes:
         """Return the meaning of paths; relative ones begin at the current folder.
@@ -60,7 +64,7 @@ class PathResolver:
             loose.append(place)
             n_more = 0
             for inside in self._projects_below(place):
-                if len(projects) >= most_projects and folder_of(inside, self._routes) not in projects:
+                if len(projects) >= most_projects and self._folder_of(inside) not in projects:
                     n_more += 1
                 elif (folder := self.project_of(inside)) is not None:
                     projects.setdefault(folder, []).append(inside)
@@ -71,8 +75,13 @@ class PathResolver:
 
     def project_of(self, place: str) -> RoutedFolder | None:
         """Return the project that a resolved path belongs to; None where there is none, or its root is no folder."""
-        folder = folder_of(place, self._routes)
+        folder = self._folder_of(place)
         return folder if folder is not None and os.path.isdir(folder.root) else None
+
+    def _folder_of(self, place: str) -> RoutedFolder | None:
+        by_rule = folder_of(place, self._routes)
+        around = [item for item in self._projects if is_at_or_below(place, item.root)]
+        return max((*around, *([by_rule] if by_rule else ())), key=lambda item: len(item.root), default=None)
 
     def _place(self, path: str) -> str:
         """Return a path, resolved. Raises UsageError."""
@@ -80,7 +89,7 @@ class PathResolver:
         if not path or not is_text(path) or "\0" in path:
             raise missing
         place = _real(path)
-        if self._within and not any(is_at_or_below(place, folder) for folder in self._within):
+        if self._within is not None and not any(is_at_or_below(place, folder) for folder in self._within):
             raise missing  # the same words: nobody learns what lies elsewhere
         for root in self._entered(path):
             if not is_at_or_below(place, root):
@@ -104,7 +113,7 @@ class PathResolver:
             steps = steps or [""]
         for n_steps in range(1, len(steps) + 1):
             step = os.path.join(start, *steps[:n_steps])
-            resolved = folder_of(_real(step), self._routes)
+            resolved = self._folder_of(_real(step))
             if resolved is not None:
                 yield resolved.root
             written = _slashed(os.path.normpath(step))
@@ -115,7 +124,8 @@ class PathResolver:
                     break
 
     def _projects_below(self, folder: str) -> Iterator[str]:
-        """Yield the folders below one that belong to projects, in the order of the rules and of their names."""
+        """Yield the folders below one that belong to projects: those without a rule, then in the order of the rules."""
+        yield from (item.root for item in self._projects if is_at_or_below(item.root, folder))
         for route in self._routes:
             yield from _fitting(folder, route)
 

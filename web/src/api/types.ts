@@ -415,6 +415,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/federated/map": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Outline the most central files of several projects, within one number of tokens */
+        get: operations["map_projects_federated_map_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/monitoring/services": {
         parameters: {
             query?: never;
@@ -1086,6 +1103,13 @@ export interface components {
              * @example false
              */
             anyway: boolean;
+            /**
+             * Paths
+             * @description instead of projects: absolute paths of files and folders on the machine of the server; only what lies there is asked about, whatever projects it belongs to, and what has changed there is taken in first
+             * @default []
+             * @example []
+             */
+            paths: string[];
         };
         /**
          * CacheOut
@@ -1500,6 +1524,13 @@ export interface components {
              * @example false
              */
             anyway: boolean;
+            /**
+             * Paths
+             * @description instead of projects: absolute paths of files and folders on the machine of the server; only what lies there is asked about, whatever projects it belongs to, and what has changed there is taken in first
+             * @default []
+             * @example []
+             */
+            paths: string[];
         };
         /**
          * ContextOut
@@ -1747,6 +1778,45 @@ export interface components {
              * @example the model did not answer
              */
             detail: string;
+        };
+        /**
+         * FederatedMapOut
+         * @description The most central files of several projects; each path begins with its project.
+         */
+        FederatedMapOut: {
+            /**
+             * Query
+             * @example where are orders priced
+             */
+            query: string;
+            /** Files */
+            files: components["schemas"]["MapFileOut"][];
+            /**
+             * N Files
+             * @description all files, also those that did not fit
+             * @example 40
+             */
+            n_files: number;
+            /**
+             * N Tokens
+             * @description number of tokens of the map as text
+             * @example 1900
+             */
+            n_tokens: number;
+            /**
+             * Completeness
+             * @example Files are ranked by imports and by uses of names.
+             */
+            completeness: string;
+            /**
+             * Failed
+             * @description errors, by project
+             * @default {}
+             * @example {}
+             */
+            failed: {
+                [key: string]: components["schemas"]["ProblemOut"];
+            };
         };
         /**
          * FederatedRelatedOut
@@ -2217,11 +2287,6 @@ export interface components {
          */
         MapOut: {
             /**
-             * Project Id
-             * @example shop
-             */
-            project_id: string;
-            /**
              * Query
              * @example where are orders priced
              */
@@ -2245,6 +2310,11 @@ export interface components {
              * @example Files are ranked by imports and by uses of names.
              */
             completeness: string;
+            /**
+             * Project Id
+             * @example shop
+             */
+            project_id: string;
         };
         /**
          * MapSymbolOut
@@ -3030,7 +3100,7 @@ export interface components {
         };
         /**
          * RefusedOut
-         * @description A path that is no file of the index, and the reason.
+         * @description A path that is left out, and the reason.
          */
         RefusedOut: {
             /**
@@ -3292,11 +3362,18 @@ export interface components {
             whole: boolean;
             /**
              * Files
-             * @description search only these files and folders of one project, and take in first what has changed in them
+             * @description search only these files and folders, and take in first what has changed in them; in several projects a path begins with its project, or is absolute
              * @default []
              * @example []
              */
             files: string[];
+            /**
+             * Paths
+             * @description instead of projects: absolute paths of files and folders on the machine of the server; only what lies there is asked about, whatever projects it belongs to, and what has changed there is taken in first
+             * @default []
+             * @example []
+             */
+            paths: string[];
         };
         /**
          * SearchOut
@@ -3354,6 +3431,22 @@ export interface components {
             suggestion: string;
             /** Projects */
             projects: components["schemas"]["SearchedOut"][];
+            /**
+             * Roots
+             * @description folders of the projects that `paths` have chosen
+             * @default {}
+             * @example {}
+             */
+            roots: {
+                [key: string]: string;
+            };
+            /**
+             * Left Out
+             * @description what of `paths` was not searched
+             * @default []
+             * @example []
+             */
+            left_out: components["schemas"]["RefusedOut"][];
         };
         /**
          * SearchedOut
@@ -5346,6 +5439,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FederatedRelatedOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
+    map_projects_federated_map_get: {
+        parameters: {
+            query?: {
+                /** @description projects; without one, all of them */
+                project_id?: string[];
+                /** @description maximum length of the map */
+                max_tokens?: number;
+                query?: string;
+                file?: string[];
+                folder?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FederatedMapOut"];
                 };
             };
             /** @description What is wrong */

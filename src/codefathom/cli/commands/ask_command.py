@@ -24,7 +24,7 @@ from codefathom.engine import Engine
 from codefathom.errors import SourceError, UsageError
 from codefathom.providers.base import Message
 from codefathom.search.question.query import unwrap
-from codefathom.several.federated import Federation
+from codefathom.several.joined_projects import JoinedProjects
 from codefathom.shapes import answer_shape, to_json, trace_shape
 from codefathom.text.printable import show_text
 from codefathom.types import Context, Where
@@ -95,7 +95,7 @@ def _refuse(options: AskOptions, chosen: str, others: Iterable[str]) -> None:
 def contexts(options: AskOptions, face: Face) -> Context:
     """Return the sources of an answer that is not written: the answering model is not asked."""
     with (
-        face.open_chosen(options.project, is_all=options.all) as engine,
+        face.open_chosen(options) as engine,
         closing(ask_events(options.query, question_inputs(options, engine, face), engine)) as events,
     ):
         face.note_indexing()
@@ -122,7 +122,7 @@ def _context_of(query: str, selection: AnswerSources, count: CountTokens) -> Con
 def run(options: AskOptions, face: Face) -> int:
     """Answer one question. Return 1 without a source, 2 when the model failed."""
     check_trace(options.trace)
-    with face.open_chosen(options.project, is_all=options.all) as engine:
+    with face.open_chosen(options) as engine:
         inputs = question_inputs(options, engine, face)
         answer = show(ask_events(options.query, inputs, engine), face)
     if face.common.json:
@@ -135,7 +135,7 @@ def run(options: AskOptions, face: Face) -> int:
     return SUCCESS if answer.sources and NOT_FOUND not in answer.degraded else NO_RESULT
 
 
-def question_inputs(options: AskOptions, engine: Engine | Federation, face: Face) -> QuestionInputs:
+def question_inputs(options: AskOptions, engine: Engine | JoinedProjects, face: Face) -> QuestionInputs:
     """Read the files, pages and filters that the options name. Raises UsageError and SourceError."""
     return QuestionInputs(
         where(options, engine.folder),
@@ -149,7 +149,7 @@ def question_inputs(options: AskOptions, engine: Engine | Federation, face: Face
 
 
 def ask_events(
-    question: str, inputs: QuestionInputs, engine: Engine | Federation, history: Sequence[Message] = ()
+    question: str, inputs: QuestionInputs, engine: Engine | JoinedProjects, history: Sequence[Message] = ()
 ) -> Generator[AnswerSources | Text | Event | Answer, None, None]:
     """Yield the events of an answer, the answer last; closing it ends the call of the model."""
     request = AnswerRequest(

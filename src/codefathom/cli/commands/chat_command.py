@@ -29,7 +29,7 @@ from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.project.answer_setup import recent
 from codefathom.providers.base import Message
-from codefathom.several.federated import Federation
+from codefathom.several.joined_projects import JoinedProjects
 from codefathom.shapes import answer_shape, trace_shape
 from codefathom.text.printable import escape_json
 
@@ -47,7 +47,7 @@ def run(options: AskOptions, face: Face) -> int:
             "--doc - cannot be used in a chat: the questions come from stdin", hint="give a file with --doc"
         )
     check_trace(options.trace)
-    with face.open_chosen(options.project, is_all=options.all) as engine:
+    with face.open_chosen(options) as engine:
         conversation = _Conversation(engine, face, options)
         for line in _typed(face) if sys.stdin.isatty() else _piped():
             if line in _QUIT:
@@ -62,7 +62,7 @@ def run(options: AskOptions, face: Face) -> int:
 class _Conversation:
     """The messages so far, and the number of questions that failed."""
 
-    def __init__(self, engine: Engine | Federation, face: Face, options: AskOptions) -> None:
+    def __init__(self, engine: Engine | JoinedProjects, face: Face, options: AskOptions) -> None:
         self._engine = engine
         self._face = face
         self._options = options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codefathom.cli.display.render import map_note
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import inside_project
 from codefathom.cli.options import MapOptions
@@ -13,6 +14,10 @@ _SUCCESS, _NO_RESULT = 0, 1
 
 def run(options: MapOptions, face: Face) -> int:
     """Print the most central files, each with the definitions that others use."""
+    if options.project or options.all or options.paths:
+        from codefathom.cli.commands.several_commands import map_of_several
+
+        return map_of_several(options, face)
     with face.open() as engine:
         outline = engine.map(
             options.query,
@@ -22,6 +27,5 @@ def run(options: MapOptions, face: Face) -> int:
         )
     face.note_indexing()
     face.write(to_json(plain_shape(outline)) if face.common.json else map_text(outline.files))
-    if len(outline.files) < outline.n_files:
-        face.note(f"{len(outline.files)} of {outline.n_files} files are shown; a higher --max-tokens shows more")
+    face.note(map_note(outline))
     return _SUCCESS if outline.files else _NO_RESULT

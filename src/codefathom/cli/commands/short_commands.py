@@ -44,12 +44,8 @@ SUCCESS, NO_RESULT, ERROR = 0, 1, 2
 def search(options: SearchOptions, face: Face) -> int:
     """Print the best places, best first."""
     options = options._replace(query=_question(options.query, face))
-    if options.paths:
-        from codefathom.cli.commands.paths_command import search_paths
-
-        return search_paths(options, face, _explainer(options.explain))
-    if options.project or options.all:
-        from codefathom.cli.commands.projects_command import search_several
+    if options.project or options.all or options.paths:
+        from codefathom.cli.commands.several_commands import search_several
 
         return search_several(options, face, _explainer(options.explain))
     with face.open() as engine:
@@ -112,8 +108,8 @@ def _explainer(explain: bool) -> Callable[[Hit], Iterable[str]]:
 
 def symbols(options: SymbolsOptions, face: Face) -> int:
     """Print definitions by name."""
-    if options.project or options.all:
-        from codefathom.cli.commands.projects_command import symbols_of_several
+    if options.project or options.all or options.paths:
+        from codefathom.cli.commands.several_commands import symbols_of_several
 
         return symbols_of_several(options, face)
     with face.open() as engine:
@@ -165,8 +161,8 @@ def completion(options: CompletionOptions, face: Face) -> int:
 
 def related(options: RelatedOptions, face: Face) -> int:
     """Print the files and symbols connected with a file or symbol, and how complete the list is."""
-    if options.project or options.all:
-        from codefathom.cli.commands.projects_command import related_in_several
+    if options.project or options.all or options.paths:
+        from codefathom.cli.commands.several_commands import related_in_several
 
         return related_in_several(options, face)
     with face.open() as engine:
@@ -206,7 +202,7 @@ def context(options: ContextOptions, face: Face) -> int:
     """Print whole files for a prompt."""
     face.note(options.notice)
     options = options._replace(query=_question(options.query, face))
-    with face.open_chosen(options.project, is_all=options.all) as engine:
+    with face.open_chosen(options) as engine:
         format_name = "json" if face.common.json else options.format
         counted = "files" if format_name == "json" else format_name
         result = engine.context(

@@ -23,6 +23,7 @@ from codefathom.types import (
 
 if TYPE_CHECKING:
     from codefathom.cli.display.output import Style
+    from codefathom.search.graph.project_map import ProjectMap
 
 _EXCERPT_LINES = 6
 _LINES_BEFORE_BEST = 2
@@ -125,6 +126,13 @@ def files_text(files: Iterable[IndexedFile], style: Style, *, whole: bool) -> st
 def _file_line(file: IndexedFile, style: Style) -> str:
     lines = "1 line" if file.n_lines == 1 else f"{file.n_lines} lines"
     return f"{style.strong(show_name(file.path))}  {file.language}, {lines}, {size(file.size)}"
+
+
+def map_note(outline: ProjectMap) -> str:
+    """Return a note on the files that are not in a map, "" where all are."""
+    if len(outline.files) == outline.n_files:
+        return ""
+    return f"{len(outline.files)} of {outline.n_files} files are shown; a higher --max-tokens shows more"
 
 
 def related_text(result: RelatedResult, style: Style) -> str:

@@ -31,6 +31,8 @@ _NEXT_SYMBOL = 0.7  # weight of each symbol of a file, relative to the one befor
 # away such a use is seldom what its name says: `text.split(…)` is not the `split` of this project.
 _NEIGHBOUR_WEIGHT, _STRANGER_WEIGHT = 0.5, 0.02
 _MIN_NAME_CHARS = 3
+_MOST_TOKENS = 1_000_000
+_LEAST_TRUST = 0.01  # of a project whose hits are most likely no answer, so that it keeps a place
 _SIGNATURE_CHARS = 120
 _COMPLETENESS = (
     "Files are ranked by imports and by uses of names, matched by name where at most "
@@ -72,16 +74,30 @@ class ProjectMap:
 class MapRequest(NamedTuple):
     """Limits and preferences of a map."""
 
-    query: str
-    hits: Sequence[Hit]  # of the question
-    files: tuple[str, ...]  # that somebody works on
-    folders: tuple[str, ...]  # that it is kept to; none: all
-    max_tokens: int
-    count: Callable[[str], int]
+    hits: Sequence[Hit] = ()  # of the question
+    files: tuple[str, ...] = ()  # that somebody works on
+    folders: tuple[str, ...] = ()  # that it is kept to; none: all
 
 
-def project_map(catalog: SearchCatalog, request: MapRequest) -> ProjectMap:
-    """Return the map of a project, for a reader who begins at the hits of a question, and at files in work.
+class MapPart(NamedTuple):
+    """A file, or a symbol of a file that is in the map already."""
+
+    path: str
+    language: str
+    rank: int  # of the file: 1 is the most central of the project
+    symbol: MapSymbol | None
+
+
+class MapParts(NamedTuple):
+    """The files and symbols of a project, those first that a map shows first."""
+
+    parts: tuple[MapPart, ...]
+    n_files: int
+    trust: float = 1.0  # that what a question has drawn into it answers the question
+
+
+def map_parts(catalog: SearchCatalog, request: MapRequest) -> MapParts:
+    """Return the parts of a map, for a reader who begins at the hits of a question, and at files in work.
 
     Without them all files that are no tests and no prose count alike. Raises UsageError for such a file, or a folder,
     that is not in the index.
@@ -93,19 +109,35 @@ def project_map(catalog: SearchCatalog, request: MapRequest) -> ProjectMap:
     followed = _FOLLOWED_FROM_START if preference else USUALLY_FOLLOWED
     ranks = ranked(_start(symbols, preference), _links(graph, symbols), followed)
     order = sorted(_inside(symbols, request.folders), key=lambda path: (-ranks.files[path], path))
-    number = {path: rank for rank, path in enumerate(order, start=1)}
-    parts = _parts(order, symbols, ranks)
+    return MapParts(tuple(_parts(order, symbols, graph.resolver.language_of, ranks)), len(order))
 
-    def first(n: int) -> tuple[MapFile, ...]:
-        return _files(parts[:n], number, graph.resolver.language_of)
 
-    low, high = 0, len(parts)
+def fitted(query: str, content: MapParts, max_tokens: int, count: Callable[[str], int]) -> ProjectMap:
+    """Return the map with as many parts as a number of tokens takes. Raises UsageError for no such number."""
+    if not 1 <= max_tokens <= _MOST_TOKENS:
+        raise UsageError(f"max_tokens cannot be {max_tokens}", hint=f"give a number from 1 to {_MOST_TOKENS}")
+    low, high = 0, len(content.parts)
     while low < high:
         middle = (low + high + 1) // 2
-        fits = request.count(map_text(first(middle))) <= request.max_tokens
+        fits = count(map_text(_files(content.parts[:middle]))) <= max_tokens
         low, high = (middle, high) if fits else (low, middle - 1)
-    files = first(low)
-    return ProjectMap(request.query, files, len(order), request.count(map_text(files)), _COMPLETENESS)
+    files = _files(content.parts[:low])
+    return ProjectMap(query, files, content.n_files, count(map_text(files)), _COMPLETENESS)
+
+
+def joined(projects: Mapping[str, MapParts]) -> MapParts:
+    """Return the parts of several projects, whose paths then begin with the name of their project.
+
+    The projects take turns, so that each is told in the same room as long as it has something to tell. One whose hits
+    answer the question half as surely as those of another has every second turn.
+    """
+    turns = [
+        ((turn + 1) / max(content.trust, _LEAST_TRUST), part._replace(path=f"{name}/{part.path}"))
+        for name, content in projects.items()
+        for turn, part in enumerate(content.parts)
+    ]
+    ordered = tuple(part for _, part in sorted(turns, key=lambda item: item[0]))
+    return MapParts(ordered, sum(content.n_files for content in projects.values()))
 
 
 def map_text(files: Iterable[MapFile]) -> str:
@@ -237,23 +269,20 @@ def _folder(path: str) -> str:
 # ---- what is in the map
 
 
-class _Part(NamedTuple):
-    """A file, or a symbol of a file that is in the map already."""
-
-    path: str
-    symbol: Symbol | None
-
-
-def _parts(order: Sequence[str], symbols: Mapping[str, Sequence[Symbol]], ranks: Ranks) -> list[_Part]:
-    """Return files and their symbols, the most central first; a file stands before its symbols."""
-    weighted: list[tuple[float, int, _Part]] = []
+def _parts(
+    order: Sequence[str], symbols: Mapping[str, Sequence[Symbol]], language_of: Mapping[str, str], ranks: Ranks
+) -> Iterator[MapPart]:
+    """Yield files and their symbols, the most central first; a file stands before its symbols."""
+    weighted: list[tuple[float, int, Symbol | None]] = []
     for place, path in enumerate(order):
         weight = ranks.files[path]
-        weighted.append((weight, place, _Part(path, None)))
+        weighted.append((weight, place, None))
         for symbol in sorted(symbols[path], key=lambda symbol: _importance(path, symbol, ranks)):
             weight *= _NEXT_SYMBOL
-            weighted.append((weight, place, _Part(path, symbol)))
-    return [part for *_, part in sorted(weighted, key=lambda item: (-item[0], item[1]))]
+            weighted.append((weight, place, symbol))
+    for _, place, chosen in sorted(weighted, key=lambda item: (-item[0], item[1])):
+        path = order[place]
+        yield MapPart(path, language_of[path], place + 1, None if chosen is None else _map_symbol(chosen))
 
 
 def _importance(path: str, symbol: Symbol, ranks: Ranks) -> tuple[float, bool, bool, int]:
@@ -265,15 +294,16 @@ def _is_outer(symbol: Symbol) -> bool:
     return symbol.qualified_name == symbol.name
 
 
-def _files(parts: Sequence[_Part], number: Mapping[str, int], language_of: Mapping[str, str]) -> tuple[MapFile, ...]:
-    chosen: dict[str, list[MapSymbol]] = {}
-    for path, symbol in parts:
-        own = chosen.setdefault(path, [])
-        if symbol is not None:
-            own.append(_map_symbol(symbol))
+def _files(parts: Iterable[MapPart]) -> tuple[MapFile, ...]:
+    files: dict[str, MapPart] = {}
+    symbols: dict[str, list[MapSymbol]] = defaultdict(list)
+    for part in parts:
+        files.setdefault(part.path, part)
+        if part.symbol is not None:
+            symbols[part.path].append(part.symbol)
     return tuple(
-        MapFile(path, language_of[path], number[path], tuple(sorted(chosen[path], key=lambda symbol: symbol.line)))
-        for path in sorted(chosen)
+        MapFile(path, file.language, file.rank, tuple(sorted(symbols[path], key=lambda symbol: symbol.line)))
+        for path, file in sorted(files.items())
     )
 
 

@@ -21,8 +21,10 @@ _MOST_KEPT = 1_000  # of these in a conversation
 class AnswerEventMaker:
     """Turns the events of the engine into events for readers; remembers the parts already sent."""
 
-    def __init__(self, projects: Sequence[str]) -> None:
+    def __init__(self, projects: Sequence[str], is_joined: bool) -> None:
+        """With `is_joined`, paths begin with their project."""
         self._projects = projects
+        self._is_joined = is_joined
         self.text = ""  # of the answer, as far as it was sent
         self.sources: list[dict[str, Any]] = []
         self.steps: list[dict[str, Any]] = []  # of an agent, with the beginning of what its tools have found
@@ -58,7 +60,7 @@ class AnswerEventMaker:
     def _sources(self, sources: Iterable[Source]) -> Iterator[ServerEvent]:
         if not self._has_sources:
             self._has_sources = True
-            self.sources = [source_of(source, self._projects) for source in sources]
+            self.sources = [source_of(source, self._projects, self._is_joined) for source in sources]
             yield ServerEvent("sources", self.sources)
 
     def _content(self, text: str) -> Iterator[ServerEvent]:
@@ -70,7 +72,7 @@ class AnswerEventMaker:
         """Yield the parts that were not sent yet."""
         yield from self._sources(answer.sources)
         yield from self._content("" if self.text else answer.text)
-        yield ServerEvent("status", {"phase": "answered", **details_of(answer, self._projects)})
+        yield ServerEvent("status", {"phase": "answered", **details_of(answer, self._projects, self._is_joined)})
         yield ServerEvent("usage", {**answer.usage._asdict(), "cost": answer.cost, "model": answer.model})
         if answer.failure:
             yield ServerEvent("error", {"code": "provider", "detail": answer.failure, "hint": answer.hint})
@@ -101,10 +103,9 @@ def problem_event(problem: Problem) -> ServerEvent:
     return ServerEvent("error", {"code": problem.code, "detail": problem.detail, "hint": problem.hint})
 
 
-def source_of(source: Source, projects: Sequence[str]) -> dict[str, Any]:
+def source_of(source: Source, projects: Sequence[str], is_joined: bool) -> dict[str, Any]:
     """Return a source as the second document has it, and where it is."""
-    # Paths in answers from several projects begin with the project.
-    project, _, file = source.path.partition("/") if len(projects) > 1 else (projects[0], "", source.path)
+    project, _, file = source.path.partition("/") if is_joined else (projects[0], "", source.path)
     return {
         "id": f"{source.path}:{source.start_line}-{source.end_line}",
         "project_id": project,
@@ -114,7 +115,7 @@ def source_of(source: Source, projects: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def details_of(answer: Answer, projects: Sequence[str]) -> dict[str, Any]:
+def details_of(answer: Answer, projects: Sequence[str], is_joined: bool) -> dict[str, Any]:
     """Return all of an answer but its text."""
-    sources = [source_of(source, projects) for source in answer.sources]
+    sources = [source_of(source, projects, is_joined) for source in answer.sources]
     return details_shape(answer) | {"sources": sources, "error": answer.failure}

@@ -49,6 +49,7 @@ class Asker:
     conversation_id: str = ""  # "" for in none
     projects: tuple[str, ...] = ()
     is_agent: bool = False
+    is_joined: bool = False  # paths begin with their project
     asked_at: float = 0.0  # seconds since the epoch
 
 
@@ -173,7 +174,7 @@ class AnswerTasks:
 
     def _carry_out(self, task: AnswerTask, open_events: Open) -> None:
         """Run in a thread of its own."""
-        maker = AnswerEventMaker(task.asker.projects)
+        maker = AnswerEventMaker(task.asker.projects, task.asker.is_joined)
         try:
             with stopping(lambda: task.is_stopped), open_events(lambda step: _say(task, step)) as events:
                 for event in events:
@@ -228,6 +229,6 @@ def _details(task: AnswerTask, maker: AnswerEventMaker) -> dict[str, Any]:
     asker, problem = task.asker, task.problem
     on_the_way = {"answer_id": task.id, "is_agent": asker.is_agent, "steps": maker.steps}
     if task.answer is not None:
-        return {**on_the_way, **details_of(task.answer, asker.projects), "hint": task.answer.hint}
+        return {**on_the_way, **details_of(task.answer, asker.projects, asker.is_joined), "hint": task.answer.hint}
     failed = {"error": problem.detail, "hint": problem.hint} if problem else {"error": "", "hint": ""}
     return {**on_the_way, "sources": maker.sources, **failed}

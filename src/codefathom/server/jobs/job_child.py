@@ -59,10 +59,10 @@ def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Itera
 
 
 def _open(order: Order) -> Engine:
-    place = locate(order.root)
+    place = locate(order.root, is_root=True)
     variables = place.variables
     settings = served_settings(place.root, order.settings, variables, user_file(variables), order.model_hosts)
-    return Engine(locate(place.root, settings))
+    return Engine(locate(place.root, settings, is_root=True))
 
 
 def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Message]:

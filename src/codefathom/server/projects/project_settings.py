@@ -66,7 +66,7 @@ def shown(settings: Mapping[str, object]) -> dict[str, object]:
 def checks(root: str, settings: Settings) -> tuple[Check, ...]:
     """Return a check for each model of a project under these settings, which are not stored."""
     try:
-        with ServedEngine.open(root, settings=in_haste(settings)) as engine:
+        with ServedEngine.open(root, settings=in_haste(settings), is_root=True) as engine:
             return (check_embedding(engine.opened), *check_models(engine.opened))
     except FathomError as error:  # such as a kind of store that there is not
         return (Check("settings", False, str(error), error.hint),)

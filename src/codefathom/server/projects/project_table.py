@@ -38,6 +38,8 @@ from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.served_settings import ClosedSettingError, served_settings
 from codefathom.server.server_config import ServerConfig
 from codefathom.server.server_database import ServerDatabase
+from codefathom.several.path_scopes import PathResolver
+from codefathom.several.routes import RoutedFolder
 from codefathom.stores.folder import Folder
 from codefathom.types import Check
 
@@ -155,12 +157,13 @@ class Projects:
             raise RequestError(
                 f"no such folder on the server: {path!r}", hint="give the path of the folder of a project"
             )
-        root = find_root(full)
+        routed = self._routed(full)
+        root = routed.root if routed else find_root(full)
         if not self._is_allowed(root):
             raise _outside(f"the project around {path!r}")
         taken = next((project.id for project in self.listed() if project.root == root), "")
-        name = os.path.basename(root) or root
-        summary = _summary(locate(root, self._settings(root, {})))
+        name = routed.project if routed else os.path.basename(root) or root
+        summary = _summary(locate(root, self._settings(root, {}), is_root=True))
         return ProjectPlace(root, name, summary.held is not None, taken)
 
     def _allowed(self, path: str, said: str) -> str:
@@ -183,10 +186,14 @@ class Projects:
             settings = self._settings(project.root, project.overrides)
             if unusable := faults(settings, self._config().variables, keys=False):
                 raise unusable[0]
-            place = locate(project.root, settings)
+            place = locate(project.root, settings, is_root=True)
         except FathomError as error:
             return Summary("", None, str(error))
         return _summary(place)
+
+    def settings_outside(self) -> Settings:
+        """Return the settings for files of no project. Raises SettingsError."""
+        return self._settings(self._config().data_dir, {})
 
     def settings_of(self, project: ServedProject) -> Settings:
         """Return the settings in force for a project. Raises SettingsError."""
@@ -233,7 +240,8 @@ class Projects:
         project = next((project for project in self.listed() if project.id == job.project_id), None)
         if project is None or not project.url:
             hosts = self._config().model_hosts
-            return Order(job.root, job.full, job.settings, model_hosts=hosts, retry=job.retry)
+            settings = {**self._index_by_rule(job.root), **job.settings}
+            return Order(job.root, job.full, settings, model_hosts=hosts, retry=job.retry)
         config = self._config()
         origin = GitOrigin(
             project.url, project.branch, config.git_schemes, config.clone_max_bytes, config.clone_timeout_s
@@ -281,7 +289,8 @@ class Projects:
         self.opened.drop(project.id)
         if not project.is_here:
             return 0
-        return remove_index(locate(project.root, self._settings(project.root, project.overrides)), wait_s=0)
+        settings = self._settings(project.root, project.overrides)
+        return remove_index(locate(project.root, settings, is_root=True), wait_s=0)
 
     def sweep(self) -> None:
         """Remove copies of repositories that are no projects any more."""
@@ -308,7 +317,7 @@ class Projects:
 
     def _open(self, root: str) -> Engine:
         overrides = next((project.overrides for project in self.listed() if project.root == root), {})
-        return ServedEngine.open(root, settings=self._settings(root, overrides))
+        return ServedEngine.open(root, settings=self._settings(root, overrides), is_root=True)
 
     def _free_id(self, name: str) -> str:
         taken = {project.id for project in self.listed()}
@@ -316,7 +325,18 @@ class Projects:
 
     def _settings(self, root: str, overrides: Mapping[str, object]) -> Settings:
         config = self._config()
+        overrides = {**self._index_by_rule(root), **overrides}
         return served_settings(root, overrides, config.variables, config.user_file, config.model_hosts)
+
+    def _index_by_rule(self, root: str) -> Mapping[str, object]:
+        """Return the setting for the index of a project whose root is that of a rule which says where it lies."""
+        routed = self._routed(root)
+        is_meant = routed is not None and routed.index_dir and routed.root == root.replace(os.sep, "/")
+        return {"index.dir": routed.index_dir} if routed and is_meant else {}
+
+    def _routed(self, place: str) -> RoutedFolder | None:
+        routes = self._config().routes
+        return PathResolver(routes).project_of(place.replace(os.sep, "/")) if routes else None
 
     def _checked(self, root: str, settings: Mapping[str, object]) -> Mapping[str, object]:
         """Return settings that can be used. Raises RequestError."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import cast
 
 from codefathom.answer.answer_types import Answer, AnswerRequest, OnStep
 from codefathom.answer.ask import AnswerSources, Text
-from codefathom.config.settings import Settings
+from codefathom.config.settings import NOTHING, Settings
+from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.project.answer_setup import recent
 from codefathom.providers.base import NO_USAGE, Message
@@ -21,10 +23,12 @@ from codefathom.server.answers.conversations import Conversation, history
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import BusyError, NotFoundError
 from codefathom.server.projects.served_engine import ServedEngine
-from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed
+from codefathom.server.projects.served_paths import served_places
+from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed, path_federation
 from codefathom.server.state import ServerState
-from codefathom.several.joined import ask_several
-from codefathom.several.joined_agent import investigate_several
+from codefathom.several.joined_projects import JoinedProjects
+
+_ADD = "POST /index makes a folder a project"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,7 @@ class ClientQuestion:
 
     text: str
     projects: tuple[str, ...] = ()  # none: those of the conversation, else all
+    paths: tuple[str, ...] = ()  # instead of projects, see `served_places`
     agent: bool = False  # let the model look for itself
     limits: SearchLimits = field(default_factory=SearchLimits)
     pinned: tuple[str, ...] = ()
@@ -55,8 +60,12 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
     conversation = None
     if question.conversation_id:
         conversation = conversation_of(state, caller, question.conversation_id)
-    named = question.projects or (conversation.projects if conversation else ())
-    projects, left_out = _projects(state, caller, named)
+    places = served_places(state.projects, state.config, caller, question.paths) if question.paths else None
+    if places is None:
+        named = question.projects or (conversation.projects if conversation else ())
+        projects, left_out = _projects(state, caller, named)
+    else:
+        projects, left_out = _usable(state, caller, tuple(places.projects), places.unserved)
     if question.agent and only_contexts:
         raise UsageError("an agent always writes an answer", hint="do not set only_contexts")
     where = question.limits.where()
@@ -69,25 +78,28 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
     if conversation is None and question.keep:
         conversation = state.conversations.begin(projects, caller.name, text)
 
-    def ask(opened: Mapping[str, ServedEngine], on_step: OnStep) -> Iterator[EngineEvent]:
-        engines = {name: engine.with_settings(_settings(engine.settings, question)) for name, engine in opened.items()}
+    def answered(source: Engine | JoinedProjects, on_step: OnStep) -> Iterator[EngineEvent]:
         request = AnswerRequest(
             text, where, question.pinned, history=tuple(turns), anyway=question.anyway, on_step=on_step
         )
-        if len(engines) > 1:
-            return investigate_several(engines, request) if question.agent else ask_several(engines, request)
-        engine = engines[projects[0]]
-        return engine.investigate(request) if question.agent else engine.ask_events(request)
-
-    def answered(opened: Mapping[str, ServedEngine], on_step: OnStep) -> Iterator[EngineEvent]:
-        events = _noted(ask(opened, on_step), left_out) if left_out else ask(opened, on_step)
+        events: Iterator[EngineEvent] = source.investigate(request) if question.agent else source.ask_events(request)
+        # What paths leave out is told by the projects themselves.
+        events = _noted(events, left_out) if left_out and places is None else events
         return _contexts(text, events) if only_contexts else events
 
-    asker = Asker(text, caller.name, conversation.id if conversation else "", projects, question.agent)
+    is_joined = places is not None or len(projects) > 1
+    asker = Asker(text, caller.name, conversation.id if conversation else "", projects, question.agent, is_joined)
+
+    def change(settings: Settings) -> Settings:
+        return _settings(settings, question)
+
+    def source() -> AbstractContextManager[Engine | JoinedProjects]:
+        if places is None:
+            return _chosen(state, caller, projects, change)
+        return path_federation(state, caller, places, monotonic() + state.config.search_timeout_s, change)
+
     try:
-        return state.answers.begin(
-            asker, lambda on_step: _opened(state, caller, projects, lambda engines: answered(engines, on_step))
-        )
+        return state.answers.begin(asker, lambda on_step: _opened(source, lambda opened: answered(opened, on_step)))
     except BusyError:
         if not question.conversation_id and asker.conversation_id:  # nothing was said in the one just begun
             state.conversations.delete(asker.conversation_id, caller.name)
@@ -132,18 +144,26 @@ def _projects(state: ServerState, caller: Caller, named: Sequence[str]) -> tuple
     Raises NotFoundError, and the error of the first project when none can be asked.
     """
     projects = chosen_projects(state, caller, named)
-    if named:
-        return projects, ()
+    return (projects, ()) if named else _usable(state, caller, projects)
+
+
+def _usable(
+    state: ServerState, caller: Caller, projects: Sequence[str], failed: Mapping[str, FathomError] = NOTHING
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return those of these projects that can be asked, and a note on each of the others.
+
+    Raises the error of the first when none can be asked, and UsageError where there is none.
+    """
     usable: list[str] = []
-    errors: dict[str, FathomError] = {}
+    errors: dict[str, FathomError] = dict(failed)
     for project in projects:
         try:
             with indexed(state, project, caller):
                 usable.append(project)
         except FathomError as error:
             errors[project] = error
-    if errors and not usable:
-        raise next(iter(errors.values()))
+    if not usable:
+        raise next(iter(errors.values()), UsageError("these paths belong to no project", hint=_ADD))
     return tuple(usable), tuple(f"{project} was not asked: {error}" for project, error in errors.items())
 
 
@@ -183,14 +203,22 @@ def _engines(state: ServerState, caller: Caller, projects: Sequence[str]) -> Ite
 
 
 @contextmanager
+def _chosen(
+    state: ServerState, caller: Caller, projects: Sequence[str], change: Callable[[Settings], Settings]
+) -> Iterator[Engine | JoinedProjects]:
+    """Give one project, or several as one, with changed settings."""
+    with _engines(state, caller, projects) as opened:
+        engines = {name: engine.with_settings(change(engine.settings)) for name, engine in opened.items()}
+        yield JoinedProjects(engines, here=None) if len(engines) > 1 else engines[projects[0]]
+
+
+@contextmanager
 def _opened(
-    state: ServerState,
-    caller: Caller,
-    projects: Sequence[str],
-    ask: Callable[[Mapping[str, ServedEngine]], Iterator[EngineEvent]],
+    source: Callable[[], AbstractContextManager[Engine | JoinedProjects]],
+    ask: Callable[[Engine | JoinedProjects], Iterator[EngineEvent]],
 ) -> Iterator[Iterator[EngineEvent]]:
     """Give the events of an answer; at the end the model's call is ended, then the engines are given back."""
-    with _engines(state, caller, projects) as engines:
-        events = cast("Generator[EngineEvent, None, None]", ask(engines))
+    with source() as opened:
+        events = cast("Generator[EngineEvent, None, None]", ask(opened))
         with closing(events):
             yield events

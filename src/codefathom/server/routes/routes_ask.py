@@ -19,6 +19,7 @@ from codefathom.server.http.event_responses import EventStream, ReadingHere, Str
 from codefathom.server.http.problem_json import RequestError
 from codefathom.server.http.sse import follow
 from codefathom.server.routes.questions import ClientQuestion, begin
+from codefathom.server.routes.routes_search import named_projects
 from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed
 from codefathom.server.schemas.ask_schemas import AnswerOut, AskIn, FinalAnswerOut, FinalSourceOut, QueryIn
 from codefathom.server.state import CallerHere, ServerState
@@ -99,10 +100,10 @@ def _add_running(routes: APIRouter, state: ServerState) -> None:
 
 def question_of(body: AskIn, *, agent: bool = False) -> ClientQuestion:
     """Return the question in the body of a request."""
-    named = (*([body.project_id] if body.project_id else []), *body.project_ids)
     return ClientQuestion(
         text=body.query,
-        projects=tuple(dict.fromkeys(named)),
+        projects=named_projects(body),
+        paths=body.paths,
         agent=agent,
         limits=SearchLimits(body.directory_filter, body.language_filter, body.kind_filter, body.filter),
         pinned=tuple(body.pinned),
@@ -149,7 +150,7 @@ def answer_out(task: AnswerTask, answer: Answer) -> AnswerOut:
     shape: dict[str, Any] = {
         "question": asker.question,
         "answer": answer.text,
-        **details_of(answer, asker.projects),
+        **details_of(answer, asker.projects, asker.is_joined),
         "projects": asker.projects,
         "answer_id": task.id,
         "conversation_id": asker.conversation_id,

@@ -1,17 +1,29 @@
-"""/federated/symbols and /federated/related: looking around in several indexes at once."""
+"""/federated/symbols, /federated/related and /federated/map: looking around in several indexes at once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Query
 
 from codefathom.errors import FathomError
 from codefathom.server.http.problem_json import problem_of
-from codefathom.server.routes.routes_files import Depth, Folder, Many, NameIn, Path, edge_out, symbol_out
+from codefathom.server.routes.routes_files import (
+    Depth,
+    Folder,
+    Many,
+    MapQueryIn,
+    NameIn,
+    Path,
+    Tokens,
+    edge_out,
+    symbol_out,
+)
 from codefathom.server.routes.search_requests import federation
 from codefathom.server.schemas.search_schemas import (
+    FederatedMapOut,
     FederatedRelatedOut,
     FederatedSymbolsOut,
     ProblemOut,
@@ -71,6 +83,14 @@ def router(state: ServerState) -> APIRouter:
             ],
             failed=_problems(result.failed),
         )
+
+    @routes.get("/map", summary="Outline the most central files of several projects, within one number of tokens")
+    def map_projects(
+        caller: CallerHere, wish: MapQueryIn, project_id: ProjectIds = (), max_tokens: Tokens = 4_000
+    ) -> FederatedMapOut:
+        with federation(state, caller, project_id) as projects:
+            result = projects.map(wish.query, files=wish.files, folders=wish.folders, max_tokens=max_tokens)
+        return FederatedMapOut(**asdict(result.map), failed=_problems(result.failed))
 
     return routes
 

@@ -27,8 +27,8 @@ from codefathom.server.schemas.job_schemas import (
     JobsOut,
     PathReportOut,
     PathsIn,
-    RefusedOut,
 )
+from codefathom.server.schemas.search_schemas import RefusedOut
 from codefathom.server.state import CallerHere, ManagerHere, ServerState
 
 ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]

@@ -106,7 +106,7 @@ def question_of(body: CompletionIn) -> ClientQuestion:
 
 
 def _completion(task: AnswerTask, answer: Answer, body: CompletionIn) -> CompletionOut:
-    details = details_of(answer, task.asker.projects)
+    details = details_of(answer, task.asker.projects, task.asker.is_joined)
     finish = _finish(body.limit, answer)
     return CompletionOut.model_validate(
         {

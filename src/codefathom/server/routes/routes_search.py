@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
+from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.search.federation import ProjectHit
 from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
-from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import problem_of
+from codefathom.server.projects.served_paths import served_places
 from codefathom.server.routes.search_requests import (
     ContextBudget,
     FederatedResult,
@@ -18,9 +19,13 @@ from codefathom.server.routes.search_requests import (
     SearchLimits,
     chosen_projects,
     context,
+    federation,
     in_turn,
+    path_federation,
+    search_paths,
     search_several,
 )
+from codefathom.server.schemas.ask_schemas import AskIn
 from codefathom.server.schemas.search_schemas import (
     ContextFileOut,
     ContextIn,
@@ -29,6 +34,7 @@ from codefathom.server.schemas.search_schemas import (
     PlanOut,
     ProblemOut,
     QuestionIn,
+    RefusedOut,
     SearchedOut,
     SearchIn,
     SearchOut,
@@ -36,6 +42,7 @@ from codefathom.server.schemas.search_schemas import (
     SignalsOut,
 )
 from codefathom.server.state import CallerHere, ServerState
+from codefathom.several.joined_projects import JoinedProjects
 from codefathom.shapes import hit_shape
 
 
@@ -48,14 +55,17 @@ def router(state: ServerState) -> APIRouter:
     )
     @routes.post("/search", summary="Find places in one project or in several", response_model=SearchOut)
     async def search(body: SearchIn, caller: CallerHere, request: Request) -> Response:
-        project_ids = ([body.project_id] if body.project_id else []) + body.project_ids
+        project_ids = named_projects(body)
         key = SearchKey(body.query, body.limit, body.level, body.mode, body.min_score, limits_of(body), body.files)
+        if body.paths and body.files:
+            raise UsageError("paths cannot be used with files", hint="name the files as paths")
 
         def look(until: float) -> bytes:
-            projects = chosen_projects(state, caller, project_ids)
-            if body.files and len(projects) > 1:
-                raise UsageError("the files are those of one project", hint="name it as project_id")
-            response = _search_out(body, search_several(state, caller, projects, key, until))
+            if body.paths:
+                result = search_paths(state, caller, body.paths, key, until)
+            else:
+                result = search_several(state, caller, chosen_projects(state, caller, project_ids), key, until)
+            response = _search_out(body, result)
             return response.model_dump_json().encode()  # in this thread, and only once
 
         return Response(await in_turn(state, caller, request, look), media_type="application/json")
@@ -67,25 +77,44 @@ def router(state: ServerState) -> APIRouter:
 
     @routes.post("/context", summary="Collect whole files for a prompt")
     async def files_for_prompt(body: ContextIn, caller: CallerHere, request: Request) -> ContextOut:
-        return await in_turn(state, caller, request, lambda _: collect(body, caller))
+        named = named_projects(body)
 
-    def collect(body: ContextIn, caller: Caller) -> ContextOut:
-        named = ([body.project_id] if body.project_id else []) + body.project_ids
-        projects = chosen_projects(state, caller, named)
-        budget = ContextBudget(body.max_files, body.max_tokens, body.anyway)
-        result = context(state, caller, projects, SearchKey(body.query, limits=limits_of(body)), budget)
-        return ContextOut(
-            query=result.query,
-            project_id=projects[0] if len(projects) == 1 else "",
-            files=[ContextFileOut.model_validate(file) for file in result.files],
-            n_tokens=result.n_tokens,
-            truncated=list(result.truncated),
-            absent=list(result.absent),
-            degraded=list(result.degraded),
-            weak=result.weak,
-        )
+        def collect(until: float) -> ContextOut:
+            if body.paths:
+                places = served_places(state.projects, state.config, caller, body.paths)
+                with path_federation(state, caller, places, until) as joined:
+                    return _context_out(body, joined, "")
+            chosen = chosen_projects(state, caller, named)
+            with federation(state, caller, chosen) as projects:
+                only = chosen[0] if len(chosen) == 1 else ""
+                return _context_out(body, projects.engines[only] if only else projects, only)
+
+        return await in_turn(state, caller, request, collect)
 
     return routes
+
+
+def _context_out(body: ContextIn, projects: JoinedProjects | Engine, project_id: str) -> ContextOut:
+    budget = ContextBudget(body.max_files, body.max_tokens, body.anyway)
+    result = context(projects, SearchKey(body.query, limits=limits_of(body)), budget)
+    return ContextOut(
+        query=result.query,
+        project_id=project_id,
+        files=[ContextFileOut.model_validate(file) for file in result.files],
+        n_tokens=result.n_tokens,
+        truncated=list(result.truncated),
+        absent=list(result.absent),
+        degraded=list(result.degraded),
+        weak=result.weak,
+    )
+
+
+def named_projects(body: SearchIn | ContextIn | AskIn) -> tuple[str, ...]:
+    """Return the projects that a question names, each once. Raises UsageError where it names paths, too."""
+    named = (*([body.project_id] if body.project_id else []), *body.project_ids)
+    if named and body.paths:
+        raise UsageError("paths cannot be used with a project", hint="paths alone say what is asked about")
+    return tuple(dict.fromkeys(named))
 
 
 def limits_of(body: QuestionIn) -> SearchLimits:
@@ -118,6 +147,8 @@ def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
         generation=results[0].generation if len(federated.answered) == 1 else None,
         suggestion="" if federated.hits else next((result.suggestion for result in results if result.suggestion), ""),
         projects=[_searched_out(item) for item in federated.answered],
+        roots=dict(federated.roots),
+        left_out=[RefusedOut(path=item.path, reason=item.reason) for item in federated.left_out],
     )
 
 

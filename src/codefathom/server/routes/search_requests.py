@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from fastapi import Request
 
+from codefathom.config.settings import NOTHING, Settings
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, UsageError
 from codefathom.search.federation import ProjectHit, merge, questions_for
@@ -20,13 +22,18 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import LeftError, NotFoundError, NotIndexedError, SlowError, SlowUpdateError
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.served_engine import ServedEngine
+from codefathom.server.projects.served_paths import ServedPlaces, served_places
+from codefathom.server.searches.loose_search import LooseResult, LooseTask
 from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.state import ServerState
-from codefathom.several.federated import Federation
+from codefathom.several.joined_projects import JoinedProjects
+from codefathom.several.kept_project import KeptProject
+from codefathom.several.named_files import files_by_project
+from codefathom.several.path_search import OF_NONE, free_name
 from codefathom.several.side_by_side import outcomes
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
-from codefathom.types import Context, Level, Mode, PathReport, SearchResult, Where
+from codefathom.types import Context, Level, Mode, PathReport, SearchResult, Skipped, Where
 
 USUAL_LIMIT = 10
 _MOST_AT_ONCE = 2  # projects: each takes a process, and others want to search, too
@@ -73,7 +80,7 @@ class SearchKey:
     mode: Mode | None = None
     min_score: float = 0.0
     limits: SearchLimits = SearchLimits()
-    files: tuple[str, ...] = ()  # of one project: only these, with what has changed in them
+    files: tuple[str, ...] = ()  # only these, with what has changed in them
 
 
 class ProjectResult(NamedTuple):
@@ -89,6 +96,8 @@ class FederatedResult(NamedTuple):
 
     hits: tuple[ProjectHit, ...]
     answered: tuple[ProjectResult, ...]
+    roots: Mapping[str, str] = NOTHING  # of the projects that paths have chosen
+    left_out: tuple[Skipped, ...] = ()  # of these paths
 
     @property
     def results(self) -> tuple[SearchResult, ...]:
@@ -194,24 +203,34 @@ def _search_task(
     state: ServerState, engine: Engine, request: SearchKey, where: Where | None, until: float
 ) -> SearchTask:
     """Return the task for the process of a search. Raises SlowError when the time is over already."""
-    left_s = until - monotonic()
-    if left_s <= 0:
-        raise SlowError(state.config.search_timeout_s)
     return SearchTask(
         root=engine.root,
         version=engine.version if isinstance(engine, ServedEngine) else 0,
         settings=engine.settings,
         query=request.query,
-        options={
-            "limit": request.limit,
-            "level": request.level,
-            "mode": request.mode,
-            "where": where,
-            "min_score": request.min_score,
-        },
-        limit_s=left_s,
+        options=_options(request, where),
+        limit_s=_left_s(state, until),
         most_opened=state.config.opened_projects,
     )
+
+
+def _options(request: SearchKey, where: Where | None) -> dict[str, Any]:
+    """Return the arguments of `Engine.search` besides the question."""
+    return {
+        "limit": request.limit,
+        "level": request.level,
+        "mode": request.mode,
+        "where": where,
+        "min_score": request.min_score,
+    }
+
+
+def _left_s(state: ServerState, until: float) -> float:
+    """Return the time that is left. Raises SlowError when it is over."""
+    left_s = until - monotonic()
+    if left_s <= 0:
+        raise SlowError(state.config.search_timeout_s)
+    return left_s
 
 
 def search_several(
@@ -219,18 +238,78 @@ def search_several(
 ) -> FederatedResult:
     """Return the results of a search in projects, merged; an error in one project does not stop the others.
 
-    Raises the FathomError of the first when none can answer.
+    With files, only their projects are searched; where there are several, a path begins with its project, or is
+    absolute. Raises UsageError for one that lies in none of them, and the first error when none can answer.
     """
-    questions = questions_for(request.query, project_ids)
+    files = _files_of(state, caller, project_ids, request.files)
+    questions = questions_for(request.query, files or project_ids)
+    requests = {name: replace(request, query=query, files=files.get(name, ())) for name, query in questions.items()}
     results, failed = outcomes(
-        lambda part: search(state, caller, part[0], replace(request, query=part[1]), until),
-        {name: (name, query) for name, query in questions.items()},
+        lambda part: search(state, caller, *part, until),
+        {name: (name, own) for name, own in requests.items()},
         most_at_once=_MOST_AT_ONCE,
     )
     if not results:
         raise next(iter(failed.values()))
     answered = tuple(ProjectResult(name, results.get(name), failed.get(name)) for name in questions)
     return FederatedResult(merge(results, request.limit or USUAL_LIMIT), answered)
+
+
+def search_paths(
+    state: ServerState, caller: Caller, paths: Sequence[str], request: SearchKey, until: float
+) -> FederatedResult:
+    """Return the results of a search in files and folders, merged; see `served_places`. What is named is taken in.
+
+    Raises UsageError where nothing can be searched, and the first error when no project can answer.
+    """
+    places = served_places(state.projects, state.config, caller, paths)
+    loose = free_name(OF_NONE, {*places.projects, *places.unserved})
+    questions = questions_for(request.query, (*places.projects, *([loose] if places.loose else [])))
+
+    def look(item: tuple[str, str]) -> LooseResult:
+        name, query = item
+        if name == loose:
+            return _search_loose(state, places, replace(request, query=query), until)
+        own = replace(request, query=query, files=places.projects[name])
+        root = state.projects.get(name, caller).root.replace(os.sep, "/")
+        return LooseResult(search(state, caller, name, own, until), root, ())
+
+    placed, failed = outcomes(look, {item[0]: item for item in questions.items()}, most_at_once=_MOST_AT_ONCE)
+    results = {name: item.result for name, item in placed.items() if item.result is not None}
+    left_out = (*places.left_out, *(left for item in placed.values() for left in item.left_out))
+    failed = {**places.unserved, **failed}
+    if not results:
+        raise next(iter(failed.values()), _nothing(paths, left_out))
+    answered = tuple(ProjectResult(name, results.get(name), failed.get(name)) for name in (*results, *failed))
+    roots = {name: placed[name].root for name in results}
+    return FederatedResult(merge(results, request.limit or USUAL_LIMIT), answered, roots, left_out)
+
+
+def _search_loose(state: ServerState, places: ServedPlaces, request: SearchKey, until: float) -> LooseResult:
+    task = LooseTask(
+        places=places.loose,
+        routes=state.config.routes,
+        apart=places.apart,
+        settings=state.projects.settings_outside(),
+        query=request.query,
+        options=_options(request, request.limits.where()),
+        limit_s=_left_s(state, until),
+    )
+    return state.search_pool.search_loose(task)
+
+
+def _nothing(paths: Sequence[str], left_out: Sequence[Skipped]) -> UsageError:
+    why = f": {left_out[0].path}: {left_out[0].reason}" if left_out else ""
+    return UsageError(f"nothing can be searched in {', '.join(map(repr, paths))}{why}", hint="name other paths")
+
+
+def _files_of(
+    state: ServerState, caller: Caller, project_ids: Sequence[str], files: Sequence[str]
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the files by project. Of one project, a path is relative to its folder."""
+    if len(project_ids) == 1 and files:
+        return {project_ids[0]: tuple(files)}
+    return files_by_project(files, {name: state.projects.get(name, caller).root for name in project_ids})
 
 
 class ContextBudget(NamedTuple):
@@ -241,27 +320,23 @@ class ContextBudget(NamedTuple):
     anyway: bool = False  # as many files where most likely none of them answers
 
 
-def context(
-    state: ServerState, caller: Caller, project_ids: Sequence[str], request: SearchKey, budget: ContextBudget
-) -> Context:
+def context(projects: JoinedProjects | Engine, request: SearchKey, budget: ContextBudget) -> Context:
     """Return the files that a prompt needs, from one project or from several, whose names their paths then begin with.
 
     A project that fails stops no other.
     """
-    with federation(state, caller, project_ids) as projects:
-        request.limits.check(projects.engines.values())
-        source = projects.engines[project_ids[0]] if len(project_ids) == 1 else projects
-        return source.context(
-            request.query,
-            max_files=budget.max_files,
-            max_tokens=budget.max_tokens,
-            where=request.limits.where(),
-            anyway=budget.anyway,
-        )
+    request.limits.check([projects] if isinstance(projects, Engine) else projects.engines.values())
+    return projects.context(
+        request.query,
+        max_files=budget.max_files,
+        max_tokens=budget.max_tokens,
+        where=request.limits.where(),
+        anyway=budget.anyway,
+    )
 
 
 @contextmanager
-def federation(state: ServerState, caller: Caller, project_ids: Sequence[str]) -> Iterator[Federation]:
+def federation(state: ServerState, caller: Caller, project_ids: Sequence[str]) -> Iterator[JoinedProjects]:
     """Give the named projects, or all that the caller may see, as one; those without an index are told as failed.
 
     Raises NotFoundError for an unknown one, and the first error where none can be asked.
@@ -276,4 +351,43 @@ def federation(state: ServerState, caller: Caller, project_ids: Sequence[str]) -
                 failed[project_id] = error
         if not engines:
             raise next(iter(failed.values()))
-        yield Federation(engines, failed)
+        yield JoinedProjects(engines, failed, here=None)
+
+
+_NOT_ASKED = "what belongs to no project here is left out: only /search looks into it"
+
+
+@contextmanager
+def path_federation(
+    state: ServerState,
+    caller: Caller,
+    places: ServedPlaces,
+    until: float,
+    change: Callable[[Settings], Settings] | None = None,
+) -> Iterator[JoinedProjects]:
+    """Give the projects that paths belong to as one, kept to these paths, with what has changed there taken in.
+
+    What belongs to none is left out: its index would have to be made in this process. `change` makes the settings of
+    the questions. Raises UsageError for paths of no project, and the first error where none can be asked.
+    """
+    projects: dict[str, KeptProject] = {}
+    failed: dict[str, FathomError] = dict(places.unserved)
+    left_out = [*places.left_out, *(Skipped(place, _NOT_ASKED) for place in places.loose)]
+    with ExitStack() as stack:
+        for project_id, inside in places.projects.items():
+            try:
+                engine = stack.enter_context(indexed(state, project_id, caller))
+                if inside:
+                    left_out += take_in(state, caller, project_id, inside, until).refused
+                engine = engine if change is None else engine.with_settings(change(engine.settings))
+                projects[project_id] = KeptProject(engine, inside, takes_in=False)
+            except FathomError as error:
+                failed[project_id] = error
+        if not projects:
+            raise next(iter(failed.values()), _no_project(left_out))
+        yield JoinedProjects(projects, failed, here=None, left_out=left_out)
+
+
+def _no_project(left_out: Sequence[Skipped]) -> UsageError:
+    places = ", ".join(repr(item.path) for item in left_out)
+    return UsageError(f"{places} belongs to no project", hint="POST /index makes a folder a project")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import AliasChoices, Field
 
 from codefathom.search.question.query import MAX_QUESTION
-from codefathom.server.schemas.search_schemas import Anyway, In, Out, QuestionIn, Sound
+from codefathom.server.schemas.search_schemas import AnyPaths, Anyway, In, Out, QuestionIn, Sound
 
 
 class TurnIn(In):
@@ -43,6 +43,7 @@ class AskIn(QuestionIn):
     )
     keep: bool = Field(default=False, examples=[True], description="begin a conversation that the server stores")
     anyway: Anyway = False
+    paths: AnyPaths = ()
 
 
 class QueryIn(In):

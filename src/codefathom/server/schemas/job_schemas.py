@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from codefathom.server.schemas.search_schemas import In, Out, Paths, Sound
+from codefathom.server.schemas.search_schemas import In, Out, Paths, RefusedOut, Sound
 
 
 class IndexIn(In):
@@ -19,13 +19,6 @@ class PathsIn(In):
     """Files and folders to take in."""
 
     paths: Paths = Field(min_length=1, examples=[["shop/pricing.py"]])
-
-
-class RefusedOut(Out):
-    """A path that is no file of the index, and the reason."""
-
-    path: Sound = Field(examples=["shop/logo.png"])
-    reason: Sound = Field(examples=["binary"])
 
 
 class PathReportOut(Out):

@@ -29,7 +29,7 @@ def _listed(value: object) -> object:
 # One value or several.
 Values: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(max_length=100)]
 
-# Files and folders, relative to the folder of the project.
+# Files and folders.
 Paths: TypeAlias = Annotated[
     tuple[Annotated[str, Field(min_length=1, max_length=4_096)], ...], BeforeValidator(_listed), Field(max_length=100)
 ]
@@ -99,6 +99,13 @@ class VersionOut(Out):
     version: str = Field(examples=["0.1.0"])
 
 
+class RefusedOut(Out):
+    """A path that is left out, and the reason."""
+
+    path: Sound = Field(examples=["shop/logo.png"])
+    reason: Sound = Field(examples=["binary"])
+
+
 # ---- search
 
 
@@ -118,6 +125,15 @@ class QuestionIn(In):
     filter: str = Field(default="", max_length=5_000, examples=["lines > 20 and not is_test"])
 
 
+# Files and folders of the machine of the server, instead of projects.
+AnyPaths: TypeAlias = Annotated[
+    Paths,
+    Field(
+        examples=[[]],
+        description="instead of projects: absolute paths of files and folders on the machine of the server; only what "
+        "lies there is asked about, whatever projects it belongs to, and what has changed there is taken in first",
+    ),
+]
 Anyway: TypeAlias = Annotated[
     bool,
     Field(examples=[False], description="give what is nearest, also where most likely nothing answers"),
@@ -146,8 +162,10 @@ class SearchIn(QuestionIn):
     files: Paths = Field(
         default=(),
         examples=[[]],
-        description="search only these files and folders of one project, and take in first what has changed in them",
+        description="search only these files and folders, and take in first what has changed in them; in several "
+        "projects a path begins with its project, or is absolute",
     )
+    paths: AnyPaths = ()
 
 
 class ContextIn(QuestionIn):
@@ -157,6 +175,7 @@ class ContextIn(QuestionIn):
     max_files: int | None = Field(default=None, ge=1, le=1_000, examples=[10])
     max_tokens: int | None = Field(default=None, ge=1, le=10_000_000, examples=[20_000])
     anyway: Anyway = False
+    paths: AnyPaths = ()
 
 
 class HitOut(Out):
@@ -220,6 +239,10 @@ class SearchOut(Out):
     generation: int | None = Field(examples=[12], description="generation of the index; null for several projects")
     suggestion: Sound = Field(examples=[""])
     projects: list[SearchedOut]
+    roots: dict[str, Sound] = Field(
+        default={}, examples=[{}], description="folders of the projects that `paths` have chosen"
+    )
+    left_out: list[RefusedOut] = Field(default=[], examples=[[]], description="what of `paths` was not searched")
 
 
 class SignalOut(Out):
@@ -374,15 +397,26 @@ class MapFileOut(Out):
     symbols: list[MapSymbolOut]
 
 
-class MapOut(Out):
-    """The most central files of a project, ordered by path."""
+class OutlineOut(Out):
+    """The most central files, ordered by path."""
 
-    project_id: str = Field(examples=["shop"])
     query: str = Field(examples=["where are orders priced"])
     files: list[MapFileOut]
     n_files: int = Field(examples=[40], description="all files, also those that did not fit")
     n_tokens: int = Field(examples=[1_900], description="number of tokens of the map as text")
     completeness: str = Field(examples=["Files are ranked by imports and by uses of names."])
+
+
+class MapOut(OutlineOut):
+    """The most central files of a project, ordered by path."""
+
+    project_id: str = Field(examples=["shop"])
+
+
+class FederatedMapOut(OutlineOut):
+    """The most central files of several projects; each path begins with its project."""
+
+    failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
 
 
 class ProjectSymbolOut(SymbolOut):

@@ -20,6 +20,7 @@ from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
 from codefathom.project.location import locate
+from codefathom.server.searches.loose_search import LooseResult, LooseTask, search_loose
 from codefathom.telemetry import Past, recording
 from codefathom.types import SearchResult
 
@@ -41,7 +42,7 @@ class SearchTask:
 class SearchOutcome(NamedTuple):
     """The result or the error of a search, and the spans of its stages."""
 
-    outcome: SearchResult | FathomError
+    outcome: SearchResult | LooseResult | FathomError
     spans: tuple[Past, ...] = ()
 
 
@@ -58,7 +59,7 @@ class RecentEngines:
             if engine is not None:
                 engine.close()
             settings = task.settings._replace(search=task.settings.search._replace(refresh="never"))
-            engine = Engine(locate(task.root, settings))
+            engine = Engine(locate(task.root, settings, is_root=True))
         self._engines[task.root] = (task.version, engine)
         while len(self._engines) > task.most_opened:
             _, (_, oldest) = self._engines.popitem(last=False)
@@ -66,7 +67,7 @@ class RecentEngines:
         return engine
 
 
-def answer(task: SearchTask, opened: RecentEngines) -> SearchOutcome:
+def answer(task: SearchTask | LooseTask, opened: RecentEngines) -> SearchOutcome:
     """Return the result of a search, or its error."""
     if not task.is_traced:
         return SearchOutcome(_outcome(task, opened))
@@ -75,8 +76,10 @@ def answer(task: SearchTask, opened: RecentEngines) -> SearchOutcome:
     return SearchOutcome(outcome, tuple(spans))
 
 
-def _outcome(task: SearchTask, opened: RecentEngines) -> SearchResult | FathomError:
+def _outcome(task: SearchTask | LooseTask, opened: RecentEngines) -> SearchResult | LooseResult | FathomError:
     try:
+        if isinstance(task, LooseTask):
+            return search_loose(task)
         return opened.engine(task).search(task.query, **task.options)
     except FathomError as error:
         return error
@@ -106,7 +109,7 @@ def main() -> None:
     opened = RecentEngines()
     while True:
         try:
-            task: SearchTask = pickle.load(tasks)
+            task: SearchTask | LooseTask = pickle.load(tasks)
         except EOFError:
             return
         with _within(task.limit_s):

@@ -10,6 +10,7 @@ from threading import Lock
 
 from codefathom.errors import FathomError, IndexingError
 from codefathom.server.http.problem_json import SlowError
+from codefathom.server.searches.loose_search import LooseResult, LooseTask
 from codefathom.server.searches.search_child import SearchOutcome, SearchTask
 from codefathom.system.children import start_python
 from codefathom.telemetry import is_collected, take_over
@@ -28,6 +29,28 @@ class SearchPool:
 
     def search(self, task: SearchTask) -> SearchResult:
         """Return the result of a search. Raises its FathomError, and SlowError when it takes too long."""
+        result = self._result(task)
+        assert isinstance(result, SearchResult)  # what a search in a project gives
+        return result
+
+    def search_loose(self, task: LooseTask) -> LooseResult:
+        """Return the result of a search in files of no project. Raises as `search`."""
+        result = self._result(task)
+        assert isinstance(result, LooseResult)
+        return result
+
+    def close(self) -> None:
+        """End all processes; a search that is under way fails."""
+        with self._lock:
+            self._is_closed = True
+            processes, self._idle = list(self._all), []
+            self._all.clear()
+        for process in processes:
+            process.end()
+
+    # ---- inside
+
+    def _result(self, task: SearchTask | LooseTask) -> SearchResult | LooseResult:
         process = self._take()
         try:
             answer = process.ask(task)
@@ -40,17 +63,6 @@ class SearchPool:
         if isinstance(answer.outcome, FathomError):
             raise answer.outcome
         return answer.outcome
-
-    def close(self) -> None:
-        """End all processes; a search that is under way fails."""
-        with self._lock:
-            self._is_closed = True
-            processes, self._idle = list(self._all), []
-            self._all.clear()
-        for process in processes:
-            process.end()
-
-    # ---- inside
 
     def _take(self) -> _Process:
         with self._lock:
@@ -78,7 +90,7 @@ class _Process:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, task: SearchTask) -> SearchOutcome:
+    def ask(self, task: SearchTask | LooseTask) -> SearchOutcome:
         """Return the outcome of a search. Raises SlowError, and IndexingError when the process has ended."""
         process = self._process
         assert process.stdin is not None  # both are pipes

@@ -156,11 +156,11 @@ class _ProjectFiles:
                 return engine.opened.recipe.rules
         except IndexingError:  # a damaged index, which the next job repairs
             settings = self._projects.settings_of(self._project)
-            return scan_rules(settings, locate(self._project.root, settings).variables)
+            return scan_rules(settings, locate(self._project.root, settings, is_root=True).variables)
 
     def options(self, sleep: Callable[[float], object]) -> WatchOptions:
         """See `FollowedProject`."""
         settings = self._projects.settings_of(self._project)
-        place = locate(self._project.root, settings)
+        place = locate(self._project.root, settings, is_root=True)
         own = OwnPlaces((place.index_dir, place.cache_dir, place.state_dir, self._data_dir), (PROJECT_FILE,))
         return WatchOptions(settings.index.watch, own=own, sleep=sleep)

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codefathom import Engine
 from codefathom.answer.tokens import estimate
 from codefathom.errors import UsageError
-from codefathom.search.graph.project_map import ProjectMap, map_text
+from codefathom.search.graph.project_map import MapPart, MapParts, ProjectMap, joined, map_text
 
 FILES = {
     "shop/money.py": "class Money:\n    def add(self, other):\n        pass\n\n\ndef round_up(cents):\n    pass\n",
@@ -127,3 +129,36 @@ def test_a_name_stands_there_once_and_in_its_signature(tmp_path: Path) -> None:
 def test_an_empty_project_has_an_empty_map(tmp_path: Path) -> None:
     for engine in opened(tmp_path, {}):
         assert (engine.map().files, engine.map().n_files) == ((), 0)
+
+
+# ---- several projects
+
+
+def content(name: str, n_parts: int, trust: float = 1.0) -> MapParts:
+    return MapParts(tuple(MapPart(f"{name}{n}", "python", n + 1, None) for n in range(n_parts)), n_parts, trust)
+
+
+@pytest.mark.parametrize(
+    ("trusts", "first"),
+    [
+        ({"a": 1.0, "b": 1.0}, "abababab"),
+        ({"a": 0.8, "b": 0.4}, "aabaabaa"),
+        ({"a": 0.4, "b": 0.8}, "babbabba"),
+        ({"a": 0.5, "b": 0.0}, "aaaaaaaa"),
+        ({"a": 0.0, "b": 0.0}, "abababab"),
+        ({"a": 0.9, "b": 0.3, "c": 0.3}, "aaabcaaa"),
+    ],
+)
+def test_projects_take_turns_by_how_surely_they_answer(trusts: Mapping[str, float], first: str) -> None:
+    parts = joined({name: content(name, 20, trust) for name, trust in trusts.items()}).parts
+    assert "".join(part.path[0] for part in parts[:8]) == first
+
+
+@given(sizes=st.lists(st.integers(0, 12), min_size=1, max_size=5), trusts=st.lists(st.floats(0, 1), min_size=5))
+def test_nothing_is_lost_and_each_project_keeps_its_order(sizes: list[int], trusts: list[float]) -> None:
+    contents = {f"p{n}": content("f", size, trusts[n]) for n, size in enumerate(sizes)}
+    together = joined(contents)
+    for name, own in contents.items():
+        kept = [part.path.partition("/")[2] for part in together.parts if part.path.startswith(f"{name}/")]
+        assert kept == [part.path for part in own.parts]
+    assert together.n_files == sum(sizes)

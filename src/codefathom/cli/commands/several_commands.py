@@ -1,0 +1,136 @@
+"""Commands that ask several projects at once: those that are named, or those that paths belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from codefathom.cli.display.render import map_note, paths_text, related_text, search_text, symbols_text
+from codefathom.cli.face import Face
+from codefathom.cli.filter_arguments import where
+from codefathom.cli.options import MapOptions, RelatedOptions, SearchOptions, SymbolsOptions
+from codefathom.errors import FathomError, UsageError
+from codefathom.search.federation import in_project
+from codefathom.search.graph.project_map import map_text
+from codefathom.search.ranking.confidence import MAX_WEAK, weak_note
+from codefathom.several.joined_projects import FederatedSearch, JoinedProjects, left_out_notes
+from codefathom.shapes import federated_shape, plain_shape, symbols_shape, to_json
+from codefathom.types import Hit, SearchResult, Skipped
+
+
+def search_several(options: SearchOptions, face: Face, explain: Callable[[Hit], Iterable[str]]) -> int:
+    """Print the best places of several projects or paths. Return 1 without hits.
+
+    A path begins with its project; with --in it is absolute.
+    """
+    if options.paths and options.file:
+        raise UsageError("--in cannot be used with --file", hint="--in alone says what is asked about")
+    with face.open_several(options) as projects:
+        result = projects.search(
+            options.query, where=where(options, ""), min_score=options.min_score, files=options.file
+        )
+    is_weak = all(one.weak for one in result.results.values())
+    best = max(result.results.values(), key=lambda one: one.confidence)
+    doubts = [*_doubts_of_several(result), *left_out_notes(result.left_out)]
+    face.notes([*doubts, *([weak_note(best.confidence)] if is_weak else [])])
+    if face.common.json:
+        failed, whole = _reasons(result.failed), face.common.verbose
+        shape = federated_shape(options.query, result.hits, result.results, failed, whole=whole)
+        face.write(to_json({**shape, **_of_paths(options.paths, result.roots, result.left_out)}))
+    else:
+        hits = tuple(map(result.in_place if options.paths else in_project, result.hits))
+        shown = replace(best, hits=hits[:MAX_WEAK] if is_weak and not options.anyway else hits)
+        face.write(
+            paths_text(shown.hits)
+            if options.format == "path"
+            else search_text(shown, face.style, whole=face.common.verbose, explain=explain)
+        )
+    if not result.hits:
+        face.note(f"nothing found for {options.query!r}")
+    return 0 if result.hits else 1
+
+
+def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
+    """Print definitions by name, each path with its project before it, or absolute. Return 1 without any."""
+    with face.open_several(options) as projects:
+        result = projects.symbols(options.query, path=options.path, kind=options.kind, limit=options.limit)
+        roots, left_out = projects.roots, projects.left_out
+    face.notes([*_failures(result.failed), *left_out_notes(left_out)])
+    if face.common.json:
+        listed = [replace(item, path=f"{name}/{item.path}") for name, item in result.symbols]
+        shape = symbols_shape(options.query, listed, len(listed))
+        of_paths = _of_paths(options.paths, roots, left_out)
+        face.write(to_json({**shape, "failed": _reasons(result.failed), **of_paths}))
+    else:
+        shown = [replace(item, path=projects.shown_path(name, item.path)) for name, item in result.symbols]
+        face.write(symbols_text(shown, face.style))
+    if not result.symbols:
+        face.note(f"no symbol matches {options.query!r}; `fathom search` also searches the text")
+    return 0 if result.symbols else 1
+
+
+def related_in_several(options: RelatedOptions, face: Face) -> int:
+    """Print what a file or symbol is connected with in each project that has it. Return 1 without any."""
+    with face.open_several(options) as projects:
+        result = projects.related(options.target, depth=options.depth, limit=options.limit)
+        roots, left_out = projects.roots, projects.left_out
+    # A name that is in one project only is no failure of the others.
+    failed = {name: error for name, error in result.failed.items() if not isinstance(error, UsageError)}
+    face.notes([*_failures(failed), *left_out_notes(left_out)])
+    if face.common.json:
+        shapes = {name: plain_shape(one) for name, one in result.results.items()}
+        of_paths = _of_paths(options.paths, roots, left_out)
+        face.write(to_json({"target": options.target, "projects": shapes, "failed": _reasons(failed), **of_paths}))
+    for name, one in result.results.items():
+        if not face.common.json:
+            edges = tuple(replace(edge, path=projects.shown_path(name, edge.path)) for edge in one.edges)
+            face.write(related_text(replace(one, edges=edges), face.style))
+        face.note(f"{name}: {one.completeness.rstrip('.')}")
+    return 0 if any(one.edges for one in result.results.values()) else 1
+
+
+def map_of_several(options: MapOptions, face: Face) -> int:
+    """Print one outline of several projects, each path with its project before it. Return 1 without any file."""
+    with face.open_chosen(options) as projects:
+        assert isinstance(projects, JoinedProjects)  # what several names and paths choose
+        result = projects.map(options.query, files=options.file, folders=options.dir, max_tokens=options.max_tokens)
+        roots, left_out = projects.roots, projects.left_out
+    outline = result.map
+    face.notes([*_failures(result.failed), *left_out_notes(left_out)])
+    if face.common.json:
+        of_paths = _of_paths(options.paths, roots, left_out)
+        face.write(to_json({**plain_shape(outline), "failed": _reasons(result.failed), **of_paths}))
+    else:
+        face.write(map_text(outline.files))
+    face.note(map_note(outline))
+    return 0 if outline.files else 1
+
+
+def _of_paths(paths: Sequence[str], roots: Mapping[str, str], left_out: Sequence[Skipped]) -> dict[str, object]:
+    """Return the keys that results have only where paths have chosen the projects."""
+    if not paths:
+        return {}
+    listed = [{"path": item.path, "reason": item.reason} for item in left_out]
+    return {"roots": dict(roots), "left_out": listed}
+
+
+def _failures(failed: Mapping[str, FathomError]) -> list[str]:
+    return [f"{name}: {reason}" for name, reason in _reasons(failed).items()]
+
+
+def _doubts_of_several(result: FederatedSearch) -> list[str]:
+    """Return a note for each project that failed, and for all that limits the results of the others."""
+    return [
+        *_failures(result.failed),
+        *(f"{name}: {note}" for name, one in result.results.items() for note in _doubts(one)),
+    ]
+
+
+def _doubts(result: SearchResult) -> list[str]:
+    stale = ["files have changed since the index was made; run `fathom index` there to update it"]
+    return [*result.degraded, *(stale if result.stale else [])]
+
+
+def _reasons(failed: Mapping[str, FathomError]) -> dict[str, str]:
+    """Return the error of each project with its remedy."""
+    return {name: f"{error}; {error.hint}" if error.hint else str(error) for name, error in failed.items()}

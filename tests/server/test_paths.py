@@ -1,0 +1,336 @@
+"""Questions to paths over HTTP: the projects that they belong to, what belongs to none, and what a token may name."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.layout import CHAT, KEEPER, NOTES, add_code, make_layout, routes_of, routes_text
+from tests.server.conftest import Serve
+from tests.waiting import comes
+
+from codefathom import Engine
+from codefathom.config.settings import ServerSettings
+from codefathom.errors import SettingsError
+from codefathom.server.http.auth import Token, hash_of
+from codefathom.server.server_config import ServerConfig, config_of
+from codefathom.several.path_search import PathSearch
+
+QUESTION = "who feeds the kangaroo in the morning"
+CHATS = [f"chats/{CHAT}", "chats/second", "chats/third"]
+IDS = {"uploads": "uploads", f"chats/{CHAT}": "chat-abc-9", "chats/second": "chat-second", "chats/third": "chat-third"}
+TOKENS = (
+    Token("all", hash_of("open")),
+    Token("two", hash_of("limited"), frozenset({"uploads", "chat-second"})),
+    Token("none", hash_of("nothing"), frozenset({"elsewhere"})),
+)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    top = make_layout(tmp_path / "data")
+    add_code(top)
+    (tmp_path / "secret.md").write_text(NOTES.format(name="secret"))
+    return top
+
+
+@pytest.fixture
+def client(serve: Serve, config: ServerConfig, data: Path) -> Iterator[httpx.Client]:
+    """A server with the routes of the layout, to which every project was added."""
+    own = str(data.parent / "server")
+    with serve(
+        replace(config, data_dir=own, allowed_roots=(str(data),), routes=routes_of(data), tokens=TOKENS)
+    ) as client:
+        client.headers["authorization"] = "Bearer open"
+        with PathSearch.open([str(data)], routes_of(data)) as search:  # makes the indexes that the server is to use
+            search.symbols("feed")
+        for place, name in IDS.items():
+            assert client.post("/projects", json={"path": str(data / place)}).json()["id"] == name
+        yield client
+
+
+def searched(client: httpx.Client, *paths: object, **body: object) -> dict[str, Any]:
+    answer = client.post("/search", json={"query": QUESTION, "limit": 100, "paths": list(map(str, paths)), **body})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def places(told: dict[str, Any], data: Path) -> set[str]:
+    return {os.path.relpath(f"{told['roots'][hit['project_id']]}/{hit['path']}", data) for hit in told["hits"]}
+
+
+@pytest.mark.parametrize(
+    ("scopes", "expected"),
+    [
+        (["uploads"], {"uploads": "uploads/zoo"}),
+        (["uploads/zoo"], {"uploads": "uploads/zoo"}),
+        (["uploads/zoo", "chats/second"], {"uploads": "uploads/zoo", "chat-second": "chats/second"}),
+        (["chats/../uploads/zoo"], {"uploads": "uploads/zoo"}),
+        (["misc"], {"files": "misc"}),
+        (["chats/second", "misc/notes.md"], {"chat-second": "chats/second", "files": "misc"}),
+        (
+            [""],
+            {
+                "uploads": "uploads/zoo",
+                "chat-abc-9": f"chats/{CHAT}/notes",
+                "chat-second": "chats/second",
+                "chat-third": "chats/third",
+                "files": "misc",
+            },
+        ),
+    ],
+)
+def test_a_search_a_context_and_an_answer_are_kept_to_the_paths(
+    client: httpx.Client, data: Path, scopes: Sequence[str], expected: dict[str, str]
+) -> None:
+    paths = [str(data / scope) for scope in scopes]
+    told = searched(client, *paths)
+    assert {f"{folder}/notes.md" for folder in expected.values()} <= places(told, data)
+    inside = tuple(os.path.normpath(path) for path in paths)
+    assert all(str(data / place).startswith(inside) for place in places(told, data))
+    assert {item["project_id"] for item in told["projects"]} == set(told["roots"]) == set(expected)
+    scores = [hit["score"] for hit in told["hits"]]
+    assert (scores, told["left_out"]) == (sorted(scores, reverse=True), [])
+    of_projects = {name: folder for name, folder in expected.items() if name != "files"}
+    body = {"query": QUESTION, "paths": paths, "anyway": True}
+    collected = client.post("/context", json={**body, "max_files": 50})
+    answer = client.post("/ask", json=body)
+    if not of_projects:
+        for response in (collected, answer):
+            assert (response.status_code, response.json()["code"]) == (400, "usage")
+            assert "project" in response.text
+        return
+    files = [file["path"] for file in collected.json()["files"]]
+    assert {path.partition("/")[0] for path in files} == set(of_projects)
+    sources = answer.json()["sources"]
+    assert {item["path"] for item in sources} == {f"{item['project_id']}/{item['file']}" for item in sources}
+    named = {f"{told['roots'][path.partition('/')[0]]}/{path.partition('/')[2]}" for path in files}
+    named |= {f"{told['roots'][item['project_id']]}/{item['file']}" for item in sources}
+    assert all(path.startswith(inside) for path in named)
+    if "files" in expected:
+        for degraded in (collected.json()["degraded"], answer.json()["degraded"]):
+            assert any("belongs to no project here is left out" in note for note in degraded)
+
+
+def test_the_index_lies_where_the_rule_says(client: httpx.Client, data: Path) -> None:
+    assert (data / ".index" / "uploads" / "catalog.db").is_file()
+    assert (data / ".index" / "chats" / CHAT / "catalog.db").is_file()
+    assert not (data / "uploads" / ".fathom").exists()
+    shown = client.get("/projects/uploads").json()
+    assert shown["status"] == "indexed"
+
+
+def test_what_is_named_is_taken_in_first(client: httpx.Client, data: Path) -> None:
+    (data / "uploads" / "zoo" / "new.md").write_text("# New\n\nThe wombat sleeps all day.\n")
+    body = {"query": "wombat sleeps", "paths": [str(data / "uploads" / "zoo")]}
+    assert "zoo/new.md" in [hit["path"] for hit in client.post("/search", json=body).json()["hits"]]
+    (data / "uploads" / "zoo" / "late.py").write_text(KEEPER.format(name="late"))
+    context = client.post("/context", json={**body, "query": "late keeper", "anyway": True}).json()
+    assert "uploads/zoo/late.py" in [file["path"] for file in context["files"]]
+
+
+def test_a_folder_that_is_no_project_yet_is_named_beside_the_others(client: httpx.Client, data: Path) -> None:
+    (data / "chats" / "new").mkdir()
+    (data / "chats" / "new" / "notes.md").write_text(NOTES.format(name="new"))
+    before = {path for path in data.rglob("*") if ".index" not in path.parts}
+    told = searched(client, data / "chats" / "new", data / "uploads")
+    assert {hit["project_id"] for hit in told["hits"]} == {"uploads"}
+    problems = {item["project_id"]: item["problem"]["code"] for item in told["projects"] if item["problem"]}
+    assert problems == {"chat-new": "not_found"}
+    for route in ("/search", "/context", "/ask"):
+        answer = client.post(route, json={"query": QUESTION, "paths": [str(data / "chats" / "new")]})
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert {path for path in data.rglob("*") if ".index" not in path.parts} == before
+    assert not (data / ".index" / "chats" / "new").exists()
+    assert len(client.get("/projects").json()["projects"]) == len(IDS)
+
+
+def test_a_folder_of_a_rule_is_indexed_as_the_rule_says_whatever_lies_above(client: httpx.Client, data: Path) -> None:
+    (data / "fathom.toml").touch()
+    (data / "chats" / "new" / "inside").mkdir(parents=True)
+    (data / "chats" / "new" / "notes.md").write_text(NOTES.format(name="new"))
+    told = client.post("/index", json={"codebase_path": str(data / "chats" / "new" / "inside")})
+    assert told.status_code < 300, told.text
+    assert comes(lambda: client.get("/projects/chat-new").json()["status"] == "indexed")
+    assert client.get("/projects/chat-new").json()["root"] == str(data / "chats" / "new")
+    assert places(searched(client, data / "chats" / "new"), data) == {"chats/new/notes.md"}
+    assert (data / ".index" / "chats" / "new" / "catalog.db").is_file()
+    assert not (data / "chats" / "new" / ".fathom").exists()
+
+
+@pytest.mark.parametrize("route", ["/search", "/context", "/ask"])
+def test_a_corrupt_project_of_three_is_named_beside_the_others(client: httpx.Client, data: Path, route: str) -> None:
+    catalogue = data / ".index" / "chats" / "second" / "catalog.db"
+    content = catalogue.read_bytes()
+    catalogue.unlink()
+    catalogue.write_bytes(content[:50] + b"x" * (len(content) - 50))
+    more = {"limit": 50} if route == "/search" else {"anyway": True}
+    told = client.post(route, json={"query": QUESTION, "paths": [str(data / "chats")], **more}).json()
+    if route == "/search":
+        assert {hit["project_id"] for hit in told["hits"]} == {"chat-abc-9", "chat-third"}
+        problems = {item["project_id"]: item["problem"]["detail"] for item in told["projects"] if item["problem"]}
+        assert list(problems) == ["chat-second"]
+        assert "damaged" in problems["chat-second"]
+    else:
+        paths = [item["path"] for item in told["files" if route == "/context" else "sources"]]
+        assert {path.partition("/")[0] for path in paths} == {"chat-abc-9", "chat-third"}
+        assert any(note.startswith("chat-second: ") and "damaged" in note for note in told["degraded"])
+
+
+# ---- what may be named
+
+
+@pytest.fixture
+def outside(data: Path) -> Path:
+    """What lies beside the allowed roots, and what leads there."""
+    folder = data.parent / "outside"
+    (folder / "folder").mkdir(parents=True)
+    (folder / "file.md").write_text(NOTES.format(name="outside"))
+    (data / "misc" / "out").symlink_to(folder)
+    (data / "misc" / "out-file").symlink_to(folder / "file.md")
+    (data / "misc" / "out-nowhere").symlink_to(folder / "nowhere")
+    return folder
+
+
+@pytest.mark.parametrize("route", ["/search", "/context", "/ask"])
+@pytest.mark.parametrize("secret", ["open", "limited", "nothing"])
+def test_a_path_outside_is_as_one_that_does_not_exist(
+    client: httpx.Client, data: Path, outside: Path, route: str, secret: str
+) -> None:
+    client.headers["authorization"] = f"Bearer {secret}"
+    names = ("file.md", "folder", "nowhere")
+    paths = [f"{outside}/{name}{end}" for name in names for end in ("", "/", "/.", "/below")]
+    paths += [f"{data}/../outside/{name}" for name in names] + [f"{data}/misc/out/{name}" for name in names]
+    paths += [f"{data}/misc/out-file", f"{data}/misc/out-nowhere", f"{data}/uploads/../../outside/file.md", "/", "/etc"]
+    paths += [f"{data.parent}/data/server-data", str(data.parent)]
+    if secret != "open":
+        paths += [str(data / place) for place in ("", "misc", "misc/notes.md", "misc/nowhere", "chats", "chats/third")]
+        paths += [str(data / "chats" / "third" / name) for name in ("notes.md", "nowhere")]
+    if secret == "nothing":
+        paths += [str(data / place) for place in ("uploads", "uploads/nowhere", "chats/second/notes.md")]
+    answers = set()
+    for path in paths:
+        answer = client.post(route, json={"query": QUESTION, "paths": [path]})
+        answers.add((answer.status_code, answer.text.replace(path, "PATH")))
+    assert len(answers) == 1, answers
+    assert "there is no file or folder" in answers.pop()[1]
+
+
+def test_a_token_names_what_lies_in_its_own_projects_only(client: httpx.Client, data: Path) -> None:
+    client.headers["authorization"] = "Bearer limited"
+    told = searched(client, data / "uploads" / "zoo", data / "chats" / "second")
+    assert set(told["roots"]) == {"uploads", "chat-second"}
+    for path in (f"{data}/uploads/../chats/second", f"{data}/chats/third/../second"):
+        answer = client.post("/search", json={"query": QUESTION, "paths": [path]})
+        said = "leads out of" if "uploads" in path else None
+        assert (answer.status_code == 200) if said is None else (said in answer.text)
+    body = {"query": QUESTION, "paths": [str(data / "uploads" / "zoo")], "pinned": ["chat-third/notes.md"]}
+    answer = client.post("/ask", json=body)
+    assert answer.status_code == 404
+    assert "is in none of the projects" in answer.text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "uploads",
+        "./uploads",
+        "../data/uploads",
+        "~",
+        "~root",
+        "~/x",
+        "",
+        "a\0b",
+        "x" * 4_096,
+        "\ud800",
+        "C:/x",
+        "/x/.." * 600,
+    ],
+)
+def test_odd_paths_are_clear_errors(client: httpx.Client, data: Path, path: str) -> None:
+    for route in ("/search", "/context", "/ask"):
+        body = json.dumps({"query": "x", "paths": [path]})
+        answer = client.post(route, content=body, headers={"content-type": "application/json"})
+        assert answer.status_code in (400, 422), answer.text
+        assert answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"project_id": "uploads"}, "paths cannot be used with a project"),
+        ({"project_ids": ["uploads"]}, "paths cannot be used with a project"),
+        ({"files": ["a.py"]}, "paths cannot be used with files"),
+        ({"query": " "}, "the query is empty"),
+        ({"paths": ["{}/nothing"]}, "there is no file or folder"),
+    ],
+)
+def test_bodies_that_contradict_themselves_are_refused(
+    client: httpx.Client, data: Path, body: dict[str, Any], said: str
+) -> None:
+    body = {"query": QUESTION, "paths": [str(data / "uploads")], **body}
+    body["paths"] = [path.format(data) for path in body["paths"]]
+    answer = client.post("/search", json=body)
+    assert (answer.status_code, said in answer.text) == (400, True), answer.text
+
+
+def test_hidden_files_and_those_of_the_server_are_never_loose(
+    serve: Serve, config: ServerConfig, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = data / "server-data"
+    (data / ".secrets").mkdir()
+    for place in (data / ".secrets" / "notes.md", data / "misc" / ".notes.md"):
+        place.write_text(NOTES.format(name="hidden"))
+    with serve(replace(config, data_dir=str(own), allowed_roots=(str(data),))) as client:
+        (own / "notes.md").write_text(NOTES.format(name="own"))
+        told = searched(client, data)
+        assert "misc/notes.md" in places(told, data)
+        assert not [place for place in places(told, data) if "server-data" in place or "/." in f"/{place}"]
+        hidden = (data / ".secrets", data / ".secrets" / "notes.md", data / "misc" / ".notes.md")
+        for place in (*hidden, own, own / "notes.md"):
+            answer = client.post("/search", json={"query": QUESTION, "paths": [str(place)]})
+            assert (answer.status_code, answer.json()["code"]) == (400, "usage")
+            assert "kangaroo" not in answer.text.replace(QUESTION, "")
+
+
+def test_what_a_budget_leaves_out_is_named(client: httpx.Client, data: Path) -> None:
+    (data / "misc" / "program").write_bytes(b"\0\1\2" * 100)
+    for number in range(210):
+        (data / "misc" / f"f{number}.txt").write_text(f"word {number}\n")
+    left_out = {item["path"]: item["reason"] for item in searched(client, data / "misc")["left_out"]}
+    assert left_out[str(data / "misc")] == "only 200 files outside of projects are searched"
+
+
+def test_nothing_of_loose_files_stays(
+    client: httpx.Client, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))  # of processes that are started from now on
+    assert searched(client, data / "misc" / "notes.md")["hits"]
+    assert [path for path in temporary.rglob("*") if path.is_file()] == []
+
+
+def test_routes_that_cannot_be_are_told_when_the_server_starts(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "user.toml"
+    file.write_text(routes_text(data))
+    assert config_of(ServerSettings(), {"FATHOM_CONFIG": str(file)}).routes == routes_of(data)
+    file.write_text('[[routes]]\npattern = "data"\nproject = "p"\n')
+    with pytest.raises(SettingsError, match=r"user\.toml: the pattern of a route cannot be 'data'"):
+        config_of(ServerSettings(), {"FATHOM_CONFIG": str(file)})
+
+
+def test_a_project_stays_where_it_is_whatever_appears_above(client: httpx.Client, data: Path) -> None:
+    (data / "fathom.toml").touch()
+    (data / ".git").mkdir()
+    told = searched(client, data / "chats" / "second")
+    assert told["roots"] == {"chat-second": str(data / "chats" / "second")}
+    assert places(told, data) <= {f"chats/second/{name}" for name in ("notes.md", "keeper.py", "morning.py")}
+    with Engine.open(str(data / "chats" / "second")) as engine:
+        assert engine.root == str(data)
