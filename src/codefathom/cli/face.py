@@ -152,7 +152,10 @@ class Face:
         from codefathom.several.federated import Federation
 
         if self.common.rev:
-            raise UsageError("--rev cannot be used with several projects", hint="name one project with --source-dir")
+            raise UsageError(
+                "--rev cannot be used with --project and --all",
+                hint="give the revision a name with `fathom projects add DIR --rev REV`, and use that name",
+            )
         return Federation.open(
             options.project, is_all=options.all, settings_of=self.settings_of, on_wait=self._note_once
         )
