@@ -404,7 +404,7 @@ def test_files_are_looked_for_in_the_revision_that_is_named(
     assert added(repository, "--name", "now") == added(repository, "--rev", "v1", "--name", "old") == 0
 
     def projects(*files: str, names: tuple[str, ...] = ("now", "old")) -> set[str]:
-        words = [word for name in names for word in ("-p", name)] + [word for file in files for word in ("--file", file)]
+        words = [f"--project={name}" for name in names] + [f"--file={file}" for file in files]
         return {item["project"] for item in searched(capfd, *words, "price backoff")["projects"]}
 
     on_disk = str(repository / "shop" / "pricing.py")

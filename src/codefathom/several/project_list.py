@@ -104,7 +104,8 @@ class ProjectList:
             of_name = [item for item in listed if item.name == name or name in item.groups]
             if not of_name and os.path.isdir(name):
                 root = find_root(name)
-                of_name = [item for item in listed if item.root == root and not item.revision] or [_unnamed(root, {*chosen})]
+                of_root = [item for item in listed if item.root == root and not item.revision]
+                of_name = of_root or [_unnamed(root, {*chosen})]
             if not of_name:
                 choices = sorted({item.name for item in listed}.union(*(item.groups for item in listed)))
                 raise UsageError(

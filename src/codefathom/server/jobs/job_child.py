@@ -62,7 +62,7 @@ def _open(order: Order) -> Engine:
     place = locate(order.root, is_root=True)
     variables = place.variables
     settings = served_settings(place.root, order.settings, variables, user_file(variables), order.model_hosts)
-    return Engine(locate(place.root, settings, is_root=True))
+    return Engine.open(place.root, settings=settings, revision=order.revision, is_root=True)
 
 
 def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Message]:
