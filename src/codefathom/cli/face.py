@@ -91,6 +91,12 @@ class Face:
         """Set a setting for this run."""
         self.common = self.common._replace(overrides={**self.common.overrides, key: value})
 
+    def leave_revision(self) -> str:
+        """Go on with the folder instead of a revision of it, and return the name of the revision, if one was chosen."""
+        name = self.common.rev
+        self.common = self.common._replace(rev="")
+        return name
+
     def ask(self, question: str) -> None:
         """Put a question before the reader, quiet or not."""
         self._err.write(question)

@@ -290,8 +290,14 @@ class Projects:
         return checks(project.root, self._settings(project.root, overrides), project.revision)
 
     def remove(self, project_id: str) -> None:
-        """Forget a project; its files and its index stay, but for a copy of a repository. Raises NotFoundError."""
+        """Forget a project; files and index stay, but for those that the server has made of a repository.
+
+        Raises NotFoundError.
+        """
         project = self.get(project_id)
+        if project.revision:
+            with suppress(FathomError):  # such as a repository that is gone
+                self.remove_index(project)
         with self._database.transaction():
             self._database.write("DELETE FROM projects WHERE id = ?", (project_id,))
             self._database.write("DELETE FROM clones WHERE project_id = ?", (project_id,))
