@@ -20,6 +20,7 @@ from codefathom.cli import main
 from codefathom.errors import SourceError, UsageError
 from codefathom.several.federated import Federation
 from codefathom.several.project_list import ProjectList
+from codefathom.source.scan import ABSENT
 from codefathom.types import SearchResult
 
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
@@ -245,7 +246,7 @@ def test_the_configuration_of_a_repository_runs_nothing(repository: Path, tmp_pa
     before = everything(repository)
     with Engine.open(str(repository), revision="v1") as engine:
         report = engine.index()
-        assert [item.path for item in report.failures] == ["README.md"]
+        assert [(item.path, item.reason) for item in report.failures] == [("README.md", ABSENT)]
         assert engine.search("retry with backoff").hits[0].chunk.path == "api/handlers/retry.go"
     assert not proof.exists()
     assert everything(repository) == before
@@ -253,6 +254,87 @@ def test_the_configuration_of_a_repository_runs_nothing(repository: Path, tmp_pa
     plain = ["git", "-C", str(repository), "cat-file", "-p", missing]
     subprocess.run(plain, check=False, timeout=LONG_S, capture_output=True, stdin=subprocess.DEVNULL)
     assert proof.exists()  # plain git does run the trap
+
+
+@pytest.fixture
+def partial(repository: Path, tmp_path: Path) -> Path:
+    """A real partial clone: commits and trees are there, and of the files only README.md."""
+    git(repository, "config", "uploadpack.allowFilter", "true")
+    root = tmp_path / "partial"
+    git(tmp_path, "clone", "-q", "--filter=blob:none", "--no-checkout", repository.as_uri(), str(root))
+    git(root, "cat-file", "-p", "v1:README.md")  # fetches it
+    return root
+
+
+def set_traps(root: Path, trap: Path) -> None:
+    for key, value in {
+        "remote.origin.uploadpack": str(trap),
+        "protocol.file.allow": "always",
+        "protocol.allow": "always",
+        "core.fsmonitor": str(trap),
+        "core.sshCommand": str(trap),
+        "core.gitProxy": str(trap),
+        "core.alternateRefsCommand": str(trap),
+        "core.hooksPath": str(trap.parent / "hooks"),
+        "credential.helper": f"!{trap}",
+        "fetch.bundleURI": f"ext::{trap}",
+        "alias.rev-list": f"!{trap}",
+        "filter.trap.smudge": str(trap),
+        "filter.trap.required": "true",
+    }.items():
+        git(root, "config", key, value)
+    (trap.parent / "hooks").mkdir()
+    for name in ("post-checkout", "reference-transaction", "pre-auto-gc"):
+        shutil.copy(trap, trap.parent / "hooks" / name)
+
+
+@pytest.mark.parametrize("remote", ["file", "ssh", "ext", "vcs"])
+def test_what_a_partial_clone_lacks_is_named_and_not_fetched(remote: str, partial: Path, tmp_path: Path) -> None:
+    trap, proof = tmp_path / "trap.sh", tmp_path / "it-ran"
+    trap.write_text(f"#!/bin/sh\ntouch {proof}\nexit 1\n")
+    trap.chmod(0o755)
+    set_traps(partial, trap)
+    if remote == "vcs":
+        git(partial, "config", "remote.origin.vcs", "ext")
+    elif remote != "file":
+        address = {"ssh": "ssh://localhost:1/shop", "ext": f"ext::{trap}"}[remote]
+        git(partial, "config", "remote.origin.url", address)
+    before = everything(partial)
+    with Engine.open(str(partial), revision="v1") as engine:
+        report = engine.index()
+        listed = {file.path for file in engine.files.listed()}
+        assert engine.search("shop").hits[0].chunk.path == "README.md"
+        again = engine.index()
+    assert listed == {"README.md"}
+    assert len(report.failures) > 5
+    assert {item.reason for item in report.failures} == {ABSENT}
+    assert {item.path for item in again.failures} == {item.path for item in report.failures}
+    assert not proof.exists()
+    assert everything(partial) == before
+
+    plain = ["git", "-C", str(partial), "cat-file", "-p", "v1:api/handlers/retry.go"]
+    subprocess.run(plain, check=False, timeout=LONG_S, capture_output=True, stdin=subprocess.DEVNULL)
+    assert proof.exists() or remote == "vcs"  # plain git does fetch
+
+
+def test_what_has_come_since_is_taken_in(partial: Path) -> None:
+    with Engine.open(str(partial), revision="v1") as engine:
+        assert len(engine.index().failures) > 5
+    git(partial, "fetch", "-q", "--refetch", "--no-filter")  # as the message says
+    assert "api/handlers/retry.go" not in paths(partial, "main")
+    assert ask(partial, "retry with backoff", "v1").hits[0].chunk.path == "api/handlers/retry.go"
+    assert hits(ask(partial, "price of an order", "v1")) == hits(ask(partial, "price of an order", "v1^{}"))
+
+
+def test_a_clone_without_folders_says_what_to_do(repository: Path, tmp_path: Path) -> None:
+    git(repository, "config", "uploadpack.allowFilter", "true")
+    root = tmp_path / "treeless"
+    git(tmp_path, "clone", "-q", "--filter=tree:0", "--no-checkout", repository.as_uri(), str(root))
+    before = everything(root)
+    with Engine.open(str(root), revision="v1") as engine, pytest.raises(SourceError, match="cannot list") as error:
+        engine.index()
+    assert "git fetch --refetch --no-filter" in error.value.hint
+    assert everything(root) == before
 
 
 def test_hostile_paths_of_a_commit_are_left_out(repository: Path) -> None:
