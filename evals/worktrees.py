@@ -40,7 +40,8 @@ where only parse results and vectors come from the cache that all projects of a 
 Room is what the files of the second index take, without those that are hard links to files of the first: those of the \
 index of words, as long as neither changes. The catalogue is one file of SQLite, which changes in place. It is cloned: \
 a disk that can share parts of files (Btrfs, XFS, bcachefs) keeps one copy of what is equal, which this table does not \
-see; on others (ext4) it is a copy.
+see; on others (ext4) it is a copy. What would share it there, with figures, is in \
+[decisions.md](decisions.md#a-worktree-begins-with-the-index-of-its-sibling).
 """
 
 

@@ -88,6 +88,7 @@ _NOT_REMEMBERED = "cannot write into {dir!r} that the index was checked; the nex
 
 _LIKE_ANOTHER = "{root} has nearly the same files: the index begins with a copy of its index"
 _NOT_WHOLE = "the first `fathom index` has not finished: {how_far}; until then {what}"
+_OLD_REVISION = "the index of the revision {name!r} was removed: index.kept_revisions keeps the {most} used last"
 _RESTORED_FROM_ELSEWHERE = (
     "this backup was not made by you for this folder; the next run compares it with the files of the project"
 )
@@ -248,6 +249,15 @@ class Engine:
             self.close()
             wait_s = self.settings.index.wait_s if wait_s is None else wait_s
             return remove_index(self.place, wait_s=wait_s, leave_store=self._leave_store)
+
+    def remove_revision(self, name: str, *, wait_s: float | None = None) -> int:
+        """Remove the index of a revision of this project and return its size in bytes; 0 when there is none.
+
+        It can be one whose branch or tag is gone. Raises SourceError for a name of nothing, LockedError as `index`.
+        """
+        from codefathom.project.stores.revision_indexes import remove_revision
+
+        return remove_revision(self.place, name, wait_s=self.settings.index.wait_s if wait_s is None else wait_s)
 
     def _leave_store(self) -> None:
         """Remove what a store of other makers has of this project; one that is away keeps it. Raises StoreError."""
@@ -788,6 +798,7 @@ class Engine:
                 if not full and self.settings.index.siblings:
                     self._begin_with_sibling()
                 yield from self._write(lock, full=full, retry=retry, keep_rules=keep_rules)
+            self._remove_old_revisions()
 
     def _write(
         self, lock: WriterLock, *, full: bool, retry: bool, keep_rules: bool
@@ -797,6 +808,8 @@ class Engine:
 
             if keep_rules and stages.doubt is None:  # of an index in doubt nothing is kept before the end
                 kept_rules.keep_rules(self.opened.catalog, self.settings)
+            if self.place.revision is not None:
+                self._note_revision()
             for event in run(stages, full=full, retry=retry, check=retry):
                 if stages.doubt is not None and isinstance(event, IndexReport):
                     self._checked(event, keep_rules=keep_rules)
@@ -810,6 +823,20 @@ class Engine:
         opened = self.opened
         if opened.is_known and not opened.catalog.generation and (root := begin_with_sibling(opened)):
             self._on_wait(_LIKE_ANOTHER.format(root=root))
+
+    def _note_revision(self) -> None:
+        from codefathom.project.stores.revision_indexes import note_revision
+
+        note_revision(self.opened.catalog, self.place)
+
+    def _remove_old_revisions(self) -> None:
+        """Remove the indexes of revisions that are too many now that this one is there, and say so."""
+        if self.place.revision is None:
+            return
+        from codefathom.project.stores.revision_indexes import remove_unused
+
+        for item in remove_unused(self.place):
+            self._on_wait(_OLD_REVISION.format(name=item.revision, most=self.settings.index.kept_revisions))
 
     def _checked(self, report: IndexReport, *, keep_rules: bool) -> None:
         """Remember that the index was compared with the tree, and tell of what was wrong in it."""

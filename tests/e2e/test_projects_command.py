@@ -64,7 +64,9 @@ def test_names_are_given_changed_and_forgotten(projects: Path, capsys: pytest.Ca
     assert main(["projects", "remove", "zoo"]) == 0
     capsys.readouterr()
     assert main(["projects", "list", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == [{"name": "shop", "root": f"{projects}/shop", "groups": ["team"]}]
+    assert json.loads(capsys.readouterr().out) == [
+        {"name": "shop", "root": f"{projects}/shop", "groups": ["team"], "revision": ""}
+    ]
 
 
 @pytest.mark.parametrize(

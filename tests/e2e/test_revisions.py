@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from hashlib import sha1
 from pathlib import Path
+from typing import Any
 from zlib import compress
 
 import pytest
@@ -17,6 +18,9 @@ from tests.waiting import LONG_S
 from codefathom import Engine
 from codefathom.cli import main
 from codefathom.errors import SourceError, UsageError
+from codefathom.several.federated import Federation
+from codefathom.several.project_list import ProjectList
+from codefathom.source.scan import ABSENT
 from codefathom.types import SearchResult
 
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
@@ -242,7 +246,7 @@ def test_the_configuration_of_a_repository_runs_nothing(repository: Path, tmp_pa
     before = everything(repository)
     with Engine.open(str(repository), revision="v1") as engine:
         report = engine.index()
-        assert [item.path for item in report.failures] == ["README.md"]
+        assert [(item.path, item.reason) for item in report.failures] == [("README.md", ABSENT)]
         assert engine.search("retry with backoff").hits[0].chunk.path == "api/handlers/retry.go"
     assert not proof.exists()
     assert everything(repository) == before
@@ -250,6 +254,87 @@ def test_the_configuration_of_a_repository_runs_nothing(repository: Path, tmp_pa
     plain = ["git", "-C", str(repository), "cat-file", "-p", missing]
     subprocess.run(plain, check=False, timeout=LONG_S, capture_output=True, stdin=subprocess.DEVNULL)
     assert proof.exists()  # plain git does run the trap
+
+
+@pytest.fixture
+def partial(repository: Path, tmp_path: Path) -> Path:
+    """A real partial clone: commits and trees are there, and of the files only README.md."""
+    git(repository, "config", "uploadpack.allowFilter", "true")
+    root = tmp_path / "partial"
+    git(tmp_path, "clone", "-q", "--filter=blob:none", "--no-checkout", repository.as_uri(), str(root))
+    git(root, "cat-file", "-p", "v1:README.md")  # fetches it
+    return root
+
+
+def set_traps(root: Path, trap: Path) -> None:
+    for key, value in {
+        "remote.origin.uploadpack": str(trap),
+        "protocol.file.allow": "always",
+        "protocol.allow": "always",
+        "core.fsmonitor": str(trap),
+        "core.sshCommand": str(trap),
+        "core.gitProxy": str(trap),
+        "core.alternateRefsCommand": str(trap),
+        "core.hooksPath": str(trap.parent / "hooks"),
+        "credential.helper": f"!{trap}",
+        "fetch.bundleURI": f"ext::{trap}",
+        "alias.rev-list": f"!{trap}",
+        "filter.trap.smudge": str(trap),
+        "filter.trap.required": "true",
+    }.items():
+        git(root, "config", key, value)
+    (trap.parent / "hooks").mkdir()
+    for name in ("post-checkout", "reference-transaction", "pre-auto-gc"):
+        shutil.copy(trap, trap.parent / "hooks" / name)
+
+
+@pytest.mark.parametrize("remote", ["file", "ssh", "ext", "vcs"])
+def test_what_a_partial_clone_lacks_is_named_and_not_fetched(remote: str, partial: Path, tmp_path: Path) -> None:
+    trap, proof = tmp_path / "trap.sh", tmp_path / "it-ran"
+    trap.write_text(f"#!/bin/sh\ntouch {proof}\nexit 1\n")
+    trap.chmod(0o755)
+    set_traps(partial, trap)
+    if remote == "vcs":
+        git(partial, "config", "remote.origin.vcs", "ext")
+    elif remote != "file":
+        address = {"ssh": "ssh://localhost:1/shop", "ext": f"ext::{trap}"}[remote]
+        git(partial, "config", "remote.origin.url", address)
+    before = everything(partial)
+    with Engine.open(str(partial), revision="v1") as engine:
+        report = engine.index()
+        listed = {file.path for file in engine.files.listed()}
+        assert engine.search("shop").hits[0].chunk.path == "README.md"
+        again = engine.index()
+    assert listed == {"README.md"}
+    assert len(report.failures) > 5
+    assert {item.reason for item in report.failures} == {ABSENT}
+    assert {item.path for item in again.failures} == {item.path for item in report.failures}
+    assert not proof.exists()
+    assert everything(partial) == before
+
+    plain = ["git", "-C", str(partial), "cat-file", "-p", "v1:api/handlers/retry.go"]
+    subprocess.run(plain, check=False, timeout=LONG_S, capture_output=True, stdin=subprocess.DEVNULL)
+    assert proof.exists() or remote == "vcs"  # plain git does fetch
+
+
+def test_what_has_come_since_is_taken_in(partial: Path) -> None:
+    with Engine.open(str(partial), revision="v1") as engine:
+        assert len(engine.index().failures) > 5
+    git(partial, "fetch", "-q", "--refetch", "--no-filter")  # as the message says
+    assert "api/handlers/retry.go" not in paths(partial, "main")
+    assert ask(partial, "retry with backoff", "v1").hits[0].chunk.path == "api/handlers/retry.go"
+    assert hits(ask(partial, "price of an order", "v1")) == hits(ask(partial, "price of an order", "v1^{}"))
+
+
+def test_a_clone_without_folders_says_what_to_do(repository: Path, tmp_path: Path) -> None:
+    git(repository, "config", "uploadpack.allowFilter", "true")
+    root = tmp_path / "treeless"
+    git(tmp_path, "clone", "-q", "--filter=tree:0", "--no-checkout", repository.as_uri(), str(root))
+    before = everything(root)
+    with Engine.open(str(root), revision="v1") as engine, pytest.raises(SourceError, match="cannot list") as error:
+        engine.index()
+    assert "git fetch --refetch --no-filter" in error.value.hint
+    assert everything(root) == before
 
 
 def test_hostile_paths_of_a_commit_are_left_out(repository: Path) -> None:
@@ -350,3 +435,106 @@ def test_a_switch_embeds_only_what_was_never_seen(tmp_path: Path) -> None:
     assert indexed("feature") == (8, 0, 0)  # it begins with the index of the folder
     assert indexed("main")[1:] == (0, 0)
     assert indexed("main") == (0, 0, 0)
+
+
+def added(repository: Path, *words: str) -> int:
+    return main(["projects", "add", str(repository), *words])
+
+
+def searched(capfd: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    capfd.readouterr()
+    assert main(["search", "--json", *words]) in {0, 1}
+    result: dict[str, Any] = json.loads(capfd.readouterr().out)
+    return result
+
+
+def test_a_name_can_mean_a_revision(repository: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    bare = tmp_path / "shop.git"
+    git(tmp_path, "clone", "-q", "--bare", str(repository), str(bare))
+    assert added(repository, "--name", "now") == 0
+    assert added(repository, "--rev", "v1", "--group", "olds") == 0
+    assert added(bare, "--rev", "v1", "--name", "bare", "--group", "olds") == 0
+    capfd.readouterr()
+    assert main(["projects"]) == 0
+    assert capfd.readouterr().out.splitlines() == [
+        f"bare        {bare} at v1  (olds)",
+        f"now         {repository}",
+        f"shop-at-v1  {repository} at v1  (olds)",
+    ]
+    assert main(["projects", "--json"]) == 0
+    assert [item["revision"] for item in json.loads(capfd.readouterr().out)] == ["v1", "", "v1"]
+
+    question = "retry with backoff"
+    assert {"retry.go"} == {
+        hit["path"].split("/")[-1] for hit in searched(capfd, "-p", "shop-at-v1", "-n", "1", question)["hits"]
+    }
+    several = searched(capfd, "--all", question)
+    assert {item["project"] for item in several["projects"]} == {"bare", "now", "shop-at-v1"}
+    assert several["hits"][0]["project"] in {"bare", "shop-at-v1"}
+    assert {item["project"] for item in searched(capfd, "-p", "olds", question)["projects"]} == {"bare", "shop-at-v1"}
+    for words in (("symbols", "Retry"), ("context", question), ("ask", question)):
+        capfd.readouterr()
+        assert main([words[0], "--all", *words[1:]]) == 0
+        assert "retry.go" in capfd.readouterr().out
+    with Federation.open(["olds"]) as olds:
+        assert olds.search(question, limit=1).hits[0].hit.chunk.path == "api/handlers/retry.go"
+
+
+def test_files_are_looked_for_in_the_revision_that_is_named(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert added(repository, "--name", "now") == added(repository, "--rev", "v1", "--name", "old") == 0
+
+    def projects(*files: str, names: tuple[str, ...] = ("now", "old")) -> set[str]:
+        words = [f"--project={name}" for name in names] + [f"--file={file}" for file in files]
+        return {item["project"] for item in searched(capfd, *words, "price backoff")["projects"]}
+
+    on_disk = str(repository / "shop" / "pricing.py")
+    assert projects("old/shop/pricing.py") == {"old"}
+    assert projects("now/shop/pricing.py") == {"now"}
+    assert projects(on_disk) == {"now"}  # what lies on the disk is the folder's
+    assert projects(on_disk, names=("old",)) == {"old"}
+    assert projects(str(repository), names=("now",)) == {"now"}
+    assert projects(str(repository / "api"), "old/api", names=("now", "old")) == {"now", "old"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--rev", "no-such"), "there is no revision 'no-such'"),
+        (("--rev=--all",), "'--all' is not the name of a revision"),
+        (("--rev", "v1..main"), "revision"),
+        (("--rev", "main", "--name", "old"), "'old' is the name of {} at v1 already"),
+    ],
+)
+def test_a_name_for_no_revision_is_refused(
+    words: tuple[str, ...], said: str, repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert added(repository, "--rev", "v1", "--name", "old") == 0
+    before = ProjectList().listed()
+    assert added(repository, *words) == 2
+    assert said.format(repository) in capfd.readouterr().err
+    assert ProjectList().listed() == before
+
+
+def test_a_named_branch_that_is_gone_is_told_beside_the_others(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    git(repository, "branch", "feature")
+    assert added(repository, "--name", "now") == added(repository, "--rev", "feature", "--name", "gone") == 0
+    git(repository, "branch", "-D", "feature")
+    said = searched(capfd, "--all", "price of an order")
+    assert set(said["failed"]) == {"gone"}
+    assert "there is no revision 'feature'" in said["failed"]["gone"]
+    assert {hit["project"] for hit in said["hits"]} == {"now"}
+    assert main(["projects", "rename", "gone", "--name", "went"]) == 0
+    assert main(["projects", "remove", "--rev", "v1", "went"]) == 2
+    assert main(["projects", "remove", "went"]) == 0
+
+
+def test_a_list_of_an_older_version_has_folders_only(tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "projects"
+    folder.mkdir(parents=True)
+    (folder / "shop").write_text('{"name": "shop", "root": "/srv/shop", "groups": []}')
+    (folder / "odd").write_text('{"name": "odd", "root": "/srv/odd", "groups": [], "revision": 7}')
+    assert [(item.name, item.revision) for item in ProjectList().listed()] == [("shop", "")]

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from tests.waiting import LONG_S, comes
 
 from codefathom.errors import SourceError, UsageError
-from codefathom.server.jobs.git import bring, checked_branch, checked_url, name_of
+from codefathom.server.jobs.git import bring, checked_url, name_of
 from codefathom.server.jobs.job_messages import GitOrigin, Step
 from codefathom.server.server_config import ServerConfig
+from codefathom.source.revisions.revision import checked_name
 
 from .conftest import Serve
 from .test_routes_jobs import messages
@@ -211,10 +212,15 @@ def test_what_is_taken_begins_no_part_with_a_dash(text: str, start: str) -> None
     )
 
 
-@pytest.mark.parametrize("branch", ["--force", "a..b", "a b", "-x", "a\n", "@{1}"])
+@pytest.mark.parametrize("branch", ["--force", "a..b", "a b", "-x", "a\n", "@{1}", "a:b", "+a", "a" * 201])
 def test_names_of_branches_that_are_refused(branch: str) -> None:
     with pytest.raises(UsageError, match="not the name of a branch"):
-        checked_branch(branch)
+        checked_name(branch)
+
+
+@pytest.mark.parametrize("branch", ["", "main", "v1.2", "feature/#12", "npm/@types/node-1", "größe", "0" * 40])
+def test_names_of_branches_that_are_taken(branch: str) -> None:
+    assert checked_name(branch) == branch
 
 
 def test_a_copy_is_fetched_without_its_history_and_brought_up_to_date(

@@ -45,7 +45,7 @@ def opened() -> Iterator[OpenedEngines]:
 
 
 def use(opened: OpenedEngines, folder: str) -> RecordingModel:
-    with opened.lease(folder, folder) as engine:
+    with opened.lease(folder) as engine:
         assert isinstance(engine, RecordingModel)
         return engine
 
@@ -62,7 +62,7 @@ def test_the_engines_used_last_stay_open(opened: OpenedEngines, folders: list[st
 
 def test_an_engine_in_use_is_not_closed(opened: OpenedEngines, folders: list[str]) -> None:
     with ExitStack() as stack:
-        engines = [stack.enter_context(opened.lease(folder, folder)) for folder in folders]
+        engines = [stack.enter_context(opened.lease(folder)) for folder in folders]
         assert len(opened) == 4
         assert [engine.search("word").hits != () for engine in engines] == [True] * 4
         opened.drop(folders[0])
@@ -74,13 +74,13 @@ def test_an_engine_in_use_is_not_closed(opened: OpenedEngines, folders: list[str
 
 
 def test_a_dropped_engine_is_opened_anew(opened: OpenedEngines, folders: list[str]) -> None:
-    with opened.lease("a", folders[0]) as first:
-        opened.drop("a")
-        with opened.lease("a", folders[0]) as second:
+    with opened.lease(folders[0]) as first:
+        opened.drop(folders[0])
+        with opened.lease(folders[0]) as second:
             assert second is not first
     assert first.n_closed == 1
-    opened.drop("a")
-    opened.drop("a")
+    opened.drop(folders[0])
+    opened.drop(folders[0])
     assert second.n_closed == 1
 
 
@@ -92,7 +92,7 @@ def test_threads_share_an_engine_while_others_push_it_out(opened: OpenedEngines,
         n_found = 0
         for turn in range(12):
             folder = folders[(number + turn) % 4]
-            with opened.lease(folder, folder) as engine:
+            with opened.lease(folder) as engine:
                 n_found += bool(engine.search(f"word_{folder[-1]}").hits)
         return n_found
 

@@ -91,6 +91,12 @@ class Face:
         """Set a setting for this run."""
         self.common = self.common._replace(overrides={**self.common.overrides, key: value})
 
+    def leave_revision(self) -> str:
+        """Go on with the folder instead of a revision of it, and return the name of the revision, if one was chosen."""
+        name = self.common.rev
+        self.common = self.common._replace(rev="")
+        return name
+
     def ask(self, question: str) -> None:
         """Put a question before the reader, quiet or not."""
         self._err.write(question)
@@ -152,7 +158,10 @@ class Face:
         from codefathom.several.federated import Federation
 
         if self.common.rev:
-            raise UsageError("--rev cannot be used with several projects", hint="name one project with --source-dir")
+            raise UsageError(
+                "--rev cannot be used with --project and --all",
+                hint="give the revision a name with `fathom projects add DIR --rev REV`, and use that name",
+            )
         return Federation.open(
             options.project, is_all=options.all, settings_of=self.settings_of, on_wait=self._note_once
         )

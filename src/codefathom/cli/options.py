@@ -665,10 +665,12 @@ COMMANDS = (
         (
             Option(("--name",), "add: the name, by default that of the folder; rename: the new name", "NAME"),
             Option(("--group",), "add: a name that several projects share", "NAME", repeat=True),
+            Option(("--rev",), "add: the name means this branch, tag or commit of git, without a checkout", "REV"),
         ),
         ProjectsOptions,
         (
             "fathom projects add ~/code/shop --group team",
+            "fathom projects add ~/code/shop --rev v1.2 --name shop-old",
             "fathom projects",
             "fathom projects rename shop --name store",
             "fathom search -p team where is the price made",

@@ -654,6 +654,15 @@ class IndexSettings(NamedTuple):
             "that index, and then read and compare each file.",
         ),
     ] = True
+    kept_revisions: Annotated[
+        int,
+        SettingRule(
+            "Number of indexes of revisions (`--rev`) that are kept for a project; when one more is made, the one that "
+            "was not used for longest is removed. 0: no limit.",
+            low=0,
+            high=100_000,
+        ),
+    ] = 10
     min_tokens: Annotated[
         int,
         SettingRule(

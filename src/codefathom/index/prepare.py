@@ -16,6 +16,7 @@ from codefathom.source.changes import FileStat
 from codefathom.source.documents import read
 from codefathom.source.languages import is_document
 from codefathom.source.large import Survey, Window, look_through
+from codefathom.source.scan import ABSENT
 from codefathom.source.secrets import MASK, blank
 from codefathom.stores.base import Fields
 from codefathom.stores.cache import Cache, decode_parsed, encode_parsed
@@ -47,7 +48,7 @@ class PreparedFile(NamedTuple):
 Outcome = PreparedFile | TouchedFile | RejectedFile | Failure
 
 # Reasons that may pass by themselves: such a file is tried again in each run.
-_PASSING = frozenset({"unreadable"})
+_PASSING = frozenset({"unreadable", ABSENT})
 
 
 def prepare(job: FileJob, recipe: Recipe) -> Outcome:

@@ -19,10 +19,12 @@ from codefathom.project.kept_rules import kept_rules
 from codefathom.project.opening import OpenedProject, index_model, is_slow
 from codefathom.project.originals import Lines
 from codefathom.project.stores.choice import shown_store
+from codefathom.project.stores.revision_indexes import revision_indexes
 from codefathom.source.masks import MASK
 from codefathom.source.secrets import find
 from codefathom.stores.catalog.catalog import Catalog
 from codefathom.system.extras import EXTRAS, install_line
+from codefathom.text.printable import size
 from codefathom.types import Check, Failure, Filter, Forecast, IndexReport, SecretPlace, Skipped, Status
 
 
@@ -60,6 +62,7 @@ def status(opened: OpenedProject) -> Status:
         incomplete=incompleteness(catalog, changes),
         revision=_revision(opened),
         n_by_text=catalog.n_by_text(),
+        revisions=revision_indexes(opened.place),
     )
 
 
@@ -196,6 +199,12 @@ def _views(opened: OpenedProject) -> Check:
     return Check("views", ok, detail, "" if ok else "the next search or `fathom index` brings them up to date")
 
 
+def _revisions(opened: OpenedProject) -> Check:
+    listed, most = revision_indexes(opened.place), opened.place.settings.index.kept_revisions
+    limit = f"index.kept_revisions keeps {most}" if most else "index.kept_revisions sets no limit"
+    return Check("revisions", True, f"{len(listed)} indexes, {size(sum(item.n_bytes for item in listed))}; {limit}")
+
+
 def _store(opened: OpenedProject) -> Check:
     name = shown_store(opened.store)
     with closing(opened.vector_store(opened.store)) as store:
@@ -255,4 +264,5 @@ _CHECKS: dict[str, Callable[[OpenedProject], Check]] = {
     "embedding model": _model,
     "grammars": _grammars,
     "failed files": _failures,
+    "revisions": _revisions,
 }

@@ -46,6 +46,7 @@ class Location:
     variables: Mapping[str, str]  # of the environment, where the keys of providers are
     state_dir: str  # where it is remembered which indexes are known
     revision: ProjectFiles | None = None  # the files are these; None: those of the folder
+    is_kept: bool = False  # the index of a revision goes only when somebody removes it
 
     @property
     def index_folder(self) -> Folder:
@@ -125,7 +126,7 @@ def _index_dir(root: str, settings: Settings, cache_dir: str) -> str:
 
 
 # Beginnings of the names in the folder of an index.
-OWN_NAMES = ("catalog.", "lexical", "vectors-", "write.lock", ".gitignore")
+OWN_NAMES = ("catalog.", "lexical", "vectors-", "write.lock", "use.lock", ".gitignore")
 _OF_VERSION_CONTROL = {".git", ".hg", ".svn", ".jj", ".bzr", "cvs"}
 
 

@@ -29,7 +29,7 @@ from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.folder import Folder
 from codefathom.stores.lexical.lexical_view import LexicalView
-from codefathom.stores.lock import WriterLock, held_lock
+from codefathom.stores.lock import UseLock, WriterLock, held_lock
 from codefathom.stores.registry import Registry
 from codefathom.stores.views import Views
 from codefathom.stores.write_errors import writing_error
@@ -67,6 +67,9 @@ class OpenedProject:
         self._models: dict[str, ChatModel] = {}
         folder = place.index_folder
         self._registry = Registry(place.state_dir)
+        self._use = UseLock(folder)
+        if place.revision is not None:
+            self._use.acquire()
         self.catalog, self.unwritable = _catalog(folder)
         self._is_known = self._knows() or (self.unwritable is None and self._claims())
         if not self._is_known and self.unwritable is None and self.catalog.integrity_problem():
@@ -384,6 +387,7 @@ class OpenedProject:
             self._upgrade.close()
         self.views.close()
         self.catalog.close()
+        self._use.release()
 
 
 def _error_limit(settings: Settings) -> ErrorLimit:

@@ -38,7 +38,9 @@ class Federation(JoinedProjects):
         for item in chosen:
             try:
                 settings = settings_of(item.root) if settings_of else None
-                engines[item.name] = Engine.open(item.root, settings=settings, on_progress=on_progress, on_wait=on_wait)
+                engines[item.name] = Engine.open(
+                    item.root, settings=settings, on_progress=on_progress, on_wait=on_wait, revision=item.revision
+                )
             except FathomError as error:
                 unopened[item.name] = error
         return cls(engines, unopened)

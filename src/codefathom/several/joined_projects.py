@@ -272,8 +272,13 @@ class JoinedProjects:
         return answers, self._unopened | failed
 
     def _owners(self, files: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the paths of each project that holds some of these files; see `files_by_project`."""
-        return files_by_project(files, self.roots, self._unopened, here=self._here)
+        """Return the paths of each project that holds some of these files; see `files_by_project`.
+
+        A path of the disk belongs to a folder, and to a revision of it only where the folder itself is not asked.
+        """
+        folders_first = sorted(self.roots, key=lambda name: not self._projects[name].engine.folder)
+        roots = {name: self.roots[name] for name in folders_first}
+        return files_by_project(files, roots, self._unopened, here=self._here)
 
     def _owner_of(self, target: str) -> tuple[str, str]:
         """Return the project that a path names, and the path in it; "" for what may be in each of them."""

@@ -16,9 +16,12 @@ from urllib.parse import quote
 from codefathom.config.configuration import find_root
 from codefathom.errors import IndexingError, UnwritableError, UsageError
 from codefathom.project.location import user_state_dir
+from codefathom.source.revisions.revision import revision as find_revision
 from codefathom.stores.folder import Folder
 
 _NAME = re.compile(r"[\w][\w.-]{0,59}")
+_NOT_IN_A_NAME = re.compile(r"[^\w.-]+")
+_MAX_CHARS = 60  # of a name
 _MAX_BYTES = 20_000
 
 
@@ -28,6 +31,12 @@ class NamedProject(NamedTuple):
     name: str
     root: str
     groups: tuple[str, ...] = ()
+    revision: str = ""  # a branch, tag or commit, which is asked instead of the files of the folder
+
+    @property
+    def place(self) -> str:
+        """Its folder and its revision, as a user reads them."""
+        return f"{self.root} at {self.revision}" if self.revision else self.root
 
 
 class ProjectList:
@@ -45,18 +54,22 @@ class ProjectList:
         projects = (self._read(name) for name in names)
         return tuple(sorted(project for project in projects if project is not None))
 
-    def add(self, path: str, name: str = "", groups: Sequence[str] = ()) -> NamedProject:
-        """Name the project that a folder lies in; without a name, like its folder.
+    def add(self, path: str, name: str = "", groups: Sequence[str] = (), revision: str = "") -> NamedProject:
+        """Name the project that a folder lies in, or a revision of it; without a name, like its folder and revision.
 
-        Raises UsageError for a name that is taken or cannot be one, UnwritableError.
+        Raises UsageError for a name that is taken or cannot be one, SourceError for a revision that is not there,
+        UnwritableError.
         """
         if not os.path.isdir(path):
             raise UsageError(f"{path!r} is no folder", hint="name an existing folder")
         root = find_root(path)
-        project = NamedProject(name or os.path.basename(root) or "root", root, tuple(dict.fromkeys(groups)))
-        taken = {item.name: item.root for item in self.listed()}.get(project.name, root)
-        if taken != root:
-            raise UsageError(f"{project.name!r} is the name of {taken} already", hint="give another with --name")
+        if revision:
+            find_revision(root, revision)
+        chosen = name or _name_of(root, revision)
+        project = NamedProject(chosen, root, tuple(dict.fromkeys(groups)), revision)
+        taken = next((item for item in self.listed() if item.name == chosen), project)
+        if (taken.root, taken.revision) != (root, revision):
+            raise UsageError(f"{chosen!r} is the name of {taken.place} already", hint="give another with --name")
         self._write(project)
         return project
 
@@ -91,7 +104,8 @@ class ProjectList:
             of_name = [item for item in listed if item.name == name or name in item.groups]
             if not of_name and os.path.isdir(name):
                 root = find_root(name)
-                of_name = [item for item in listed if item.root == root] or [_unnamed(root, {*chosen})]
+                of_root = [item for item in listed if item.root == root and not item.revision]
+                of_name = of_root or [_unnamed(root, {*chosen})]
             if not of_name:
                 choices = sorted({item.name for item in listed}.union(*(item.groups for item in listed)))
                 raise UsageError(
@@ -112,10 +126,12 @@ class ProjectList:
     def _read(self, file_name: str) -> NamedProject | None:
         try:
             content = json.loads(self._folder.file(file_name).read(_MAX_BYTES))
-            project = NamedProject(content["name"], content["root"], tuple(content["groups"]))
+            values = (content["name"], content["root"], tuple(content["groups"]), content.get("revision", ""))
+            project = NamedProject(*values)
         except (OSError, IndexingError, ValueError, KeyError, TypeError):
             return None
-        is_sound = all(isinstance(text, str) for text in (project.name, project.root, *project.groups))
+        texts = (project.name, project.root, project.revision, *project.groups)
+        is_sound = all(isinstance(text, str) for text in texts)
         return project if is_sound and _file_name(project.name) == file_name else None
 
     def _write(self, project: NamedProject) -> None:
@@ -143,6 +159,12 @@ class ProjectList:
 
 def _file_name(name: str) -> str:
     return quote(name, safe="")
+
+
+def _name_of(root: str, revision: str) -> str:
+    """Return the name of a folder and its revision, without the signs that no name may have."""
+    base = os.path.basename(root) or "root"
+    return f"{base}-at-{_NOT_IN_A_NAME.sub('-', revision)}"[:_MAX_CHARS] if revision else base
 
 
 def _unnamed(root: str, taken: set[str]) -> NamedProject:

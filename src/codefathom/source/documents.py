@@ -13,7 +13,7 @@ from codefathom.source.content import decode, is_binary, machine_made
 from codefathom.source.extraction.extracted_text import extracted_text
 from codefathom.source.extraction.refusal import Refusal
 from codefathom.source.languages import CODE, is_document, language_of, refine
-from codefathom.source.scan import FileTree
+from codefathom.source.scan import ABSENT, AbsentError, FileTree
 from codefathom.source.size_limits import MAX_TEXT_FILE_BYTES, MAX_WHOLE_FILE_BYTES
 from codefathom.types import USUAL_ENCODING, Document, Skipped
 
@@ -46,8 +46,8 @@ def read(
     """
     try:
         data = _bytes_of(root, file.path)
-    except OSError:
-        return Skipped(file.path, "unreadable")
+    except OSError as error:
+        return Skipped(file.path, ABSENT if isinstance(error, AbsentError) else "unreadable")
     if data is None:
         return Skipped(file.path, "not a regular file")
     if is_document(file.path):

@@ -33,6 +33,13 @@ class ScanRules(NamedTuple):
     user_exclude: str = ""  # path of the file with the user's patterns for all repositories; empty: none
 
 
+ABSENT = "its content is not in this partial clone; `git fetch --refetch --no-filter` brings it"
+
+
+class AbsentError(OSError):
+    """A file is listed, but its content is not on this machine."""
+
+
 class FileTree(Protocol):
     """Files that do not lie in a folder, such as those of a revision. They are read as those of a folder are."""
 
@@ -41,7 +48,7 @@ class FileTree(Protocol):
         ...
 
     def open(self, path: str) -> BinaryIO | None:
-        """Open a file; None for what is no regular file. Raises OSError for one that cannot be read."""
+        """Open a file; None for what is no regular file. Raises OSError for one that cannot be read, or AbsentError."""
         ...
 
     def stat(self, path: str) -> FileStat | None:

@@ -1,16 +1,18 @@
-"""One writer for each index, over all processes; the system frees the lock when its holder dies."""
+"""One writer for each index, and any number of users, over all processes; the system frees the locks of the dead."""
 
 from __future__ import annotations
 
 import os
+import random
 import re
 import sys
 import time
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import BinaryIO
 
-from codefathom.errors import LockedError
-from codefathom.stores.folder import Folder, folder_at, kind_of
+from codefathom.errors import IndexingError, LockedError
+from codefathom.stores.folder import File, Folder, folder_at, kind_of
 from codefathom.stores.write_errors import writing_error
 
 if sys.platform == "win32":
@@ -19,9 +21,11 @@ else:
     import fcntl
 
 _FILE = "write.lock"
+_USE_FILE = "use.lock"
 _POLL_S = 0.05
 _TELL_S = 1.0
 _LOCKED_BYTE = 1 << 30  # Windows locks bytes, and nobody else can read those: one far behind the text
+_USERS = 1 << 16  # bytes, of which each user locks one where no lock can be shared
 _ATTEMPTS = 100
 # The text that a holder writes. No other text is shown: the file may have come with a repository.
 _HOLDER = re.compile(r"process \d{1,10}( on [\w.-]{1,64})?( since [\d-]{10} [\d:]{8})?", re.ASCII)
@@ -96,10 +100,55 @@ class WriterLock:
                 os.close(descriptor)
 
     def _is_in_place(self, descriptor: int) -> bool:
-        opened, status = os.fstat(descriptor), self._file.status()
-        if status is None or kind_of(status) != "file" or opened.st_nlink > 1:
-            return False
-        return sys.platform == "win32" or os.path.samestat(opened, status)
+        return _is_in_place(self._file, descriptor)
+
+
+class UseLock:
+    """The right to use an index that may be removed while nobody uses it; see `unused`."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._file = folder.file(_USE_FILE)
+        self._stream: BinaryIO | None = None  # closed with this object at the latest
+
+    def acquire(self) -> bool:
+        """Say that the index is in use from now on; return False where that cannot be written."""
+        for _ in range(_ATTEMPTS):
+            try:
+                self._folder.make()
+                stream = os.fdopen(self._file.descriptor(), "r+b", buffering=0)
+                _share(stream.fileno())
+                if _is_in_place(self._file, stream.fileno()):
+                    stream.truncate(0)
+                    stream.write(b"used\n")  # the time of this says when it was used last
+                    self._stream = stream
+                    return True
+                stream.close()  # the index was removed in this moment
+            except (OSError, IndexingError):
+                return False
+        return False
+
+    def release(self) -> None:
+        """Say that this object does not use it any more."""
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.close()
+
+
+def used_at(folder: Folder) -> float:
+    """Return when an index with a `UseLock` was used last, in seconds since the epoch; 0.0 when it never was."""
+    status = folder.file(_USE_FILE).status()
+    return status.st_mtime if status is not None else 0.0
+
+
+@contextmanager
+def unused(folder: Folder) -> Iterator[bool]:
+    """Yield True if nobody uses an index; then nobody begins to in the block. Raises IndexingError, OSError."""
+    descriptor = folder.file(_USE_FILE).descriptor()
+    try:
+        yield _try(descriptor, _USERS)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -130,11 +179,27 @@ def _host() -> str:
     return f" on {os.uname().nodename}" if hasattr(os, "uname") else ""
 
 
-def _try(descriptor: int) -> bool:
+def _is_in_place(file: File, descriptor: int) -> bool:
+    opened, status = os.fstat(descriptor), file.status()
+    if status is None or kind_of(status) != "file" or opened.st_nlink > 1:
+        return False
+    return sys.platform == "win32" or os.path.samestat(opened, status)
+
+
+def _share(descriptor: int) -> None:
+    """Wait for a lock that others may have at the same time. Raises OSError."""
+    if sys.platform == "win32":
+        os.lseek(descriptor, _LOCKED_BYTE + random.randrange(_USERS), os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+    else:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+
+
+def _try(descriptor: int, n_bytes: int = 1) -> bool:
     try:
         if sys.platform == "win32":
             os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, n_bytes)
         else:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -48,7 +48,7 @@ export interface paths {
         /** List projects */
         get: operations["projects_projects_get"];
         put?: never;
-        /** Add a project: a folder, or a repository that a job clones */
+        /** Add a project: a folder, a revision of its repository, or a clone */
         post: operations["add_projects_post"];
         delete?: never;
         options?: never;
@@ -1222,6 +1222,13 @@ export interface components {
              * @example /srv/shop
              */
             codebase_path: string;
+            /**
+             * Revision
+             * @description a branch, tag or commit of its git repository, instead of the files of the folder
+             * @default
+             * @example
+             */
+            revision: string;
             /**
              * Full
              * @default false
@@ -2459,6 +2466,13 @@ export interface components {
              * @example ~/code/shop
              */
             path: string;
+            /**
+             * Revision
+             * @description branch, tag or commit of its git repository
+             * @default
+             * @example
+             */
+            revision: string;
         };
         /**
          * PathOut
@@ -2490,7 +2504,7 @@ export interface components {
             has_index: boolean;
             /**
              * Project Id
-             * @description id of the project that already has this path
+             * @description id of the project that already is there
              * @default
              * @example
              */
@@ -2662,8 +2676,15 @@ export interface components {
              */
             url: string;
             /**
+             * Revision
+             * @description branch, tag or commit: of a url it is fetched, in place of the default branch; of a path it is read from the object store of git, in place of the files of the folder
+             * @default
+             * @example
+             */
+            revision: string;
+            /**
              * Branch
-             * @description branch or tag of the repository
+             * @description an older name of revision
              * @default
              * @example
              */
@@ -2714,10 +2735,18 @@ export interface components {
             url: string;
             /**
              * Branch
+             * @description revision of a repository that was cloned
              * @default
              * @example
              */
             branch: string;
+            /**
+             * Revision
+             * @description branch, tag or commit; empty: the files of the folder, or the default branch
+             * @default
+             * @example
+             */
+            revision: string;
             /**
              * Added At
              * @example 1790000000

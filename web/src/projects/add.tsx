@@ -13,14 +13,14 @@ const PAUSE_MS = 220;
 
 interface Typed {
   readonly path: string;
-  readonly branch: string;
+  readonly revision: string;
   readonly name: string;
   readonly extensions: string[];
   readonly ignore: string[];
   readonly isIndexed: boolean;
 }
 
-const NOTHING: Typed = { path: "", branch: "", name: "", extensions: [], ignore: [], isIndexed: true };
+const NOTHING: Typed = { path: "", revision: "", name: "", extensions: [], ignore: [], isIndexed: true };
 
 interface AddProps {
   readonly isOpen: boolean;
@@ -33,7 +33,7 @@ function useAdding({ onClose, onAdded }: Omit<AddProps, "isOpen">) {
   const fail = useFailure();
   const [typed, setTyped] = useState(NOTHING);
   const [isAdding, setAdding] = useState(false);
-  const place = usePlaceOf(typed.path);
+  const place = usePlaceOf(typed.path, typed.revision);
   const address = addressIn(typed.path);
   const isFolder = place.value?.ok === true && !place.value.project_id && !place.loading;
   const canAdd = (address !== "" || isFolder) && !isAdding;
@@ -41,8 +41,8 @@ function useAdding({ onClose, onAdded }: Omit<AddProps, "isOpen">) {
     if (!canAdd) return;
     setAdding(true);
     try {
-      const where = address ? { url: address, branch: typed.branch.trim() } : { path: typed.path.trim() };
-      const body = { ...where, name: typed.name.trim(), settings: settingsOf(typed) };
+      const where = address ? { url: address } : { path: typed.path.trim() };
+      const body = { ...where, revision: typed.revision.trim(), name: typed.name.trim(), settings: settingsOf(typed) };
       const project = await post<Schemas["ProjectOut"]>("/projects", body);
       // A repository is indexed in any case: that is what fetches it.
       if (typed.isIndexed && !address) await post<Job>(`/projects/${encodeURIComponent(project.id)}/index`, {});
@@ -98,17 +98,15 @@ export function Add({ isOpen, onClose, onAdded }: AddProps) {
           />
           <Told typed={typed.path} address={address} place={place.value} isLooking={place.loading} />
         </Form.Item>
-        {address && (
-          <Form.Item label={t("projects.add.branch")} htmlFor="add-branch">
-            <Input
-              id="add-branch"
-              className="mono"
-              placeholder={t("projects.add.branch.hint")}
-              value={typed.branch}
-              onChange={(event) => type({ branch: event.target.value })}
-            />
-          </Form.Item>
-        )}
+        <Form.Item label={t("projects.add.revision")} htmlFor="add-revision">
+          <Input
+            id="add-revision"
+            className="mono"
+            placeholder={t(address ? "projects.add.revision.of-url" : "projects.add.revision.of-path")}
+            value={typed.revision}
+            onChange={(event) => type({ revision: event.target.value })}
+          />
+        </Form.Item>
         <Form.Item label={t("projects.add.name")} htmlFor="add-name">
           <Input
             id="add-name"
@@ -162,17 +160,20 @@ interface Looked {
   readonly loading: boolean;
 }
 
-/** What the server says of a path, when nothing has been typed for a moment. */
-function usePlaceOf(path: string): Looked {
+/** What the server says of a path and a revision, when nothing has been typed for a moment. */
+function usePlaceOf(path: string, revision: string): Looked {
   const [settled, setSettled] = useState("");
-  const wanted = addressIn(path) ? "" : path.trim();
+  const folder = addressIn(path) ? "" : path.trim();
+  const wanted = folder && JSON.stringify({ path: folder, revision: revision.trim() });
   useEffect(() => {
     const timer = setTimeout(() => setSettled(wanted), wanted ? PAUSE_MS : 0);
     return () => clearTimeout(timer);
   }, [wanted]);
   const looked = useLoad(
     async (signal) =>
-      settled ? { of: settled, place: await post<Place>("/projects/validate-path", { path: settled }, signal) } : null,
+      settled
+        ? { of: settled, place: await post<Place>("/projects/validate-path", JSON.parse(settled) as object, signal) }
+        : null,
     [settled],
   );
   const isCurrent = looked.value?.of === wanted;

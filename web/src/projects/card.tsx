@@ -44,8 +44,8 @@ export function Card({ project, round, onChange, onDetails }: CardProps) {
         <More project={project} isBusy={isBusy} onFull={() => begin(true)} onChange={onChange} onDetails={onDetails} />
       </div>
       <div className="card-root mono" title={project.root}>
-        {project.url ? <BranchesOutlined aria-hidden /> : <FolderOutlined aria-hidden />}
-        <bdi>{project.url ? [project.url, project.branch].filter(Boolean).join(" ") : project.root}</bdi>
+        {project.url || project.revision ? <BranchesOutlined aria-hidden /> : <FolderOutlined aria-hidden />}
+        <bdi>{[project.url || project.root, project.revision].filter(Boolean).join(" ")}</bdi>
       </div>
       <Contents project={project} />
       {view && isActive(view) && <Running name={project.name} view={view} isLost={isLost} />}

@@ -13,7 +13,7 @@ export function Watched({ project }: { readonly project: Project }) {
   const [isBusy, setIsBusy] = useState(false);
   const path = `/projects/${encodeURIComponent(project.id)}/watch`;
   const watch = useLoad((signal) => get<Schemas["WatchOut"]>(path, undefined, signal), [path, project.generation]);
-  if (!watch.value || project.url) return null;
+  if (!watch.value || project.url || project.revision) return null;
   const { on, by, error } = watch.value;
   const turn = async (isOn: boolean) => {
     setIsBusy(true);

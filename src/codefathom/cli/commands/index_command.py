@@ -21,9 +21,10 @@ _IGNORE_FILE = ".fathomignore"
 
 def run(options: IndexOptions, face: Face) -> int:
     """Index, and print a report. Return 2 if the run paused because too much failed."""
+    revision = face.leave_revision() if options.remove else ""
     with face.open(tells_extent=True) as engine:
         if options.remove:
-            return _remove(engine, face)
+            return _remove(engine, face, revision)
         if options.only:
             return _update(options, engine, face)
         if options.dry_run:
@@ -55,15 +56,17 @@ def _update(options: IndexOptions, engine: Engine, face: Face) -> int:
     return 1 if report.refused else 0
 
 
-def _remove(engine: Engine, face: Face) -> int:
-    """Remove the index. Return 1 if there is none."""
-    n_bytes = engine.remove_index()
+def _remove(engine: Engine, face: Face, revision: str) -> int:
+    """Remove the index, or that of a revision. Return 1 if there is none."""
+    n_bytes = engine.remove_revision(revision) if revision else engine.remove_index()
+    what = f"of the revision {revision!r}" if revision else f"in {show_name(engine.index_dir)}"
     if face.common.json:
-        face.write(to_json({"index_dir": engine.index_dir, "n_bytes_removed": n_bytes}))
+        place = {"revision": revision} if revision else {"index_dir": engine.index_dir}
+        face.write(to_json({**place, "n_bytes_removed": n_bytes}))
     elif n_bytes:
-        face.note(f"removed the index in {show_name(engine.index_dir)} ({size(n_bytes)})")
+        face.note(f"removed the index {what} ({size(n_bytes)})")
     if not n_bytes:
-        face.note(f"there is no index in {show_name(engine.index_dir)}")
+        face.note(f"there is no index {what}")
     return 0 if n_bytes else 1
 
 

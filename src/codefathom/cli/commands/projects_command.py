@@ -13,13 +13,15 @@ from codefathom.text.printable import show_text
 def run(options: ProjectsOptions, face: Face) -> int:
     """Do one action with the list of projects."""
     projects, target = ProjectList(), options.target
+    if face.common.rev and options.action != "add":
+        raise UsageError("--rev is for `fathom projects add`", hint="remove the name, then add it with another --rev")
     if options.action == "list":
         listed = projects.listed()
         face.write(to_json([item._asdict() for item in listed]) if face.common.json else _table(listed))
         return 0
     if options.action == "add":
-        project = projects.add(target or ".", options.name, options.group)
-        said = f"{project.name} is {project.root}"
+        project = projects.add(target or ".", options.name, options.group, face.common.rev)
+        said = f"{project.name} is {project.place}"
     elif not target or (options.action == "rename" and not options.name):
         raise UsageError(
             f"`fathom projects {options.action}` needs the name of a project" + (" and --name" if target else ""),
@@ -39,7 +41,7 @@ def _table(projects: tuple[NamedProject, ...]) -> str:
     if not projects:
         return "no project has a name yet; `fathom projects add DIR` gives it one\n"
     width = max(len(item.name) for item in projects)
-    lines = (f"{item.name:{width}}  {item.root}{_of(item.groups)}" for item in projects)
+    lines = (f"{item.name:{width}}  {item.place}{_of(item.groups)}" for item in projects)
     return show_text("\n".join([*lines, ""]))
 
 

@@ -65,13 +65,13 @@ def _candidates(opened: OpenedProject, sizes: Mapping[str, int]) -> Iterator[_Ca
     for place in islice(registry.places(), _MOST_SIBLINGS):
         if os.path.realpath(place.folder) == ours:
             continue
-        with suppress(OSError, FathomError), _trusted(place, registry) as catalog:
+        with suppress(OSError, FathomError), trusted(place, registry) as catalog:
             if catalog.get_meta("masked") == opened.recipe.secrets:
                 yield _Candidate(place, index_folder(place.folder, place.root), share_of(catalog, sizes))
 
 
 @contextmanager
-def _trusted(place: IndexPlace, registry: Registry) -> Iterator[Catalog]:
+def trusted(place: IndexPlace, registry: Registry) -> Iterator[Catalog]:
     """Open the catalogue of another project to read. Raises IndexingError for one that this user does not know."""
     file = index_folder(place.folder, place.root).file(CATALOGUE)
     with closing(Catalog.open(file, read_only=True)) as catalog:
@@ -86,7 +86,7 @@ def _take(sibling: _Candidate, place: Location, embedder: Embedder, sizes: Mappi
     lock = WriterLock(sibling.folder)
     is_still = lock.acquire()  # else somebody writes it: a copy of its catalogue is whole, its views may not fit
     try:
-        with _trusted(sibling.place, registry) as catalog:
+        with trusted(sibling.place, registry) as catalog:
             if catalog.soundness.damage():
                 raise catalog.soundness.damaged("it was to be copied, and differs from what was written")
             identity = catalog.identity

@@ -132,7 +132,9 @@ def checked_snapshot(opened: OpenedProject, path: str, extent: Extent) -> Iterat
         word = os.urandom(16).hex()
         try:
             comparison = _taken(opened, head, new, extent, word)
-        except (DamagedError, sqlite3.Error) as error:
+        except (IndexingError, sqlite3.Error) as error:
+            if not isinstance(error, DamagedError | sqlite3.Error) and not _is_of_content(error):
+                raise
             raise damaged(path, f"its content is damaged ({error})") from error
         if comparison.problem:
             raise damaged(path, comparison.problem)
@@ -141,6 +143,11 @@ def checked_snapshot(opened: OpenedProject, path: str, extent: Extent) -> Iterat
         yield CheckedSnapshot(_snapshot(head, n_bytes, comparison), word, new)
     finally:
         forget(new)
+
+
+def _is_of_content(error: IndexingError) -> bool:
+    """Return True if rows break the rules of their own tables, such as two with one path."""
+    return isinstance(error.__cause__, sqlite3.IntegrityError)
 
 
 def _check_head(opened: OpenedProject, head: SnapshotHead, path: str, extent: Extent) -> None:

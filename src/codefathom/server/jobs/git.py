@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from codefathom.errors import SourceError, UsageError, without_login
 from codefathom.server.jobs.job_messages import GitOrigin, Step
+from codefathom.source.revisions.revision import checked_name, is_commit
 from codefathom.stores.folder import Folder
 from codefathom.system.children import environment, find_program, neutral_folder
 
@@ -24,7 +25,6 @@ _USER, _HOST = r"\w[\w.+-]*", r"\w(?:[\w-]|\.(?!\.))*|\[[0-9A-Fa-f:.]+\]"
 _SHORT = re.compile(rf"(?:{_USER})@(?:{_HOST}):(?P<path>[^/\s]\S*)", re.ASCII)  # user@host:path, which ssh understands
 _LONG = re.compile(rf"\w+://(?:{_USER}(?::[^/@]*)?@)?(?:{_HOST})(?::\d{{1,5}})?(?:/(?P<path>.*))?", re.ASCII)
 _OF_FILE = re.compile(r"\w+:///(?P<path>.+)", re.ASCII)
-_BRANCH = re.compile(r"\w[\w./+-]*")
 _PROGRESS = re.compile(r"(?:remote: )?([A-Z][a-z]+ [a-z ]+): +\d+% \((\d+)/(\d+)\)")
 # After these words comes text of the other side.
 _OF_THE_OTHER_SIDE = re.compile(r"(fatal: remote error:|fatal: protocol error:|ERROR:|remote:)")
@@ -39,7 +39,11 @@ _HINTS = (
         "check that the address is right, and that the server can reach it",
     ),
     (r"not found|does not exist|not appear to be a git repository", "check the address"),
-    (r"Remote branch|couldn't find remote ref", "check the branch; without one, the default branch is used"),
+    (
+        r"Remote branch|couldn't find remote ref|not our ref|unadvertised object",
+        "check the branch, tag or commit, of which a server may want the whole hash; without one, the default branch "
+        "is used",
+    ),
 )
 
 
@@ -97,13 +101,6 @@ def folder_of(url: str) -> str | None:
     return unquote(place) if place.startswith("/") else "\0"
 
 
-def checked_branch(branch: str) -> str:
-    """Return the name of a branch or tag that git may be given, "" for the usual one. Raises UsageError."""
-    if branch and (not _BRANCH.fullmatch(branch) or ".." in branch):
-        raise UsageError(f"{branch!r} is not the name of a branch or tag", hint="examples are main and v1.2")
-    return branch
-
-
 def name_of(url: str) -> str:
     """Return the name of a repository, taken from its address."""
     return re.split("[/:]", url.rstrip("/"))[-1].removesuffix(".git") or "repository"
@@ -115,14 +112,10 @@ def bring(origin: GitOrigin, tree: str) -> Iterator[Step]:
     The files are those of the repository, byte by byte; nothing that it asks for is run. Raises UsageError for an
     address that is not allowed, SourceError when git fails, or it takes too long or too much.
     """
-    url, branch = checked_url(origin.url, origin.schemes), checked_branch(origin.branch)
+    url, branch = checked_url(origin.url, origin.schemes), checked_name(origin.branch)
     if os.path.isdir(os.path.join(tree, ".git")):
         _write_attributes(Folder(tree).below(".git"))
-        here = ("-C", tree, "--git-dir=.git", "--work-tree=.")  # no other repository around it
-        fetch = ("fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--progress")
-        yield from _git(origin, tree, *here, *fetch, "--", url, branch or "HEAD")
-        yield from _git(origin, tree, *here, "reset", "--hard", "--quiet", "FETCH_HEAD")
-        yield from _git(origin, tree, *here, "clean", "-ffdq")
+        yield from _bring_up_to_date(origin, tree, url)
         return
     folder, name = Folder(os.path.dirname(tree)), os.path.basename(tree)
     new, template = f"{name}.new", f"{name}.template"  # whole, or not there
@@ -130,16 +123,30 @@ def bring(origin: GitOrigin, tree: str) -> Iterator[Step]:
         folder.remove(old)
     folder.below(new).make()
     _write_attributes(folder.below(template))
-    words = ["clone", "--depth=1", "--single-branch", "--no-tags", f"--template={folder.below(template).path}"]
+    of_template = f"--template={folder.below(template).path}"
+    words = ["clone", "--depth=1", "--single-branch", "--no-tags", of_template]
     words += ["--progress", "--no-recurse-submodules", *([f"--branch={branch}"] if branch else [])]
     copy = folder.below(new).path
     try:
-        yield from _git(origin, copy, *words, "--", url, copy)
+        if is_commit(branch):  # which is no name that `clone` takes
+            form = "sha1" if len(branch) == 40 else "sha256"
+            yield from _git(origin, copy, "init", "--quiet", f"--object-format={form}", of_template, "--", copy)
+            yield from _bring_up_to_date(origin, copy, url)
+        else:
+            yield from _git(origin, copy, *words, "--", url, copy)
         folder.rename(new, name)
     finally:
         with suppress(OSError):
             folder.remove(new)
             folder.remove(template)
+
+
+def _bring_up_to_date(origin: GitOrigin, tree: str, url: str) -> Iterator[Step]:
+    here = ("-C", tree, "--git-dir=.git", "--work-tree=.")  # no other repository around it
+    fetch = ("fetch", "--depth=1", "--no-tags", "--no-recurse-submodules", "--progress")
+    yield from _git(origin, tree, *here, *fetch, "--", url, origin.branch or "HEAD")
+    yield from _git(origin, tree, *here, "reset", "--hard", "--quiet", "FETCH_HEAD")
+    yield from _git(origin, tree, *here, "clean", "-ffdq")
 
 
 def _write_attributes(git_folder: Folder) -> None:

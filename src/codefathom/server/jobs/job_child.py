@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from threading import Thread
 
@@ -62,7 +63,9 @@ def _open(order: Order) -> Engine:
     place = locate(order.root, is_root=True)
     variables = place.variables
     settings = served_settings(place.root, order.settings, variables, user_file(variables), order.model_hosts)
-    return Engine(locate(place.root, settings, is_root=True))
+    engine = Engine.open(place.root, settings=settings, revision=order.revision, is_root=True)
+    # A search of the server makes no index, so that this one must not go by itself.
+    return Engine(replace(engine.place, is_kept=True)) if order.revision else engine
 
 
 def _indexed(engine: Engine, order: Order, sleep: Callable[[float], None]) -> Iterator[Message]:

@@ -35,6 +35,7 @@ class Order:
     model_hosts: Sequence[str] = ()  # where these settings may lead; see `served_settings.py`
     retry: bool = True  # ask a model again about unchanged files on which it failed
     paths: Sequence[str] = ()  # only these files and folders, in one transaction
+    revision: str = ""  # of the repository, read from its object store; "" for the files of the folder
 
 
 def order_of(line: bytes) -> Order:

@@ -34,7 +34,7 @@ MOST_CHANNELS = 50  # of jobs that have ended
 class _Run:
     """A job that has a thread."""
 
-    root: str
+    project_id: str
     process: RunningJob | None = None  # not started yet
     is_unwanted: bool = False
     end: Report | Trouble | None = None
@@ -106,7 +106,7 @@ class Jobs:
         a model again about unchanged files on which it failed.
         """
         with self._lock:
-            if job := self.active(root, full=full):
+            if job := self.active(project_id, full=full):
                 if retry and job.state == "queued":
                     job = self._live[job.id] = replace(job, retry=True)
                 return job
@@ -119,10 +119,11 @@ class Jobs:
             self._start_next()
             return self._live.get(job.id, job)
 
-    def active(self, root: str, *, full: bool = False) -> IndexJob | None:
-        """Return the job that runs or waits for this folder and does all of what is asked, None when there is none."""
+    def active(self, project_id: str, *, full: bool = False) -> IndexJob | None:
+        """Return the job that runs or waits for a project and does all of what is asked, None when there is none."""
         with self._lock:
-            return next((job for job in self._live.values() if job.root == root and job.full >= full), None)
+            jobs = (job for job in self._live.values() if job.project_id == project_id)
+            return next((job for job in jobs if job.full >= full), None)
 
     def get(self, job_id: str) -> IndexJob | None:
         """Return a job, None for an unknown one."""
@@ -175,10 +176,10 @@ class Jobs:
             self._changed.wait_for(lambda: job_id not in self._live or self._is_closing, timeout_s)
             return self.get(job_id)
 
-    def wait_for_end(self, root: str, timeout_s: float = 10.0) -> None:
-        """Wait until no process of a job works in this folder any more, also of one that was cancelled."""
+    def wait_for_end(self, project_id: str, timeout_s: float = 10.0) -> None:
+        """Wait until no process of a job works for this project any more, also of one that was cancelled."""
         with self._changed:
-            self._changed.wait_for(lambda: all(run.root != root for run in self._runs.values()), timeout_s)
+            self._changed.wait_for(lambda: not self._is_at_work(project_id), timeout_s)
 
     def hang_up(self) -> None:
         """End the streams of all listeners, without "done": they come back and find the next server."""
@@ -217,8 +218,11 @@ class Jobs:
         for job in tuple(self._live.values()):
             if self._is_closing or len(self._runs) >= self._n_at_once:
                 return
-            if job.state == "queued" and all(run.root != job.root for run in self._runs.values()):
+            if job.state == "queued" and not self._is_at_work(job.project_id):
                 self._begin(job)
+
+    def _is_at_work(self, project_id: str) -> bool:
+        return any(run.project_id == project_id for run in self._runs.values())
 
     def _begin(self, job: IndexJob) -> None:
         step = Step("starting")
@@ -226,7 +230,7 @@ class Jobs:
         self._live[job.id] = job
         self._table.update(job)
         self._publish(job.id, of_step(Step(), step))
-        run = self._runs[job.id] = _Run(job.root)
+        run = self._runs[job.id] = _Run(job.project_id)
         thread = self._threads[job.id] = Thread(target=self._carry_out, args=(job, run), name="job", daemon=True)
         thread.start()
 

@@ -22,7 +22,10 @@ class OpenedEngines:
     """The engines that were used last. Safe to use from several threads."""
 
     def __init__(self, most: Callable[[], int], open_engine: Callable[[str], Engine]) -> None:
-        """Keep as many as `most` says at the time; more, while more are used at once."""
+        """Keep as many as `most` says at the time; more, while more are used at once.
+
+        `open_engine` opens a project by its id.
+        """
         self._most = most
         self._open_engine = open_engine
         self._lock = Lock()
@@ -32,9 +35,9 @@ class OpenedEngines:
         return len(self._entries)
 
     @contextmanager
-    def lease(self, project_id: str, root: str) -> Iterator[Engine]:
+    def lease(self, project_id: str) -> Iterator[Engine]:
         """Give the engine of a project; it is not closed before the end of the block."""
-        entry = self._take(project_id, root)
+        entry = self._take(project_id)
         try:
             yield entry.engine
         finally:
@@ -56,12 +59,12 @@ class OpenedEngines:
 
     close = drop_all
 
-    def _take(self, project_id: str, root: str) -> _Entry:
+    def _take(self, project_id: str) -> _Entry:
         with self._lock:
             entry = self._entries.get(project_id)
             if entry is None:
                 # Cheap: an engine opens its files at the first question.
-                entry = self._entries[project_id] = _Entry(self._open_engine(root))
+                entry = self._entries[project_id] = _Entry(self._open_engine(project_id))
             entry.n_users += 1
             self._entries.move_to_end(project_id)
             idle = self._too_many()

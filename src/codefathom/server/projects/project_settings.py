@@ -63,10 +63,10 @@ def shown(settings: Mapping[str, object]) -> dict[str, object]:
     return {key: declared[key].shown(value) if key in declared else value for key, value in settings.items()}
 
 
-def checks(root: str, settings: Settings) -> tuple[Check, ...]:
+def checks(root: str, settings: Settings, revision: str = "") -> tuple[Check, ...]:
     """Return a check for each model of a project under these settings, which are not stored."""
     try:
-        with ServedEngine.open(root, settings=in_haste(settings), is_root=True) as engine:
+        with ServedEngine.open(root, settings=in_haste(settings), revision=revision, is_root=True) as engine:
             return (check_embedding(engine.opened), *check_models(engine.opened))
     except FathomError as error:  # such as a kind of store that there is not
         return (Check("settings", False, str(error), error.hint),)

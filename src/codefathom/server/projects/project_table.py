@@ -11,12 +11,12 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from codefathom.config.configuration import PROJECT_FILE, find_root
+from codefathom.config.configuration import PROJECT_FILE, find_root, is_bare_repository
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, SettingsError
 from codefathom.project.browsing import IndexSummary, index_summary
-from codefathom.project.location import Location, locate, word_of
+from codefathom.project.location import Location, word_of
 from codefathom.project.removal import remove_index
 from codefathom.project.usable import faults
 from codefathom.server.http.auth import ANYONE, Caller
@@ -28,7 +28,7 @@ from codefathom.server.http.problem_json import (
     NotIndexedError,
     RequestError,
 )
-from codefathom.server.jobs.git import checked_branch, checked_url, folder_of, name_of
+from codefathom.server.jobs.git import checked_url, folder_of, name_of
 from codefathom.server.jobs.job_messages import GitOrigin, Order
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.live import stamp_of
@@ -40,6 +40,7 @@ from codefathom.server.server_config import ServerConfig
 from codefathom.server.server_database import ServerDatabase
 from codefathom.several.path_scopes import PathResolver
 from codefathom.several.routes import RoutedFolder
+from codefathom.source.revisions.revision import checked_name, store_of
 from codefathom.stores.folder import Folder
 from codefathom.types import Check
 
@@ -47,9 +48,11 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS projects (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,
-    root TEXT NOT NULL UNIQUE,
+    root TEXT NOT NULL,
     added_at REAL NOT NULL,
-    settings TEXT NOT NULL
+    settings TEXT NOT NULL,
+    revision TEXT NOT NULL DEFAULT '',
+    UNIQUE (root, revision)
 );
 CREATE TABLE IF NOT EXISTS clones (
     project_id TEXT PRIMARY KEY,
@@ -58,7 +61,7 @@ CREATE TABLE IF NOT EXISTS clones (
 );
 """
 _LISTED = """
-SELECT id, name, root, added_at, settings, coalesce(url, ''), coalesce(branch, '')
+SELECT id, name, root, added_at, settings, revision, coalesce(url, ''), coalesce(branch, '')
 FROM projects LEFT JOIN clones ON project_id = id ORDER BY added_at, projects.rowid
 """
 
@@ -72,8 +75,9 @@ class ServedProject:
     root: str
     added_at: float  # seconds since the epoch
     settings: Mapping[str, object] = field(default_factory=dict)  # over those of the files and the environment
+    revision: str = ""  # read from the object store of git; "" for the files of the folder
     url: str = ""  # of the repository that it is a copy of
-    branch: str = ""
+    branch: str = ""  # or tag or commit, of which the files are in the folder
 
     @property
     def overrides(self) -> Mapping[str, object]:
@@ -96,6 +100,7 @@ class ProjectPlace(NamedTuple):
     name: str
     has_index: bool
     project_id: str  # of the project that is there already, else ""
+    revision: str
 
 
 class Summary(NamedTuple):
@@ -119,6 +124,7 @@ class Projects:
         self._config = config
         self._clock = clock
         self._database = ServerDatabase(os.path.join(config().data_dir, "projects.db"), _TABLES)
+        _bring_to_present_form(self._database)
         self._clones = Folder(config().data_dir).below("clones")
         self._stamps: dict[str, tuple[int, int]] = {}  # of the settings file of each project
         self.opened = OpenedEngines(lambda: config().opened_projects, self._open)
@@ -145,10 +151,12 @@ class Projects:
                 hint=f"POST /projects/{project_id}/index clones it, GET /jobs shows errors",
             )
         self._look_at_settings(project)
-        return self.opened.lease(project.id, project.root)
+        return self.opened.lease(project.id)
 
-    def place(self, path: str) -> ProjectPlace:
-        """Return the project that a path would become. Raises RequestError when it cannot be one.
+    def place(self, path: str, revision: str = "") -> ProjectPlace:
+        """Return the project that a path, or a revision of its repository, would become.
+
+        Raises RequestError when it cannot be one, UsageError and SourceError for what is no revision of it.
 
         Outside the allowed roots nothing is looked at: the answer is the same whether there is such a place or not.
         """
@@ -161,10 +169,12 @@ class Projects:
         root = routed.root if routed else find_root(full)
         if not self._is_allowed(root):
             raise _outside(f"the project around {path!r}")
-        taken = next((project.id for project in self.listed() if project.root == root), "")
+        revision = checked_name(revision) or ("HEAD" if is_bare_repository(root) else "")
+        here = self._engine(root, revision, self._settings(root, {})).place
+        taken = next((item.id for item in self.listed() if (item.root, item.revision) == (root, revision)), "")
         name = routed.project if routed else os.path.basename(root) or root
-        summary = _summary(locate(root, self._settings(root, {}), is_root=True))
-        return ProjectPlace(root, name, summary.held is not None, taken)
+        name = f"{name} at {revision}" if revision else name
+        return ProjectPlace(root, name, _summary(here).held is not None, taken, revision)
 
     def _allowed(self, path: str, said: str) -> str:
         """Return the resolved path of a place inside the allowed roots. Raises ForbiddenError, which repeats `said`."""
@@ -186,10 +196,9 @@ class Projects:
             settings = self._settings(project.root, project.overrides)
             if unusable := faults(settings, self._config().variables, keys=False):
                 raise unusable[0]
-            place = locate(project.root, settings, is_root=True)
+            return _summary(self._engine(project.root, project.revision, settings).place)
         except FathomError as error:
             return Summary("", None, str(error))
-        return _summary(place)
 
     def settings_outside(self) -> Settings:
         """Return the settings for files of no project. Raises SettingsError."""
@@ -199,26 +208,32 @@ class Projects:
         """Return the settings in force for a project. Raises SettingsError."""
         return self._settings(project.root, project.overrides)
 
-    def add(self, path: str, name: str = "", settings: Mapping[str, object] | None = None) -> ServedProject:
-        """Add the project that a path lies in. Raises RequestError, and ConflictError when it is there already."""
-        place = self.place(path)
+    def add(
+        self, path: str, name: str = "", settings: Mapping[str, object] | None = None, revision: str = ""
+    ) -> ServedProject:
+        """Add the project that a path lies in, or a revision of it.
+
+        Raises RequestError, ConflictError when it is there already, and as `place` for a revision.
+        """
+        place = self.place(path, revision)
         if place.project_id:
-            raise ConflictError(
-                f"{place.root!r} is already the project {place.project_id!r}", hint=f"use {place.project_id!r}"
-            )
+            what = f"the revision {place.revision!r} of {place.root!r}" if place.revision else repr(place.root)
+            raise ConflictError(f"{what} is already the project {place.project_id!r}", hint=f"use {place.project_id!r}")
         checked = self._checked(place.root, settings or {})
         with self._database.transaction():
             chosen = self._free_id(name or place.name)
-            project = ServedProject(chosen, name or place.name, place.root, self._clock(), checked)
-            self._database.write("INSERT OR IGNORE INTO projects VALUES (?, ?, ?, ?, ?)", _row(project))
-        return next(project for project in self.listed() if project.root == place.root)
+            project = ServedProject(
+                chosen, name or place.name, place.root, self._clock(), checked, revision=place.revision
+            )
+            self._database.write("INSERT OR IGNORE INTO projects VALUES (?, ?, ?, ?, ?, ?)", _row(project))
+        return next(item for item in self.listed() if (item.root, item.revision) == (place.root, place.revision))
 
     def add_clone(
         self, url: str, branch: str = "", name: str = "", settings: Mapping[str, object] | None = None
     ) -> ServedProject:
         """Add a repository by its address; a job brings it here. Raises UsageError, RequestError and ConflictError."""
         checked_url(url, self._config().git_schemes)
-        checked_branch(branch)
+        checked_name(branch)
         checked = self._checked(self._config().data_dir, settings or {})
         if (folder := folder_of(url)) is not None:
             self._allowed(folder, url)
@@ -229,29 +244,29 @@ class Projects:
             chosen = self._free_id(shown)
             root = os.path.join(self._clones.path, chosen, "tree")
             self._database.write(
-                "INSERT INTO projects VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO projects VALUES (?, ?, ?, ?, ?, ?)",
                 _row(ServedProject(chosen, shown, root, self._clock(), checked)),
             )
             self._database.write("INSERT INTO clones VALUES (?, ?, ?)", (chosen, url, branch))
         return self.get(chosen)
 
     def order(self, job: IndexJob) -> Order:
-        """Return the order for the process of a job, with the present settings and limits."""
-        project = next((project for project in self.listed() if project.id == job.project_id), None)
-        if project is None or not project.url:
+        """Return the order for the process of a job, with the present settings and limits. Raises NotFoundError."""
+        project = self.get(job.project_id)
+        if not project.url:
             hosts = self._config().model_hosts
             settings = {**self._index_by_rule(job.root), **job.settings}
-            return Order(job.root, job.full, settings, model_hosts=hosts, retry=job.retry)
+            return Order(job.root, job.full, settings, model_hosts=hosts, retry=job.retry, revision=project.revision)
         config = self._config()
         origin = GitOrigin(
             project.url, project.branch, config.git_schemes, config.clone_max_bytes, config.clone_timeout_s
         )
         return Order(job.root, job.full, project.overrides, origin, config.model_hosts)
 
-    def find_or_add(self, path: str) -> ServedProject:
-        """Return the project that a path lies in, which is added where it is not there yet. Raises RequestError."""
-        place = self.place(path)
-        return self.get(place.project_id) if place.project_id else self.add(path)
+    def find_or_add(self, path: str, revision: str = "") -> ServedProject:
+        """Return the project that a path lies in, which is added where it is not there yet. Raises as `place`."""
+        place = self.place(path, revision)
+        return self.get(place.project_id) if place.project_id else self.add(path, revision=revision)
 
     def change(self, project_id: str, name: str | None, settings: Mapping[str, object] | None) -> ServedProject:
         """Change name or settings, where given. Raises NotFoundError and RequestError."""
@@ -272,11 +287,17 @@ class Projects:
         """
         project = self.get(project_id)
         overrides = {**project.overrides, **self._checked(project.root, {**project.settings, **settings})}
-        return checks(project.root, self._settings(project.root, overrides))
+        return checks(project.root, self._settings(project.root, overrides), project.revision)
 
     def remove(self, project_id: str) -> None:
-        """Forget a project; its files and its index stay, but for a copy of a repository. Raises NotFoundError."""
+        """Forget a project; files and index stay, but for those that the server has made of a repository.
+
+        Raises NotFoundError.
+        """
         project = self.get(project_id)
+        if project.revision:
+            with suppress(FathomError):  # such as a repository that is gone
+                self.remove_index(project)
         with self._database.transaction():
             self._database.write("DELETE FROM projects WHERE id = ?", (project_id,))
             self._database.write("DELETE FROM clones WHERE project_id = ?", (project_id,))
@@ -289,8 +310,7 @@ class Projects:
         self.opened.drop(project.id)
         if not project.is_here:
             return 0
-        settings = self._settings(project.root, project.overrides)
-        return remove_index(locate(project.root, settings, is_root=True), wait_s=0)
+        return remove_index(self._open(project.id).place, wait_s=0)
 
     def sweep(self) -> None:
         """Remove copies of repositories that are no projects any more."""
@@ -315,9 +335,18 @@ class Projects:
             return
         self.opened.drop(project.id)
 
-    def _open(self, root: str) -> Engine:
-        overrides = next((project.overrides for project in self.listed() if project.root == root), {})
-        return ServedEngine.open(root, settings=self._settings(root, overrides), is_root=True)
+    def _open(self, project_id: str) -> Engine:
+        project = self.get(project_id)
+        return self._engine(project.root, project.revision, self.settings_of(project))
+
+    def _engine(self, root: str, revision: str, settings: Settings) -> Engine:
+        """Return an engine that has read nothing yet.
+
+        Raises SourceError where folder or revision are gone, ForbiddenError for a repository outside the allowed roots.
+        """
+        if revision and not self._is_allowed(store_of(root)):
+            raise _outside(f"the repository of {root!r}")
+        return ServedEngine.open(root, settings=settings, revision=revision, is_root=True)
 
     def _free_id(self, name: str) -> str:
         taken = {project.id for project in self.listed()}
@@ -358,6 +387,16 @@ class Projects:
                 raise error
 
 
+def _bring_to_present_form(database: ServerDatabase) -> None:
+    """Make the table of projects anew where an older version has made it: a folder could be one project only."""
+    with database.transaction():
+        if "revision" not in {row[1] for row in database.read("PRAGMA table_info(projects)")}:
+            database.write("ALTER TABLE projects RENAME TO older_projects")
+            database.write(_TABLES.partition(";")[0])
+            database.write("INSERT INTO projects SELECT *, '' FROM older_projects ORDER BY rowid")
+            database.write("DROP TABLE older_projects")
+
+
 def _summary(place: Location) -> Summary:
     try:
         return Summary(place.index_dir, index_summary(place.index_folder, word_of(place)))
@@ -389,9 +428,10 @@ _RESERVED = {"indexed", "validate-path"}  # routes below /projects
 
 
 def _project(row: tuple[Any, ...]) -> ServedProject:
-    project_id, name, root, added_at, settings, url, branch = row
-    return ServedProject(project_id, name, root, added_at, json.loads(settings), url, branch)
+    project_id, name, root, added_at, settings, revision, url, branch = row
+    return ServedProject(project_id, name, root, added_at, json.loads(settings), revision, url, branch)
 
 
 def _row(project: ServedProject) -> tuple[object, ...]:
-    return (project.id, project.name, project.root, project.added_at, json.dumps(dict(project.settings)))
+    settings = json.dumps(dict(project.settings))
+    return (project.id, project.name, project.root, project.added_at, settings, project.revision)

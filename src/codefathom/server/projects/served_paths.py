@@ -43,7 +43,9 @@ def served_places(projects: Projects, config: ServerConfig, caller: Caller, path
         if path.count("/") > _MOST_PARTS:  # each step of it is resolved
             raise UsageError(f"{path[:80]!r}… has more than {_MOST_PARTS} parts", hint="name a folder above it")
     served = [
-        RoutedFolder(item.id, os.path.realpath(item.root).replace(os.sep, "/"), "") for item in projects.listed(caller)
+        RoutedFolder(item.id, os.path.realpath(item.root).replace(os.sep, "/"), "")
+        for item in projects.listed(caller)
+        if not item.revision  # whose files do not lie there
     ]
     roots = tuple(item.root for item in served)
     resolver = PathResolver(

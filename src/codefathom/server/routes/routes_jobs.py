@@ -81,7 +81,7 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
         body: IndexIn | None = None,
     ) -> Response:
         project, full = state.projects.get(project_id, caller), body is not None and body.full
-        is_new = state.jobs.active(project.root, full=full) is None
+        is_new = state.jobs.active(project.id, full=full) is None
         job = state.jobs.submit(project.id, project.root, full=full, settings=project.settings)
         return _shown(job, state, reading, is_new=is_new)
 
@@ -104,7 +104,7 @@ def _add_project_routes(routes: APIRouter, state: ServerState) -> None:
         job = state.jobs.latest(project.id)
         if job is not None and job.is_active:
             state.jobs.cancel(job.id)
-        state.jobs.wait_for_end(project.root)
+        state.jobs.wait_for_end(project.id)
         n_bytes = state.projects.remove_index(project)
         state.cache.clear()
         if not n_bytes:
@@ -141,7 +141,7 @@ def _add_job_routes(routes: APIRouter, state: ServerState) -> None:
 def _add_waiting_route(routes: APIRouter, state: ServerState) -> None:
     @routes.post("/index", summary="Add a folder as a project, index it, and respond when the index is complete")
     async def index(body: CodebaseIn, _: ManagerHere) -> CodebaseOut:
-        project = await run_in_threadpool(state.projects.find_or_add, body.codebase_path)
+        project = await run_in_threadpool(state.projects.find_or_add, body.codebase_path, body.revision)
         job = await run_in_threadpool(
             state.jobs.submit, project.id, project.root, full=body.full, settings=project.settings
         )

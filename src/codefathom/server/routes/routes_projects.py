@@ -45,18 +45,25 @@ def _add_lists(routes: APIRouter, state: ServerState) -> None:
     @routes.post("/projects/validate-path", summary="Check a path: the project that it would become")
     def validate_path(body: PathIn, _: ManagerHere) -> PathOut:
         try:
-            place = state.projects.place(body.path)
+            place = state.projects.place(body.path, body.revision)
         except FathomError as error:
             return PathOut(ok=False, problem=str(error), hint=error.hint)
         return PathOut(ok=True, **place._asdict())
 
-    @routes.post("/projects", status_code=201, summary="Add a project: a folder, or a repository that a job clones")
+    @routes.post(
+        "/projects",
+        status_code=201,
+        summary="Add a project: a folder, a revision of its repository, or a clone",
+    )
     def add(body: ProjectIn, _: ManagerHere) -> ProjectOut:
         if bool(body.path) == bool(body.url):
             raise UsageError("a project needs either a path or a url", hint="give exactly one of the two")
+        if body.revision and body.branch not in {"", body.revision}:
+            raise UsageError("revision and branch name the same thing", hint="give exactly one of the two")
+        revision = body.revision or body.branch
         if body.path:
-            return project_out(state, state.projects.add(body.path, body.name, body.settings))
-        project = state.projects.add_clone(body.url, body.branch, body.name, body.settings)
+            return project_out(state, state.projects.add(body.path, body.name, body.settings, revision))
+        project = state.projects.add_clone(body.url, revision, body.name, body.settings)
         state.jobs.submit(project.id, project.root, settings=project.settings)
         return project_out(state, project)
 
@@ -77,10 +84,10 @@ def _add_single(routes: APIRouter, state: ServerState) -> None:
 
     @routes.delete("/projects/{project_id}", status_code=204, summary="Remove a project; its files and its index stay")
     def remove(project_id: ProjectId, _: ManagerHere) -> None:
-        project = state.projects.get(project_id)
+        state.projects.get(project_id)  # raises for an unknown one
         state.watches.forget(project_id)
         state.jobs.forget(project_id)
-        state.jobs.wait_for_end(project.root)
+        state.jobs.wait_for_end(project_id)
         state.projects.remove(project_id)
         state.cache.clear()
 
@@ -107,6 +114,7 @@ def project_out(state: ServerState, project: ServedProject) -> ProjectOut:
             "root": project.root,
             "url": project.url,
             "branch": project.branch,
+            "revision": project.revision or project.branch,
             "added_at": project.added_at,
             "settings": shown(project.settings),
             "status": status,

@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 from fastapi import APIRouter, Path, Query
 
 from codefathom.engine import Engine
+from codefathom.errors import UsageError
 from codefathom.server.http.problem_json import ClosedError
 from codefathom.server.schemas.project_schemas import StoreActionIn, StoreReportOut, StoreStateOut
 from codefathom.server.state import ManagerHere, ServerState
@@ -48,6 +49,11 @@ def _add_actions(routes: APIRouter, state: ServerState) -> None:
 
     @routes.post("/projects/{project_id}/store/move", summary="Copy the vectors to a store, and use that from then on")
     def move(project_id: ProjectId, body: StoreActionIn, caller: ManagerHere) -> StoreReportOut:
+        if revision := state.projects.get(project_id, caller).revision:
+            raise UsageError(
+                f"the vectors of the revision {revision!r} cannot be moved to another store",
+                hint="a store of other makers knows a project by its folder: add the folder without a revision",
+            )
         with state.projects.lease(project_id, caller) as engine:
             return StoreReportOut.model_validate(engine.stores.move(_named(body.target)))
 

@@ -31,6 +31,7 @@ from codefathom.several.kept_project import KeptProject
 from codefathom.several.named_files import files_by_project
 from codefathom.several.path_search import OF_NONE, free_name
 from codefathom.several.side_by_side import outcomes
+from codefathom.source.revisions.revision import Revision
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
 from codefathom.types import Context, Level, Mode, PathReport, SearchResult, Skipped, Where
@@ -158,7 +159,7 @@ def search(state: ServerState, caller: Caller, project_id: str, request: SearchK
     """Return the result of a search in a project, from the cache if the index has not changed since."""
     where = request.limits.where()
     refused: tuple[str, ...] = ()
-    if request.files:
+    if request.files and not state.projects.get(project_id, caller).revision:  # the look at a branch comes below
         report = take_in(state, caller, project_id, request.files, until)
         refused = tuple(f"{item.path}: {item.reason}" for item in report.refused)
     with indexed(state, project_id, caller) as engine:
@@ -189,12 +190,17 @@ def take_in(state: ServerState, caller: Caller, project_id: str, paths: Sequence
     Raises NotFoundError, NotIndexedError, UsageError for a path that leads out of the project, LockedError and
     SlowUpdateError.
     """
+    project = state.projects.get(project_id, caller)
+    if project.revision:
+        raise UsageError(
+            f"{project_id!r} is the revision {project.revision!r}, whose files do not change",
+            hint="a branch that has moved is taken in with the next search or job",
+        )
     with indexed(state, project_id, caller) as engine:
         engine.kept_to(paths)
     limit_s = until - monotonic()
     if limit_s <= 0:
         raise SlowUpdateError(state.config.search_timeout_s)
-    project = state.projects.get(project_id, caller)
     job = IndexJob("", project.id, project.root, full=False, state="queued", created_at=0.0, settings=project.settings)
     return state.updates.take_in(job, paths, limit_s)
 
@@ -211,6 +217,7 @@ def _search_task(
         options=_options(request, where),
         limit_s=_left_s(state, until),
         most_opened=state.config.opened_projects,
+        revision=engine.place.revision if isinstance(engine.place.revision, Revision) else None,
     )
 
 

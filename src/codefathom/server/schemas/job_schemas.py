@@ -121,6 +121,12 @@ class CodebaseIn(In):
     """A folder to index."""
 
     codebase_path: str = Field(examples=["/srv/shop"], description="A folder inside one of server.allowed_roots")
+    revision: str = Field(
+        default="",
+        max_length=1_000,
+        examples=[""],
+        description="a branch, tag or commit of its git repository, instead of the files of the folder",
+    )
     full: bool = Field(default=False, examples=[False])
 
 

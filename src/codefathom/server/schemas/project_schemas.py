@@ -28,7 +28,14 @@ class ProjectIn(In):
         examples=[""],
         description="instead of a path, the address of a git repository, without a login; see server.git_schemes",
     )
-    branch: str = Field(default="", max_length=200, examples=[""], description="branch or tag of the repository")
+    revision: str = Field(
+        default="",
+        max_length=1_000,
+        examples=[""],
+        description="branch, tag or commit: of a url it is fetched, in place of the default branch; of a path it is "
+        "read from the object store of git, in place of the files of the folder",
+    )
+    branch: str = Field(default="", max_length=1_000, examples=[""], description="an older name of revision")
     name: str = Field(default="", max_length=200, examples=["Shop"])
     settings: dict[str, SettingValue] = Field(default={}, max_length=200, examples=[{"search.limit": 20}])
 
@@ -63,7 +70,12 @@ class ProjectOut(Out):
     name: Sound = Field(examples=["Shop"])
     root: Sound = Field(examples=["/srv/code/shop"])
     url: str = Field(default="", examples=[""], description="address of the repository that was cloned")
-    branch: str = Field(default="", examples=[""])
+    branch: str = Field(default="", examples=[""], description="revision of a repository that was cloned")
+    revision: str = Field(
+        default="",
+        examples=[""],
+        description="branch, tag or commit; empty: the files of the folder, or the default branch",
+    )
     added_at: float = Field(examples=[1_790_000_000.0])
     settings: dict[str, Any] = Field(examples=[{}])
     status: Literal["not_indexed", "queued", "indexing", "incomplete", "indexed", "damaged", "failed"] = Field(
@@ -93,6 +105,9 @@ class PathIn(In):
     """A path to look at."""
 
     path: str = Field(max_length=4_096, examples=["~/code/shop"])
+    revision: str = Field(
+        default="", max_length=1_000, examples=[""], description="branch, tag or commit of its git repository"
+    )
 
 
 class PathOut(Out):
@@ -102,7 +117,7 @@ class PathOut(Out):
     root: Sound = Field(default="", examples=["/srv/code/shop"])
     name: Sound = Field(default="", examples=["shop"])
     has_index: bool = Field(default=False, examples=[False])
-    project_id: str = Field(default="", examples=[""], description="id of the project that already has this path")
+    project_id: str = Field(default="", examples=[""], description="id of the project that already is there")
     problem: Sound = Field(default="", examples=[""])
     hint: Sound = Field(default="", examples=[""])
 

@@ -20,7 +20,9 @@ from codefathom.config.settings import Settings
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
 from codefathom.project.location import locate
+from codefathom.project.stores.revised_place import with_revision
 from codefathom.server.searches.loose_search import LooseResult, LooseTask, search_loose
+from codefathom.source.revisions.revision import Revision
 from codefathom.telemetry import Past, recording
 from codefathom.types import SearchResult
 
@@ -37,6 +39,7 @@ class SearchTask:
     limit_s: float = 0.0  # after which the process is to end
     most_opened: int = 8
     is_traced: bool = False  # the stages are told too
+    revision: Revision | None = None  # whose files these are; None: those of the folder
 
 
 class SearchOutcome(NamedTuple):
@@ -50,17 +53,19 @@ class RecentEngines:
     """The engines that were used last."""
 
     def __init__(self) -> None:
-        self._engines: OrderedDict[str, tuple[int, Engine]] = OrderedDict()
+        self._engines: OrderedDict[tuple[str, Revision | None], tuple[int, Engine]] = OrderedDict()
 
     def engine(self, task: SearchTask) -> Engine:
         """Return the engine of a project; it never writes, which the server does."""
-        version, engine = self._engines.pop(task.root, (-1, None))
+        key = (task.root, task.revision)
+        version, engine = self._engines.pop(key, (-1, None))
         if engine is None or version != task.version:
             if engine is not None:
                 engine.close()
             settings = task.settings._replace(search=task.settings.search._replace(refresh="never"))
-            engine = Engine(locate(task.root, settings, is_root=True))
-        self._engines[task.root] = (task.version, engine)
+            place = locate(task.root, settings, is_root=True)
+            engine = Engine(place if task.revision is None else with_revision(place, task.revision))
+        self._engines[key] = (task.version, engine)
         while len(self._engines) > task.most_opened:
             _, (_, oldest) = self._engines.popitem(last=False)
             oldest.close()

@@ -101,7 +101,7 @@ class ProjectWatch:
 
     def _index(self) -> None:
         """Have a job take in the changes, and wait for its end. A job that runs already may have looked too early."""
-        while (running := self._jobs.active(self._project.root)) and running.state == "running":
+        while (running := self._jobs.active(self._project.id)) and running.state == "running":
             if self._ended(running) is None:
                 return
         project = self._project

@@ -121,6 +121,11 @@ class Watches:
         self._watches[project.id] = ProjectWatch(project, files, self._jobs)
 
     def _refuse(self, project: ServedProject) -> None:
+        if project.revision:
+            raise ConflictError(
+                f"{project.id!r} is the revision {project.revision!r}, whose files do not change",
+                hint="a branch that has moved is taken in with the next search or job",
+            )
         if project.url:
             raise ConflictError(
                 f"{project.id!r} is the server's own copy of a repository, which changes by its jobs only",

@@ -1,4 +1,8 @@
-"""The files of one commit: listed with `git ls-tree`, read with `git cat-file --batch`. Nothing is checked out."""
+"""The files of one commit: listed with `git ls-tree`, read with `git cat-file --batch`. Nothing is checked out.
+
+A partial clone lacks objects. git would fetch each when it is asked for it, and older versions have no switch for that;
+so the missing ones are found with `git rev-list --missing=print`, which fetches nothing, and are never asked for.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from codefathom.source.changes import FileStat, Scan
 from codefathom.source.ignore import Layer, Layers
 from codefathom.source.origin import is_inside
 from codefathom.source.revisions.git_program import start_git
-from codefathom.source.scan import ScanRules, Walk, patterns_in, user_layer, with_rules
+from codefathom.source.scan import AbsentError, ScanRules, Walk, patterns_in, user_layer, with_rules
 from codefathom.source.size_limits import MAX_IGNORE_FILE_BYTES
 from codefathom.types import Skipped
 
@@ -31,6 +35,7 @@ _STAMP_DIGITS = 15  # of a hash: 60 bits, which as a time stamp is always a past
 # Trees can name each other so that a small repository lists more files than a disk can hold.
 _MOST_LISTED_BYTES = 500_000_000
 _PIECE = 1 << 20
+_PROMISES = r"^(extensions\.partialclone|remote\..*\.promisor|remote\..*\.partialclonefilter)$"
 
 
 class Blob(NamedTuple):
@@ -38,7 +43,8 @@ class Blob(NamedTuple):
 
     mode: int
     id: str
-    size: int  # bytes
+    size: int  # bytes; 0 for an absent one
+    is_absent: bool = False  # a partial clone has not fetched it
 
     @property
     def stamp(self) -> int:
@@ -56,6 +62,9 @@ class GitTree:
 
     def scan(self, rules: ScanRules) -> Scan:
         """List the files that count by the same rules as in a folder. Links and submodules are not followed."""
+        if (self.folder, self.commit) in _incomplete:  # what was absent may have come since
+            _incomplete.clear()
+            _listing.cache_clear()
         listing = _listing(self.folder, self.commit)
         walk = _CommitWalk(self, listing, rules)
         walk.run()
@@ -65,6 +74,8 @@ class GitTree:
     def open(self, path: str) -> BinaryIO | None:
         """Open a file; None for what is no regular file. Raises OSError for one that is not in the object store."""
         blob = self._blob(path)
+        if blob is not None and blob.is_absent:
+            raise AbsentError(path)
         return None if blob is None else BytesIO(_objects(self.folder).content(blob))
 
     def stat(self, path: str) -> FileStat | None:
@@ -83,17 +94,24 @@ class _Listing(NamedTuple):
     unsafe: list[str]  # paths
 
 
+_incomplete: set[tuple[str, str]] = set()  # folders and commits whose kept listing has absent files
+
+
 @lru_cache(maxsize=4)
 def _listing(folder: str, commit: str) -> _Listing:
     listing = _Listing({}, {"": {}}, [])
-    for line in _lines(folder, commit):
+    absent = _absent(folder, commit) if _is_partial(folder) else frozenset()
+    if absent:
+        _incomplete.add((folder, commit))
+    listed = _sized(folder, commit, absent) if absent else _lines(folder, commit, "-l")
+    for line in listed:
         head, _, name = line.partition(b"\t")
         mode, _, blob_id, size = head.split()
         path = name.decode("utf-8", "surrogateescape")
         if not is_inside(path) or not ignore.NEVER.isdisjoint(path.lower().split("/")):
             listing.unsafe.append(path.encode("utf-8", "backslashreplace").decode())
             continue
-        blob = Blob(int(mode, 8), blob_id.decode(), int(size) if size.isdigit() else 0)
+        blob = Blob(int(mode, 8), blob_id.decode(), int(size) if size.isdigit() else 0, blob_id in absent)
         listing.blobs[path] = blob
         _put(listing.folders, path, blob)
     return listing
@@ -112,9 +130,48 @@ def _put(folders: dict[str, dict[str, Blob | None]], path: str, blob: Blob | Non
         path, entry = parent, None
 
 
-def _lines(folder: str, commit: str) -> Iterator[bytes]:
+def _is_partial(folder: str) -> bool:
+    """Return True for a repository that may fetch objects when they are asked for."""
+    with start_git(folder, "config", "--get-regexp", _PROMISES) as process:
+        output, _ = process.communicate()
+    return bool(output)
+
+
+def _absent(folder: str, commit: str) -> frozenset[bytes]:
+    """Return the objects of a commit that are not here. Raises SourceError."""
+    words = ("rev-list", "--objects", "--no-object-names", "--missing=print", f"{commit}^{{tree}}")
+    with start_git(folder, *words) as process:
+        assert process.stdout is not None  # a pipe
+        absent = frozenset(line[1:].strip() for line in process.stdout if line.startswith(b"?"))
+    if process.returncode:
+        raise _cannot_list(commit)
+    return absent
+
+
+def _sized(folder: str, commit: str, absent: frozenset[bytes]) -> Iterator[bytes]:
+    """Yield the lines that `ls-tree -l` would give, without asking for the size of an absent object."""
+    lines = list(_lines(folder, commit))
+    heads = (line.partition(b"\t")[0].split() for line in lines)
+    here = list(dict.fromkeys(blob_id for _, kind, blob_id in heads if kind == b"blob" and blob_id not in absent))
+    with start_git(folder, "cat-file", "--batch-check=%(objectsize)") as process:
+        output, _ = process.communicate(b"".join(b"%b\n" % blob_id for blob_id in here))
+    sizes = dict(zip(here, output.splitlines(), strict=False))
+    for line in lines:
+        head, _, name = line.partition(b"\t")
+        yield b"%b %b\t%b" % (head, sizes.get(head.split()[2], b"-"), name)
+
+
+def _cannot_list(commit: str) -> SourceError:
+    return SourceError(
+        f"git cannot list the files of the commit {commit}: some of its objects are not in the repository",
+        hint="in a partial or shallow clone, fetch them first, as with `git fetch --unshallow` or "
+        "`git fetch --refetch --no-filter`",
+    )
+
+
+def _lines(folder: str, commit: str, *options: str) -> Iterator[bytes]:
     """Yield the lines of git for the files of a commit. Raises SourceError when it cannot list all."""
-    with start_git(folder, "ls-tree", "-r", "-l", "-z", "--full-tree", commit) as process:
+    with start_git(folder, "ls-tree", "-r", *options, "-z", "--full-tree", commit) as process:
         assert process.stdout is not None  # a pipe
         rest, n_bytes = b"", 0
         while piece := process.stdout.read(_PIECE):
@@ -125,10 +182,7 @@ def _lines(folder: str, commit: str) -> Iterator[bytes]:
             *lines, rest = (rest + piece).split(b"\0")
             yield from lines
     if process.returncode:
-        raise SourceError(
-            f"git cannot list the files of the commit {commit}: some of its objects are not in the repository",
-            hint="in a partial or shallow clone, fetch them first, as with `git fetch --unshallow`",
-        )
+        raise _cannot_list(commit)
 
 
 class _CommitWalk(Walk):

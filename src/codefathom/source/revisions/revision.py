@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 
 from codefathom.errors import SourceError, UsageError
@@ -10,6 +11,10 @@ from codefathom.source.revisions.git_program import output_of_git
 from codefathom.source.revisions.git_tree import GitTree
 
 _MOST_CHARS = 1_000
+_MOST_NAME_CHARS = 200
+# What git allows in the name of a branch or tag, but for signs at its beginning that are options or steps.
+_NAME = re.compile(r"\w(?:(?!\.\.|@\{|//)[^\s\x00-\x20\x7f~^:?*\[\\])*")
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BRANCHES = ("refs/heads/", "refs/remotes/")
 
 
@@ -36,6 +41,24 @@ class Revision:
         return GitTree(self.folder, commit, self.prefix + inside)
 
 
+def checked_name(name: str) -> str:
+    """Return the name of a branch, tag or commit that somebody else has given, "" for none.
+
+    Raises UsageError for all else that git understands, such as a range, a step or a time.
+    """
+    is_name = len(name) <= _MOST_NAME_CHARS and name.isprintable() and _NAME.fullmatch(name)
+    if name and (not is_name or name.endswith((".", "/", ".lock"))):
+        raise UsageError(
+            f"{name[:80]!r} is not the name of a branch, tag or commit", hint="examples are main, v1.2 and 3f2a91c"
+        )
+    return name
+
+
+def is_commit(name: str) -> bool:
+    """Return True for the whole hash of a commit."""
+    return _COMMIT.fullmatch(name) is not None
+
+
 def revision(folder: str, name: str) -> Revision:
     """Find a revision in the repository around a folder.
 
@@ -43,10 +66,15 @@ def revision(folder: str, name: str) -> Revision:
     """
     if not name.isprintable() or name.startswith("-") or not 0 < len(name) <= _MOST_CHARS:
         raise UsageError(f"{name[:80]!r} is not the name of a revision", hint="examples are main, v1.2 and 3f2a91c")
-    places = output_of_git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir", "--show-prefix")
-    store, prefix = (*places.split("\n"), "")[:2]
+    prefix = output_of_git(folder, "rev-parse", "--show-prefix").split("\n")[0]
     commit = _commit(folder, name, name)
-    return Revision(name, folder, os.path.realpath(store), prefix, _branch(folder, name) or commit)
+    return Revision(name, folder, store_of(folder), prefix, _branch(folder, name) or commit)
+
+
+def store_of(folder: str) -> str:
+    """Return the folder in which git keeps the objects of the repository around a folder. Raises SourceError."""
+    place = output_of_git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    return os.path.realpath(place.split("\n")[0])
 
 
 def _commit(folder: str, name: str, shown: str) -> str:

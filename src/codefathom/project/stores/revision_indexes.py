@@ -1,0 +1,85 @@
+"""The indexes of revisions of a project: which there are, and the removal of those that were not used for longest.
+
+Only an index that this user has made is listed or removed, and no index that a process is using.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+from codefathom.errors import FathomError, SourceError
+from codefathom.project.location import Location
+from codefathom.project.removal import remove_index
+from codefathom.project.stores.revised_place import at_revision
+from codefathom.project.stores.sibling import trusted
+from codefathom.source.revisions.revision import Revision
+from codefathom.stores.catalog.catalog import Catalog
+from codefathom.stores.catalog.records import Batch
+from codefathom.stores.folder import index_folder
+from codefathom.stores.lock import unused, used_at
+from codefathom.stores.registry import IndexPlace, Registry
+from codefathom.types import RevisionIndex
+
+_NAME, _KEPT = "revision", "kept revision"  # keys in the catalogue
+_FOLDER = re.compile(r".*-at-[0-9a-f]{12}", re.DOTALL)
+
+
+def note_revision(catalog: Catalog, place: Location) -> None:
+    """Write into an index that it is that of a revision, by the first name it was asked by. Needs the writer lock."""
+    if not isinstance(place.revision, Revision):
+        return
+    notes = {_NAME: place.revision.name, **({_KEPT: "yes"} if place.is_kept else {})}
+    missing = {key: value for key, value in notes.items() if not catalog.get_meta(key)}
+    if missing:
+        catalog.write(Batch(meta=missing))
+
+
+def revision_indexes(place: Location) -> tuple[RevisionIndex, ...]:
+    """Return the indexes of revisions of this project, the one used last first."""
+    registry = Registry(place.state_dir)
+    places = [item for item in registry.places() if item.root == place.root and _FOLDER.fullmatch(item.folder)]
+    return tuple(sorted(_listed(places, registry), key=lambda item: -item.used_at))
+
+
+def remove_unused(place: Location) -> tuple[RevisionIndex, ...]:
+    """Remove the indexes of revisions beyond `index.kept_revisions`, and return them; 0 is no limit.
+
+    Those used last stay, and so does one that a process uses or writes.
+    """
+    most = place.settings.index.kept_revisions if isinstance(place.revision, Revision) else 0
+    removable = [item for item in revision_indexes(place) if not item.is_kept]
+    return tuple(item for item in removable[most:] if most and _remove_unused(place, item))
+
+
+def remove_revision(place: Location, name: str, *, wait_s: float) -> int:
+    """Remove the index of a revision, also of one that is gone, and return its size in bytes; 0 when there is none.
+
+    Raises SourceError for a name of nothing, LockedError as `remove_index` does.
+    """
+    folders = {item.index_dir for item in revision_indexes(place) if item.revision == name}
+    try:
+        folders.add(at_revision(place, name).index_dir)
+    except SourceError:
+        if not folders:
+            raise
+    return sum(remove_index(replace(place, index_dir=folder), wait_s=wait_s) for folder in sorted(folders))
+
+
+def _listed(places: list[IndexPlace], registry: Registry) -> Iterator[RevisionIndex]:
+    for place in places:
+        folder = index_folder(place.folder, place.root)
+        with suppress(OSError, FathomError), trusted(place, registry) as catalog:
+            if name := catalog.get_meta(_NAME):
+                is_kept = bool(catalog.get_meta(_KEPT))
+                yield RevisionIndex(name, place.folder, folder.n_bytes(), used_at(folder), is_kept)
+
+
+def _remove_unused(place: Location, item: RevisionIndex) -> bool:
+    of_revision = replace(place, index_dir=item.index_dir)
+    with suppress(OSError, FathomError), unused(of_revision.index_folder) as is_unused:
+        return is_unused and os.path.isdir(item.index_dir) and remove_index(of_revision, wait_s=0) > 0
+    return False
