@@ -422,7 +422,7 @@ class Engine:
 
         The next search names a path that is no file of the index in `degraded`. Raises as `update`.
         """
-        self._notes = (*self._notes, *self._take_in(files, lambda _: None))
+        self._notes = tuple(dict.fromkeys((*self._notes, *self._take_in(files, lambda _: None))))
 
     def _take_in(self, files: Sequence[str], on_file: OnFile) -> list[str]:
         """Take in these files, and return a sentence for each that is not in the index."""

@@ -164,12 +164,48 @@ def test_a_folder_of_a_rule_is_indexed_as_the_rule_says_whatever_lies_above(clie
     assert not (data / "chats" / "new" / ".fathom").exists()
 
 
-@pytest.mark.parametrize("route", ["/search", "/context", "/ask"])
-def test_a_corrupt_project_of_three_is_named_beside_the_others(client: httpx.Client, data: Path, route: str) -> None:
-    catalogue = data / ".index" / "chats" / "second" / "catalog.db"
+def corrupt(catalogue: Path) -> None:
     content = catalogue.read_bytes()
     catalogue.unlink()
     catalogue.write_bytes(content[:50] + b"x" * (len(content) - 50))
+
+
+@pytest.mark.parametrize(
+    ("route", "params"),
+    [
+        ("/federated/symbols", {"query": "feed_the_kangaroo"}),
+        ("/federated/related", {"target": "@@feed_the_kangaroo"}),
+        ("/federated/map", {"query": QUESTION}),
+    ],
+)
+def test_a_corrupt_project_of_four_is_named_when_looking_around(
+    client: httpx.Client, data: Path, route: str, params: dict[str, str]
+) -> None:
+    corrupt(data / ".index" / "chats" / "second" / "catalog.db")
+    told = client.get(route, params=params).json()
+    assert {name: problem["code"] for name, problem in told["failed"].items()} == {"chat-second": "damaged"}
+    listed = told.get("symbols") or told.get("projects") or told["files"]
+    projects = {item["project_id"] if "project_id" in item else item["path"].partition("/")[0] for item in listed}
+    assert projects == {"uploads", "chat-abc-9", "chat-third"}
+
+
+def test_projects_with_two_models_are_asked_together(client: httpx.Client, data: Path) -> None:
+    settings = {"embed.dimensions": 64, "embed.reduce": "truncate"}
+    client.patch("/projects/chat-second", json={"settings": settings}).raise_for_status()
+    events = client.post("/projects/chat-second/index", json={}).text  # a stream, which ends with the job
+    assert '"state": "done"' in events
+    told = searched(client, data / "chats", data / "misc", mode="vector")
+    assert {hit["project_id"] for hit in told["hits"]} == {"chat-abc-9", "chat-second", "chat-third", "files"}
+    assert not [item for item in told["projects"] if item["problem"]]
+    body = {"query": QUESTION, "paths": [str(data / "chats")], "anyway": True}
+    for route, key in (("/context", "files"), ("/ask", "sources")):
+        answer = client.post(route, json=body).json()
+        assert "chat-second" in {item["path"].partition("/")[0] for item in answer[key]}
+
+
+@pytest.mark.parametrize("route", ["/search", "/context", "/ask"])
+def test_a_corrupt_project_of_three_is_named_beside_the_others(client: httpx.Client, data: Path, route: str) -> None:
+    corrupt(data / ".index" / "chats" / "second" / "catalog.db")
     more = {"limit": 50} if route == "/search" else {"anyway": True}
     told = client.post(route, json={"query": QUESTION, "paths": [str(data / "chats")], **more}).json()
     if route == "/search":

@@ -79,7 +79,7 @@ def left_out_notes(left_out: Sequence[Skipped]) -> tuple[str, ...]:
     """Return a sentence for each of the first places that were left out, and for the number of the others."""
     notes = tuple(f"{item.path}: {item.reason}" for item in left_out[:_MOST_NAMED])
     n_more = len(left_out) - len(notes)
-    return (*notes, f"{n_more} more places were left out; a search with --json lists them") if n_more else notes
+    return (*notes, f"{n_more} more places were left out; the JSON of a search lists them") if n_more else notes
 
 
 class JoinedProjects:

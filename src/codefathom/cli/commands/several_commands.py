@@ -65,7 +65,8 @@ def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
         shown = [replace(item, path=projects.shown_path(name, item.path)) for name, item in result.symbols]
         face.write(symbols_text(shown, face.style))
     if not result.symbols:
-        face.note(f"no symbol matches {options.query!r}; `fathom search` also searches the text")
+        problem = f"no symbol matches {options.query!r}" if options.query else "no symbol was found"
+        face.note(f"{problem}; `fathom search` also searches the text")
     return 0 if result.symbols else 1
 
 

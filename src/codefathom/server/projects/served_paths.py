@@ -75,8 +75,9 @@ def served_places(projects: Projects, config: ServerConfig, caller: Caller, path
 
 def _reason(place: str, config: ServerConfig, caller: Caller) -> str:
     """Return the reason why a file or folder of no project is left out, "" for one that is searched."""
-    top = max((root for root in config.allowed_roots if is_at_or_below(place, root)), key=len, default="")
-    if not caller.may_manage or not top or is_at_or_below(place, config.data_dir):
+    roots = [root.replace(os.sep, "/") for root in config.allowed_roots]
+    top = max((root for root in roots if is_at_or_below(place, root)), key=len, default="")
+    if not caller.may_manage or not top or is_at_or_below(place, config.data_dir.replace(os.sep, "/")):
         return _OWN
     is_hidden = any(part.startswith(".") for part in place.removeprefix(top).split("/"))
     return _HIDDEN if is_hidden else ""

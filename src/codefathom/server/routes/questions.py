@@ -24,11 +24,9 @@ from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import BusyError, NotFoundError
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.projects.served_paths import served_places
-from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed, path_federation
+from codefathom.server.routes.search_requests import SearchLimits, chosen_projects, indexed, no_project, path_federation
 from codefathom.server.state import ServerState
 from codefathom.several.joined_projects import JoinedProjects
-
-_ADD = "POST /index makes a folder a project"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +62,8 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
     if places is None:
         named = question.projects or (conversation.projects if conversation else ())
         projects, left_out = _projects(state, caller, named)
+    elif not places.projects and not places.unserved:
+        raise no_project(places)
     else:
         projects, left_out = _usable(state, caller, tuple(places.projects), places.unserved)
     if question.agent and only_contexts:
@@ -152,7 +152,7 @@ def _usable(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return those of these projects that can be asked, and a note on each of the others.
 
-    Raises the error of the first when none can be asked, and UsageError where there is none.
+    Raises the error of the first when none can be asked.
     """
     usable: list[str] = []
     errors: dict[str, FathomError] = dict(failed)
@@ -163,7 +163,7 @@ def _usable(
         except FathomError as error:
             errors[project] = error
     if not usable:
-        raise next(iter(errors.values()), UsageError("these paths belong to no project", hint=_ADD))
+        raise next(iter(errors.values()))
     return tuple(usable), tuple(f"{project} was not asked: {error}" for project, error in errors.items())
 
 

@@ -23,7 +23,7 @@ from codefathom.server.http.problem_json import LeftError, NotFoundError, NotInd
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.projects.served_paths import ServedPlaces, served_places
-from codefathom.server.searches.loose_search import LooseResult, LooseTask
+from codefathom.server.searches.loose_search import LooseTask, PlacedResult
 from codefathom.server.searches.search_child import SearchTask
 from codefathom.server.state import ServerState
 from codefathom.several.joined_projects import JoinedProjects
@@ -273,13 +273,13 @@ def search_paths(
     loose = free_name(OF_NONE, {*places.projects, *places.unserved})
     questions = questions_for(request.query, (*places.projects, *([loose] if places.loose else [])))
 
-    def look(item: tuple[str, str]) -> LooseResult:
+    def look(item: tuple[str, str]) -> PlacedResult:
         name, query = item
         if name == loose:
             return _search_loose(state, places, replace(request, query=query), until)
         own = replace(request, query=query, files=places.projects[name])
         root = state.projects.get(name, caller).root.replace(os.sep, "/")
-        return LooseResult(search(state, caller, name, own, until), root, ())
+        return PlacedResult(search(state, caller, name, own, until), root, ())
 
     placed, failed = outcomes(look, {item[0]: item for item in questions.items()}, most_at_once=_MOST_AT_ONCE)
     results = {name: item.result for name, item in placed.items() if item.result is not None}
@@ -292,7 +292,7 @@ def search_paths(
     return FederatedResult(merge(results, request.limit or USUAL_LIMIT), answered, roots, left_out)
 
 
-def _search_loose(state: ServerState, places: ServedPlaces, request: SearchKey, until: float) -> LooseResult:
+def _search_loose(state: ServerState, places: ServedPlaces, request: SearchKey, until: float) -> PlacedResult:
     task = LooseTask(
         places=places.loose,
         routes=state.config.routes,
@@ -391,10 +391,13 @@ def path_federation(
             except FathomError as error:
                 failed[project_id] = error
         if not projects:
-            raise next(iter(failed.values()), _no_project(left_out))
+            raise next(iter(failed.values()), no_project(places))
         yield JoinedProjects(projects, failed, here=None, left_out=left_out)
 
 
-def _no_project(left_out: Sequence[Skipped]) -> UsageError:
-    places = ", ".join(repr(item.path) for item in left_out)
-    return UsageError(f"{places} belongs to no project", hint="POST /index makes a folder a project")
+def no_project(places: ServedPlaces) -> UsageError:
+    """Return the error for paths that belong to no project."""
+    paths = (*places.loose, *(item.path for item in places.left_out))
+    return UsageError(
+        f"no project of this server is in {', '.join(map(repr, paths))}", hint="POST /index makes a folder a project"
+    )

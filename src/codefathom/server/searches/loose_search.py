@@ -28,23 +28,23 @@ class LooseTask:
     is_traced: bool = False  # the stages are told too
 
 
-class LooseResult(NamedTuple):
-    """The result of a search in files of no project."""
+class PlacedResult(NamedTuple):
+    """The result of a search, and where its paths begin."""
 
     result: SearchResult | None  # None: there is no such file
-    root: str  # absolute path of the folder that they have in common
+    root: str  # absolute path of the folder
     left_out: tuple[Skipped, ...]  # with absolute paths
 
 
-def search_loose(task: LooseTask) -> LooseResult:
+def search_loose(task: LooseTask) -> PlacedResult:
     """Search within the usual budget of files and bytes, in an index that is removed at once. Raises FathomError."""
     resolver = PathResolver(task.routes, projects=[RoutedFolder("", root, "") for root in task.apart])
     choice = choose(task.places, USUAL_BUDGET, lambda path: resolver.project_of(path) is not None)
     if not choice.files:
-        return LooseResult(None, "", choice.left_out)
+        return PlacedResult(None, "", choice.left_out)
     # One process: it is ended with this one when the search takes too long.
     settings = task.settings._replace(index=task.settings.index._replace(workers=1))
     with closing(LooseProject(choice.files, lambda _: settings, USUAL_BUDGET)) as project:
         result = project.engine.search(task.query, **task.options)
         left_out = (*choice.left_out, *project.left_out())
-        return LooseResult(replace(result, generation=0), project.root.replace("\\", "/"), left_out)
+        return PlacedResult(replace(result, generation=0), project.root.replace("\\", "/"), left_out)

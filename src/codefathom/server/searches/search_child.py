@@ -21,7 +21,7 @@ from codefathom.engine import Engine
 from codefathom.errors import FathomError
 from codefathom.project.location import locate
 from codefathom.project.stores.revised_place import with_revision
-from codefathom.server.searches.loose_search import LooseResult, LooseTask, search_loose
+from codefathom.server.searches.loose_search import LooseTask, PlacedResult, search_loose
 from codefathom.source.revisions.revision import Revision
 from codefathom.telemetry import Past, recording
 from codefathom.types import SearchResult
@@ -45,7 +45,7 @@ class SearchTask:
 class SearchOutcome(NamedTuple):
     """The result or the error of a search, and the spans of its stages."""
 
-    outcome: SearchResult | LooseResult | FathomError
+    outcome: SearchResult | PlacedResult | FathomError
     spans: tuple[Past, ...] = ()
 
 
@@ -81,7 +81,7 @@ def answer(task: SearchTask | LooseTask, opened: RecentEngines) -> SearchOutcome
     return SearchOutcome(outcome, tuple(spans))
 
 
-def _outcome(task: SearchTask | LooseTask, opened: RecentEngines) -> SearchResult | LooseResult | FathomError:
+def _outcome(task: SearchTask | LooseTask, opened: RecentEngines) -> SearchResult | PlacedResult | FathomError:
     try:
         if isinstance(task, LooseTask):
             return search_loose(task)

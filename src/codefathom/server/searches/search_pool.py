@@ -10,7 +10,7 @@ from threading import Lock
 
 from codefathom.errors import FathomError, IndexingError
 from codefathom.server.http.problem_json import SlowError
-from codefathom.server.searches.loose_search import LooseResult, LooseTask
+from codefathom.server.searches.loose_search import LooseTask, PlacedResult
 from codefathom.server.searches.search_child import SearchOutcome, SearchTask
 from codefathom.system.children import start_python
 from codefathom.telemetry import is_collected, take_over
@@ -33,10 +33,10 @@ class SearchPool:
         assert isinstance(result, SearchResult)  # what a search in a project gives
         return result
 
-    def search_loose(self, task: LooseTask) -> LooseResult:
+    def search_loose(self, task: LooseTask) -> PlacedResult:
         """Return the result of a search in files of no project. Raises as `search`."""
         result = self._result(task)
-        assert isinstance(result, LooseResult)
+        assert isinstance(result, PlacedResult)
         return result
 
     def close(self) -> None:
@@ -50,7 +50,7 @@ class SearchPool:
 
     # ---- inside
 
-    def _result(self, task: SearchTask | LooseTask) -> SearchResult | LooseResult:
+    def _result(self, task: SearchTask | LooseTask) -> SearchResult | PlacedResult:
         process = self._take()
         try:
             answer = process.ask(task)
