@@ -71,6 +71,17 @@ dist: $(PAGE)
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python -m evals.trials.distribution dist
 
+# The steps of the Dockerfile in the place of an image; BASE is the root of a Debian system (debootstrap). Needs root.
+try-container: dist
+	$(BIN)/python -m evals.trials.container "$(BASE)"
+
+# docs/recording.svg, from commands that are run, and docs/quality-and-time.svg, from the pages of benchmarks.
+recording: $(INSTALLED)
+	$(BIN)/python -m docs.recording
+
+plot: $(INSTALLED)
+	$(BIN)/python -m docs.plot
+
 docs: web/node_modules/.package-lock.json
 	$(BIN)/python docs/generate.py
 	web/npm run --silent api

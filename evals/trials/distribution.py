@@ -2,8 +2,8 @@
 
     python -m evals.trials.distribution dist
 
-For each: `fathom version`, a search that makes its index, the list of tools of `fathom mcp`, `fathom install --print`, and
-the page of `fathom serve` with each file that it names. In the place of the network they have a proxy that answers
+For each: `fathom version`, a search that makes its index, the list of tools of `fathom mcp`, `fathom install --print`,
+and the page of `fathom serve` with each file that it names. In the place of the network they have a proxy that answers
 nobody. Exit status 1 when one of them fails.
 """
 
