@@ -33,6 +33,18 @@ def shown(svg: str) -> list[str]:
     return [re.sub(r"\d+(\.\d+)? (ms|s)\b|\b\d\.\d\d\b", "#", line) for line in lines]
 
 
+def test_the_readme_has_the_figures_of_the_pages() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    row = next(line for line in lines if line.startswith("| NDCG@10 |"))
+    assert re.findall(r"0\.\d+", row) == [f"{point.quality:.3f}" for point in plot.figures().questions]
+    first = next(line for line in lines if line.startswith("| first hit right |"))
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert f"| first place right {' '.join(f'| {number}' for number in re.findall(r'0.[0-9]+', first)[1:])} |" in page
+    assert f"| first | {re.findall(r'0.[0-9]+', first)[0]} |" in (ROOT / "docs" / "ranking.md").read_text(
+        encoding="utf-8"
+    )
+
+
 @pytest.mark.skipif(sys.platform == "win32" or shutil.which("sh") is None, reason="needs a pseudo terminal")
 def test_the_recording_is_what_the_commands_say(tmp_path: Path) -> None:
     from docs import recording
