@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.waiting import LONG_S
+from tests.waiting import LONG_S, Started
 
 from codefathom import __version__
 from codefathom.answer.tokens import estimate
@@ -62,20 +64,18 @@ def run(home: Path, environ: dict[str, str]) -> Install:
 def on_terminal(home: Path, environ: dict[str, str], answer: Callable[[], str], *words: str) -> tuple[int, str]:
     """Run in a terminal, and type what `answer` returns when it is asked."""
     master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [*FATHOM, *words], cwd=home.parent / "project", env=environ, stdin=slave, stdout=slave, stderr=slave
-    )
-    os.close(slave)
     output = b""
-    try:
-        while chunk := os.read(master, 10_000):
-            output += chunk
-            if output.endswith(b"[y/N] "):
-                os.write(master, answer().encode())
-    except OSError:  # Linux says so when the other end is closed
-        pass
-    os.close(master)
-    return process.wait(LONG_S), output.decode()
+    with Started(
+        [*FATHOM, *words], cwd=home.parent / "project", env=environ, stdin=slave, stdout=slave, stderr=slave
+    ) as process:
+        os.close(slave)
+        with suppress(OSError):  # Linux says so when the other end is closed
+            while select.select([master], [], [], LONG_S)[0] and (chunk := os.read(master, 10_000)):
+                output += chunk
+                if output.endswith(b"[y/N] "):
+                    os.write(master, answer().encode())
+        os.close(master)
+        return process.wait(LONG_S), output.decode()
 
 
 @pytest.mark.parametrize(("typed", "code", "is_written"), [("y\n", 0, True), ("n\n", 1, False), ("\n", 1, False)])
@@ -216,10 +216,18 @@ def test_secrets_around_the_entry_are_not_shown(home: Path, run: Install) -> Non
 
 def test_a_home_folder_is_no_project(home: Path, environ: dict[str, str]) -> None:
     words = [*FATHOM, "install", "--project", "--yes"]
-    ran = subprocess.run(words, check=False, cwd=home, env=environ, capture_output=True)
+    ran = subprocess.run(words, check=False, cwd=home, env=environ, capture_output=True, timeout=LONG_S)
     assert ran.returncode == 2
     assert b"not a project" in ran.stderr
     assert not (home / ".mcp.json").exists()
+
+
+def test_a_folder_is_not_ignored(home: Path, run: Install) -> None:
+    ran = run("install", "cursor", "--yes", "-C", str(home.parent / "project"))
+    assert ran.returncode == 2
+    assert "--project" in ran.stderr
+    assert not (home / ".cursor" / "mcp.json").exists()
+    assert run("install", "cursor", "--yes", "--project", "-C", str(home.parent / "project")).returncode == 0
 
 
 def test_a_host_can_start_what_its_settings_name(home: Path, run: Install, environ: dict[str, str]) -> None:

@@ -81,6 +81,8 @@ def with_entry(text: str, key: str, name: str, entry: Entry) -> str:
     old = _member(_object(holder), name) if holder else None
     if old is not None:
         value = old.value
+        if isinstance(value.data, dict) and text == created(key, name, value.data):
+            return created(key, name, entry)
         is_long = "\n" in text[value.start : value.end]
         indent = _indent(text, old.start)
         shown = _fields(entry, indent or "", _unit(text, root), _newline(text)) if is_long else _on_one_line(entry)

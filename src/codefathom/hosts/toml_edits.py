@@ -99,7 +99,7 @@ def _path(line: str) -> tuple[str, ...]:
     """Return the names in the header of a table; none for another line."""
     try:
         inner: Any = tomllib.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ()
     names = []
     while isinstance(inner, Mapping) and inner:

@@ -110,6 +110,9 @@ def test_an_entry_that_was_moved_is_taken_out(text: str, rest: str) -> None:
 def test_a_file_that_was_made_is_no_more(edits: object) -> None:
     text = edits.created(KEY, NAME, ENTRY)  # type: ignore[attr-defined]
     assert edits.without_entry(text, KEY, NAME) is None  # type: ignore[attr-defined]
+    renewed = edits.with_entry(text, KEY, NAME, {**ENTRY, "command": "/new"})  # type: ignore[attr-defined]
+    assert "/new" in renewed
+    assert edits.without_entry(renewed, KEY, NAME) is None  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -149,6 +152,8 @@ TOML_PARTS = (
     '[profiles."a.b"]\nx = 1\n\n\n',
     '[a]\ntext = """\n[mcp_servers.no]\n"""\n',
     "[[b]]\n[[b]]\n",
+    "[mcp_servers]\n",
+    "text = '''\n" + "[" * 5_000 + "\n'''\n",
     "when = 1979-05-27",
 )
 

@@ -69,6 +69,11 @@ def uninstall(options: InstallOptions, face: Face) -> int:
 def _hosts(options: InstallOptions, face: Face) -> list[_Chosen]:
     chosen = [host for host in HOSTS if options.host in ("", host.name)]
     if not options.project:
+        if face.common.source_dir:
+            raise UsageError(
+                "--source-dir names a project, but your own settings are meant",
+                hint="add --project to write into the files of the project",
+            )
         around = Surroundings(home_folder(), os.environ, sys.platform)
         return [(host, followed(user_places(host, around))) for host in chosen]
     root = face.project_root()
