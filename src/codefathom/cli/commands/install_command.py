@@ -21,7 +21,7 @@ from codefathom.source.secrets import mask
 from codefathom.text.printable import is_text, show_line, show_name
 
 _SUCCESS, _NO_RESULT, _ERROR, _UNCHANGED = 0, 1, 2, 3
-_MOST_CHARS = 240  # of a line of a difference
+_MOST_CHARS = 400  # of a line of a difference
 _Chosen = tuple[Host, HostPlaces]
 _ChangesOf = Callable[[Host, HostPlaces], Sequence[FileChange]]
 # Folders in which uv and pipx keep what they run once.
