@@ -8,7 +8,7 @@ FROM debian:trixie-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv
 COPY dist/*.whl /tmp/
 RUN python3 -m venv /opt/fathom \
-    && /opt/fathom/bin/pip install --no-cache-dir --no-compile "$(ls /tmp/codefathom-*.whl)[server,watch,documents,team]" \
+    && /opt/fathom/bin/pip install --no-cache-dir "$(ls /tmp/codefathom-*.whl)[server,watch,documents,team]" \
     && rm -rf /opt/fathom/lib/python3*/site-packages/pip /opt/fathom/lib/python3*/site-packages/pip-*
 
 FROM debian:trixie-slim
