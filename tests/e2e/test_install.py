@@ -222,6 +222,25 @@ def test_a_home_folder_is_no_project(home: Path, environ: dict[str, str]) -> Non
     assert not (home / ".mcp.json").exists()
 
 
+@pytest.mark.parametrize("place", [".local/bin", ".cache/uv/archive-v0/x/bin"])
+def test_settings_name_the_link_that_stays_and_no_copy_for_one_run(
+    home: Path, environ: dict[str, str], place: str
+) -> None:
+    program = home / "tools" / "fathom"
+    program.parent.mkdir()
+    program.write_text("import sys\nfrom codefathom.cli import main\nsys.exit(main())\n")
+    link = home / place / "fathom"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(program)
+    words = [sys.executable, str(link), "install", "codex", "--print"]
+    ran = subprocess.run(words, check=False, env=environ, capture_output=True, text=True, timeout=LONG_S)
+    if ".cache" in place:
+        assert ran.returncode == 2
+        assert "uv tool install" in ran.stderr
+    else:
+        assert f'command = "{link}"' in ran.stdout
+
+
 def test_a_folder_is_not_ignored(home: Path, run: Install) -> None:
     ran = run("install", "cursor", "--yes", "-C", str(home.parent / "project"))
     assert ran.returncode == 2
