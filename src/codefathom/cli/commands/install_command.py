@@ -200,5 +200,6 @@ def _print(hosts: Sequence[_Chosen], options: InstallOptions, face: Face) -> int
     face.write(f"{face.style.strong('Skill')}: the same for all, in\n\n")
     face.write("".join(f"  {show_name(places.skill.path)}\n" for _, places in hosts))
     face.write(f"\n{skill_text().decode()}\n")
-    face.write(f"{face.style.strong('Agent Plugin')}: both in a folder, {show_name(PLUGIN_FOLDER)}\n")
+    title = face.style.strong("Agent Plugin")
+    face.write(f"{title}: the skill in a folder that several agents load, {show_name(PLUGIN_FOLDER)}\n")
     return _SUCCESS
