@@ -8,6 +8,7 @@ PAGE := src/codefathom/server/static/index.html
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
 .PHONY: test test-long test-page-slowly test-llm test-trust check format docs demo web screenshots model
+.PHONY: dist recording plot try-container
 .PHONY: bench bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team test-qdrant
 
 test: check $(PAGE)
@@ -61,6 +62,25 @@ web: $(PAGE)
 # Pictures of each page in both themes, by the Chromium of this machine.
 screenshots: $(PAGE)
 	$(BIN)/python -m docs.screenshots
+
+# What is published, with the page inside, and both files tried in environments of their own.
+dist: $(PAGE)
+	rm -rf dist
+	$(BIN)/python -m pip install --quiet --group dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python -m evals.trials.distribution dist
+
+# The steps of the Dockerfile in the place of an image; BASE is the root of a Debian system (debootstrap). Needs root.
+try-container: dist
+	$(BIN)/python -m evals.trials.container "$(BASE)"
+
+# docs/recording.svg, from commands that are run, and docs/quality-and-time.svg, from the pages of benchmarks.
+recording: $(INSTALLED)
+	$(BIN)/python -m docs.recording
+
+plot: $(INSTALLED)
+	$(BIN)/python -m docs.plot
 
 docs: web/node_modules/.package-lock.json
 	$(BIN)/python docs/generate.py

@@ -50,6 +50,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             patch.delenv(name)
         patch.setenv("FATHOM_CACHE_DIR", str(root.parent / "cache"))
         patch.setenv("FATHOM_CONFIG", os.devnull)
+        for name in ("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "APPDATA", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+            patch.setenv(name, str(root.parent / "home"))  # `install --yes` writes there
         patch.chdir(root)
         assert main(["index", "-q"]) == 0
         yield root

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+import codefathom
 from codefathom.cli import main
 
+PACKAGE = Path(codefathom.__file__).parent
 SHOP = Path(__file__).parents[1] / "repos" / "shop"
 # A PNG's signature, and bytes that are no text: tracked files should be readable, so it is made here.
 BINARY = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
@@ -87,7 +90,9 @@ _MEASURED = [
 
 
 def normalised(text: str, project: Path, home: Path) -> str:
-    for place, name in ((project, "<project>"), (home, "<home>")):
+    for command in (Path(sys.executable).parent / "fathom", Path(sys.executable).parent / "fathom.exe"):
+        text = text.replace(str(command), "<fathom>")
+    for place, name in ((project, "<project>"), (home, "<home>"), (PACKAGE, "<package>")):
         text = text.replace(str(place.resolve()), name).replace(str(place), name)
     for pattern, replacement in _MEASURED:
         text = pattern.sub(replacement, text)

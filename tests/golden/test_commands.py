@@ -105,6 +105,13 @@ WRITING = {
     "first-search": "search -n 1 retry with backoff",
     "first-search-quiet": "search -q -n 1 retry with backoff",
     "status-before": "status",
+    "install": "install",
+    "install-cursor": "install cursor",
+    "install-project": "install --project --yes vscode",
+    "install-print": "install --print codex",
+    "install-json": "install --json --yes gemini",
+    "install-unknown": "install emacs",
+    "uninstall": "uninstall --yes",
     "alias-build-index": "--build-index --source-dir .",
 }
 

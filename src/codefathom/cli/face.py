@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Protocol, TextIO
 
@@ -101,6 +102,14 @@ class Face:
         """Put a question before the reader, quiet or not."""
         self._err.write(question)
         self._err.flush()
+
+    def answer(self, question: str) -> str:
+        """Return the line that a person types after a question. A closed terminal is like an interruption."""
+        self.ask(question)
+        line = sys.stdin.readline()
+        if not line:
+            raise KeyboardInterrupt
+        return line
 
     def settings(self) -> Settings:
         """The settings of the project that the command is about."""

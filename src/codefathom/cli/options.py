@@ -237,6 +237,16 @@ class ProjectsOptions(NamedTuple):
     group: tuple[str, ...] = ()
 
 
+class InstallOptions(NamedTuple):
+    """`fathom install`, and `fathom uninstall`, which removes."""
+
+    common: Common
+    host: str = ""
+    project: bool = False
+    yes: bool = False
+    print: bool = False
+
+
 class StoreCommandOptions(NamedTuple):
     """`fathom store`."""
 
@@ -259,6 +269,7 @@ class Command(NamedTuple):
     examples: tuple[str, ...] = ()
 
 
+HOST_NAMES = ("claude", "codex", "cursor", "vscode", "gemini")
 SHELLS = ("bash", "zsh", "fish")
 PROJECT_ACTIONS = ("list", "add", "remove", "rename")
 STORE_ACTIONS = ("verify", "move", "remove", "test", "list", "init")
@@ -356,6 +367,11 @@ _QUERY = Option(
     "QUERY",
     repeat=True,
     required=True,
+)
+_HOST = Option(("host",), "the agent or editor; without it, all that are found here", "HOST", choices=HOST_NAMES)
+_SETUP = (
+    Option(("--project",), "in the files of the project, for all who work on it, instead of your own settings"),
+    Option(("-y", "--yes"), "write without a question; without a terminal nothing is written otherwise"),
 )
 
 COMMANDS = (
@@ -711,6 +727,25 @@ COMMANDS = (
         ),
         ServeOptions,
         ("fathom serve", "fathom serve ~/code/shop --port 9000", "fathom serve --new-token team"),
+    ),
+    Command(
+        "install",
+        "set up coding agents: the settings for `fathom mcp`, and a skill",
+        (_HOST,),
+        (
+            *_SETUP,
+            Option(("--print",), "print the settings and the skill, to write them by hand; nothing is written"),
+        ),
+        InstallOptions,
+        ("fathom install", "fathom install claude", "fathom install cursor --project --yes"),
+    ),
+    Command(
+        "uninstall",
+        "take back what `fathom install` has written",
+        (_HOST,),
+        _SETUP,
+        InstallOptions,
+        ("fathom uninstall", "fathom uninstall claude --yes"),
     ),
     Command("mcp", "answer a coding agent on stdin and stdout (Model Context Protocol)", (), (), PlainOptions),
     Command(

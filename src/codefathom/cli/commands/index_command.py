@@ -90,16 +90,8 @@ def _agreed(engine: Engine, face: Face) -> bool:
     while True:
         report = engine.plan()
         face.write(report_text(report, whole=face.common.verbose))
-        patterns = _ask(f"patterns to ignore, which are added to {_IGNORE_FILE} (Enter for none): ", face).split()
+        patterns = face.answer(f"patterns to ignore, which are added to {_IGNORE_FILE} (Enter for none): ").split()
         if not patterns:
-            return _ask(f"go on? It takes {expected_text(report)}. [Y/n] ", face).strip().lower() in {"", "y", "yes"}
+            return face.answer(f"go on? It takes {expected_text(report)}. [Y/n] ").strip().lower() in {"", "y", "yes"}
         with open(os.path.join(engine.root, _IGNORE_FILE), "a", encoding="utf-8") as file:
             file.writelines(f"{pattern}\n" for pattern in patterns)
-
-
-def _ask(question: str, face: Face) -> str:
-    face.ask(question)
-    answer = sys.stdin.readline()
-    if not answer:
-        raise KeyboardInterrupt  # the terminal was closed: as if interrupted
-    return answer

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import IO, Any
+from typing import Any
 
 from codefathom import __version__
 from codefathom.cli import aliases
@@ -23,6 +21,7 @@ from codefathom.cli.options import (
     FilesOptions,
     ImportOptions,
     IndexOptions,
+    InstallOptions,
     MapOptions,
     PlainOptions,
     ProjectsOptions,
@@ -33,7 +32,7 @@ from codefathom.cli.options import (
     StoreCommandOptions,
     SymbolsOptions,
 )
-from codefathom.errors import SourceError, UsageError
+from codefathom.errors import UsageError
 from codefathom.search.ranking.confidence import MAX_WEAK, weak_note
 from codefathom.text.printable import show_name
 from codefathom.types import Context, Hit, SearchResult
@@ -330,53 +329,17 @@ def config(_: PlainOptions, face: Face) -> int:
 
 
 def export(options: ExportOptions, face: Face) -> int:
-    """Write the index as lines, as files of FAISS, or as a snapshot."""
-    if options.snapshot or options.sign:
-        from codefathom.cli.commands.snapshot_command import write_snapshot
+    """Write the index for others."""
+    from codefathom.cli.commands.exchange_command import export
 
-        return write_snapshot(options, face)
-    if not options.format:
-        raise UsageError("fathom export needs --as or --snapshot", hint="see fathom export --help")
-    if options.format == "faiss" and options.output == "-":
-        raise UsageError("an export as faiss is a folder of files", hint="name a folder with --output")
-    with face.open() as engine:
-        if options.format == "faiss":
-            n_rows = engine.export_faiss(options.output)
-            face.note(f"wrote {n_rows:,} vectors into {show_name(options.output)}")
-            return SUCCESS
-        lines = engine.export(options.format)
-        if options.output == "-":
-            for line in lines:
-                face.write(_ended(line))
-        else:
-            _save(options.output, lines)
-            face.note(f"wrote {show_name(options.output)}")
-    return SUCCESS
-
-
-def _save(path: str, lines: Iterable[str]) -> None:
-    try:
-        with _opened(path, "w") as file:
-            file.writelines(map(_ended, lines))
-    except OSError as error:
-        raise SourceError(f"cannot write {path!r}: {error.strerror or error}", hint="write to another file") from error
+    return export(options, face)
 
 
 def import_(options: ImportOptions, face: Face) -> int:
-    """Read lines that `fathom export` has written, or a snapshot."""
-    if not options.format:
-        from codefathom.cli.commands.snapshot_command import read_snapshot
+    """Read what `export` has written."""
+    from codefathom.cli.commands.exchange_command import import_
 
-        return read_snapshot(options, face)
-    with face.open() as engine:
-        if options.file == "-":
-            n_documents = engine.import_index(_lines(sys.stdin), options.format)
-        else:
-            path = os.path.join(options.file, "metadata.json") if options.format == "faiss" else options.file
-            with _opened(path, "r") as file:
-                n_documents = engine.import_index(_lines(file), options.format)
-    face.note(f"imported {n_documents} documents")
-    return SUCCESS
+    return import_(options, face)
 
 
 def projects(options: ProjectsOptions, face: Face) -> int:
@@ -398,32 +361,6 @@ def restore(options: BackupOptions, face: Face) -> int:
     from codefathom.cli.commands.backup_command import restore
 
     return restore(options, face)
-
-
-def _lines(file: Iterable[str]) -> Iterator[str]:
-    try:
-        yield from file
-    except UnicodeDecodeError as error:
-        raise SourceError(
-            "the file to import is not valid UTF-8", hint="give a file that `fathom export` has written"
-        ) from error
-    except OSError as error:
-        raise SourceError(
-            f"cannot read the file to import: {error.strerror or error}",
-            hint="give a file that `fathom export` has written",
-        ) from error
-
-
-def _ended(line: str) -> str:
-    return line if line.endswith("\n") else line + "\n"
-
-
-def _opened(path: str, mode: str) -> IO[str]:
-    try:
-        return open(path, mode, encoding="utf-8", newline="")
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise SourceError(f"cannot open {path!r}: {reason}", hint="check the path and its permissions") from error
 
 
 def version(_: PlainOptions, face: Face) -> int:
@@ -458,6 +395,20 @@ def serve(options: ServeOptions, face: Face) -> int:
     return run(options, face)
 
 
+def install(options: InstallOptions, face: Face) -> int:
+    """Set up coding agents."""
+    from codefathom.cli.commands.install_command import install
+
+    return install(options, face)
+
+
+def uninstall(options: InstallOptions, face: Face) -> int:
+    """Take back what `install` has written."""
+    from codefathom.cli.commands.install_command import uninstall
+
+    return uninstall(options, face)
+
+
 def mcp(options: PlainOptions, _: Face) -> int:
     """Answer a coding agent until stdin ends."""
     from codefathom.cli.commands.mcp_command import run
@@ -481,6 +432,8 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "export": export,
     "import": import_,
     "serve": serve,
+    "install": install,
+    "uninstall": uninstall,
     "mcp": mcp,
     "projects": projects,
     "backup": backup,

@@ -1,0 +1,303 @@
+"""One entry in a JSON file, added to its text or taken out of it; every other byte stays. Pure.
+
+Comments and commas before a closing bracket are allowed, as hosts allow them. The way in which an entry is written says
+what was made for it, so that taking it out restores the text to the byte without a record elsewhere:
+
+- on one line: the object around it was there;
+- with one field a line: the object around it was made with it;
+- as `created` gives it: the file was.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Entry = Mapping[str, Any]
+_MAX_DEPTH = 100
+_BLANK = re.compile(r"(?:[ \t\r\n]++|//[^\r\n]*+|/\*(?s:.*?)\*/)*+")
+_SCALAR = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*+"|-?[0-9][0-9.eE+-]*+|true|false|null')
+_COMMENTS_OF_LINE = re.compile(r"(?:[ \t]*+(?://[^\r\n]*+|/\*(?:(?!\*/)[^\r\n])*+\*/))*+")
+
+
+class FormError(ValueError):
+    """The text cannot be read, or holds something else where the entry belongs."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonValue:
+    """A value and its place in the text."""
+
+    data: Any
+    start: int
+    end: int
+    members: tuple[Member, ...] = ()  # of an object
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A key with its value in an object."""
+
+    key: str
+    start: int
+    value: JsonValue
+    comma: int = -1  # place of the comma behind it
+
+
+def read_json(text: str) -> JsonValue:
+    """Return the object that a text holds. Raises FormError."""
+    reader = _Reader(text)
+    value = reader.value(0)
+    reader.skip()
+    if reader.at < len(text):
+        raise reader.problem("nothing more")
+    if not isinstance(value.data, dict):
+        raise FormError('it does not begin with "{"')
+    return value
+
+
+def entry_in(text: str, key: str, name: str) -> Any:
+    """Return the entry of this name in the object of this key, None without one. Raises FormError."""
+    holder = _member(read_json(text), key)
+    entry = _member(_object(holder), name) if holder else None
+    return entry.value.data if entry else None
+
+
+def created(key: str, name: str, entry: Entry) -> str:
+    """Return the text of a new file."""
+    return json.dumps({key: {name: entry}}, indent=2, ensure_ascii=False) + "\n"
+
+
+def with_entry(text: str, key: str, name: str, entry: Entry) -> str:
+    """Return the text with an entry in the object of a key, at its end; one of the same name is replaced.
+
+    Raises FormError.
+    """
+    root = read_json(text)
+    holder = _member(root, key)
+    old = _member(_object(holder), name) if holder else None
+    if old is not None:
+        value = old.value
+        if isinstance(value.data, dict) and text == created(key, name, value.data):
+            return created(key, name, entry)
+        is_long = "\n" in text[value.start : value.end]
+        indent = _indent(text, old.start)
+        shown = _fields(entry, indent or "", _unit(text, root), _newline(text)) if is_long else _on_one_line(entry)
+        result = text[: value.start] + shown + text[value.end :]
+    elif holder is not None:
+        result = _added(text, _object(holder), f"{json.dumps(name)}: {_on_one_line(entry)}", _unit(text, root))
+    else:
+        unit, newline = _unit(text, root), _newline(text)
+        indent = _indent_inside(text, root, unit) or ""
+        fields = _fields(entry, indent + unit, unit, newline)
+        made = f"{json.dumps(key)}: {{{newline}{indent}{unit}{json.dumps(name)}: {fields}{newline}{indent}}}"
+        result = _added(text, root, made, unit)
+    expected = {**root.data, key: {**root.data.get(key, {}), name: dict(entry)}}
+    return _proved(result, expected)
+
+
+def without_entry(text: str, key: str, name: str) -> str | None:
+    """Return the text without the entry and what was made for it; None where that is the whole file. Raises FormError.
+
+    A text that holds no such entry comes back as it is.
+    """
+    root = read_json(text)
+    holder = _member(root, key)
+    entry = _member(_object(holder), name) if holder else None
+    if holder is None or entry is None:
+        return text
+    if isinstance(entry.value.data, dict) and text == created(key, name, entry.value.data):
+        return None
+    rest = {other: value for other, value in holder.value.data.items() if other != name}
+    if _made_the_holder(text, holder, entry):
+        expected = {other: value for other, value in root.data.items() if other != key}
+        return _first_proved(_cuts(text, root, holder), expected)
+    return _first_proved(_cuts(text, holder.value, entry), {**root.data, key: rest})
+
+
+class _Reader:
+    """A position in a text, which moves over one value after the other."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    def skip(self) -> None:
+        """Move over blanks and comments."""
+        match = _BLANK.match(self.text, self.at)
+        self.at = match.end() if match else self.at
+
+    def take(self, sign: str) -> bool:
+        """Move over a sign, if it is the next one."""
+        self.skip()
+        is_next = self.text.startswith(sign, self.at)
+        self.at += len(sign) if is_next else 0
+        return is_next
+
+    def problem(self, expected: str) -> FormError:
+        """Return the error that something else was expected here."""
+        line = self.text.count("\n", 0, self.at) + 1
+        return FormError(f"line {line}: expected {expected}")
+
+    def value(self, depth: int) -> JsonValue:
+        """Read one value."""
+        if depth > _MAX_DEPTH:
+            raise self.problem(f"at most {_MAX_DEPTH} brackets inside each other")
+        self.skip()
+        start = self.at
+        if self.take("{"):
+            members = tuple(self._members(depth))
+            return JsonValue({member.key: member.value.data for member in members}, start, self.at, members)
+        if self.take("["):
+            return JsonValue(list(self._items(depth)), start, self.at)
+        return self._scalar("a value")
+
+    def _scalar(self, expected: str) -> JsonValue:
+        self.skip()
+        match = _SCALAR.match(self.text, self.at)
+        if not match:
+            raise self.problem(expected)
+        try:
+            data = json.loads(match[0])
+        except ValueError as error:
+            raise self.problem(expected) from error
+        self.at = match.end()
+        return JsonValue(data, match.start(), match.end())
+
+    def _members(self, depth: int) -> Iterator[Member]:
+        while not self.take("}"):
+            key = self._scalar("a key in quotes")
+            if not isinstance(key.data, str):
+                raise self.problem("a key in quotes")
+            if not self.take(":"):
+                raise self.problem('":"')
+            value = self.value(depth + 1)
+            comma = self.at - 1 if self.take(",") else -1
+            yield Member(key.data, key.start, value, comma)
+            if comma < 0 and not self.text.startswith("}", self.at):
+                raise self.problem('"," or "}"')
+
+    def _items(self, depth: int) -> Iterator[Any]:
+        while not self.take("]"):
+            yield self.value(depth + 1).data
+            if not self.take(",") and not self.text.startswith("]", self.at):
+                raise self.problem('"," or "]"')
+
+
+def _member(owner: JsonValue, key: str) -> Member | None:
+    members = [member for member in owner.members if member.key == key]
+    if len(members) > 1:
+        raise FormError(f'"{key}" is there twice')
+    return members[0] if members else None
+
+
+def _object(holder: Member) -> JsonValue:
+    if not isinstance(holder.value.data, dict):
+        raise FormError(f'"{holder.key}" holds no object')
+    return holder.value
+
+
+def _on_one_line(entry: Entry) -> str:
+    return json.dumps(entry, ensure_ascii=False)
+
+
+def _fields(entry: Entry, indent: str, unit: str, newline: str) -> str:
+    """Return an entry with one field a line, for a key that stands at `indent`."""
+    fields = (f"{indent}{unit}{json.dumps(key)}: {_on_one_line(value)}" for key, value in entry.items())
+    return f"{{{newline}{f',{newline}'.join(fields)}{newline}{indent}}}"
+
+
+def _newline(text: str) -> str:
+    end = text.find("\n")
+    return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
+
+
+def _indent(text: str, at: int) -> str | None:
+    """Return the blanks before a place on its line, None where more stands there."""
+    start = text.rfind("\n", 0, at) + 1
+    before = text[start:at]
+    return before if start and not before.strip(" \t") else None
+
+
+def _unit(text: str, root: JsonValue) -> str:
+    first = _indent(text, root.members[0].start) if root.members else None
+    return first or "  "
+
+
+def _indent_inside(text: str, owner: JsonValue, unit: str) -> str | None:
+    """Return the indent of the members of an object, None where they share a line with its bracket."""
+    if owner.members:
+        return _indent(text, owner.members[-1].start)
+    if "\n" not in text[owner.start : owner.end]:
+        return None
+    line = text[text.rfind("\n", 0, owner.start) + 1 : owner.start]
+    return line[: len(line) - len(line.lstrip(" \t"))] + unit
+
+
+def _added(text: str, owner: JsonValue, member: str, unit: str) -> str:
+    """Return the text with a member at the end of an object, on a line of its own where the others are."""
+    indent = _indent_inside(text, owner, unit)
+    own_line = "" if indent is None else _newline(text) + indent
+    if not owner.members:
+        at = owner.start + 1 if indent is None else _behind_comments(text, owner.start + 1)
+        return text[:at] + own_line + member + text[at:]
+    last = owner.members[-1]
+    if last.comma >= 0:
+        at = last.comma + 1 if indent is None else _behind_comments(text, last.comma + 1)
+        return f"{text[:at]}{own_line or ' '}{member},{text[at:]}"
+    end = last.value.end
+    at = end if indent is None else _behind_comments(text, end)
+    return f"{text[:end]},{text[end:at]}{own_line or ' '}{member}{text[at:]}"
+
+
+def _behind_comments(text: str, at: int) -> int:
+    """Return the place behind the comments that end this line."""
+    match = _COMMENTS_OF_LINE.match(text, at)
+    return match.end() if match else at
+
+
+def _made_the_holder(text: str, holder: Member, entry: Member) -> bool:
+    """Return True if the object around an entry was made with it, and holds nothing else."""
+    value = holder.value
+    around = text[value.start + 1 : entry.start] + text[entry.value.end : value.end - 1]
+    return "\n" in text[entry.value.start : entry.value.end] and not around.strip(" \t\r\n,")
+
+
+def _cuts(text: str, owner: JsonValue, member: Member) -> Iterator[str]:
+    """Yield the text without a member: with its line end and comma, then with the line end left."""
+    index = owner.members.index(member)
+    indent = _indent(text, member.start)
+    if indent is not None:
+        start = member.start - len(indent) - 1
+        start -= text[start - 1 : start] == "\r"
+    else:
+        start = member.start - (index > 0 and text[member.start - 1] == " ")
+    commas = [member.comma] if member.comma >= 0 else [owner.members[index - 1].comma] if index else []
+    for begin in (start, member.start):
+        yield _without(text, [(begin, member.value.end), *((comma, comma + 1) for comma in commas)])
+
+
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    for start, end in sorted(spans, reverse=True):
+        text = text[:start] + text[end:]
+    return text
+
+
+def _first_proved(texts: Iterable[str], expected: Any) -> str:
+    problem = FormError("its form is not understood")
+    for text in texts:
+        try:
+            return _proved(text, expected)
+        except FormError as error:
+            problem = error
+    raise problem
+
+
+def _proved(text: str, expected: Any) -> str:
+    """Return the text if it holds what is expected, and nothing else. Raises FormError."""
+    if read_json(text).data != expected:
+        raise FormError("its form is not understood")
+    return text

@@ -1,0 +1,198 @@
+"""Changes in the files of a host that set it up, or take that back. Only `write` makes them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from codefathom.errors import SourceError
+from codefathom.hosts.host_list import Host, HostPlaces, Target
+from codefathom.hosts.json_edits import Entry, FormError
+from codefathom.hosts.plugin_files import is_own_skill, skill_text
+from codefathom.stores.folder import File, Folder, RefusedError, UnsafeError
+
+_MOST_BYTES = 64_000_000
+_BOM = b"\xef\xbb\xbf"
+_BY_HAND = "`fathom install --print` shows the settings, to add them by hand"
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file, its content before and after: None where there is no file."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    note: str = ""  # the reason why nothing changes
+
+    @property
+    def kind(self) -> str:
+        """One of "added", "changed", "removed", or "" where nothing changes."""
+        if self.before == self.after:
+            return ""
+        return "added" if self.before is None else "removed" if self.after is None else "changed"
+
+
+def is_there(places: HostPlaces) -> bool:
+    """Return True if the host has settings, or a folder for them."""
+    return any(os.path.lexists(mark.path) for mark in places.marks)
+
+
+def setup_changes(host: Host, places: HostPlaces, command: str) -> list[FileChange]:
+    """Return the changes that set the host up. Raises SourceError for a file that cannot be read or understood."""
+    return [_settings_change(host, places.settings, host.entry(command)), _skill_change(places.skill)]
+
+
+def removal_changes(host: Host, places: HostPlaces) -> list[FileChange]:
+    """Return the changes that take it back. Raises SourceError for a file that cannot be read or understood."""
+    skill = _read(places.skill)
+    stays = skill is not None and not is_own_skill(skill)
+    note = "the skill was changed, and stays" if stays else ""
+    return [
+        _settings_removal(host, places.settings),
+        FileChange(places.skill.path, skill, skill if stays else None, note),
+    ]
+
+
+def _settings_removal(host: Host, target: Target) -> FileChange:
+    before = _read(target)
+    if before is None or not before.strip():
+        return FileChange(target.path, before, before)
+    with _understanding(target):
+        mark, text = _decoded(before)
+        if not _is_own(host.entry_in(text)):
+            return FileChange(target.path, before, before)
+        rest = host.without_entry(text)
+        return FileChange(target.path, before, None if rest is None else mark + rest.encode())
+
+
+def followed(places: HostPlaces) -> HostPlaces:
+    """Return the places of a user behind links, as long as these stay in the folder that the user has chosen.
+
+    A link that leads elsewhere stays what it is, so that the file is refused.
+    """
+    return places._replace(settings=_followed(places.settings), skill=_followed(places.skill))
+
+
+def _followed(target: Target) -> Target:
+    base, path = os.path.realpath(target.base), os.path.realpath(target.path)
+    inside = path.startswith(os.path.join(base, ""))
+    return Target(base, tuple(os.path.relpath(path, base).split(os.sep))) if inside else target
+
+
+def write(change: FileChange, target: Target) -> None:
+    """Put the new content in the place of the old, at once or not at all. Raises SourceError.
+
+    A file that is no longer as it was when the change was made is not written; nothing is between this look and the
+    replacement but a moment.
+    """
+    if _read(target) != change.before:
+        raise SourceError(
+            f"{target.path!r} has changed meanwhile; it was not written", hint="run the same command again"
+        )
+    file = _file(target)
+    try:
+        if change.after is None:
+            file.remove()
+            _remove_empty_folders(target)
+            return
+        file.folder.make()
+        status = file.status()
+        file.replace([change.after], by_many=True, private=status is not None)
+        if status is not None and hasattr(os, "fchmod"):
+            with file.open() as opened:
+                os.fchmod(opened.fileno(), stat.S_IMODE(status.st_mode))
+    except (RefusedError, OSError) as error:
+        raise _refused(target, error) from error
+
+
+def _settings_change(host: Host, target: Target, entry: Entry) -> FileChange:
+    before = _read(target)
+    if before is None:
+        return FileChange(target.path, None, host.created(entry).encode())
+    with _understanding(target):
+        mark, text = _decoded(before)
+        old = host.entry_in(text)
+        if old is not None and not _is_own(old):
+            raise SourceError(
+                f"{target.path!r} has another server of the name fathom",
+                hint="give that server another name, or remove it",
+            )
+        if isinstance(old, dict) and {**old, "command": ""} != {**entry, "command": ""}:
+            return FileChange(target.path, before, before, "its entry for fathom was changed, and stays")
+        after = before if old == entry else mark + host.with_entry(text, entry).encode()
+    return FileChange(target.path, before, after)
+
+
+def _is_own(entry: object) -> bool:
+    """Return True if an entry starts fathom, wherever it lies."""
+    command = entry.get("command") if isinstance(entry, dict) else None
+    name = command.replace("\\", "/").rpartition("/")[2] if isinstance(command, str) else ""
+    return name.lower().removesuffix(".exe") == "fathom"
+
+
+def _skill_change(target: Target) -> FileChange:
+    before, text = _read(target), skill_text()
+    if before is None or is_own_skill(before):
+        return FileChange(target.path, before, text)
+    return FileChange(target.path, before, before, "the skill was changed, and stays")
+
+
+@contextmanager
+def _understanding(target: Target) -> Iterator[None]:
+    """Raise SourceError where the content of a file is not understood."""
+    try:
+        yield
+    except FormError as error:
+        raise SourceError(
+            f"{target.path!r} cannot be understood ({error}); it stays as it is", hint=_BY_HAND
+        ) from error
+
+
+def _decoded(content: bytes) -> tuple[bytes, str]:
+    """Return the byte order mark of a content, and its text. Raises FormError."""
+    mark = _BOM if content.startswith(_BOM) else b""
+    try:
+        return mark, content[len(mark) :].decode()
+    except UnicodeDecodeError as error:
+        raise FormError("it is not valid UTF-8") from error
+
+
+def _file(target: Target) -> File:
+    *folders, name = target.parts
+    return Folder(target.base, tuple(folders)).file(name)
+
+
+def _read(target: Target) -> bytes | None:
+    """Return the content of a file, None without one. Raises SourceError for a link, and for all else but a file."""
+    try:
+        content = _file(target).read(_MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except (RefusedError, OSError) as error:
+        raise _refused(target, error) from error
+    if len(content) > _MOST_BYTES:
+        raise SourceError(f"{target.path!r} has more than 64 MB", hint=_BY_HAND)
+    return content
+
+
+def _refused(target: Target, error: Exception) -> SourceError:
+    """Return the error for a file that is not read or written."""
+    reason = "a folder on the way to it is a link or a file"
+    if isinstance(error, UnsafeError):
+        reason = error.strerror or reason
+    elif isinstance(error, OSError):
+        reason = error.strerror or str(error)
+    return SourceError(f"{target.path!r} is not read or written: {reason}", hint=_BY_HAND)
+
+
+def _remove_empty_folders(target: Target) -> None:
+    """Remove the folders on the way to a file, as far as nothing is in them."""
+    for count in range(len(target.parts) - 1, 0, -1):
+        try:
+            os.rmdir(os.path.join(target.base, *target.parts[:count]))
+        except OSError:
+            return

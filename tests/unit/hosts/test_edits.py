@@ -1,0 +1,197 @@
+"""Entries in files of hosts: the text around them stays to the byte, and what cannot be read is refused."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codefathom.hosts import json_edits, toml_edits
+from codefathom.hosts.json_edits import FormError, read_json
+
+KEY, NAME = "mcpServers", "fathom"
+ENTRY = {"command": "/opt/fathom", "args": ["mcp"]}
+LINE = '"fathom": {"command": "/opt/fathom", "args": ["mcp"]}'
+
+# What stands in a file → what stands there afterwards.
+JSON_CASES = {
+    "{}": '{"mcpServers": {\n  "fathom": {\n    "command": "/opt/fathom",\n    "args": ["mcp"]\n  }\n}}',
+    '{"mcpServers": {}}': '{"mcpServers": {' + LINE + "}}",
+    '{"mcpServers": {"a": {}}}\n': '{"mcpServers": {"a": {}, ' + LINE + "}}\n",
+    '{"mcpServers": {"a": {},}, }': '{"mcpServers": {"a": {}, ' + LINE + ",}, }",
+    '{\n\t"mcpServers": {\n\t\t"a": 1 // one\n\t}\n}': (
+        '{\n\t"mcpServers": {\n\t\t"a": 1, // one\n\t\t' + LINE + "\n\t}\n}"
+    ),
+    '{\r\n  "mcpServers": {\r\n    "a": 1, // one\r\n  },\r\n}': (
+        '{\r\n  "mcpServers": {\r\n    "a": 1, // one\r\n    ' + LINE + ",\r\n  },\r\n}"
+    ),
+    '{\n  "mcpServers": { // none yet\n  }\n}\n': '{\n  "mcpServers": { // none yet\n    ' + LINE + "\n  }\n}\n",
+    '{\n    "theme": "dark"\n}\n': (
+        '{\n    "theme": "dark",\n    "mcpServers": {\n        "fathom": {\n            "command": "/opt/fathom",\n'
+        '            "args": ["mcp"]\n        }\n    }\n}\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("before", JSON_CASES)
+def test_a_json_entry_stands_where_a_person_would_write_it(before: str) -> None:
+    after = json_edits.with_entry(before, KEY, NAME, ENTRY)
+    assert after == JSON_CASES[before]
+    assert json_edits.entry_in(after, KEY, NAME) == ENTRY
+    assert json_edits.without_entry(after, KEY, NAME) == before
+
+
+BLANKS = st.lists(
+    st.sampled_from([" ", "\n", "\r\n", "\t", '// a, "b": {\n', "/* } */", "/* x\n*/", "  "]), max_size=3
+).map("".join)
+WORDS = st.text(st.sampled_from('ab"\\/*{},:é\U0001f600'), max_size=4)
+
+
+@st.composite
+def json_texts(draw: st.DrawFn, depth: int = 2, *, is_root: bool = True) -> str:
+    """Objects in any form, with comments and commas before brackets."""
+    kinds = ["object"] if is_root else ["object", "array", "scalar"]
+    kind = draw(st.sampled_from(kinds)) if depth else "scalar"
+    if kind == "scalar":
+        return draw(st.sampled_from(["1", "-2.5e3", "true", "null", '"x"', "{}", "[]", '"// no"']))
+    inner = json_texts(depth - 1, is_root=False)
+    parts = draw(st.lists(st.tuples(BLANKS, WORDS, BLANKS, inner, BLANKS), max_size=3, unique_by=lambda part: part[1]))
+    keys = [word for _, word, *_ in parts]
+    if is_root and draw(st.booleans()) and keys:
+        keys[draw(st.integers(0, len(keys) - 1))] = KEY
+        empty = "{" + draw(BLANKS) + "}"
+        parts = [(a, w, b, empty if key == KEY else c, d) for (a, w, b, c, d), key in zip(parts, keys, strict=True)]
+    heads = [
+        f"{json.dumps(key)}{b}:" if kind == "object" else b for (_, _, b, *_), key in zip(parts, keys, strict=True)
+    ]
+    members = [f"{a}{head}{c}{d}" for (a, _, _, c, d), head in zip(parts, heads, strict=True)]
+    text = ",".join(members) + (draw(st.sampled_from(["", ","])) if members else "") + draw(BLANKS)
+    text = "{" + text + "}" if kind == "object" else "[" + text + "]"
+    return draw(BLANKS) + text + draw(BLANKS) if is_root else text
+
+
+@given(json_texts())
+def test_json_comes_back_to_the_byte(before: str) -> None:
+    after = json_edits.with_entry(before, KEY, NAME, ENTRY)
+    data = read_json(before).data
+    assert read_json(after).data == {**data, KEY: {**data.get(KEY, {}), NAME: ENTRY}}
+    assert json_edits.without_entry(after, KEY, NAME) == before
+    renewed = json_edits.with_entry(after, KEY, NAME, {**ENTRY, "command": "/new/fathom"})
+    assert json_edits.without_entry(renewed, KEY, NAME) == before
+
+
+@given(json_texts())
+def test_json_without_comments_stays_json(before: str) -> None:
+    try:
+        json.loads(before)
+    except ValueError:
+        return
+    assert json.loads(json_edits.with_entry(before, KEY, NAME, ENTRY))[KEY][NAME] == ENTRY
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ('{"mcpServers": {\n  "fathom": {}, // mine\n  "z": 1}}', '{"mcpServers": { // mine\n  "z": 1}}'),
+        ('{"mcpServers": {"a": 1, // b\n  "fathom": {}}}', '{"mcpServers": {"a": 1 // b\n  }}'),
+        ('{"mcpServers": {"fathom": {}, "z": 1}}', '{"mcpServers": { "z": 1}}'),
+        ('{"mcpServers": {\n"fathom": {\n}, /* kept */\n}}', '{"mcpServers": { /* kept */\n}}'),
+        ('{"a": 1}', '{"a": 1}'),
+    ],
+)
+def test_an_entry_that_was_moved_is_taken_out(text: str, rest: str) -> None:
+    assert json_edits.without_entry(text, KEY, NAME) == rest
+
+
+@pytest.mark.parametrize("edits", [json_edits, toml_edits])
+def test_a_file_that_was_made_is_no_more(edits: object) -> None:
+    text = edits.created(KEY, NAME, ENTRY)  # type: ignore[attr-defined]
+    assert edits.without_entry(text, KEY, NAME) is None  # type: ignore[attr-defined]
+    renewed = edits.with_entry(text, KEY, NAME, {**ENTRY, "command": "/new"})  # type: ignore[attr-defined]
+    assert "/new" in renewed
+    assert edits.without_entry(renewed, KEY, NAME) is None  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "line 1"),
+        ("[]", '"{"'),
+        ('{"a": 1', "line 1"),
+        ('{"a": 1}}', "nothing more"),
+        ('{\n"a": 01x}', "line 2"),
+        ('{"a" 1}', '":"'),
+        ('{"a": "\n"}', "a value"),
+        ('{"a": NaN}', "a value"),
+        ('{"a": 1 /* open}', "line 1"),
+        ('{"mcpServers": []}', "holds no object"),
+        ('{"mcpServers": {}, "mcpServers": {}}', "there twice"),
+        ('{"mcpServers": {"fathom": {}, "fathom": {}}}', "there twice"),
+        ('{"a": ' + "[" * 5_000, "brackets"),
+        ('{"a": ' + "9" * 5_000 + "}", "a value"),
+        ("{" + " " * 300_000 + "x", "a key"),
+        ('{"a": "' + "\\x" * 100_000, "a value"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_json_that_is_not_understood_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(FormError, match=problem):
+        json_edits.with_entry(text, KEY, NAME, ENTRY)
+    with pytest.raises(FormError):
+        json_edits.without_entry(text, KEY, NAME)
+
+
+TOML_PARTS = (
+    "",
+    "# settings\n",
+    'model = "o" # best\n',
+    '\n[mcp_servers.other]\ncommand = "x"\n# its end\n',
+    '[profiles."a.b"]\nx = 1\n\n\n',
+    '[a]\ntext = """\n[mcp_servers.no]\n"""\n',
+    "[[b]]\n[[b]]\n",
+    "[mcp_servers]\n",
+    "text = '''\n" + "[" * 5_000 + "\n'''\n",
+    "when = 1979-05-27",
+)
+
+
+@given(st.lists(st.sampled_from(TOML_PARTS), unique=True), st.booleans(), st.booleans())
+def test_toml_comes_back_to_the_byte(parts: list[str], is_ended: bool, has_carriage_returns: bool) -> None:
+    text = "".join(parts)
+    try:
+        tomllib.loads(text)
+    except ValueError:
+        return
+    text = text if is_ended else text.rstrip("\n")
+    text = text.replace("\n", "\r\n") if has_carriage_returns else text
+    after = toml_edits.with_entry(text, "mcp_servers", NAME, ENTRY)
+    assert tomllib.loads(after)["mcp_servers"][NAME] == ENTRY
+    assert toml_edits.without_entry(after, "mcp_servers", NAME) == text
+    renewed = toml_edits.with_entry(after, "mcp_servers", NAME, {**ENTRY, "command": "/new/fathom"})
+    assert toml_edits.without_entry(renewed, "mcp_servers", NAME) == text
+
+
+def test_tables_that_a_host_has_added_inside_go_with_it() -> None:
+    text = toml_edits.with_entry("[x]\na = 1\n", "mcp_servers", NAME, ENTRY)
+    text += '\n[ mcp_servers . "fathom" . tools.search]\napproval_mode = "approve"\n\n# kept\n[y]\n'
+    assert toml_edits.without_entry(text, "mcp_servers", NAME) == "[x]\na = 1\n\n# kept\n[y]\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x =",
+        "mcp_servers = 1",
+        "mcp_servers = {a = {}}",
+        'a = """\n[mcp_servers.fathom]\n"""\n[mcp_servers]\nfathom.command = "x"\n',
+        "x = " + "[" * 20_000,
+        "x = " + "9" * 5_000,
+    ],
+    ids=lambda text: text[:20],
+)
+def test_toml_that_is_not_understood_is_refused(text: str) -> None:
+    with pytest.raises(FormError):
+        toml_edits.with_entry(text, "mcp_servers", NAME, ENTRY)
