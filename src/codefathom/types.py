@@ -398,7 +398,7 @@ class RevisionIndex:
     revision: str  # the first name that it was asked by
     index_dir: str
     n_bytes: int
-    used_at: float  # the last time, in seconds since the epoch
+    used_at: str  # the last time, in UTC, such as 2026-11-24T18:03:59Z
     is_kept: bool = False  # it stays until somebody removes it, as for a project of the server
 
 

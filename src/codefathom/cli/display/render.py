@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -299,8 +298,8 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
 
 
 def _kept_index(item: RevisionIndex) -> str:
-    used = time.strftime("%Y-%m-%d %H:%M", time.localtime(item.used_at))
-    return f"{show_line(item.revision)} has an index ({size(item.n_bytes)}, used {used})"
+    used = item.used_at[:16].replace("T", " ")
+    return f"{show_line(item.revision)} has an index ({size(item.n_bytes)}, used {used} UTC)"
 
 
 def _rules(status: Status) -> list[tuple[str, str]]:

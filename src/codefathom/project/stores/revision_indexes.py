@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from codefathom.errors import FathomError, SourceError
 from codefathom.project.location import Location
@@ -42,7 +43,7 @@ def revision_indexes(place: Location) -> tuple[RevisionIndex, ...]:
     """Return the indexes of revisions of this project, the one used last first."""
     registry = Registry(place.state_dir)
     places = [item for item in registry.places() if item.root == place.root and _FOLDER.fullmatch(item.folder)]
-    return tuple(sorted(_listed(places, registry), key=lambda item: -item.used_at))
+    return tuple(sorted(_listed(places, registry), key=lambda item: item.used_at, reverse=True))
 
 
 def remove_unused(place: Location) -> tuple[RevisionIndex, ...]:
@@ -75,7 +76,8 @@ def _listed(places: list[IndexPlace], registry: Registry) -> Iterator[RevisionIn
         with suppress(OSError, FathomError), trusted(place, registry) as catalog:
             if name := catalog.get_meta(_NAME):
                 is_kept = bool(catalog.get_meta(_KEPT))
-                yield RevisionIndex(name, place.folder, folder.n_bytes(), used_at(folder), is_kept)
+                used = datetime.fromtimestamp(used_at(folder), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+                yield RevisionIndex(name, place.folder, folder.n_bytes(), used, is_kept)
 
 
 def _remove_unused(place: Location, item: RevisionIndex) -> bool:
