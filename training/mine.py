@@ -83,12 +83,12 @@ def _pairs(source: Source, folders: Folders) -> Iterator[Pair]:
         git = folders.repositories / source.name.replace("/", "+") / "repo"
         git = git / ".git" if (git / ".git").is_dir() else git
         with tempfile.TemporaryDirectory() as folder:
-            _lay(git, source.revision, Path(folder))
+            lay(git, source.revision, Path(folder))
             yield from _tree_pairs(folder)
         yield from _commit_pairs(git, source.revision)
 
 
-def _lay(git: Path, revision: str, folder: Path) -> None:
+def lay(git: Path, revision: str, folder: Path) -> None:
     """Write the files of a revision that the git directory holds; snapshots can lack the largest ones."""
     command = ["git", "--git-dir", str(git)]
     listing = subprocess.run([*command, "ls-tree", "-r", "-z", revision], capture_output=True, check=True).stdout

@@ -21,6 +21,7 @@ class Source(NamedTuple):
     licence: str
     split: str  # train, or eval: kept apart for scoring
     pairs: int = 0  # used of what was mined
+    language: str = ""  # of most of its files
 
 
 def read_sources(path: Path) -> list[Source]:
