@@ -3,9 +3,9 @@
     python -m training.order_questions --sources training/order_sources.json --excluded training/excluded.txt \\
         --repositories MIRROR --out QUESTIONS
 
-MIRROR holds one git directory a repository, `owner+name/repo`. QUESTIONS gets one folder a repository: `tree`, its files at
-the revision of the manifest without the documentation that questions are made of, and `questions.jsonl`. The mined text
-stays outside the repository.
+MIRROR holds one git directory a repository, `owner+name/repo`. QUESTIONS gets one folder a repository: `tree`, its
+files at the revision of the manifest without the documentation that questions are made of, and `questions.jsonl`. The
+mined text stays outside the repository.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ _NOT_CODE = re.compile(
 )
 # Subjects of commits that say nothing of what a file is for.
 _MASS = re.compile(
-    r"(?i)\b(?:bump|releas\w*|versions?|typos?|format\w*|lint\w*|merge|revert\w*|renam\w*|licen[cs]e|copyright|changelog|"
-    r"clippy|prettier|eslint|rubocop|whitespace|indent\w*|style|spelling|deps|dependenc\w+|upgrade|readme|wip|tweaks?|"
-    r"cosmetic|clean ?-?ups?|refactor\w*|tidy|minor|nit|misc|comments?|docs?|documentation|docstrings?|tests?|ci|travis|"
-    r"coverage)\b"
+    r"(?i)\b(?:bump|releas\w*|versions?|typos?|format\w*|lint\w*|merge|revert\w*|renam\w*|licen[cs]e|copyright|"
+    r"changelog|clippy|prettier|eslint|rubocop|whitespace|indent\w*|style|spelling|deps|dependenc\w+|upgrade|readme|wip|tweaks?|"
+    r"cosmetic|clean ?-?ups?|refactor\w*|tidy|minor|nit|misc|comments?|docs?|documentation|docstrings?|tests?|ci|"
+    r"travis|coverage)\b"
 )
 _PREFIX = re.compile(r"^(?:\[[^\]]*\]\s*|\w+(?:\([^)]*\))?!?:\s+|#\d+[:\s-]*)|\s*\(?(?:#|GH-|gh-)\d+\)?\.?\s*$")
 _TRAILER = re.compile(
