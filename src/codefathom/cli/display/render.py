@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ from codefathom.types import (
     IndexReport,
     PathReport,
     RelatedResult,
-    RevisionIndex,
     SearchResult,
     SecretPlace,
     Status,
@@ -294,13 +292,7 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
     if status.paused:
         rows.append(("paused", show_line(status.paused)))
     rows += [("damaged", show_line(sentence)) for sentence in status.damage]
-    rows += [("at revision", _kept_index(item)) for item in status.revisions]
     return "".join(f"{name:<11} {value}\n" for name, value in rows)
-
-
-def _kept_index(item: RevisionIndex) -> str:
-    used = time.strftime("%Y-%m-%d %H:%M", time.localtime(item.used_at))
-    return f"{show_line(item.revision)} has an index ({size(item.n_bytes)}, used {used})"
 
 
 def _rules(status: Status) -> list[tuple[str, str]]:

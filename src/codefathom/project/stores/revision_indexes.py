@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from codefathom.errors import FathomError, SourceError
 from codefathom.project.location import Location
@@ -22,10 +22,20 @@ from codefathom.stores.catalog.records import Batch
 from codefathom.stores.folder import index_folder
 from codefathom.stores.lock import unused, used_at
 from codefathom.stores.registry import IndexPlace, Registry
-from codefathom.types import RevisionIndex
 
 _NAME, _KEPT = "revision", "kept revision"  # keys in the catalogue
 _FOLDER = re.compile(r".*-at-[0-9a-f]{12}", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionIndex:
+    """The index of a branch, tag or commit of a project."""
+
+    revision: str  # the first name that it was asked by
+    index_dir: str
+    n_bytes: int
+    used_at: float  # the last time, in seconds since the epoch
+    is_kept: bool = False  # it stays until somebody removes it, as for a project of the server
 
 
 def note_revision(catalog: Catalog, place: Location) -> None:
