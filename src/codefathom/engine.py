@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from codefathom.index.indexing import Stages
     from codefathom.project.browsing import Files
     from codefathom.project.stores.desk import StoreDesk
+    from codefathom.project.stores.revision_indexes import RevisionIndex
     from codefathom.providers.base import ChatModel
     from codefathom.search.graph.project_map import MapParts, ProjectMap
     from codefathom.stores.lock import WriterLock
@@ -258,6 +259,13 @@ class Engine:
         from codefathom.project.stores.revision_indexes import remove_revision
 
         return remove_revision(self.place, name, wait_s=self.settings.index.wait_s if wait_s is None else wait_s)
+
+    @property
+    def revisions(self) -> tuple[RevisionIndex, ...]:
+        """The indexes of revisions of this project, the one used last first."""
+        from codefathom.project.stores.revision_indexes import revision_indexes
+
+        return revision_indexes(self.place)
 
     def _leave_store(self) -> None:
         """Remove what a store of other makers has of this project; one that is away keeps it. Raises StoreError."""

@@ -392,17 +392,6 @@ class SecretPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class RevisionIndex:
-    """The index of a branch, tag or commit of a project."""
-
-    revision: str  # the first name that it was asked by
-    index_dir: str
-    n_bytes: int
-    used_at: str  # the last time, in UTC, such as 2026-11-24T18:03:59Z
-    is_kept: bool = False  # it stays until somebody removes it, as for a project of the server
-
-
-@dataclass(frozen=True, slots=True)
 class Status:
     """The contents of the index, and its distance from the files."""
 
@@ -432,7 +421,6 @@ class Status:
     doubt: str = ""  # why the index that lies there is not believed; then nothing of it is told
     revision: str = ""  # the revision whose files these are; empty: those of the folder
     n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens: not embedded
-    revisions: tuple[RevisionIndex, ...] = ()  # of the same folder, the one used last first
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from codefathom import Engine
 from codefathom.cli import main
 from codefathom.config.settings import IndexSettings, Settings
 from codefathom.errors import SourceError
+from codefathom.project.stores.revision_indexes import RevisionIndex
 from codefathom.stores.folder import Folder
 from codefathom.stores.lock import UseLock, unused, used_at, writer_lock
-from codefathom.types import RevisionIndex
 
 __all__ = ["own_folders", "repository"]  # fixtures
 
@@ -60,7 +60,7 @@ def make(root: Path, *revisions: str, settings: Settings = TWO) -> list[str]:
 
 def listed(root: Path) -> tuple[RevisionIndex, ...]:
     with Engine.open(str(root)) as engine:
-        return engine.status().revisions
+        return engine.revisions
 
 
 def kept(root: Path) -> list[str]:

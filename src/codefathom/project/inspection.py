@@ -62,7 +62,6 @@ def status(opened: OpenedProject) -> Status:
         incomplete=incompleteness(catalog, changes),
         revision=_revision(opened),
         n_by_text=catalog.n_by_text(),
-        revisions=revision_indexes(opened.place),
     )
 
 

@@ -67,9 +67,7 @@ class OpenedProject:
         self._models: dict[str, ChatModel] = {}
         folder = place.index_folder
         self._registry = Registry(place.state_dir)
-        self._use = UseLock(folder)
-        if place.revision is not None:
-            self._use.acquire()
+        self._use = UseLock(folder, is_taken=place.revision is not None)
         self.catalog, self.unwritable = _catalog(folder)
         self._is_known = self._knows() or (self.unwritable is None and self._claims())
         if not self._is_known and self.unwritable is None and self.catalog.integrity_problem():
@@ -77,8 +75,7 @@ class OpenedProject:
             self._is_known = self._claims()
         self.embedder = self._embedder()  # of the settings
         self.store = self._store()
-        # What takes long is made later; see `project/upgrading.py`.
-        self._first = BundledEmbedder() if is_slow(place.settings) else self.embedder
+        self._first = BundledEmbedder() if is_slow(place.settings) else self.embedder  # see `project/upgrading.py`
         lexical = LexicalView.open(folder.below("lexical"), self.catalog.identity)
         self.views = self._views(lexical, self._first)
         self._upgrade = self._to_upgrade(lexical) if self._first is not self.embedder else None

@@ -106,10 +106,13 @@ class WriterLock:
 class UseLock:
     """The right to use an index that may be removed while nobody uses it; see `unused`."""
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: Folder, *, is_taken: bool = False) -> None:
+        """With `is_taken`, it is acquired at once where that can be."""
         self._folder = folder
         self._file = folder.file(_USE_FILE)
         self._stream: BinaryIO | None = None  # closed with this object at the latest
+        if is_taken:
+            self.acquire()
 
     def acquire(self) -> bool:
         """Say that the index is in use from now on; return False where that cannot be written."""

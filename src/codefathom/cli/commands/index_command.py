@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from codefathom.cli.display.output import complain
 from codefathom.cli.display.render import expected_text, paths_report_text, report_text
@@ -12,8 +13,9 @@ from codefathom.cli.filter_arguments import path_typed
 from codefathom.cli.options import IndexOptions
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
+from codefathom.project.stores.revision_indexes import RevisionIndex
 from codefathom.shapes import plain_shape, to_json
-from codefathom.text.printable import show_name, size
+from codefathom.text.printable import show_line, show_name, size
 from codefathom.types import IndexReport
 
 _IGNORE_FILE = ".fathomignore"
@@ -68,6 +70,12 @@ def _remove(engine: Engine, face: Face, revision: str) -> int:
     if not n_bytes:
         face.note(f"there is no index {what}")
     return 0 if n_bytes else 1
+
+
+def revision_line(index: RevisionIndex) -> str:
+    """Return a line about the index of a revision, as `fathom status` shows it."""
+    used = time.strftime("%Y-%m-%d %H:%M", time.localtime(index.used_at))
+    return f"at revision {show_line(index.revision)} has an index ({size(index.n_bytes)}, used {used})\n"
 
 
 def _say(report: IndexReport, face: Face) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from codefathom import __version__
@@ -261,6 +261,7 @@ def _context_text(result: Context, format_name: str) -> str:
 
 def status(options: StatusOptions, face: Face) -> int:
     """Print the contents and the state of the index."""
+    from codefathom.cli.commands.index_command import revision_line
     from codefathom.cli.display.render import secrets_text, status_text
 
     if options.secrets:
@@ -274,13 +275,14 @@ def status(options: StatusOptions, face: Face) -> int:
             face.write(secrets_text(places, face.style))
         return SUCCESS
     with face.open() as engine:
-        result = engine.status()
+        result, indexes = engine.status(), engine.revisions
     if face.common.json:
         from codefathom.shapes import plain_shape, to_json
 
-        face.write(to_json(plain_shape(result)))
+        face.write(to_json({**plain_shape(result), "revisions": [asdict(index) for index in indexes]}))
     else:
         face.write(status_text(result, face.style, skipped=options.skipped))
+        face.write("" if options.skipped else "".join(map(revision_line, indexes)))
     return SUCCESS
 
 

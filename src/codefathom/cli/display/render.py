@@ -16,7 +16,6 @@ from codefathom.types import (
     IndexReport,
     PathReport,
     RelatedResult,
-    RevisionIndex,
     SearchResult,
     SecretPlace,
     Status,
@@ -293,13 +292,7 @@ def status_text(status: Status, style: Style, *, skipped: bool) -> str:
     if status.paused:
         rows.append(("paused", show_line(status.paused)))
     rows += [("damaged", show_line(sentence)) for sentence in status.damage]
-    rows += [("at revision", _kept_index(item)) for item in status.revisions]
     return "".join(f"{name:<11} {value}\n" for name, value in rows)
-
-
-def _kept_index(item: RevisionIndex) -> str:
-    used = item.used_at[:16].replace("T", " ")
-    return f"{show_line(item.revision)} has an index ({size(item.n_bytes)}, used {used} UTC)"
 
 
 def _rules(status: Status) -> list[tuple[str, str]]:

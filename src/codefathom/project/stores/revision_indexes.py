@@ -9,8 +9,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 
 from codefathom.errors import FathomError, SourceError
 from codefathom.project.location import Location
@@ -23,10 +22,20 @@ from codefathom.stores.catalog.records import Batch
 from codefathom.stores.folder import index_folder
 from codefathom.stores.lock import unused, used_at
 from codefathom.stores.registry import IndexPlace, Registry
-from codefathom.types import RevisionIndex
 
 _NAME, _KEPT = "revision", "kept revision"  # keys in the catalogue
 _FOLDER = re.compile(r".*-at-[0-9a-f]{12}", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionIndex:
+    """The index of a branch, tag or commit of a project."""
+
+    revision: str  # the first name that it was asked by
+    index_dir: str
+    n_bytes: int
+    used_at: float  # the last time, in seconds since the epoch
+    is_kept: bool = False  # it stays until somebody removes it, as for a project of the server
 
 
 def note_revision(catalog: Catalog, place: Location) -> None:
@@ -43,7 +52,7 @@ def revision_indexes(place: Location) -> tuple[RevisionIndex, ...]:
     """Return the indexes of revisions of this project, the one used last first."""
     registry = Registry(place.state_dir)
     places = [item for item in registry.places() if item.root == place.root and _FOLDER.fullmatch(item.folder)]
-    return tuple(sorted(_listed(places, registry), key=lambda item: item.used_at, reverse=True))
+    return tuple(sorted(_listed(places, registry), key=lambda item: -item.used_at))
 
 
 def remove_unused(place: Location) -> tuple[RevisionIndex, ...]:
@@ -76,8 +85,7 @@ def _listed(places: list[IndexPlace], registry: Registry) -> Iterator[RevisionIn
         with suppress(OSError, FathomError), trusted(place, registry) as catalog:
             if name := catalog.get_meta(_NAME):
                 is_kept = bool(catalog.get_meta(_KEPT))
-                used = datetime.fromtimestamp(used_at(folder), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-                yield RevisionIndex(name, place.folder, folder.n_bytes(), used, is_kept)
+                yield RevisionIndex(name, place.folder, folder.n_bytes(), used_at(folder), is_kept)
 
 
 def _remove_unused(place: Location, item: RevisionIndex) -> bool:
