@@ -183,11 +183,12 @@ def _references(graph: ResolvedGraph, path: str, importers: set[str]) -> list[Re
                 continue
             n_files = len({item.path for item in targets.definitions})
             if targets.certainty == "exact" or use.path in importers or n_files <= MAX_DEFINING_FILES:
-                edges.append(_edge(use, "references", targets))
+                edges.append(edge_of(use, "references", targets))
     return edges
 
 
-def _edge(use: NameUse, kind: Kind, targets: UseTargets, step: int = 1, likely: bool = True) -> Related:
+def edge_of(use: NameUse, kind: Kind, targets: UseTargets, step: int = 1, likely: bool = True) -> Related:
+    """Return the edge of a use."""
     reference = use.reference
     n_definitions = targets.n_definitions()
     name, inside = reference.name, reference.container
@@ -218,11 +219,11 @@ def _used_by(graph: ResolvedGraph, path: str, qualified_name: str, step: int) ->
         itself = use.path == path and use.reference.container == qualified_name
         if not itself and targets.means(path, qualified_name):
             kind: Kind = "called by" if use.reference.kind == "call" else "references"
-            likely = targets.certainty == "exact" or _is_likely(graph, use, path, qualified_name)
-            yield _edge(use, kind, targets, step, likely)
+            likely = targets.certainty == "exact" or is_likely(graph, use, path, qualified_name)
+            yield edge_of(use, kind, targets, step, likely)
 
 
-def _is_likely(graph: ResolvedGraph, use: NameUse, path: str, qualified_name: str) -> bool:
+def is_likely(graph: ResolvedGraph, use: NameUse, path: str, qualified_name: str) -> bool:
     """Return True if a use of a member stands in its class, or in a symbol or under an import that names the class."""
     owner = qualified_name.rpartition(".")[0]
     container = use.reference.container
