@@ -198,8 +198,8 @@ def _write_rows(file: Path, name: str, commit: Commit, engine: Engine, diff: str
     opened = engine.opened
     changes = of_diff(opened, diff)
     graph = ResolvedGraph(opened.catalog)
-    found = reach(graph, [item for change in changes.changes for item in symbols_of(opened, change)], USUAL_DEPTH)
-    evidence = evidence_of(found.touches, changed_text(changes), graph.resolver.language_of, opened.catalog.text)
+    matches = reach(graph, [item for change in changes.changes for item in symbols_of(opened, change)], USUAL_DEPTH)
+    evidence = evidence_of(matches.touches, changed_text(changes), graph.resolver.language_of, opened.catalog.text)
     row = {"repository": name, "commit": commit.name, "tests": commit.tests, "evidence": evidence}
     with file.open("a") as rows:
         rows.write(json.dumps(row) + "\n")

@@ -502,7 +502,7 @@ class Engine:
             return related(opened.catalog, target, depth=depth, limit=limit)
 
     def impact(self, revisions: str = "HEAD", *, diff: str = "", depth: int = 3, limit: int = 200) -> Impact:
-        """Return what a change reaches: the symbols that differ, their uses and importers, the tests that touch them.
+        """Return the reach of a change: the symbols that differ, their uses and importers, the tests that touch them.
 
         The change is a unified diff, applied or not, or what differs between `A..B`, or between `A` and the files now.
         There are at most `limit` places and as many tests. Raises UsageError for what is no diff or no revision,

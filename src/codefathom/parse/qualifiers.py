@@ -1,4 +1,4 @@
-"""What the text around a name tells about it: what it belongs to, and which names an import gives to its file."""
+"""The text around a name, and its meaning: the thing it belongs to, and which names an import gives to its file."""
 
 from __future__ import annotations
 

@@ -74,12 +74,12 @@ def other_side(text: str, file: FileDiff, *, backwards: bool = False) -> str | N
     done = 0
     for hunk in file.hunks:
         start = hunk.new_start if backwards else hunk.old_start
-        wanted = hunk.side(before)
-        start -= bool(wanted)  # without lines on this side the number is that of the line above
-        if start < done or list(map(_plain, lines[start : start + len(wanted)])) != list(map(_plain, wanted)):
+        old_lines = hunk.side(before)
+        start -= bool(old_lines)  # without lines on this side the number is that of the line above
+        if start < done or list(map(_plain, lines[start : start + len(old_lines)])) != list(map(_plain, old_lines)):
             return None
         result += lines[done:start] + hunk.side(after)
-        done = start + len(wanted)
+        done = start + len(old_lines)
     return "\n".join(result + lines[done:])
 
 

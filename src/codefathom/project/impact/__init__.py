@@ -1,1 +1,1 @@
-"""What a change of files reaches: from two versions of texts to symbols, uses and tests."""
+"""The reach of a change of files: from two versions of texts to symbols, uses and tests."""

@@ -1,4 +1,4 @@
-"""Where the two versions of changed files come from: a diff and the index, two revisions, or a revision and the index.
+"""The two versions of changed files: a diff and the index, two revisions, or a revision and the index.
 
 Nothing of the repository is run: revisions are read from the object store, and compared here, not by `git diff`, which
 would use filters and programs that the settings of a repository name.

@@ -14,18 +14,18 @@ from codefathom.types import Document, ParsedDocument
 
 
 def impact_of_change(opened: OpenedProject, files: FileChanges, *, depth: int, limit: int) -> Impact:
-    """Return what a change reaches in the index, at most `limit` places and as many tests."""
+    """Return the reach of a change in the index, at most `limit` places and as many tests."""
     changes = [item for change in files.changes for item in symbols_of(opened, change)]
     graph = ResolvedGraph(opened.catalog)
-    found = reach(graph, changes, depth)
-    edges = in_order(found.touches)
-    tests = touching_tests(found.touches, changed_text(files), graph.resolver.language_of, opened.catalog.text)
+    matches = reach(graph, changes, depth)
+    edges = in_order(matches.touches)
+    tests = touching_tests(matches.touches, changed_text(files), graph.resolver.language_of, opened.catalog.text)
     return Impact(
         tuple(changes),
         tuple(edges[:limit]),
         len(edges),
         tuple(tests[:limit]),
-        completeness_of(graph, found),
+        completeness_of(graph, matches),
         (*files.unseen, *_unparsed(files)),
     )
 

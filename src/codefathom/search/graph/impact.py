@@ -39,12 +39,12 @@ class TouchingTest:
     path: str
     score: float  # 0 to 1
     reason: str
-    depth: int  # steps from the change along calls and imports; 0: found by names and words only
+    depth: int  # steps from the change along calls and imports; 0: matches by names and words only
 
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What a change reaches, as far as it can be seen."""
+    """All that a change reaches, as far as it can be seen."""
 
     changes: tuple[ChangedSymbol, ...]
     reached: tuple[Related, ...]  # nearest first; an edge names the place that uses something of the step before
@@ -171,9 +171,9 @@ def in_order(touches: Iterable[Touch]) -> list[Related]:
     return sorted(unique.values(), key=lambda edge: (edge.depth, edge.certainty != "exact", edge.path, edge.line))
 
 
-def completeness_of(graph: ResolvedGraph, found: Reach) -> str:
-    """Return in words how what was reached is known, and what cannot be seen."""
-    said = completeness(in_order(found.touches), graph.unseen_languages())
-    names = ", ".join(found.common_names[:5])
+def completeness_of(graph: ResolvedGraph, matches: Reach) -> str:
+    """Return, in words, how what was reached is known, and what cannot be seen."""
+    said = completeness(in_order(matches.touches), graph.unseen_languages())
+    names = ", ".join(matches.common_names[:5])
     common = f"; names that many definitions share are not followed: {names}" if names else ""
     return f"{said}{common}."

@@ -17,14 +17,14 @@ _BY_LAST_PART = frozenset({"python", "java", "csharp", "php", "rust", "elixir", 
 _VERSION = re.compile(r"v\d+")
 
 
-class Binding(NamedTuple):
+class BoundName(NamedTuple):
     """A name in a file, and what it is where it comes from."""
 
     local: str  # EVERY: all names of the module
     original: str  # EVERY: the module itself
 
 
-def bindings_of(item: Reference, language: str) -> Iterator[Binding]:
+def bindings_of(item: Reference, language: str) -> Iterator[BoundName]:
     """Yield the names that an import gives to its file; none where the language does not tell."""
     group = family(language)
     if group == "javascript":
@@ -35,37 +35,37 @@ def bindings_of(item: Reference, language: str) -> Iterator[Binding]:
         yield from _by_last_part(item)
 
 
-def _listed(names: str) -> Iterator[Binding]:
+def _listed(names: str) -> Iterator[BoundName]:
     """Yield the names of a list such as `a, b as c, * as ns`."""
     for name in filter(None, names.split(", ")):
         original, _, local = name.partition(" as ")
-        yield Binding(local or original, original)
+        yield BoundName(local or original, original)
 
 
-def _of_go(item: Reference) -> Iterator[Binding]:
+def _of_go(item: Reference) -> Iterator[BoundName]:
     """Yield the name of a package: its own last folder without a version, unless the import gives another."""
     if item.qualifier == ".":
-        yield Binding(EVERY, EVERY)
+        yield BoundName(EVERY, EVERY)
     elif item.qualifier != "_":
         parts = [part for part in item.name.split("/") if part and not _VERSION.fullmatch(part)]
         last = re.sub(r"\.v\d+$|\.go$", "", parts[-1]) if parts else ""
         names = (item.qualifier,) if item.qualifier else dict.fromkeys((last, last.removeprefix("go-")))
-        yield from (Binding(name, EVERY) for name in names if name)
+        yield from (BoundName(name, EVERY) for name in names if name)
 
 
-def _by_last_part(item: Reference) -> Iterator[Binding]:
+def _by_last_part(item: Reference) -> Iterator[BoundName]:
     if item.qualifier == "*":
-        yield Binding(EVERY, EVERY)
+        yield BoundName(EVERY, EVERY)
         return
     for name in _with_aliases(item.name):
         written, _, alias = name.partition(" as ")
         last = re.split(r"[.\\]|::", written.strip().rstrip(";"))[-1].strip()
         if last in ("*", "_", "given", ""):
-            yield Binding(EVERY, EVERY)
+            yield BoundName(EVERY, EVERY)
         elif item.qualifier and item.qualifier == written:  # `import a.b`, used as a.b
-            yield Binding(written, EVERY)
+            yield BoundName(written, EVERY)
         else:
-            yield Binding(alias.strip() or item.qualifier or last, last)
+            yield BoundName(alias.strip() or item.qualifier or last, last)
 
 
 def _with_aliases(name: str) -> list[str]:

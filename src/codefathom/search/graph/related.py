@@ -284,11 +284,11 @@ def completeness(edges: Sequence[Related], unseen: Sequence[str]) -> str:
     by_name = [edge for edge in edges if edge.certainty == "by-name"]
     n_exact, most = len(edges) - len(by_name), max((edge.n_definitions for edge in by_name), default=0)
     among = "a single definition" if most == 1 else f"up to {most} definitions"
-    known = [
+    sources_told = [
         f"{n_exact} of {len(edges)} edges are exact, by scope or import" if n_exact else "",
         f"{len(by_name)} by the name alone, among {among}, and may mean another one" if by_name else "",
         "nothing was found" if not edges else "",
     ]
     languages = f", nor any in {', '.join(unseen)}" if unseen else ""
     missing = f"this is a lower bound: uses through variables, strings or reflection are not seen{languages}"
-    return "; ".join([*filter(None, known), missing])
+    return "; ".join([*filter(None, sources_told), missing])

@@ -54,7 +54,7 @@ class ResolvedUse(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """Where a name of a file comes from."""
+    """The origin of a name in a file."""
 
     original: str  # EVERY: the module itself
     documents: tuple[str, ...]  # none: outside the project
@@ -73,12 +73,12 @@ class ResolvedGraph(ReferenceGraph):
         """Return the uses of a name that mean something of this project, also those under another name."""
         if name not in self._resolved:
             uses = [use for local in (name, *self._other_names(name)) for use in self.uses(local)]
-            found = ((use, self.targets(use, name)) for use in uses)
-            self._resolved[name] = [ResolvedUse(use, targets) for use, targets in found if targets.definitions]
+            matches = ((use, self.targets(use, name)) for use in uses)
+            self._resolved[name] = [ResolvedUse(use, targets) for use, targets in matches if targets.definitions]
         return self._resolved[name]
 
     def targets(self, use: NameUse, name: str = "") -> UseTargets:
-        """Return what a use can mean; `name` is that of the definitions, where the file has another one for it."""
+        """Return all that a use can mean; `name` is that of the definitions, where the file has another one for it."""
         name = name or self._original(use)
         language = family(self.resolver.language_of.get(use.path, ""))
         symbols = [item for item in self.defined(name) if self.are_family(item.path, use.path)]
@@ -109,7 +109,7 @@ class ResolvedGraph(ReferenceGraph):
         if local in sources or local != scope.name:
             bound = sources.get(local, ())
             each = (self._exported(scope, item.documents, scope.original(item), _MOST_HOPS) for item in bound)
-            return UseTargets(tuple(dict.fromkeys(item for found in each for item in found)))
+            return UseTargets(tuple(dict.fromkeys(item for matches in each for item in matches)))
         everything = {path for source in sources.get(EVERY, ()) for path in source.documents}
         if scope.language in _SHARED_FOLDERS:
             package = _package(scope.path)
@@ -164,7 +164,7 @@ class ResolvedGraph(ReferenceGraph):
     # ---- imports
 
     def _from_sources(self, scope: _Scope, sources: Iterable[_Source], rest: str) -> UseTargets:
-        """Return what a name means that stands behind one of these sources and perhaps further names."""
+        """Return all that a name means that stands behind one of these sources and perhaps further names."""
         documents = {path for source in sources for path in source.documents}
         if not documents:
             return UseTargets()
@@ -190,9 +190,9 @@ class ResolvedGraph(ReferenceGraph):
         """Return the definitions of a name in files, or in those from which they have it."""
         documents = set(documents)
         symbols = self.defined(name) if name != scope.name else scope.symbols
-        found = tuple(item for item in symbols if item.path in documents and scope.is_outer(item))
-        if found or not hops:
-            return found
+        matches = tuple(item for item in symbols if item.path in documents and scope.is_outer(item))
+        if matches or not hops:
+            return matches
         onwards: dict[str, set[str]] = defaultdict(set)
         for path in documents:
             sources = self._sources_of(path)
@@ -200,7 +200,7 @@ class ResolvedGraph(ReferenceGraph):
                 original = name if source.original in (EVERY, "default") else source.original
                 onwards[original].update(set(source.documents) - documents)
         each = (self._exported(scope, paths, original, hops - 1) for original, paths in onwards.items() if paths)
-        return next((found for found in each if found), ())
+        return next((matches for matches in each if matches), ())
 
     def _sources_of(self, path: str) -> dict[str, list[_Source]]:
         if path not in self._sources:
@@ -269,7 +269,7 @@ class _Scope(NamedTuple):
         return tuple(item for item in near if len(_owner(item)) == longest)
 
     def members(self) -> UseTargets:
-        """Return what can be called on a value that is not known."""
+        """Return all that can be called on a value that is not known."""
         alone = self.language in _FUNCTIONS_ALONE
         return UseTargets(tuple(item for item in self.symbols if not alone or _owner(item)), "by-name")
 

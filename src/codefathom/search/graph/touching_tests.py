@@ -19,7 +19,7 @@ _DECAY = 0.5  # with each step
 
 
 class Evidence(NamedTuple):
-    """What speaks for a test file, each from 0 to 1."""
+    """Evidence for a test file, each from 0 to 1."""
 
     uses: float = 0.0  # it uses a changed symbol, known by scope or import
     uses_by_name: float = 0.0
@@ -39,7 +39,7 @@ _LEAST_OF_BEST = 0.2  # as a part of the best score
 
 
 class ChangedText(NamedTuple):
-    """What the texts of a change tell beside its symbols."""
+    """Texts of a change, beside its symbols."""
 
     paths: Collection[str]  # of the changed files
     lines: Collection[str]  # that are on one side only
@@ -69,7 +69,7 @@ def named(evidence: Mapping[str, Evidence]) -> dict[str, float]:
 def evidence_of(
     touches: Sequence[Touch], change: ChangedText, paths: Iterable[str], text_of: Callable[[str], str]
 ) -> Mapping[str, Evidence]:
-    """Return what speaks for each test file."""
+    """Return the evidence for each test file."""
     tests = [path for path in paths if is_test_file(path)]
     shares = _shares(touches)
     words = _word_shares(change, tests, text_of)
@@ -86,7 +86,7 @@ def evidence_of(
 
 
 def score_of(evidence: Evidence) -> float:
-    """Return how likely it is that a test touches the change, from 0 to 1."""
+    """Return the likelihood that a test touches the change, from 0 to 1."""
     total = _BIAS + sum(weight * value for weight, value in zip(_WEIGHTS, evidence, strict=True))
     return 1 / (1 + math.exp(-total))
 
@@ -171,9 +171,11 @@ def _words(stem: Iterable[str]) -> tuple[str, ...]:
 
 
 def _word_shares(change: ChangedText, tests: Sequence[str], text_of: Callable[[str], str]) -> Mapping[str, float]:
-    """Return how much of the rare words of the changed lines each test mentions, as a part of the one with most."""
-    asked = {word for line in change.lines for word in _WORD.findall(line)}
-    mentioned = {path: asked.intersection(_WORD.findall(text_of(path))) for path in tests} if asked else {}
+    """Return the amount to which of the rare words of the changed lines each test mentions, as a part of the one with most."""
+    changed_words = {word for line in change.lines for word in _WORD.findall(line)}
+    mentioned = (
+        {path: changed_words.intersection(_WORD.findall(text_of(path))) for path in tests} if changed_words else {}
+    )
     n_tests = Counter(word for words in mentioned.values() for word in words)
     weight = {word: math.log((1 + len(tests)) / n) ** 2 for word, n in n_tests.items()}
     totals = {path: sum(weight[word] for word in words) for path, words in mentioned.items()}
