@@ -171,11 +171,11 @@ def _words(stem: Iterable[str]) -> tuple[str, ...]:
 
 
 def _word_shares(change: ChangedText, tests: Sequence[str], text_of: Callable[[str], str]) -> Mapping[str, float]:
-    """Return the amount to which of the rare words of the changed lines each test mentions, as a part of the one with most."""
+    """Return the share of rare words of the changed lines that each test mentions; 1 for the one with most."""
     changed_words = {word for line in change.lines for word in _WORD.findall(line)}
-    mentioned = (
-        {path: changed_words.intersection(_WORD.findall(text_of(path))) for path in tests} if changed_words else {}
-    )
+    if not changed_words:
+        return {}
+    mentioned = {path: changed_words.intersection(_WORD.findall(text_of(path))) for path in tests}
     n_tests = Counter(word for words in mentioned.values() for word in words)
     weight = {word: math.log((1 + len(tests)) / n) ** 2 for word, n in n_tests.items()}
     totals = {path: sum(weight[word] for word in words) for path, words in mentioned.items()}
