@@ -31,7 +31,6 @@ LOOKED_AT = {
     "project/opening.py": "what belongs to one open index, opened and closed together",
     "types.py": "the values that flow, a few lines each",
     "stores/catalog/catalog.py": "all that is asked of the catalogue, one method each",
-    "types.py": "the values that all modules share, a few lines each",
 }
 MAX_FUNCTION_LINES = 80
 MAX_PARAMETERS = 6

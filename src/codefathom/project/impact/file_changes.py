@@ -25,7 +25,7 @@ from codefathom.types import Document, Skipped
 _MOST_CHANGES = 5_000
 
 
-class FileChange(NamedTuple):
+class FileVersions(NamedTuple):
     """A file in two versions; None where it is not there."""
 
     before: Document | None
@@ -41,7 +41,7 @@ class FileChange(NamedTuple):
 class FileChanges(NamedTuple):
     """The files that differ, and those of which it cannot be told how."""
 
-    changes: tuple[FileChange, ...]
+    changes: tuple[FileVersions, ...]
     unseen: tuple[str, ...] = ()  # one sentence each
 
 
@@ -50,7 +50,7 @@ class FileChanges(NamedTuple):
 
 def of_diff(opened: OpenedProject, text: str) -> FileChanges:
     """Return the files of a diff, which may be applied already or not. Raises UsageError for what is no diff."""
-    changes: list[FileChange] = []
+    changes: list[FileVersions] = []
     unseen: list[str] = []
     for file in read_diff(text):
         change = None if file.is_binary else _of_file(opened, file)
@@ -65,21 +65,21 @@ def of_diff(opened: OpenedProject, text: str) -> FileChanges:
     return FileChanges(tuple(changes), tuple(unseen))
 
 
-def _of_file(opened: OpenedProject, file: FileDiff) -> FileChange | None:
+def _of_file(opened: OpenedProject, file: FileDiff) -> FileVersions | None:
     """Return both versions of a file: the index has one of them, and the diff makes the other one of it."""
     old, new = _indexed(opened, file.old_path), _indexed(opened, file.new_path)
     if new is not None:
         text = other_side(_unmasked(new, file, "+"), file, backwards=True)
         if text is not None:
-            return FileChange(_version(opened, file.old_path, text), new)
+            return FileVersions(_version(opened, file.old_path, text), new)
     if old is not None:
         text = other_side(_unmasked(old, file, "-"), file)
         if text is not None:
-            return FileChange(old, _version(opened, file.new_path, text))
+            return FileVersions(old, _version(opened, file.new_path, text))
     if (old is None and not file.old_path) or (new is None and not file.new_path):
         added = "\n".join(line for hunk in file.hunks for line in hunk.side("+" if file.new_path else "-"))
         version = _version(opened, file.path, f"{added}\n" if added else "")
-        return FileChange(None, version) if file.new_path else FileChange(version, None)
+        return FileVersions(None, version) if file.new_path else FileVersions(version, None)
     return None
 
 
@@ -154,24 +154,24 @@ class _Side:
 def _between(before: _Side, after: _Side) -> FileChanges:
     paths = [path for path in sorted({*before.files, *after.files}) if before.files.get(path) != after.files.get(path)]
     _refuse_too_many(len(paths))
-    return _with_renames(FileChange(before.document(path), after.document(path)) for path in paths)
+    return _with_renames(FileVersions(before.document(path), after.document(path)) for path in paths)
 
 
 def _against_index(opened: OpenedProject, before: _Side) -> FileChanges:
     stored = {item.path: item for item in opened.catalog.documents()}
-    changes: list[FileChange] = []
+    changes: list[FileVersions] = []
     for path in sorted({*before.files, *stored}):
         old, now = before.document(path), stored.get(path)
         if (old and old.fingerprint) != (now and now.fingerprint):
-            changes.append(FileChange(old, _indexed(opened, path)))
+            changes.append(FileVersions(old, _indexed(opened, path)))
             _refuse_too_many(len(changes))
     return _with_renames(iter(changes))
 
 
-def _with_renames(changes: Iterator[FileChange]) -> FileChanges:
+def _with_renames(changes: Iterator[FileVersions]) -> FileChanges:
     """Return the changes, a removed and an added file of the same text as one that has another path now."""
-    kept: list[FileChange] = []
-    removed: dict[str, FileChange] = {}
+    kept: list[FileVersions] = []
+    removed: dict[str, FileVersions] = {}
     for change in changes:
         if change.before is not None and change.after is None and change.before.text:
             removed[change.before.text] = change
@@ -179,7 +179,7 @@ def _with_renames(changes: Iterator[FileChange]) -> FileChanges:
             kept.append(change)
     for place, change in enumerate(kept):
         if change.before is None and change.after is not None and change.after.text in removed:
-            kept[place] = FileChange(removed.pop(change.after.text).before, change.after)
+            kept[place] = FileVersions(removed.pop(change.after.text).before, change.after)
     kept += removed.values()
     real = (item for item in kept if item.before is not None or item.after is not None)
     return FileChanges(tuple(sorted(real, key=lambda item: item.path)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codefathom.parse import parse
 from codefathom.project.impact.changed_symbols import changed_lines, changed_symbols
-from codefathom.project.impact.file_changes import FileChange, FileChanges
+from codefathom.project.impact.file_changes import FileVersions, FileChanges
 from codefathom.project.opening import OpenedProject
 from codefathom.search.graph.impact import ChangedSymbol, Impact, completeness_of, in_order, reach
 from codefathom.search.graph.resolved_graph import ResolvedGraph
@@ -37,7 +37,7 @@ def changed_text(files: FileChanges) -> ChangedText:
     return ChangedText(tuple(dict.fromkeys((*(change.path for change in files.changes), *old))), tuple(lines))
 
 
-def symbols_of(opened: OpenedProject, change: FileChange) -> list[ChangedSymbol]:
+def symbols_of(opened: OpenedProject, change: FileVersions) -> list[ChangedSymbol]:
     """Return the symbols in which the versions of a file differ."""
     return changed_symbols(_parsed(opened, change.before), _parsed(opened, change.after))
 
@@ -59,6 +59,6 @@ def _unparsed(files: FileChanges) -> list[str]:
     return [f"{len(others)} changed files are no code, and what reads them is not seen: {names}"]
 
 
-def _is_code(change: FileChange) -> bool:
+def _is_code(change: FileVersions) -> bool:
     document = change.after or change.before
     return document is not None and document.language in CODE
