@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codefathom.parse import parse
 from codefathom.project.impact.changed_symbols import changed_lines, changed_symbols
-from codefathom.project.impact.file_changes import FileVersions, FileChanges
+from codefathom.project.impact.file_changes import FileChanges, FileVersions
 from codefathom.project.opening import OpenedProject
 from codefathom.search.graph.impact import ChangedSymbol, Impact, completeness_of, in_order, reach
 from codefathom.search.graph.resolved_graph import ResolvedGraph
