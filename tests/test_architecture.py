@@ -98,7 +98,10 @@ LIBRARIES = {
     "semble_grammars": {"parse/grammars.py"},
     "simsimd": {"stores/vectors/flat_vectors.py", "stores/vectors/nearest.py"},
     "tantivy": {"stores/lexical/lexical_view.py"},
-    "tree_sitter": {"parse/grammars.py", "parse/leading_comments.py", "parse/outline.py", "parse/treesitter.py"},
+    "tree_sitter": {
+        *("parse/grammars.py", "parse/leading_comments.py", "parse/outline.py", "parse/qualifiers.py"),
+        "parse/treesitter.py",
+    },
 }
 
 # What the extra `server` brings; only the server imports it.

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from codefathom.project.stores.desk import StoreDesk
     from codefathom.project.stores.revision_indexes import RevisionIndex
     from codefathom.providers.base import ChatModel
+    from codefathom.search.graph.impact import Impact
     from codefathom.search.graph.project_map import MapParts, ProjectMap
     from codefathom.stores.lock import WriterLock
     from codefathom.types import Check
@@ -507,6 +508,23 @@ class Engine:
         self.refresh()
         with reading(self._believed(), whole=True) as opened:
             return related(opened.catalog, target, depth=depth, limit=limit)
+
+    def impact(self, revisions: str = "HEAD", *, diff: str = "", depth: int = 3, limit: int = 200) -> Impact:
+        """Return the reach of a change: the symbols that differ, their uses and importers, the tests that touch them.
+
+        The change is a unified diff, applied or not, or what differs between `A..B`, or between `A` and the files now.
+        There are at most `limit` places and as many tests. Raises UsageError for what is no diff or no revision,
+        SourceError without such a revision.
+        """
+        from codefathom.project.impact.file_changes import of_diff, of_range
+        from codefathom.project.impact.impact_of_change import impact_of_change
+
+        _check_texts(revisions, diff)
+        _check_count("limit", limit, _MOST_SYMBOLS)
+        self.refresh()
+        with reading(self._believed(), whole=True) as opened:
+            files = of_diff(opened, diff) if diff else of_range(opened, revisions)
+            return impact_of_change(opened, files, depth=depth, limit=limit)
 
     def map(
         self,

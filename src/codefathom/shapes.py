@@ -29,7 +29,8 @@ from codefathom.types import (
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, Source, StageTrace
-    from codefathom.search.graph.project_map import ProjectMap
+    from codefathom.search.graph.impact import Impact
+from codefathom.search.graph.project_map import ProjectMap
 
 
 def to_json(value: object) -> str:
@@ -184,6 +185,7 @@ def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
 
 def plain_shape(
     value: RelatedResult
+    | Impact
     | ProjectMap
     | Context
     | IndexReport
@@ -194,7 +196,7 @@ def plain_shape(
     | Backup
     | Snapshot,
 ) -> dict[str, Any]:
-    """Return a result whose fields are the keys: related, map, context, index, status, store, backup, snapshot."""
+    """Return a result whose fields are the keys: related, impact, map, context, index, status, store, backup."""
     return asdict(value)
 
 

@@ -13,6 +13,8 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 Level: TypeAlias = Literal["file", "symbol", "chunk"]
 # How a search ranks; "auto" leaves the choice to the planner.
 Mode: TypeAlias = Literal["auto", "hybrid", "vector", "lexical", "symbol", "regex", "graph"]
+# How the definition of a use is known: by scope and imports, or by its name alone.
+Certainty: TypeAlias = Literal["exact", "by-name"]
 Route: TypeAlias = Literal["regex", "symbol", "semantic", "graph", "answer"]
 LEVELS: tuple[Level, ...] = ("file", "symbol", "chunk")
 MODES: tuple[Mode, ...] = ("auto", "hybrid", "vector", "lexical", "symbol", "regex", "graph")
@@ -120,6 +122,9 @@ class Reference:
     line: int  # the first line in `container` on which it stands
     container: str = ""  # qualified name of the enclosing symbol; "" at module level
     count: int = 1  # how often it stands in `container`
+    # call, type: what stands before the name ("self", "os.path"; "?": an expression). import: the names that it gives
+    # to its file ("a, b as c", "*"), where they are not the last part of its own name
+    qualifier: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +332,8 @@ class Related:
     symbol: str = ""  # the symbol in which it stands
     depth: int = 1
     likely: bool = True  # False: nothing beside this use names the class that the symbol belongs to
+    certainty: Certainty = "exact"
+    n_definitions: int = 1  # that the name can mean here
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +342,7 @@ class RelatedResult:
 
     target: str
     edges: tuple[Related, ...]
-    completeness: str  # one sentence: what kinds of use this can and cannot see
+    completeness: str  # in words: how the edges are known, and what kinds of use cannot be seen
     n_unresolved: int = 0  # imports that point to no document of the project
 
 

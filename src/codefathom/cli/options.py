@@ -116,6 +116,17 @@ class RelatedOptions(NamedTuple):
     paths: tuple[str, ...] = ()
 
 
+class ImpactOptions(NamedTuple):
+    """`fathom impact`."""
+
+    common: Common
+    change: str = "HEAD"
+    depth: int = 3
+    limit: int = 200
+    tests_only: bool = False
+    fail_on: str = "never"
+
+
 class MapOptions(NamedTuple):
     """`fathom map`."""
 
@@ -271,6 +282,7 @@ class Command(NamedTuple):
 
 HOST_NAMES = ("claude", "codex", "cursor", "vscode", "gemini")
 SHELLS = ("bash", "zsh", "fish")
+FAIL_ON = ("never", "reached", "tests")
 PROJECT_ACTIONS = ("list", "add", "remove", "rename")
 STORE_ACTIONS = ("verify", "move", "remove", "test", "list", "init")
 EXPORT_FORMATS = ("index-json", "jsonl", "faiss")
@@ -492,6 +504,25 @@ COMMANDS = (
         ),
         RelatedOptions,
         ("fathom related src/app.py --depth 2", "fathom related @@authenticate -n 20"),
+    ),
+    Command(
+        "impact",
+        "show what a change reaches, and which tests touch it",
+        (Option(("change",), "a file with a unified diff, -: stdin, or revisions of git: A..B, A...B, A", "CHANGE"),),
+        (
+            Option(("--depth",), "maximum number of steps from the change to a result", "N", kind=int, low=1, high=5),
+            Option(("-n", "--limit"), "maximum number of places and of tests", "N", kind=int, low=1, high=1_000_000),
+            Option(("--tests-only",), "print only the paths of the test files, one a line"),
+            Option(
+                ("--fail-on",),
+                "exit with 1 if anything is reached, or if any test touches the change",
+                "WHAT",
+                choices=FAIL_ON,
+            ),
+            _REVISION,
+        ),
+        ImpactOptions,
+        ("fathom impact", "fathom impact main...HEAD --tests-only", "git diff | fathom impact -"),
     ),
     Command(
         "map",

@@ -135,7 +135,10 @@ class ToolCalls:
         result = engine.related(text_of(arguments, "target"))
         parts = []
         for edge in result.edges:
-            shape = {"kind": edge.kind, "path": edge.path, "line": edge.line, "name": edge.name, "symbol": edge.symbol}
+            shape: dict[str, Any] = {"kind": edge.kind, "path": edge.path, "line": edge.line}
+            shape |= {"name": edge.name, "symbol": edge.symbol}
+            if edge.certainty != "exact":
+                shape |= {"certainty": edge.certainty, "n_definitions": edge.n_definitions}
             parts.append(ResultPart(json.dumps(shape, ensure_ascii=False), shape))
         answer = ToolAnswer(
             "edges", ResultPart(result.completeness, {"completeness": result.completeness}), tuple(parts)

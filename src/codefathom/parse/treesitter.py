@@ -27,6 +27,7 @@ from codefathom.parse.leading_comments import CommentsByRow, above, comments_by_
 from codefathom.parse.macros import LANGUAGES as WITH_MACROS
 from codefathom.parse.macros import without_macros
 from codefathom.parse.outline import Definition, DefinitionSource, symbols_of
+from codefathom.parse.qualifiers import bound_names, qualifier
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.types import VALUE_KINDS, Break, Document, ParsedDocument, Reference, Symbol
 from codefathom.versions import PARSER_VERSION
@@ -194,11 +195,12 @@ def _definitions(tree: _Tree) -> Iterator[Definition]:
 
 
 def _references(trees: Sequence[_Tree], data: bytes, symbols: Sequence[Symbol], names: set[int]) -> list[Reference]:
-    """Return each used name once for each symbol that uses it, with its first line and how often it stands there.
+    """Return each used name once for each symbol that uses it and each thing it is taken from, with its first line and
+    how often it stands there.
 
     `names` are the places at which definitions are named: no uses.
     """
-    tallies: dict[tuple[_Kind, str, str], list[int]] = {}
+    tallies: dict[tuple[_Kind, str, str, str], list[int]] = {}
     for kind in _KINDS:
         nodes = _captured(trees, f"reference.{kind}")
         if kind == "import":
@@ -206,20 +208,28 @@ def _references(trees: Sequence[_Tree], data: bytes, symbols: Sequence[Symbol], 
         else:
             uses = list(_uses(nodes, data, names))
         uses.sort()
-        for line, name, container in _contained(uses, symbols if kind != "import" else ()):
-            tally = tallies.get((kind, name, container))
+        for use, container in _contained(uses, symbols if kind != "import" else ()):
+            key = (kind, use.name, container, use.qualifier)
+            tally = tallies.get(key)
             if tally is None:
-                tallies[kind, name, container] = [line, 1]
+                tallies[key] = [use.line, 1]
             else:
                 tally[1] += 1
     references = [
-        Reference(kind, name, line, container, count) for (kind, name, container), (line, count) in tallies.items()
+        Reference(kind, name, line, container, count, before)
+        for (kind, name, container, before), (line, count) in tallies.items()
     ]
     references.sort(key=lambda reference: (reference.line, reference.kind, reference.name))
     return references[:_MAX_REFERENCES]
 
 
-def _uses(nodes: Iterable[Node], data: bytes, names: set[int]) -> Iterator[tuple[int, str]]:
+class _Use(NamedTuple):
+    line: int
+    name: str
+    qualifier: str
+
+
+def _uses(nodes: Iterable[Node], data: bytes, names: set[int]) -> Iterator[_Use]:
     seen = set(names)
     for node in nodes:
         start, end = node.start_byte, node.end_byte
@@ -227,18 +237,18 @@ def _uses(nodes: Iterable[Node], data: bytes, names: set[int]) -> Iterator[tuple
             seen.add(start)
             name = _CONSTRUCTOR.sub(b"", data[start:end]).strip(b'"`')
             if b"\n" not in name:
-                yield node.start_point[0] + 1, name.decode("utf-8", "replace")
+                yield _Use(node.start_point[0] + 1, name.decode("utf-8", "replace"), qualifier(node, data))
 
 
-def _imports(nodes: Iterable[Node], data: bytes) -> Iterator[tuple[int, str]]:
+def _imports(nodes: Iterable[Node], data: bytes) -> Iterator[_Use]:
     places = {node.start_byte: node for node in nodes}
     for start, node in places.items():
         name = _folded(data[start : min(node.end_byte, start + _MAX_IMPORT_BYTES)])
         if name:
-            yield node.start_point[0] + 1, name
+            yield _Use(node.start_point[0] + 1, name, bound_names(node, data))
 
 
-def _imported_names(trees: Sequence[_Tree], data: bytes) -> Iterator[tuple[int, str]]:
+def _imported_names(trees: Sequence[_Tree], data: bytes) -> Iterator[_Use]:
     """Yield `module.name` for each name imported from a module, and the module when no name follows it."""
     nodes = [(node.start_byte, node, True) for node in _captured(trees, "import.module")]
     nodes += [(node.start_byte, node, False) for node in _captured(trees, "import.name")]
@@ -249,26 +259,28 @@ def _imported_names(trees: Sequence[_Tree], data: bytes) -> Iterator[tuple[int, 
         if not is_module:
             n_names += 1
             if text:  # nothing stands behind the last comma
-                yield node.start_point[0] + 1, module + text if module.endswith((".", "\\")) else f"{module}.{text}"
+                name = module + text if module.endswith((".", "\\")) else f"{module}.{text}"
+                yield _Use(node.start_point[0] + 1, name, bound_names(node, data))
             continue
         if not n_names:
-            yield line, module
+            yield _Use(line, module, "*")
         module = f"{text}\\" if node.type == "namespace_name" else text
         line, n_names = node.start_point[0] + 1, 0
     if not n_names:
-        yield line, module
+        yield _Use(line, module, "*")
 
 
 def _folded(name: bytes) -> str:
     return " ".join(name.decode("utf-8", "replace").split()).strip("\"'`<> ")
 
 
-def _contained(uses: Iterable[tuple[int, str]], symbols: Sequence[Symbol]) -> Iterator[tuple[int, str, str]]:
+def _contained(uses: Iterable[_Use], symbols: Sequence[Symbol]) -> Iterator[tuple[_Use, str]]:
     """Add to each use, ordered by line, the innermost symbol around its line."""
     holders = [symbol for symbol in symbols if symbol.kind not in VALUE_KINDS]
     n_opened = 0
     around: list[Symbol] = []
-    for line, name in uses:
+    for use in uses:
+        line = use.line
         while n_opened < len(holders) and holders[n_opened].start_line <= line:
             while around and around[-1].end_line < holders[n_opened].start_line:
                 around.pop()
@@ -276,7 +288,7 @@ def _contained(uses: Iterable[tuple[int, str]], symbols: Sequence[Symbol]) -> It
             n_opened += 1
         while around and around[-1].end_line < line:
             around.pop()
-        yield line, name, around[-1].qualified_name if around else ""
+        yield use, around[-1].qualified_name if around else ""
 
 
 def _breaks(trees: Sequence[_Tree], data: bytes, comments_above: CommentsByRow) -> list[Break]:

@@ -223,7 +223,7 @@ def encode_parsed(parsed: ParsedDocument) -> bytes:
             (s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc)
             for s in parsed.symbols
         ],
-        [(r.kind, r.name, r.line, r.container, r.count) for r in parsed.references],
+        [(r.kind, r.name, r.line, r.container, r.count, r.qualifier) for r in parsed.references],
         [(b.line, b.depth) for b in parsed.breaks],
         parsed.parser,
         parsed.problems,

@@ -1721,6 +1721,21 @@ export interface components {
              * @example true
              */
             likely: boolean;
+            /**
+             * Certainty
+             * @description known by scope and imports (exact), or by the name alone
+             * @default exact
+             * @example exact
+             * @enum {string}
+             */
+            certainty: "exact" | "by-name";
+            /**
+             * N Definitions
+             * @description definitions that the name can mean here
+             * @default 1
+             * @example 1
+             */
+            n_definitions: number;
         };
         /**
          * ErrorDetails

@@ -19,6 +19,7 @@ from codefathom.cli.options import (
     DoctorOptions,
     ExportOptions,
     FilesOptions,
+    ImpactOptions,
     ImportOptions,
     IndexOptions,
     InstallOptions,
@@ -180,6 +181,13 @@ def related(options: RelatedOptions, face: Face) -> int:
     if not result.edges:
         face.note(f"nothing is connected with {show_name(result.target)}")
     return SUCCESS if result.edges else NO_RESULT
+
+
+def impact(options: ImpactOptions, face: Face) -> int:
+    """Print what a change reaches, and the tests that touch it."""
+    from codefathom.cli.commands.impact_command import run
+
+    return run(options, face)
 
 
 def _target(written: str, root: str) -> str:
@@ -424,6 +432,7 @@ RUN: Mapping[str, Callable[[Any, Face], int]] = {
     "symbols": symbols,
     "files": files,
     "related": related,
+    "impact": impact,
     "map": map_project,
     "context": context,
     "ask": ask,

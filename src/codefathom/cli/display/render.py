@@ -15,6 +15,7 @@ from codefathom.types import (
     IndexedFile,
     IndexReport,
     PathReport,
+    Related,
     RelatedResult,
     SearchResult,
     SecretPlace,
@@ -144,8 +145,14 @@ def related_text(result: RelatedResult, style: Style) -> str:
             place = style.strong(f"{show_name(edge.path)}:{edge.line}")
             inside = f" in {show_name(edge.symbol)}" if edge.symbol else ""
             step = f"  (step {edge.depth})" if edge.depth > 1 else ""
-            lines.append(f"  {place}  {show_name(edge.name)}{inside}{step}")
+            lines.append(f"  {place}  {show_name(edge.name)}{inside}{step}{_by_name(edge)}")
     return "".join(line + "\n" for line in lines)
+
+
+def _by_name(edge: Related) -> str:
+    if edge.certainty == "exact":
+        return ""
+    return "  (by name)" if edge.n_definitions < 2 else f"  (by name, 1 of {edge.n_definitions} definitions)"
 
 
 def paths_report_text(report: PathReport, *, whole: bool) -> str:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from codefathom.search.graph.imports import written_out
 from codefathom.search.graph.resolve import Resolver, family
+from codefathom.source.languages import CODE
 from codefathom.stores.catalog.readers import SearchCatalog
-from codefathom.types import FoundSymbol, Reference
+from codefathom.types import FoundSymbol, Reference, Symbol
 
 # A name that more files define does not tell which file a use belongs to.
 MAX_DEFINING_FILES = 3
@@ -32,6 +33,8 @@ class ReferenceGraph:
     def __init__(self, catalog: SearchCatalog) -> None:
         self.catalog = catalog
         self._references: dict[str, Sequence[Reference]] = {}  # of the documents with uses
+        self._symbols: dict[str, Sequence[Symbol]] = {}
+        self._defined: dict[str, Sequence[FoundSymbol]] = {}
         documents = [(item.path, item.language) for item in catalog.documents()]
         self.resolver = Resolver(documents, _go_modules(catalog, [path for path, _ in documents]))
 
@@ -49,7 +52,15 @@ class ReferenceGraph:
 
     def defined(self, name: str) -> Sequence[FoundSymbol]:
         """Return the definitions of exactly this name."""
-        return [item for item in self.catalog.symbols_named(name) if item.symbol.name == name]
+        if name not in self._defined:
+            self._defined[name] = [item for item in self.catalog.symbols_named(name) if item.symbol.name == name]
+        return self._defined[name]
+
+    def symbols_of(self, path: str) -> Sequence[Symbol]:
+        """Return the symbols of one document; each is read once."""
+        if path not in self._symbols:
+            self._symbols[path] = self.catalog.symbols_of(path)
+        return self._symbols[path]
 
     def resolve(self, name: str, path: str) -> tuple[str, ...]:
         """Return the documents an import means: by its path, else as the one place where that name is defined."""
@@ -74,17 +85,15 @@ class ReferenceGraph:
                 paths.add(item.path)
         return paths if len(paths) <= MAX_DEFINING_FILES else set()
 
-    def is_foreign(self, name: str, path: str) -> bool:
-        """Return True if a name in a document is imported from outside the project."""
-        imports = [item.name for item in self.references_of(path) if item.kind == "import"]
-        own = [one for one in imports if dotted_name(one).rpartition(".")[2] == name]
-        return bool(own) and not any(self.resolve(one, path) for one in own)
-
     def references_of(self, path: str) -> Sequence[Reference]:
         """Return the imports and uses in one document; each is read once."""
         if path not in self._references:
             self._references[path] = self.catalog.references_of(path)
         return self._references[path]
+
+    def unseen_languages(self) -> list[str]:
+        """Return the languages of code in the project of which no use was seen in any file."""
+        return sorted(CODE.intersection(self.resolver.language_of.values()) - self.catalog.languages_with_uses())
 
     def are_family(self, one: str, other: str) -> bool:
         """Return True if the languages of two documents import and call one another."""

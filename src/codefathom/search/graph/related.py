@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Literal, NamedTuple, get_args
 
 from codefathom.errors import UsageError
 from codefathom.search.graph.imports import written_out
@@ -17,9 +18,9 @@ from codefathom.search.graph.reference_graph import (
     MAX_DEFINING_FILES,
     NAMED_IMPORTS,
     NameUse,
-    ReferenceGraph,
     dotted_name,
 )
+from codefathom.search.graph.resolved_graph import ResolvedGraph, UseTargets
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.text.path_spelling import paths_named
 from codefathom.types import FoundSymbol, Reference, Related, RelatedResult, Symbol
@@ -28,16 +29,8 @@ MAX_EDGES = 200
 MAX_DEPTH = 5
 _MIN_NAME_CHARS = 3
 
-_KINDS = ("imports", "imported by", "calls", "called by", "references")
-
-_ABOUT_FILES = (
-    "Imports are resolved by the rules of each language, without build settings; uses are matched by name, where at "
-    f"most {MAX_DEFINING_FILES} files define it; dynamic uses, and uses of more common names, are missing"
-)
-_ABOUT_SYMBOLS = (
-    "Calls and uses are matched by the last part of the name, not by type: those of another symbol with the same last "
-    "part are included, and dynamic uses are missing"
-)
+Kind = Literal["imports", "imported by", "calls", "called by", "references"]
+_KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def related(catalog: SearchCatalog, target: str, *, depth: int = 1, limit: int = MAX_EDGES) -> RelatedResult:
@@ -50,7 +43,7 @@ def related(catalog: SearchCatalog, target: str, *, depth: int = 1, limit: int =
         raise UsageError(
             f"the depth must be from 1 to {MAX_DEPTH}, not {depth}", hint="start with 1, the nearest edges"
         )
-    graph = ReferenceGraph(catalog)
+    graph = ResolvedGraph(catalog)
     name = target.removeprefix("@@")
     is_symbol = target.startswith("@@")
     path = "" if is_symbol else _document(graph, target.removeprefix("@"))
@@ -72,7 +65,7 @@ class _Reach(NamedTuple):
 # ---- the target
 
 
-def _document(graph: ReferenceGraph, target: str) -> str:
+def _document(graph: ResolvedGraph, target: str) -> str:
     """Return the path of a document, given whole or by its end; "" when there is none."""
     return only_path(target, paths_named(target, graph.resolver.language_of) if target.removeprefix("./") else [])
 
@@ -95,7 +88,7 @@ def modules(name: str, paths: Iterable[str]) -> list[str]:
     return [path for path in paths if f"/{path.rpartition('.')[0]}".removesuffix("/__init__").endswith(end)]
 
 
-def _definitions(graph: ReferenceGraph, name: str) -> list[FoundSymbol]:
+def _definitions(graph: ResolvedGraph, name: str) -> list[FoundSymbol]:
     """Return the symbols of a name as written; those of another case only when there are none."""
     dotted = dotted_name(name)
     symbols = graph.catalog.symbols_named(dotted.rpartition(".")[2]) if dotted else []
@@ -104,7 +97,7 @@ def _definitions(graph: ReferenceGraph, name: str) -> list[FoundSymbol]:
     return exact or [item for qualified, item in names if qualified.lower().endswith(f".{dotted.lower()}")]
 
 
-def _not_here(graph: ReferenceGraph, target: str) -> UsageError:
+def _not_here(graph: ResolvedGraph, target: str) -> UsageError:
     if target.startswith("@@"):
         near = graph.catalog.similar_names(dotted_name(target[2:]).rpartition(".")[2], limit=3)
         similar = ", ".join("@@" + name for name in near)
@@ -123,7 +116,7 @@ def _not_here(graph: ReferenceGraph, target: str) -> UsageError:
 # ---- around a file
 
 
-def _around_document(graph: ReferenceGraph, path: str, depth: int, limit: int) -> RelatedResult:
+def _around_document(graph: ResolvedGraph, path: str, depth: int, limit: int) -> RelatedResult:
     edges: list[Related] = []
     seen = {path}
     front = [path]
@@ -138,17 +131,17 @@ def _around_document(graph: ReferenceGraph, path: str, depth: int, limit: int) -
         if not front or len(edges) >= limit:
             break
     unresolved = sum(1 for item in graph.imports_of(path) if not graph.resolve(item.name, path))
-    return _result(path, edges, _ABOUT_FILES, limit, unresolved)
+    return _result(graph, RelatedResult(path, tuple(edges), "", unresolved), limit)
 
 
-def _imports(graph: ReferenceGraph, front: Iterable[str], step: int) -> Iterator[Related]:
+def _imports(graph: ResolvedGraph, front: Iterable[str], step: int) -> Iterator[Related]:
     for path in front:
         for item in graph.imports_of(path):
             for other in graph.resolve(item.name, path):
                 yield Related(other, "imports", 1, item.name, item.container, step)
 
 
-def _imported_by(graph: ReferenceGraph, front: Sequence[str], step: int) -> Iterator[Related]:
+def _imported_by(graph: ResolvedGraph, front: Sequence[str], step: int) -> Iterator[Related]:
     targets = set(front)
     may_mean = _Filter(graph, front)
     for use in graph.imports():
@@ -160,14 +153,14 @@ def _imported_by(graph: ReferenceGraph, front: Sequence[str], step: int) -> Iter
 class _Filter:
     """A cheap test for every import of the project: False if its name cannot lead to one of some documents."""
 
-    def __init__(self, graph: ReferenceGraph, front: Sequence[str]) -> None:
+    def __init__(self, graph: ResolvedGraph, front: Sequence[str]) -> None:
         self._graph = graph
         self._front = front
         self._names = {
             symbol.name
             for path in front
             if graph.resolver.language_of.get(path) in NAMED_IMPORTS
-            for symbol in graph.catalog.symbols_of(path)
+            for symbol in graph.symbols_of(path)
         }
         self._answers: dict[str, bool] = {}
 
@@ -179,26 +172,33 @@ class _Filter:
         return self._answers[name]
 
 
-def _references(graph: ReferenceGraph, path: str, importers: set[str]) -> list[Related]:
-    """Return the uses of a file's symbols: in files that import it, and elsewhere when few files define the name."""
+def _references(graph: ResolvedGraph, path: str, importers: set[str]) -> list[Related]:
+    """Return the uses of a file's symbols: those that are certain, in files that import it, and of rare names."""
     edges: list[Related] = []
-    for name in sorted({symbol.name for symbol in graph.catalog.symbols_of(path)}):
+    for name in sorted({symbol.name for symbol in graph.symbols_of(path)}):
         if len(name) < _MIN_NAME_CHARS:
             continue
-        defining = {item.path for item in graph.defined(name) if graph.are_family(item.path, path)}
-        for use in graph.uses(name):
-            if graph.is_foreign(name, use.path):
+        for use, targets in graph.resolved_uses(name):
+            if use.path == path or not any(item.path == path for item in targets.definitions):
                 continue
-            chosen = use.path in importers or len(defining) <= MAX_DEFINING_FILES
-            if chosen and use.path not in defining and graph.are_family(use.path, path):
-                edges.append(Related(use.path, "references", use.reference.line, name, use.reference.container))
+            n_files = len({item.path for item in targets.definitions})
+            if targets.certainty == "exact" or use.path in importers or n_files <= MAX_DEFINING_FILES:
+                edges.append(edge_of(use, "references", targets))
     return edges
+
+
+def edge_of(use: NameUse, kind: Kind, targets: UseTargets, step: int = 1, likely: bool = True) -> Related:
+    """Return the edge of a use."""
+    reference = use.reference
+    n_definitions = targets.n_definitions()
+    name, inside = reference.name, reference.container
+    return Related(use.path, kind, reference.line, name, inside, step, likely, targets.certainty, n_definitions)
 
 
 # ---- around a symbol
 
 
-def _around_symbols(graph: ReferenceGraph, target: str, definitions: list[FoundSymbol], reach: _Reach) -> RelatedResult:
+def _around_symbols(graph: ResolvedGraph, target: str, definitions: list[FoundSymbol], reach: _Reach) -> RelatedResult:
     edges = [edge for item in definitions for edge in _calls(graph, item)]
     front = {(item.path, item.symbol.qualified_name) for item in definitions}
     seen = set(front)
@@ -210,23 +210,20 @@ def _around_symbols(graph: ReferenceGraph, target: str, definitions: list[FoundS
         if not front or len(edges) >= reach.limit:
             break
     places = sorted(f"{item.path}:{item.symbol.name_line}" for item in definitions)
-    several = f"; {len(places)} symbols have this name ({', '.join(places[:3])})" if len(places) > 1 else ""
-    return _result("@@" + target, edges, _ABOUT_SYMBOLS + several, reach.limit, 0)
+    several = f"{len(places)} symbols have this name ({', '.join(places[:3])})" if len(places) > 1 else ""
+    return _result(graph, RelatedResult("@@" + target, tuple(edges), several), reach.limit)
 
 
-def _used_by(graph: ReferenceGraph, path: str, qualified_name: str, step: int) -> Iterator[Related]:
-    name = qualified_name.rpartition(".")[2]
-    for use in graph.uses(name):
-        reference = use.reference
-        itself = use.path == path and reference.container == qualified_name
-        if itself or not graph.are_family(use.path, path) or (use.path != path and graph.is_foreign(name, use.path)):
-            continue
-        kind = "called by" if reference.kind == "call" else "references"
-        likely = _is_likely(graph, use, path, qualified_name)
-        yield Related(use.path, kind, reference.line, name, reference.container, step, likely)  # type: ignore[arg-type]
+def _used_by(graph: ResolvedGraph, path: str, qualified_name: str, step: int) -> Iterator[Related]:
+    for use, targets in graph.resolved_uses(qualified_name.rpartition(".")[2]):
+        itself = use.path == path and use.reference.container == qualified_name
+        if not itself and targets.means(path, qualified_name):
+            kind: Kind = "called by" if use.reference.kind == "call" else "references"
+            likely = targets.certainty == "exact" or is_likely(graph, use, path, qualified_name)
+            yield edge_of(use, kind, targets, step, likely)
 
 
-def _is_likely(graph: ReferenceGraph, use: NameUse, path: str, qualified_name: str) -> bool:
+def is_likely(graph: ResolvedGraph, use: NameUse, path: str, qualified_name: str) -> bool:
     """Return True if a use of a member stands in its class, or in a symbol or under an import that names the class."""
     owner = qualified_name.rpartition(".")[0]
     container = use.reference.container
@@ -239,7 +236,7 @@ def _is_likely(graph: ReferenceGraph, use: NameUse, path: str, qualified_name: s
     )
 
 
-def _calls(graph: ReferenceGraph, item: FoundSymbol) -> Iterator[Related]:
+def _calls(graph: ResolvedGraph, item: FoundSymbol) -> Iterator[Related]:
     """Yield the definitions that a symbol or its parts call; of several with one name the nearest."""
     own = item.symbol.qualified_name
     for reference in graph.catalog.references_of(item.path):
@@ -248,15 +245,18 @@ def _calls(graph: ReferenceGraph, item: FoundSymbol) -> Iterator[Related]:
             yield from _called(graph, item, reference)
 
 
-def _called(graph: ReferenceGraph, caller: FoundSymbol, reference: Reference) -> Iterator[Related]:
+def _called(graph: ResolvedGraph, caller: FoundSymbol, reference: Reference) -> Iterator[Related]:
+    targets = graph.targets(NameUse(caller.path, reference))
     places: dict[str, list[Symbol]] = defaultdict(list)
-    for item in graph.defined(reference.name):
-        if graph.are_family(item.path, caller.path) and item.symbol != caller.symbol:
+    for item in targets.definitions:
+        if item.symbol != caller.symbol:
             places[item.path].append(item.symbol)
     if places:
         path = graph.resolver.nearest(places, caller.path)
         symbol = places[path][0]
-        yield Related(path, "calls", symbol.name_line, reference.name, symbol.qualified_name)
+        n = targets.n_definitions()
+        place = (symbol.name_line, reference.name, symbol.qualified_name)
+        yield Related(path, "calls", *place, certainty=targets.certainty, n_definitions=n)
 
 
 # ---- the answer
@@ -266,10 +266,29 @@ def _order(edge: Related) -> tuple[int, int, bool, str, int, str]:
     return edge.depth, _KINDS.index(edge.kind), not edge.likely, edge.path, edge.line, edge.name
 
 
-def _result(target: str, edges: Iterable[Related], about: str, limit: int, n_unresolved: int) -> RelatedResult:
-    """Return the edges in order, each place once, with a note on the edges above the limit."""
-    unique = {(edge.kind, edge.path, edge.line, edge.name): edge for edge in reversed(list(edges))}
+def _result(graph: ResolvedGraph, whole: RelatedResult, limit: int) -> RelatedResult:
+    """Return the edges in order, each place once, and in words how they are known and what is missing."""
+    unique: dict[tuple[str, str, int, str], Related] = {}
+    for edge in sorted(whole.edges, key=lambda edge: (edge.depth, edge.certainty != "exact", edge.n_definitions)):
+        unique.setdefault((edge.kind, edge.path, edge.line, edge.name), edge)
     order = sorted(unique.values(), key=_order)
     first_edges = tuple(order[:limit])
-    left_out = f"; {len(order) - len(first_edges)} more edges are left out" if len(order) > len(first_edges) else ""
-    return RelatedResult(target, first_edges, f"{about}{left_out}.", n_unresolved)
+    n_more = len(order) - len(first_edges)
+    left_out = f"{n_more} more edges are left out" if n_more else ""
+    notes = (completeness(order, graph.unseen_languages()), whole.completeness, left_out)
+    return replace(whole, edges=first_edges, completeness="; ".join(filter(None, notes)) + ".")
+
+
+def completeness(edges: Sequence[Related], unseen: Sequence[str]) -> str:
+    """Return in words how edges are known, and what uses are not seen; no number stands for all there are."""
+    by_name = [edge for edge in edges if edge.certainty == "by-name"]
+    n_exact, most = len(edges) - len(by_name), max((edge.n_definitions for edge in by_name), default=0)
+    among = "a single definition" if most == 1 else f"up to {most} definitions"
+    sources_told = [
+        f"{n_exact} of {len(edges)} edges are exact, by scope or import" if n_exact else "",
+        f"{len(by_name)} by the name alone, among {among}, and may mean another one" if by_name else "",
+        "nothing was found" if not edges else "",
+    ]
+    languages = f", nor any in {', '.join(unseen)}" if unseen else ""
+    missing = f"this is a lower bound: uses through variables, strings or reflection are not seen{languages}"
+    return "; ".join([*filter(None, sources_told), missing])

@@ -16,7 +16,7 @@ _FAMILIES = (
 _FAMILY_OF = {language: members[0] for members in _FAMILIES for language in members}
 
 # Names of files that stand for their folder, so that an import need not contain them.
-_BARRELS = frozenset({"__init__", "index", "mod", "lib", "main", "root", "init"})
+BARRELS = frozenset({"__init__", "index", "mod", "lib", "main", "root", "init"})
 
 
 def family(language: str) -> str:
@@ -56,7 +56,7 @@ class Resolver:
         folder, _, file_name = target.rpartition("/")
         stem = file_name.partition(".")[0]
         plain = _plain(name)
-        if stem in _BARRELS or not stem:
+        if stem in BARRELS or not stem:
             return True
         return _plain(stem) in plain or (bool(folder) and _plain(folder.rpartition("/")[2]) in plain)
 

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from codefathom.source.languages import CODE, language_of
 from codefathom.stores.lexical.terms import parts
 
 _TEST = re.compile(
@@ -13,6 +14,14 @@ _TEST = re.compile(
     r"|(?:^|/)test_[^/]*$|[_.-](?:test|tests|spec)\.[^/]*$|(?:^|/)[^/]*(?:Test|Tests|Spec|Suite)\.[a-z]+$"
     r"|(?:^|/)(?:compat|_compat|legacy)/",
 )
+# Files with tests in them, by the customs of many languages; no examples, data or code that tests share.
+_TEST_FILE = re.compile(
+    r"(?:^|/)test_[^/]*\.[a-z]+$|[_.-](?:test|spec|tests(?!\.py))\.[^./]+$|(?:^|/)tests?\.py$"
+    r"|(?:^|/)[^/]*[a-z0-9](?:Test|Tests|Spec|Suite|TestCase)\.[a-z]+$"
+    r"|(?:^|/)(?:__tests__|tests?|specs?|t)/(?:.*/)?(?!(?:mod|index|helpers?|utils?|setup)\.)[^/]+(?<!\.py)$"
+)
+_TESTED = CODE - {"sql"}
+_DATA_FOLDER = re.compile(r"(?:^|/)(?:fixtures?|testdata|data|snapshots|__snapshots__|__fixtures__|support|samples?)/")
 _DECLARATION = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
 _HEADER = re.compile(r"\.(?:h|hh|hpp|hxx)$")
 # A file of this name stands for its folder.
@@ -51,3 +60,9 @@ def place_of(path: str) -> PathFacts:
         bool(_DECLARATION.search(path)),
         bool(_HEADER.search(path)),
     )
+
+
+@lru_cache(maxsize=16_384)
+def is_test_file(path: str) -> bool:
+    """Return True if a path is that of a file of code with tests in it."""
+    return bool(_TEST_FILE.search(path)) and not _DATA_FOLDER.search(path) and language_of(path) in _TESTED

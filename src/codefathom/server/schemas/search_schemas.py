@@ -8,7 +8,7 @@ from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, C
 from pydantic.alias_generators import to_camel
 
 from codefathom.search.question.query import MAX_QUESTION
-from codefathom.types import Level, Mode, Route
+from codefathom.types import Certainty, Level, Mode, Route
 
 MOST_VALUES = 10_000  # of a body, those inside others counted too
 
@@ -367,6 +367,10 @@ class EdgeOut(Out):
     likely: bool = Field(
         default=True, examples=[True], description="False if nothing beside this use names the class of the symbol"
     )
+    certainty: Certainty = Field(
+        default="exact", examples=["exact"], description="known by scope and imports (exact), or by the name alone"
+    )
+    n_definitions: int = Field(default=1, examples=[1], description="definitions that the name can mean here")
 
 
 class RelatedOut(Out):

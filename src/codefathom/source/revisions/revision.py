@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from codefathom.errors import SourceError, UsageError
 from codefathom.source.revisions.git_program import output_of_git
@@ -92,3 +93,34 @@ def _commit(folder: str, name: str, shown: str) -> str:
 def _branch(folder: str, name: str) -> str:
     full = output_of_git(folder, "rev-parse", "--verify", "--symbolic-full-name", "--end-of-options", name).strip()
     return full if full.startswith(_BRANCHES) else ""
+
+
+class RevisionRange(NamedTuple):
+    """Two revisions; without a new one, the files as they are."""
+
+    old: Revision
+    new: Revision | None
+
+
+def revisions_of_range(folder: str, written: str) -> RevisionRange:
+    """Return the ends of `A..B`; `A...B` begins where both parted, a missing end is HEAD, and `A` has one end only.
+
+    Raises UsageError for what cannot be a name, SourceError where there is no such revision.
+    """
+    old, mark, new = written.partition("..")
+    if not mark:
+        return RevisionRange(revision(folder, written), None)
+    ends = RevisionRange(revision(folder, old or "HEAD"), revision(folder, new.removeprefix(".") or "HEAD"))
+    if not new.startswith("."):
+        return ends
+    return RevisionRange(_parting(folder, ends, written), ends.new)
+
+
+def _parting(folder: str, ends: RevisionRange, written: str) -> Revision:
+    """Return the last commit that two revisions have in common."""
+    assert ends.new is not None
+    names = f"{_commit(folder, ends.old.name, written)}...{_commit(folder, ends.new.name, written)}"
+    excluded = [line for line in output_of_git(folder, "rev-parse", names).split("\n") if line.startswith("^")]
+    if not excluded:
+        raise SourceError(f"the revisions of {written!r} have no commit in common", hint="use two dots, not three")
+    return revision(folder, excluded[0][1:])

@@ -451,6 +451,11 @@ class Catalog:
         """Yield every import with the path of its document."""
         yield from self._references("r.kind = 'import'")
 
+    def languages_with_uses(self) -> set[str]:
+        """Return the languages of the documents in which calls or type uses were seen."""
+        uses = "SELECT 1 FROM refs r WHERE r.document_id = d.id AND r.kind != 'import'"
+        return {row[0] for row in self._read(f"SELECT DISTINCT language FROM documents d WHERE EXISTS ({uses})")}
+
     # ---- files without an index, and counts
 
     def failures(self) -> list[Failure]:

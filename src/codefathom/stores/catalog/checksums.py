@@ -27,17 +27,17 @@ def of_symbol(row: Sequence[Any]) -> int:
 
 
 def of_reference(row: Sequence[Any]) -> int:
-    """Return the checksum of path, kind, name, line, container and count."""
+    """Return the checksum of path, kind, name, line, container, count and qualifier."""
     return of_references(row[0], [row[1:]])[0]
 
 
 def of_references(path: str, rows: Iterable[Sequence[Any]]) -> list[int]:
-    """Return the checksums of kind, name, line, container and count of the references of one file.
+    """Return the checksums of kind, name, line, container, count and qualifier of the references of one file.
 
     They are most of the rows of an index, so the path is taken into account once.
     """
     start = crc32(f"{path}\n".encode("utf-8", "surrogatepass"))
     return [
-        crc32(f"{kind}\n{name}\n{line}\n{container}\n{count}".encode("utf-8", "surrogatepass"), start)
-        for kind, name, line, container, count in rows
+        crc32(f"{kind}\n{name}\n{line}\n{container}\n{count}\n{qualifier}".encode("utf-8", "surrogatepass"), start)
+        for kind, name, line, container, count, qualifier in rows
     ]

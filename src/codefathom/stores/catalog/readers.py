@@ -123,6 +123,10 @@ class References(Protocol):
         """Yield every import with the path of its document."""
         ...
 
+    def languages_with_uses(self) -> set[str]:
+        """Return the languages of the documents in which calls or type uses were seen."""
+        ...
+
 
 class SearchCatalog(Documents, Chunks, Symbols, References, Protocol):
     """All that a search and the graph around a place read."""

@@ -16,9 +16,9 @@ from codefathom.stores.sqlite import use_log
 from codefathom.stores.write_errors import writing_error
 
 # 1: before the first release. 2: embeddings carry the generation in which they came. 3: rows that are shown carry a
-# checksum, and the file has a seal. 5: chunks have a column.
+# checksum, and the file has a seal. 5: chunks have a column. 6: references have a qualifier.
 # A catalogue of an older format is set aside and made again: all of it can be had from the tree and the user's cache.
-FORMAT = 5
+FORMAT = 6
 
 # documents: module and sub_module are the first and second directory of the path, "" when there is none.
 # checksum: of the row and its path, see `checksums.py`.
@@ -50,7 +50,7 @@ CREATE INDEX symbols_name ON symbols(name);
 CREATE INDEX symbols_document ON symbols(document_id, start_line);
 CREATE TABLE refs(
     document_id INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, line INTEGER NOT NULL,
-    container TEXT NOT NULL, count INTEGER NOT NULL, checksum INTEGER NOT NULL);
+    container TEXT NOT NULL, count INTEGER NOT NULL, qualifier TEXT NOT NULL, checksum INTEGER NOT NULL);
 CREATE INDEX refs_name ON refs(name);
 CREATE INDEX refs_document ON refs(document_id, line);
 CREATE TABLE embeddings(

@@ -21,7 +21,7 @@ FROM_CHUNKS = "FROM chunks c JOIN documents d ON d.id = c.document_id"
 _SYMBOL = "s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc"
 CHECKED_SYMBOL = f"d.path, d.language, {_SYMBOL}, s.checksum"
 FROM_SYMBOLS = "FROM symbols s JOIN documents d ON d.id = s.document_id"
-CHECKED_REFERENCE = "d.path, r.kind, r.name, r.line, r.container, r.count, r.checksum"
+CHECKED_REFERENCE = "d.path, r.kind, r.name, r.line, r.container, r.count, r.qualifier, r.checksum"
 FROM_REFERENCES = "FROM refs r JOIN documents d ON d.id = r.document_id"
 
 

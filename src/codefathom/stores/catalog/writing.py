@@ -176,7 +176,7 @@ def _put_outline(db: sqlite3.Connection, document_id: int, parsed: ParsedDocumen
         (s.kind, s.name, s.qualified_name, s.start_line, s.end_line, s.name_line, s.signature, s.doc)
         for s in parsed.symbols
     ]
-    references = [(r.kind, r.name, r.line, r.container, r.count) for r in parsed.references]
+    references = [(r.kind, r.name, r.line, r.container, r.count, r.qualifier) for r in parsed.references]
     sums = checksums.of_references(path, references)
     db.executemany(
         "INSERT INTO symbols(document_id, kind, name, qualified_name, start_line, end_line, name_line, signature, doc, "
@@ -184,7 +184,7 @@ def _put_outline(db: sqlite3.Connection, document_id: int, parsed: ParsedDocumen
         [(document_id, *row, checksums.of_symbol((path, language, *row))) for row in symbols],
     )
     db.executemany(
-        "INSERT INTO refs VALUES (?,?,?,?,?,?,?)",
+        "INSERT INTO refs VALUES (?,?,?,?,?,?,?,?)",
         [(document_id, *row, checksum) for row, checksum in zip(references, sums, strict=True)],
     )
 

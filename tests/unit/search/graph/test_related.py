@@ -23,8 +23,8 @@ def imported(name: str, line: int = 1, container: str = "") -> Reference:
     return Reference("import", name, line, container)
 
 
-def called(name: str, line: int, container: str = "") -> Reference:
-    return Reference("call", name, line, container)
+def called(name: str, line: int, container: str = "", qualifier: str = "") -> Reference:
+    return Reference("call", name, line, container, 1, qualifier)
 
 
 Project = dict[str, tuple[str, list[Symbol], list[Reference]]]
@@ -40,6 +40,7 @@ PROJECT: Project = {
         [symbol("total", 3, 9), symbol("Order", 12, 30, "class"), symbol("Order.pay", 14, 20, "method")],
         [
             imported("shop.money.Money", 1),
+            imported("shop.money.round_up", 1),
             imported("os", 2),
             called("Money", 4, "total"),
             called("round_up", 5, "total"),
@@ -50,7 +51,7 @@ PROJECT: Project = {
     "shop/cli.py": (
         "python",
         [symbol("main", 3, 9)],
-        [imported(".orders"), called("pay", 4, "main"), called("main", 8, "main"), called("main", 11)],
+        [imported(".orders"), called("pay", 4, "main", "order"), called("main", 8, "main"), called("main", 11)],
     ),
     "tests/test_cli.py": (
         "python",
@@ -58,7 +59,11 @@ PROJECT: Project = {
         [imported("shop.cli.main"), called("main", 4, "test_main")],
     ),
     "web/money.ts": ("typescript", [symbol("round_up", 1, 3)], [imported("./format"), imported("react")]),
-    "web/format.js": ("javascript", [symbol("format", 1, 2)], [called("round_up", 2, "format")]),
+    "web/format.js": (
+        "javascript",
+        [symbol("format", 1, 2)],
+        [Reference("import", "./money", 1, qualifier="round_up"), called("round_up", 2, "format")],
+    ),
     "java/com/acme/Basket.java": ("java", [symbol("Basket", 3, 9, "class")], [imported("com.acme.Helpers.Twin")]),
     "scala/acme/Use.scala": (
         "scala",
@@ -105,7 +110,10 @@ def edges(result: RelatedResult, kind: str) -> set[tuple[str, int, str]]:
 
 def test_a_file_imports_is_imported_and_used(catalog: Catalog) -> None:
     result = related(catalog, "shop/orders.py")
-    assert edges(result, "imports") == {("shop/money.py", 1, "shop.money.Money")}
+    assert edges(result, "imports") == {
+        ("shop/money.py", 1, "shop.money.Money"),
+        ("shop/money.py", 1, "shop.money.round_up"),
+    }
     assert edges(result, "imported by") == {("shop/cli.py", 1, ".orders"), ("docs/guide.md", 1, "../shop/orders.py")}
     assert edges(result, "references") == {("shop/cli.py", 4, "pay")}
     assert (result.target, result.n_unresolved) == ("shop/orders.py", 1)  # os
@@ -114,7 +122,7 @@ def test_a_file_imports_is_imported_and_used(catalog: Catalog) -> None:
 
 def test_an_edge_names_the_symbol_of_the_use(catalog: Catalog) -> None:
     result = related(catalog, "shop/orders.py")
-    assert Related("shop/cli.py", "references", 4, "pay", "main") in result.edges
+    assert Related("shop/cli.py", "references", 4, "pay", "main", certainty="by-name") in result.edges
 
 
 @pytest.mark.parametrize(
@@ -251,9 +259,9 @@ SHARED: Project = {
     "uses.py": (
         "python",
         [symbol("go", 3, 9)],
-        [imported("query.Query"), called("Query", 4, "go"), called("parse", 5, "go")],
+        [imported("query.Query"), called("Query", 4, "go"), called("parse", 5, "go", "query")],
     ),
-    "aside.py": ("python", [symbol("load", 3, 9)], [imported("json"), called("parse", 4, "load")]),
+    "aside.py": ("python", [symbol("load", 3, 9)], [imported("json"), called("parse", 4, "load", "value")]),
     "bare.py": ("python", [symbol("run", 3, 9)], [called("Query", 4, "run")]),
 }
 
@@ -264,7 +272,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
 
 
 def test_a_name_from_outside_is_no_use_of_ours(shared: Catalog) -> None:
-    assert [edge.path for edge in related(shared, "@@Query").edges] == ["bare.py", "uses.py"]
+    assert [edge.path for edge in related(shared, "@@Query").edges] == ["uses.py"]
     assert "api.py" not in {edge.path for edge in related(shared, "query.py").edges}
 
 

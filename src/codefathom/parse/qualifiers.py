@@ -1,0 +1,88 @@
+"""The text around a name, and its meaning: the thing it belongs to, and which names an import gives to its file."""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+_MOST_BYTES = 120  # that are looked at before a name
+_MOST_IMPORT_BYTES = 2_000
+_UP = 6  # nodes from the path of an import to its statement
+
+_MARK = rb"(?:\?\.|!!?\.|&\.|(?<!\.)\.|::|->|\\|(?<=\w):(?=\w))"
+# A chain of names that ends in a mark, or any other expression before one.
+_CHAIN = re.compile(rb"((?:[\w$@]+[!?]?\s*" + _MARK + rb"\s*)*[\w$@]+[!?]?)\s*" + _MARK + rb"\s*$")
+_AFTER_EXPRESSION = re.compile(rb"[)\]}\"'`>]\s*" + _MARK + rb"\s*$")
+_MARKS = re.compile(r"\s*(?:\?\.|!!?\.|&\.|\.|::|->|\\|:)\s*")
+
+# `import D, {a as b}, * as ns from`, `export {a as b} from`, `const {a: b} = require(`
+_CLAUSE = re.compile(
+    r"^\s*(?:import|export|const|let|var)\b(?:\s+(?:type|typeof)\b(?!\s*(?:,|from\b)))?(.*)$", re.DOTALL
+)
+_SCRIPT_STATEMENTS = frozenset({"import_statement", "export_statement", "lexical_declaration", "variable_declaration"})
+
+
+def qualifier(node: Node, data: bytes) -> str:
+    """Return the names before a name, with dots between them; "?" after another expression, "" before nothing."""
+    start = node.start_byte
+    before = data[max(0, start - _MOST_BYTES) : start]
+    match = _CHAIN.search(before)
+    if match is None:
+        return "?" if _AFTER_EXPRESSION.search(before) else ""
+    if match.start() and before[match.start() - 1 : match.start()] in (b".", b")", b"]"):
+        return "?"  # `make().part.name`: the beginning is no name
+    if match.start() == 0 and start > _MOST_BYTES:
+        return "?"
+    return _MARKS.sub(".", match[1].decode("utf-8", "replace")).strip(".").rstrip("!?")
+
+
+def bound_names(node: Node, data: bytes) -> str:
+    """Return the names that an import gives to its file where they are not the last part of its name.
+
+    They are written as `a, b as c`; `*` stands for all names.
+    """
+    parent = node.parent
+    if parent is None:
+        return ""
+    alias = parent.child_by_field_name("alias")
+    if alias is None and parent.type in ("import_spec", "using_directive"):
+        alias = parent.child_by_field_name("name")
+    if alias is not None:
+        return data[alias.start_byte : alias.end_byte].decode("utf-8", "replace").strip()
+    if parent.type == "import_statement" and node.type == "dotted_name":  # Python's `import a.b`
+        name = data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        return name if "." in name else ""
+    return _of_script(node, data) if node.type == "string" else ""
+
+
+def _of_script(node: Node, data: bytes) -> str:
+    statement: Node | None = node
+    for _ in range(_UP):
+        statement = statement.parent if statement is not None else None
+        if statement is None or statement.type in _SCRIPT_STATEMENTS:
+            break
+    if statement is None or statement.type not in _SCRIPT_STATEMENTS:
+        return ""
+    written = data[statement.start_byte : min(node.start_byte, statement.start_byte + _MOST_IMPORT_BYTES)]
+    match = _CLAUSE.match(written.decode("utf-8", "replace"))
+    return ", ".join(_script_names(match[1])) if match else ""
+
+
+def _script_names(clause: str) -> list[str]:
+    """Return the names of the clause of an import; what is exported by default is called `default`."""
+    group = re.search(r"\{(.*?)\}", clause, re.DOTALL)
+    rest = clause if group is None else clause[: group.start()] + clause[group.end() :]
+    names = []
+    for part in group[1].split(",") if group else ():
+        words = re.sub(r"^\s*type\s+(?!as\b)", "", part).strip()
+        words = re.sub(r"\s*:\s*", " as ", words.partition("=")[0].strip())
+        if words:
+            names.append(re.sub(r"\s+", " ", words))
+    space = re.search(r"\*(?:\s*as\s+([\w$]+))?", rest)
+    if space:
+        names.append(f"* as {space[1]}" if space[1] else "*")
+    default = re.match(r"\s*([\w$]+)\s*(?:,|from\b|=)", rest)
+    if default and default[1] != "from":
+        names.append(f"{'*' if '=' in rest else 'default'} as {default[1]}")
+    return names

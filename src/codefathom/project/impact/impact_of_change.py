@@ -1,0 +1,64 @@
+"""A change of files → the symbols that differ, what they reach, and the tests that touch them."""
+
+from __future__ import annotations
+
+from codefathom.parse import parse
+from codefathom.project.impact.changed_symbols import changed_lines, changed_symbols
+from codefathom.project.impact.file_changes import FileChanges, FileVersions
+from codefathom.project.opening import OpenedProject
+from codefathom.search.graph.impact import ChangedSymbol, Impact, completeness_of, in_order, reach
+from codefathom.search.graph.resolved_graph import ResolvedGraph
+from codefathom.search.graph.touching_tests import ChangedText, touching_tests
+from codefathom.source.languages import CODE
+from codefathom.types import Document, ParsedDocument
+
+
+def impact_of_change(opened: OpenedProject, files: FileChanges, *, depth: int, limit: int) -> Impact:
+    """Return the reach of a change in the index, at most `limit` places and as many tests."""
+    changes = [item for change in files.changes for item in symbols_of(opened, change)]
+    graph = ResolvedGraph(opened.catalog)
+    matches = reach(graph, changes, depth)
+    edges = in_order(matches.touches)
+    tests = touching_tests(matches.touches, changed_text(files), graph.resolver.language_of, opened.catalog.text)
+    return Impact(
+        tuple(changes),
+        tuple(edges[:limit]),
+        len(edges),
+        tuple(tests[:limit]),
+        completeness_of(graph, matches),
+        (*files.unseen, *_unparsed(files)),
+    )
+
+
+def changed_text(files: FileChanges) -> ChangedText:
+    """Return the paths and lines of a change."""
+    lines = [line for change in files.changes for line in changed_lines(_text(change.before), _text(change.after))]
+    old = (change.before.path for change in files.changes if change.before is not None)
+    return ChangedText(tuple(dict.fromkeys((*(change.path for change in files.changes), *old))), tuple(lines))
+
+
+def symbols_of(opened: OpenedProject, change: FileVersions) -> list[ChangedSymbol]:
+    """Return the symbols in which the versions of a file differ."""
+    return changed_symbols(_parsed(opened, change.before), _parsed(opened, change.after))
+
+
+def _parsed(opened: OpenedProject, document: Document | None) -> ParsedDocument | None:
+    return None if document is None else parse(document, opened.recipe.chain)
+
+
+def _text(document: Document | None) -> str:
+    return "" if document is None else document.text
+
+
+def _unparsed(files: FileChanges) -> list[str]:
+    """Return a sentence on files that are no code: what uses them is not seen."""
+    others = sorted({change.path for change in files.changes if not _is_code(change)})
+    if not others:
+        return []
+    names = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+    return [f"{len(others)} changed files are no code, and what reads them is not seen: {names}"]
+
+
+def _is_code(change: FileVersions) -> bool:
+    document = change.after or change.before
+    return document is not None and document.language in CODE

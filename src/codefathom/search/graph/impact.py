@@ -1,0 +1,179 @@
+"""Changed symbols → what calls or imports them, step by step, and the tests that touch them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, TypeAlias
+
+from codefathom.search.graph.name_bindings import EVERY, bindings_of
+from codefathom.search.graph.related import completeness, edge_of, is_likely
+from codefathom.search.graph.resolved_graph import ResolvedGraph, ResolvedUse
+from codefathom.types import Related
+
+Change: TypeAlias = Literal["added", "removed", "changed"]
+
+MAX_DEPTH = 5
+USUAL_DEPTH = 3
+_MOST_DEFINITIONS = 3  # a name of more, without a hint which is meant, is not followed
+_MOST_EDGES = 50_000
+_MIN_NAME_CHARS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSymbol:
+    """A symbol that differs between two versions; "" is what stands outside of all symbols of a file."""
+
+    path: str
+    symbol: str  # qualified name
+    kind: str
+    change: Change
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class TouchingTest:
+    """A test file that most likely runs something of a change."""
+
+    path: str
+    score: float  # 0 to 1
+    reason: str
+    depth: int  # steps from the change along calls and imports; 0: matches by names and words only
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """All that a change reaches, as far as it can be seen."""
+
+    changes: tuple[ChangedSymbol, ...]
+    reached: tuple[Related, ...]  # nearest first; an edge names the place that uses something of the step before
+    n_reached: int  # also those that a limit has cut off
+    tests: tuple[TouchingTest, ...]  # likeliest first
+    completeness: str  # in words: how this is known, and what cannot be seen
+    unseen: tuple[str, ...] = ()  # parts of the change of which nothing is known, one sentence each
+
+
+class Touch(NamedTuple):
+    """An edge, and the changed symbol at the other end of its way."""
+
+    edge: Related
+    origin: ChangedSymbol
+
+
+class Reach(NamedTuple):
+    """All that was reached."""
+
+    touches: Sequence[Touch]
+    common_names: Sequence[str]  # that were not followed, because too many definitions share them
+
+
+class _Node(NamedTuple):
+    path: str
+    symbol: str
+
+
+def reach(graph: ResolvedGraph, changes: Sequence[ChangedSymbol], depth: int) -> Reach:
+    """Return the uses of changed symbols, the uses of what uses them, and so on for some steps; each place once."""
+    walk = _Walk(graph)
+    front = {_Node(item.path, item.symbol): item for item in reversed(changes)}
+    seen = set(front)
+    for node, origin in _owners(changes).items():
+        for edge in walk.uses(node, 1):
+            walk.add(Touch(replace(edge, likely=False), origin))
+    for step in range(1, depth + 1):
+        onwards: dict[_Node, ChangedSymbol] = {}
+        for node, origin in front.items():
+            for edge in walk.uses(node, step):
+                walk.add(Touch(edge, origin))
+                # An importer passes on what it imports; whoever uses something is changed as a whole.
+                name = node.symbol.rpartition(".")[2] if edge.kind == "imported by" else edge.symbol
+                if name:
+                    onwards.setdefault(_Node(edge.path, name), origin)
+        front = {node: origin for node, origin in onwards.items() if node not in seen}
+        seen.update(front)
+        if not front or len(walk.touches) > _MOST_EDGES:
+            break
+    return Reach(list(walk.touches.values()), sorted(walk.common_names))
+
+
+def _owners(changes: Sequence[ChangedSymbol]) -> Mapping[_Node, ChangedSymbol]:
+    """Return the classes of changed members that have not changed themselves: who makes one may call the member."""
+    owners = {_Node(item.path, item.symbol.rpartition(".")[0]): item for item in changes if "." in item.symbol}
+    changed = {_Node(item.path, item.symbol) for item in changes}
+    return {node: item for node, item in owners.items() if node not in changed}
+
+
+class _Walk:
+    """The edges that were found on the way."""
+
+    def __init__(self, graph: ResolvedGraph) -> None:
+        self._graph = graph
+        self.touches: dict[tuple[str, str, int, str, ChangedSymbol], Touch] = {}
+        self.common_names: set[str] = set()
+        self._importers: dict[str, list[Related]] | None = None
+
+    def add(self, touch: Touch) -> None:
+        """Keep an edge, if it is the first of its place and origin."""
+        edge = touch.edge
+        self.touches.setdefault((edge.kind, edge.path, edge.line, edge.name, touch.origin), touch)
+
+    def uses(self, node: _Node, step: int) -> Iterator[Related]:
+        """Yield the uses of a symbol; of a file as a whole, its importers."""
+        name = node.symbol.rpartition(".")[2]
+        yield from self._imports(node.path, name, step)
+        if len(name) < _MIN_NAME_CHARS:
+            return
+        for item in self._graph.resolved_uses(name):
+            itself = item.use.path == node.path and item.use.reference.container == node.symbol
+            if not itself and item.targets.means(*node) and self._is_followed(item, node, name):
+                kind: Literal["called by", "references"]
+                kind = "called by" if item.use.reference.kind == "call" else "references"
+                yield edge_of(item.use, kind, item.targets, step)
+
+    def _is_followed(self, item: ResolvedUse, node: _Node, name: str) -> bool:
+        targets = item.targets
+        if targets.certainty == "exact" or targets.n_definitions() <= _MOST_DEFINITIONS:
+            return True
+        if is_likely(self._graph, item.use, node.path, node.symbol):
+            return True
+        self.common_names.add(name)
+        return False
+
+    def _imports(self, path: str, name: str, step: int) -> Iterator[Related]:
+        """Yield the imports of a name of a file, for "" all imports of it."""
+        for edge in self._imports_of(path):
+            if not name or edge.symbol in (name, EVERY):
+                yield Related(edge.path, "imported by", edge.line, edge.name, "", step)
+
+    def _imports_of(self, path: str) -> Sequence[Related]:
+        """Return the imports that mean a file; `symbol` is what they take from it."""
+        if self._importers is None:
+            self._importers = defaultdict(list)
+            for importer, item in self._graph.imports():
+                language = self._graph.resolver.language_of.get(importer, "")
+                names = [binding.original for binding in bindings_of(item, language)] or [EVERY]
+                for target in self._graph.resolve(item.name, importer):
+                    for name in names:
+                        edge = Related(importer, "imported by", item.line, item.name, name)
+                        self._importers[target].append(edge)
+        return self._importers.get(path, ())
+
+
+def in_order(touches: Iterable[Touch]) -> list[Related]:
+    """Return the edges, nearest and surest first, each place once."""
+    unique: dict[tuple[str, str, int, str], Related] = {}
+    for touch in touches:
+        edge = touch.edge
+        key = (edge.kind, edge.path, edge.line, edge.name)
+        if key not in unique or edge.depth < unique[key].depth:
+            unique[key] = edge
+    return sorted(unique.values(), key=lambda edge: (edge.depth, edge.certainty != "exact", edge.path, edge.line))
+
+
+def completeness_of(graph: ResolvedGraph, matches: Reach) -> str:
+    """Return, in words, how what was reached is known, and what cannot be seen."""
+    said = completeness(in_order(matches.touches), graph.unseen_languages())
+    names = ", ".join(matches.common_names[:5])
+    common = f"; names that many definitions share are not followed: {names}" if names else ""
+    return f"{said}{common}."

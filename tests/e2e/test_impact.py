@@ -1,0 +1,140 @@
+"""`fathom impact` in a repository of git: the symbols that differ, what they reach, and the tests that touch them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from codefathom import Engine
+from codefathom.errors import SourceError, UsageError
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/money.py": "def parse(text):\n    return text\n\n\ndef other():\n    pass\n",
+    "shop/orders.py": "from shop.money import parse\n\n\ndef total(order):\n    return parse(order)\n",
+    "tests/test_orders.py": "from shop.orders import total\n\n\ndef test_total():\n    assert total('1')\n",
+    "tests/test_far.py": "def test_far():\n    assert True\n",
+}
+CHANGED = FILES["shop/money.py"].replace("return text", "return text.strip()")
+DIFF = """\
+--- a/shop/money.py
++++ b/shop/money.py
+@@ -1,2 +1,2 @@
+ def parse(text):
+-    return text
++    return text.strip()
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    folder = tmp_path / "repository"
+    for path, text in FILES.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    git(folder, "init", "-q")
+    commit(folder)
+    return folder
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    return subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True, text=True).stdout
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "change")
+
+
+def check(engine: Engine, **arguments: str) -> None:
+    impact = engine.impact(**arguments)  # type: ignore[arg-type]
+    assert [(item.path, item.symbol, item.change) for item in impact.changes] == [("shop/money.py", "parse", "changed")]
+    steps = {(edge.path, edge.symbol): edge.depth for edge in impact.reached if edge.kind == "called by"}
+    assert steps == {("shop/orders.py", "total"): 1, ("tests/test_orders.py", "test_total"): 2}
+    assert [item.path for item in impact.tests][:1] == ["tests/test_orders.py"]
+    assert "tests/test_far.py" not in {item.path for item in impact.tests}
+    assert "lower bound" in impact.completeness
+
+
+def test_a_diff_counts_whether_it_is_applied_or_not(shop: Path) -> None:
+    with Engine.open(str(shop)) as engine:
+        check(engine, diff=DIFF)
+    (shop / "shop/money.py").write_text(CHANGED)
+    with Engine.open(str(shop)) as engine:
+        check(engine, diff=DIFF)
+
+
+def test_files_are_compared_with_head_and_revisions_with_one_another(shop: Path) -> None:
+    with Engine.open(str(shop)) as engine:
+        assert engine.impact().changes == ()
+    (shop / "shop/money.py").write_text(CHANGED)
+    with Engine.open(str(shop)) as engine:
+        check(engine)
+        commit(shop)
+        check(engine, revisions="HEAD~1..HEAD")
+        check(engine, revisions="HEAD~1...HEAD")
+        check(engine, revisions="HEAD~1")
+
+
+def test_nothing_that_a_repository_names_is_run(shop: Path) -> None:
+    (shop / ".gitattributes").write_text("*.py filter=evil diff=evil\n")
+    commit(shop)
+    git(shop, "config", "diff.external", f"touch {shop}/ran")
+    git(shop, "config", "filter.evil.clean", f"touch {shop}/ran")
+    git(shop, "config", "diff.evil.textconv", f"touch {shop}/ran")
+    (shop / "shop/money.py").write_text(CHANGED)
+    with Engine.open(str(shop)) as engine:
+        check(engine)
+    assert not (shop / "ran").exists()
+
+
+def test_a_renamed_file_is_no_change_of_its_symbols(shop: Path) -> None:
+    (shop / "shop/money.py").rename(shop / "shop/coins.py")
+    with Engine.open(str(shop)) as engine:
+        assert engine.impact().changes == ()
+
+
+def test_a_removed_symbol_and_what_is_no_code_are_told(shop: Path) -> None:
+    (shop / "shop/money.py").write_text(FILES["shop/money.py"].partition("def other")[0])
+    (shop / "notes.md").write_text("# Notes\n")
+    with Engine.open(str(shop)) as engine:
+        impact = engine.impact()
+    assert ("other", "removed") in {(item.symbol, item.change) for item in impact.changes}
+    assert "notes.md" in " ".join(impact.unseen)
+
+
+@pytest.mark.parametrize("name", ["--output=x", "nowhere", "nowhere..HEAD", "HEAD..--all", "a\nb", ":x"])
+def test_a_bad_revision_is_an_error(shop: Path, name: str) -> None:
+    with Engine.open(str(shop)) as engine, pytest.raises((UsageError, SourceError)) as caught:
+        engine.impact(name)
+    assert caught.value.hint
+
+
+def test_lines_that_do_not_fit_are_told(shop: Path) -> None:
+    with Engine.open(str(shop)) as engine:
+        impact = engine.impact(diff=DIFF.replace("return text\n", "return nothing\n"))
+    assert "other lines in the index" in impact.unseen[0]
+
+
+def fathom(folder: Path, *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    import sys
+
+    command = [sys.executable, "-m", "codefathom", "impact", *words, "-q"]
+    return subprocess.run(command, cwd=folder, input=text, capture_output=True, text=True, check=False)
+
+
+def test_the_command_lists_tests_for_a_runner(shop: Path) -> None:
+    run = fathom(shop, "-", "--tests-only", text=DIFF)
+    assert (run.returncode, run.stdout) == (0, "tests/test_orders.py\n")
+    assert fathom(shop, "-", "--fail-on", "tests", text=DIFF).returncode == 1
+    assert fathom(shop, "--fail-on", "reached").returncode == 0  # nothing has changed
+    assert json.loads(fathom(shop, "-", "--json", text=DIFF).stdout)["n_reached"] >= 2
+    shown = fathom(shop, "-", text=DIFF).stdout
+    assert "~ shop/money.py:1  function parse" in shown
+    assert "tests/test_orders.py" in shown
