@@ -28,6 +28,7 @@ LOOKED_AT = {
     "cli/options.py": "all options of the command line, as tables",
     "config/settings.py": "all settings, a few lines each",
     "engine.py": "all that a face may ask, one method each",
+    "types.py": "the values that flow, a few lines each",
     "stores/catalog/catalog.py": "all that is asked of the catalogue, one method each",
 }
 MAX_FUNCTION_LINES = 80
