@@ -22,7 +22,15 @@ from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from codefathom.config.configuration import is_bare_repository
 from codefathom.config.settings import Settings
-from codefathom.errors import FathomError, IndexingError, LockedError, SourceError, StoreAwayError, UsageError
+from codefathom.errors import (
+    FathomError,
+    IndexingError,
+    LockedError,
+    SourceError,
+    StoppedError,
+    StoreAwayError,
+    UsageError,
+)
 from codefathom.index.plan import incompleteness, plan
 from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, lines_of, reading
@@ -36,6 +44,7 @@ from codefathom.source.languages import is_extracted
 from codefathom.source.masks import MASK
 from codefathom.stores.conditions import combine
 from codefathom.stores.lock import held_lock, writer_lock
+from codefathom.system.stopping import check_stopped
 from codefathom.text.printable import is_text
 from codefathom.types import (
     LEVELS,
@@ -63,12 +72,14 @@ if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerRequest
     from codefathom.answer.ask import AnswerSources, Text
     from codefathom.index.indexing import Stages
+    from codefathom.index.word_search import UnindexedFiles
     from codefathom.project.browsing import Files
     from codefathom.project.stores.desk import StoreDesk
     from codefathom.project.stores.revision_indexes import RevisionIndex
     from codefathom.providers.base import ChatModel
     from codefathom.search.graph.impact import Impact
     from codefathom.search.graph.project_map import MapParts, ProjectMap
+    from codefathom.source.watching.watch import TreeNotice
     from codefathom.stores.lock import WriterLock
     from codefathom.types import Check
 
@@ -214,7 +225,7 @@ class Engine:
 
     def index_events(
         self, *, full: bool = False, wait_s: float | None = None, keep_rules: bool = False, retry: bool = True
-    ) -> Iterator[Progress | IndexReport]:
+    ) -> Generator[Progress | IndexReport, None, None]:
         """Like `index`, as a stream of progress with the report as its last item.
 
         Without `retry`, a language model is not asked again about unchanged files on which it failed.
@@ -332,21 +343,33 @@ class Engine:
         `interval_s` seconds, and `on_wait` is told why. On an unchanged file a model that failed is not asked again.
         Raises SourceError when the folder of the project is gone.
         """
+        self._refuse_revision("cannot be watched")
+        yield self.index(keep_rules=True)
+        for _ in self.notices(stop, interval_s=interval_s):
+            report = self._follow(stop)
+            if report is not None and report.is_eventful:
+                yield report
+
+    def notices(self, stop: Callable[[], bool], *, interval_s: float = 1.0) -> Iterator[TreeNotice]:
+        """Yield now, and each time when files may have changed, until `stop` returns True. Nothing is indexed.
+
+        Without an interval nothing is looked at again and again: it ends where the system reports no changes. Between
+        two notices the engine may be closed. Raises SourceError when the folder of the project is gone.
+        """
         from codefathom.source.watching.watch import WatchOptions, watch
         from codefathom.source.watching.watched_folders import OwnPlaces
 
         self._refuse_revision("cannot be watched")
-        yield self.index(keep_rules=True)
         own = OwnPlaces((self.index_dir, self.place.cache_dir, self.place.state_dir))
         options = WatchOptions(self.settings.index.watch, interval_s, own)
         reason = ""
         for notice in watch(self.root, lambda: self.opened.recipe.rules, stop, options):
+            if notice.by == "polling" and not interval_s:
+                return
             if notice.reason and notice.reason != reason:
                 reason = notice.reason
                 self._on_wait(_POLLING.format(s=interval_s, reason=reason))
-            report = self._follow(stop)
-            if report is not None and report.is_eventful:
-                yield report
+            yield notice
 
     def _follow(self, stop: Callable[[], bool]) -> IndexReport | None:
         """Take in what has changed, however long another process writes; None when `stop` came first."""
@@ -498,6 +521,13 @@ class Engine:
 
         opened = self._believed(self.opened)
         return Files(opened.catalog, Lines(opened).lines)
+
+    @property
+    def unindexed(self) -> UnindexedFiles:
+        """The files themselves, for whoever cannot wait for the first index; what is returned lists them once."""
+        from codefathom.index.word_search import UnindexedFiles
+
+        return UnindexedFiles(self.opened.recipe)
 
     def related(self, target: str, *, depth: int = 1, limit: int = 200) -> RelatedResult:
         """Return the imports, importers, calls and uses of a file (`path`) or a symbol (`@@name`), at most `limit`."""
@@ -886,13 +916,15 @@ class Engine:
             self._note("the index is damaged and was not made here; it is made again from the files")
         self.close()
 
-    def _report(self, events: Iterator[Progress | IndexReport]) -> IndexReport:
+    def _report(self, events: Generator[Progress | IndexReport, None, None]) -> IndexReport:
         report: IndexReport | None = None
-        for event in events:
-            if isinstance(event, IndexReport):
-                report = event
-            else:
-                self._on_progress(event)
+        with closing(events):  # its lock is free again at once, also when nobody waits for the end
+            for event in events:
+                check_stopped()
+                if isinstance(event, IndexReport):
+                    report = event
+                else:
+                    self._on_progress(event)
         assert report is not None  # the last event of every run
         return report
 
@@ -936,6 +968,9 @@ class Engine:
         try:
             run = partial(self._run, full=False, retry=False, wait_s=wait_s)
             self._report(again_when_damaged(run, self._close_damaged))
+        except StoppedError:
+            self._looked_at = float("-inf")  # the next question takes in what was left
+            raise
         except IndexingError as error:
             if not is_there:
                 raise

@@ -1,0 +1,45 @@
+"""Projects as the tools need them, from whoever holds them: a session on stdin, or a server with its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
+
+from codefathom.engine import Engine
+from codefathom.errors import FathomError
+from codefathom.index.word_search import UnindexedFiles
+from codefathom.mcp.call_control import CallControl
+from codefathom.types import Progress
+
+
+class FirstIndex(NamedTuple):
+    """A project whose first index is being made."""
+
+    files: UnindexedFiles  # that can be searched meanwhile
+    step: Progress
+
+
+class ChosenProjects(NamedTuple):
+    """The projects of one call, by name, in the order of the question."""
+
+    engines: Mapping[str, Engine]  # with an index
+    indexing: Mapping[str, FirstIndex] = MappingProxyType({})
+    failed: Mapping[str, FathomError] = MappingProxyType({})  # those that cannot be opened
+    is_named: bool = True  # paths begin with the name of their project
+
+
+class ToolProjects(Protocol):
+    """The projects that a caller may ask; it never learns of others."""
+
+    def chosen(self, names: Sequence[str], control: CallControl) -> AbstractContextManager[ChosenProjects]:
+        """Give the projects of these names, groups or folders for the time of the block; without names, the usual ones.
+
+        Raises UsageError for a name that means nothing here: its hint names those that do.
+        """
+        ...
+
+    def owner(self, path: str) -> str:
+        """Return the name of the project that a path begins with, "" where it begins with none."""
+        ...
