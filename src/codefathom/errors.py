@@ -12,6 +12,7 @@ FathomError
 │   └── StoreError      a vector store of other makers refuses or fails
 │       └── StoreAwayError   it cannot be reached now
 ├── SourceError     a file or folder that cannot be read                           exit 2
+├── StoppedError    whoever asked does not wait any more                           exit 2
 └── ProviderError   an embedding, chat or rerank endpoint failed                   exit 2
 """
 
@@ -70,6 +71,10 @@ class StoreAwayError(StoreError):
 
 class SourceError(FathomError):
     """A file or folder cannot be read."""
+
+
+class StoppedError(FathomError):
+    """Nobody waits for this work any more."""
 
 
 class ProviderError(FathomError):

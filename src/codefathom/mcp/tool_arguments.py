@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from codefathom.errors import UsageError
-from codefathom.mcp.tool_list import TOOLS
+from codefathom.mcp.tool_list import tool_named
 from codefathom.search.filter.filter_options import as_spelled, folder_of, is_glob, one_of
 from codefathom.stores.conditions import combine
 from codefathom.types import Filter, FilterGroup, Where
@@ -27,6 +27,7 @@ _ALIASES: Mapping[str, Mapping[str, str]] = {
     "read": {"file_path": "path"},
     "related": {"path": "target"},
     "map": {"question": "query", "directory_filter": "paths"},
+    "ask": {"query": "question"},
 }
 _UNLISTED = ("level", "languages", "limit", "min_score")
 _MOST_VALUES = 100  # of one list
@@ -34,7 +35,9 @@ _MOST_VALUES = 100  # of one list
 
 def named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments by our own names. Raises UsageError for one that this tool does not take."""
-    allowed = next(tuple(one["inputSchema"]["properties"]) for one in TOOLS if one["name"] == tool)
+    spec = tool_named(tool)
+    assert spec is not None  # whoever calls has compared the name with the list
+    allowed = tuple(spec["inputSchema"]["properties"])
     named: dict[str, Any] = {}
     for name, value in arguments.items():
         snake = re.sub(r"(?<=[a-z])[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
@@ -45,13 +48,12 @@ def named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return named
 
 
-def where_of(arguments: Mapping[str, Any]) -> Where | None:
+def where_of(paths: Sequence[str], languages: Sequence[str]) -> Where | None:
     """Return the condition that a search is kept to: any of the paths, and any of the languages."""
-    paths = [_in_path(path) for path in texts(arguments, "paths")]
-    some = [path for path in paths if path is not None]
+    inside_each = [_in_path(path) for path in paths]
+    some = [one for one in inside_each if one is not None]
     # One that is the whole project takes the place of all others.
-    inside = FilterGroup("OR", tuple(some)) if len(some) == len(paths) and some else None
-    languages = texts(arguments, "languages")
+    inside = FilterGroup("OR", tuple(some)) if len(some) == len(inside_each) and some else None
     return combine(inside, one_of("language", languages) if languages else None)
 
 
@@ -60,6 +62,26 @@ def _in_path(path: str) -> Where | None:
         return one_of("path", (path,))
     folder = one_of("dir", (path,))
     return folder and FilterGroup("OR", (folder, as_spelled(Filter("path", "eq", folder_of(path)))))
+
+
+class Place(NamedTuple):
+    """A path, and lines where some were named with it."""
+
+    path: str
+    start_line: int = 0
+    end_line: int = 0
+
+
+_LINES = re.compile(r"(?P<path>.+?):(?P<start>\d{1,7})(?:-(?P<end>\d{1,7}))?", re.DOTALL)
+
+
+def place_of(path: str) -> Place:
+    """Return the place that a handle such as `a/b.py:10-40` or `a/b.py:10` names."""
+    match = _LINES.fullmatch(path)
+    if match is None:
+        return Place(path)
+    start = int(match["start"])
+    return Place(match["path"], start, int(match["end"] or 0))
 
 
 def texts(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:

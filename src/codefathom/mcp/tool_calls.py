@@ -1,15 +1,22 @@
-"""Calls of the tools: questions to the engine, and what becomes of them."""
+"""Calls of the tools: questions to the projects of the caller, and what becomes of them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from threading import Event, Lock, Thread
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
-from codefathom.engine import Engine
-from codefathom.errors import FathomError
-from codefathom.mcp.tool_arguments import choice, named, number, share, text_of, texts, where_of
+from codefathom.errors import FathomError, SourceError
+from codefathom.mcp.project_questions import (
+    SearchWords,
+    answered,
+    lines_of,
+    mapped,
+    related,
+    searched,
+)
+from codefathom.mcp.tool_arguments import choice, named, number, share, text_of, texts
+from codefathom.mcp.tool_projects import NO_CONTROL, CallControl, ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
     ERROR_CHARS,
     ResultPart,
@@ -23,11 +30,12 @@ from codefathom.mcp.tool_results import (
     packed,
     tool_result,
 )
-from codefathom.search.graph.project_map import map_text
+from codefathom.system.stopping import stopping
 from codefathom.types import Level, Mode, Progress
 
 _LEAST_TOKENS, _USUAL_TOKENS, _MOST_TOKENS = 200, 2_000, 20_000
 _MOST_HITS, _WEAK_HITS, _PAGE = 100, 3, 20
+_MOST_ROOM = 20  # times an answer or a map is made shorter to keep to the budget
 _MODES: Mapping[str, Mode] = {
     "auto": "auto",
     "hybrid": "hybrid",
@@ -36,103 +44,90 @@ _MODES: Mapping[str, Mode] = {
     "regex": "regex",
 }
 _LEVELS: Mapping[str, Level] = {"file": "file", "function": "symbol", "symbol": "symbol", "chunk": "chunk"}
-_FIRST_WAIT_S = 2.0
-_LAST_WAIT_S = 30.0  # for a batch of files to be written
+# A search answers from the files themselves while the first index is made; the others need it, and wait for it where
+# the caller hears how far it is.
+_SEARCH_PATIENCE_S, _USUAL_PATIENCE_S, _TOLD_PATIENCE_S = 1.0, 2.0, 40.0
+
+ToolResult: TypeAlias = Mapping[str, Any]
+
+
+class _Call(NamedTuple):
+    """One call of a tool, its arguments by our own names."""
+
+    arguments: Mapping[str, Any]
+    most: int  # tokens
+    chosen: ChosenProjects
+    control: CallControl
 
 
 class ToolCalls:
-    """The project of a session, opened by the first call; a first index is made behind it."""
+    """The tools for whoever may ask these projects. Safe to use from several threads."""
 
-    def __init__(self, open_engine: Callable[[], Engine]) -> None:
-        self._open = open_engine
-        self._lock = Lock()
-        self._engine: Engine | None = None
-        self._ready = Event()
-        self._step = Progress("scan", 0, 0)
-        self._problem: FathomError | None = None
-        self._is_over = False
+    def __init__(self, projects: ToolProjects) -> None:
+        self._projects = projects
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the result of a tool; a mistake is a result too, and names the remedy."""
-        run = {"search": self._search, "read": self._read, "related": self._related, "map": self._map}[name]
+    def call(self, name: str, arguments: Mapping[str, Any], *, control: CallControl = NO_CONTROL) -> ToolResult:
+        """Return the result of a tool of the list; a mistake is a result too, and names the remedy.
+
+        Once the control says that the call is cancelled, its work ends, and the result is of no use.
+        """
+        run = _RUN[name]
         try:
             arguments = named(name, arguments)
             most = number(arguments, "max_tokens", _USUAL_TOKENS, _LEAST_TOKENS, _MOST_TOKENS)
-            engine = self._ready_engine()
-            return indexing_result(self._step) if engine is None else run(engine, arguments, most)
+            names = texts(arguments, "projects")
+            control = control._replace(patience_s=_patience(name, control))
+            with stopping(control.is_cancelled), self._projects.chosen(names, control) as chosen:
+                return run(self, _Call(arguments, most, chosen, control))
         except FathomError as error:
             text = f"{cut(str(error), ERROR_CHARS)}{'. Remedy: ' if error.hint else ''}{cut(error.hint, ERROR_CHARS)}"
             return tool_result(text, {}, is_error=True)
 
-    def close(self) -> None:
-        """End a first index that is being made, and close the project."""
-        self._is_over = True
-        if self._engine is not None and self._ready.wait(_LAST_WAIT_S):
-            self._engine.close()
-
-    def _ready_engine(self) -> Engine | None:
-        """Return the engine, or None while the first index is being made. Raises what made it fail."""
-        with self._lock:
-            if self._engine is None:
-                self._engine = self._open()
-                if self._engine.generation:
-                    self._ready.set()
-                else:
-                    Thread(target=self._index, args=(self._engine,), daemon=True).start()
-        if not self._ready.wait(_FIRST_WAIT_S):
-            return None
-        with self._lock:
-            problem, engine = self._problem, self._engine
-            if problem is not None:  # the next call tries again
-                self._problem, self._engine = None, None
-                self._ready.clear()
-                raise problem
-            return engine
-
-    def _index(self, engine: Engine) -> None:
-        try:
-            for event in engine.index_events():
-                if isinstance(event, Progress):
-                    self._step = event
-                if self._is_over:
-                    break
-        except FathomError as error:
-            self._problem = error
-        finally:
-            self._ready.set()
-
-    def _search(self, engine: Engine, arguments: Mapping[str, Any], most: int) -> Mapping[str, Any]:
-        query = text_of(arguments, "query")
-        mode = choice(arguments, "mode", "auto", _MODES)
-        level = choice(arguments, "level", "", {"": None, **_LEVELS})
+    def _search(self, call: _Call) -> ToolResult:
+        arguments = call.arguments
         start = number({"cursor": arguments.get("cursor") or 0}, "cursor", 0, 0, _MOST_HITS)
         limit = number(arguments, "limit", _MOST_HITS, 1, _MOST_HITS)
-        result = engine.search(
-            query,
-            limit=min(start + _PAGE + 1, limit),
-            level=level,
-            mode=mode,
-            where=where_of(arguments),
-            min_score=share(arguments, "min_score"),
+        words = SearchWords(
+            text_of(arguments, "query"),
+            min(start + _PAGE + 1, limit),
+            choice(arguments, "level", "", {"": None, **_LEVELS}),
+            choice(arguments, "mode", "auto", _MODES),
+            texts(arguments, "paths"),
+            texts(arguments, "languages"),
+            share(arguments, "min_score"),
         )
+        result = searched(call.chosen, words)
         hits = result.hits[: _WEAK_HITS if result.weak else None]
         parts = [hit_part(hit, place) for place, hit in enumerate(hits, start=1)]
-        return packed(ToolAnswer("hits", head_part(result), tuple(parts[start:])), most, start)
+        head = head_part(result)
+        if call.chosen.indexing:
+            head = head._replace(shape={**head.shape, "indexing": _numbers(_step(call.chosen))})
+        return packed(ToolAnswer("hits", head, tuple(parts[start:])), call.most, start)
 
-    def _read(self, engine: Engine, arguments: Mapping[str, Any], most: int) -> Mapping[str, Any]:
+    def _read(self, call: _Call) -> ToolResult:
+        arguments = call.arguments
         path = text_of(arguments, "path")
-        start = number(arguments, "start_line", 1, 1, 9_999_999)
+        start = number(arguments, "start_line", 0, 0, 9_999_999)
         end = number(arguments, "end_line", 0, 0, 9_999_999)
-        engine.refresh()
-        text = engine.files.lines(path, start, end).text
-        lines = [cut(line, most // 4) for line in text.removesuffix("\n").split("\n")]
+        try:
+            found = lines_of(call.chosen, path, start, end)
+        except SourceError:
+            # A hit of an earlier question to other projects begins with the name of one of them.
+            owner = "" if texts(arguments, "projects") else self._projects.owner(path)
+            if not owner:
+                raise
+            with self._projects.chosen([owner], call.control) as chosen:
+                found = lines_of(chosen, path, start, end)
+        lines = [cut(line, call.most // 4) for line in found.text.removesuffix("\n").split("\n")]
         kept = len(lines)
-        while kept and not fits(lines_result(path, lines, start, kept), most):
+        while kept and not fits(lines_result(found.path, lines, found.start_line, kept), call.most):
             kept = kept // 2
-        return lines_result(path, lines, start, kept)
+        return lines_result(found.path, lines, found.start_line, kept)
 
-    def _related(self, engine: Engine, arguments: Mapping[str, Any], most: int) -> Mapping[str, Any]:
-        result = engine.related(text_of(arguments, "target"))
+    def _related(self, call: _Call) -> ToolResult:
+        if call.chosen.indexing:
+            return indexing_result(_step(call.chosen))
+        result = related(call.chosen, text_of(call.arguments, "target"))
         parts = []
         for edge in result.edges:
             shape = {"kind": edge.kind, "path": edge.path, "line": edge.line, "name": edge.name, "symbol": edge.symbol}
@@ -140,20 +135,74 @@ class ToolCalls:
         answer = ToolAnswer(
             "edges", ResultPart(result.completeness, {"completeness": result.completeness}), tuple(parts)
         )
-        return packed(answer, most, 0)
+        return packed(answer, call.most, 0)
 
-    def _map(self, engine: Engine, arguments: Mapping[str, Any], most: int) -> Mapping[str, Any]:
-        query = text_of(arguments, "query") if arguments.get("query") else ""
-        files, folders = texts(arguments, "files"), texts(arguments, "paths")
-        budget = most
-        while True:
-            outline = engine.map(query, files=files, folders=folders, max_tokens=budget)
-            left = outline.n_files - len(outline.files)
+    def _map(self, call: _Call) -> ToolResult:
+        if call.chosen.indexing:
+            return indexing_result(_step(call.chosen))
+        query = text_of(call.arguments, "query") if call.arguments.get("query") else ""
+        files, folders = texts(call.arguments, "files"), texts(call.arguments, "paths")
+
+        def result_of(budget: int) -> ToolResult:
+            outline = mapped(call.chosen, query, files, folders, budget)
+            left = outline.n_left_out
             note = f"{left} files left out; raise max_tokens or use paths" if left else ""
-            text = map_text(outline.files)
-            shape = {"outline": text, "completeness": outline.completeness, "left_out": left}
-            result = tool_result(f"{text}{note}".strip(), shape)
-            if fits(result, most):
-                return result
-            # What is around the outline, and its line ends in JSON, take room, too.
-            budget = budget * 4 // 5
+            shape = {"outline": outline.text, "completeness": outline.completeness, "left_out": left}
+            return tool_result(f"{outline.text}{note}".strip(), shape)
+
+        # What is around the outline, and its line ends in JSON, take room, too.
+        return _within(call.most, result_of, call.most)
+
+    def _ask(self, call: _Call) -> ToolResult:
+        if call.chosen.indexing:
+            return indexing_result(_step(call.chosen))
+        answer = answered(call.chosen, text_of(call.arguments, "question"), call.control)
+        if answer.failure:
+            return tool_result(f"{cut(answer.failure, ERROR_CHARS)}. Use search instead.", {}, is_error=True)
+        places = [
+            {"path": one.path, "start_line": one.start_line, "end_line": one.end_line} for one in answer.citations
+        ]
+
+        def result_of(n_chars: int) -> ToolResult:
+            kept = places[: n_chars // _CHARS_OF_PLACE + 1]
+            text = cut(answer.text, n_chars)
+            listed = "\n".join(f"{json.dumps(one['path'], ensure_ascii=False)} {one['start_line']}-{one['end_line']}" for one in kept)
+            shape = {"answer": text, "places": kept, "left_out": len(places) - len(kept)}
+            return tool_result(f"{text}\n\n{listed}".strip(), shape)
+
+        return _within(call.most, result_of, max(len(answer.text), 1))
+
+
+_CHARS_OF_PLACE = 100  # of an answer for each place that is listed below it
+_RUN: Mapping[str, Callable[[ToolCalls, _Call], ToolResult]] = {
+    "search": ToolCalls._search,
+    "read": ToolCalls._read,
+    "related": ToolCalls._related,
+    "map": ToolCalls._map,
+    "ask": ToolCalls._ask,
+}
+
+
+def _patience(name: str, control: CallControl) -> float:
+    if name == "search":
+        return _SEARCH_PATIENCE_S
+    return _TOLD_PATIENCE_S if control.is_heard else _USUAL_PATIENCE_S
+
+
+def _step(chosen: ChosenProjects) -> Progress:
+    steps = [item.step for item in chosen.indexing.values()]
+    return Progress("index", sum(step.n_done for step in steps), sum(step.n_total for step in steps))
+
+
+def _numbers(step: Progress) -> Mapping[str, int]:
+    return {"done": step.n_done, "total": step.n_total}
+
+
+def _within(most: int, result_of: Callable[[int], ToolResult], size: int) -> ToolResult:
+    """Return the first result that fits, of sizes that become smaller."""
+    for _ in range(_MOST_ROOM):
+        result = result_of(size)
+        if fits(result, most):
+            break
+        size = max(size * 4 // 5, 1)
+    return result

@@ -3,45 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
+
+ToolSpec: TypeAlias = Mapping[str, Any]
 
 _READ_ONLY = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
+# A model may be on another machine, and answers otherwise each time.
+_OF_MODEL = {"readOnlyHint": True, "idempotentHint": False, "openWorldHint": True}
 _TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
 _NUMBER = {"type": "integer"}
 _FLAG = {"type": "boolean"}
 _MOST_TOKENS = {"type": "integer", "minimum": 200, "maximum": 20_000, "default": 2_000}
-_HIT = {
-    "type": "object",
-    "properties": {
-        "path": _TEXT,
-        "start_line": _NUMBER,
-        "end_line": _NUMBER,
-        "symbol": _TEXT,
-        "why": _TEXT,
-        "stale": _FLAG,
-    },
-}
+_PROJECTS = {**_TEXTS, "description": "other projects, by name"}
+_INDEXING = {"type": "object", "properties": {"done": _NUMBER, "total": _NUMBER}}
+_PLACE = {"path": _TEXT, "start_line": _NUMBER, "end_line": _NUMBER}
+_HIT = {"type": "object", "properties": {**_PLACE, "symbol": _TEXT, "why": _TEXT, "stale": _FLAG}}
 
 
-def _tool(name: str, description: str, required: str, properties: Mapping[str, Any], results: Any) -> Mapping[str, Any]:
+def _tool(name: str, description: str, required: str, properties: Mapping[str, Any], results: Any) -> dict[str, Any]:
     return {
         "name": name,
         "description": description,
         "inputSchema": {"type": "object", "properties": properties, "required": [required] if required else []},
-        "outputSchema": {"type": "object", "properties": results},
+        "outputSchema": {"type": "object", "properties": {**results, "indexing": _INDEXING}},
         "annotations": _READ_ONLY,
     }
 
 
-TOOLS: Sequence[Mapping[str, Any]] = (
+TOOLS: Sequence[ToolSpec] = (
     _tool(
         "search",
-        "Find code in this project by a question in plain words, a name, a path or a stack trace. Use it when you do "
-        "not know the exact words. For every place of one exact text, grep is better.",
+        "Find code in this project by a question in plain words, a name, a path, a stack trace or a diff. Use it when "
+        "you do not know the exact words. For every place of one exact text, grep is better.",
         "query",
         {
             "query": _TEXT,
-            "paths": {"type": "array", "items": _TEXT, "description": "only in these files, folders or globs"},
+            "paths": {**_TEXTS, "description": "only in these files, folders or globs"},
+            "projects": _PROJECTS,
             "mode": {"type": "string", "enum": ["auto", "hybrid", "semantic", "symbol", "regex"]},
             "max_tokens": _MOST_TOKENS,
             "cursor": {**_TEXT, "description": "`next` of the answer before"},
@@ -52,21 +51,20 @@ TOOLS: Sequence[Mapping[str, Any]] = (
             "weak": _FLAG,
             "left_out": _NUMBER,
             "next": _TEXT,
-            "indexing": {"type": "object"},
         },
     ),
     _tool(
         "read",
-        "Read lines of a file of this project: those of a hit, or others.",
+        "Read lines of a file of this project: those of a hit, as path:10-40, or others.",
         "path",
-        {"path": _TEXT, "start_line": _NUMBER, "end_line": _NUMBER, "max_tokens": _MOST_TOKENS},
-        {"path": _TEXT, "start_line": _NUMBER, "end_line": _NUMBER, "left_out": _NUMBER},
+        {**_PLACE, "projects": _PROJECTS, "max_tokens": _MOST_TOKENS},
+        {**_PLACE, "text": _TEXT, "left_out": _NUMBER},
     ),
     _tool(
         "related",
         "List what imports, calls or uses a file (its path) or a symbol (@@name), and what it imports and calls.",
         "target",
-        {"target": _TEXT, "max_tokens": _MOST_TOKENS},
+        {"target": _TEXT, "projects": _PROJECTS, "max_tokens": _MOST_TOKENS},
         {"edges": {"type": "array"}, "completeness": _TEXT, "left_out": _NUMBER},
     ),
     _tool(
@@ -76,10 +74,32 @@ TOOLS: Sequence[Mapping[str, Any]] = (
         "",
         {
             "query": _TEXT,
-            "files": {"type": "array", "items": _TEXT},
-            "paths": {"type": "array", "items": _TEXT, "description": "only below these folders"},
+            "files": _TEXTS,
+            "paths": {**_TEXTS, "description": "only below these folders"},
+            "projects": _PROJECTS,
             "max_tokens": _MOST_TOKENS,
         },
         {"outline": _TEXT, "completeness": _TEXT, "left_out": _NUMBER},
     ),
 )
+_ASK: ToolSpec = {
+    **_tool(
+        "ask",
+        "Have a language model answer a question about this project, with places that were checked. It is slower than "
+        "search, which is enough for most questions.",
+        "question",
+        {"question": _TEXT, "projects": _PROJECTS, "max_tokens": _MOST_TOKENS},
+        {"answer": _TEXT, "places": {"type": "array", "items": {"type": "object", "properties": _PLACE}}},
+    ),
+    "annotations": _OF_MODEL,
+}
+
+
+def tools(*, has_model: bool) -> Sequence[ToolSpec]:
+    """Return the tools that are offered; `ask` only where a language model is set."""
+    return (*TOOLS, _ASK) if has_model else TOOLS
+
+
+def tool_named(name: object) -> ToolSpec | None:
+    """Return a tool, whether it is offered or not; None where no tool has the name."""
+    return next((tool for tool in (*TOOLS, _ASK) if tool["name"] == name), None)

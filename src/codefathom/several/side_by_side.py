@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context, copy_context
 from typing import TypeVar
 
-from codefathom.errors import FathomError
+from codefathom.errors import FathomError, StoppedError
 
 _MOST_AT_ONCE = 8
 _P = TypeVar("_P")
@@ -17,11 +17,16 @@ _T = TypeVar("_T")
 def outcomes(
     ask: Callable[[_P], _T], projects: Mapping[str, _P], *, most_at_once: int = _MOST_AT_ONCE
 ) -> tuple[dict[str, _T], dict[str, FathomError]]:
-    """Ask each project, and return answers and errors by its name, in the order of the projects."""
+    """Ask each project, and return answers and errors by its name, in the order of the projects.
+
+    Raises StoppedError when nobody waits for them any more.
+    """
 
     def outcome(project: _P) -> _T | FathomError:
         try:
             return ask(project)
+        except StoppedError:
+            raise
         except FathomError as error:
             return error
 

@@ -13,12 +13,13 @@ from threading import Lock, Thread
 from typing import Any, TypeAlias
 
 from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
+from codefathom.errors import StoppedError
 from codefathom.server.answers.answer_events import AnswerEventMaker, EngineEvent, details_of, problem_event
 from codefathom.server.answers.conversations import Conversations, ConversationTurn
 from codefathom.server.http.problem_json import BusyError, NotFoundError, Problem, RequestError, problem_of
 from codefathom.server.http.sse import Channel
 from codefathom.server.jobs.job_events import ServerEvent
-from codefathom.server.projects.served_engine import StoppedError, stopping
+from codefathom.system.stopping import stopping
 from codefathom.telemetry import bound
 
 MOST_AT_ONCE = 16

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import pytest
 from tests.waiting import LONG_S, join
 
-from codefathom.errors import ProviderError
+from codefathom.errors import ProviderError, StoppedError
 from codefathom.providers.base import Ask, Delta, Message, Reply
-from codefathom.server.projects.served_engine import Stoppable, StoppedError, stopping
+from codefathom.providers.stoppable import Stoppable
+from codefathom.system.stopping import stopping
 
 ASK = Ask([Message("user", "hello")])
 

@@ -1,0 +1,195 @@
+"""One question of a tool, put to the projects of a call; paths begin with their project where several may be meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
+
+from codefathom.answer.answer_types import Answer, AnswerRequest, AnswerStep
+from codefathom.engine import Engine
+from codefathom.errors import FathomError, UsageError
+from codefathom.mcp.tool_arguments import Place, place_of, where_of
+from codefathom.mcp.tool_projects import CallControl, ChosenProjects, FirstIndex
+from codefathom.search.graph.project_map import ProjectMap, map_text
+from codefathom.several.federated import Federation
+from codefathom.several.joined import as_one, each_searched, related_in
+from codefathom.system.stopping import check_stopped
+from codefathom.types import Level, Mode, Progress, RelatedResult, SearchResult
+
+_T = TypeVar("_T")
+
+
+class SearchWords(NamedTuple):
+    """What a search is asked for, as the engine names it."""
+
+    query: str
+    limit: int
+    level: Level | None
+    mode: Mode
+    paths: tuple[str, ...]
+    languages: tuple[str, ...]
+    min_score: float
+
+
+class Lines(NamedTuple):
+    """Lines of a file, with its path as it is shown."""
+
+    path: str
+    start_line: int
+    text: str
+
+
+class Outline(NamedTuple):
+    """The map of one project or several as a text."""
+
+    text: str
+    completeness: str
+    n_left_out: int  # files
+
+
+def searched(chosen: ChosenProjects, words: SearchWords) -> SearchResult:
+    """Return the best places of all projects; of one whose first index is being made, those that words find.
+
+    Raises the error of the first project if there is no result.
+    """
+    asked: dict[str, Engine | FirstIndex] = {**chosen.engines, **chosen.indexing}
+    paths = _paths_of_each(words.paths, asked) if chosen.is_named else dict.fromkeys(asked, words.paths)
+
+    def look(name: str, query: str) -> SearchResult:
+        where, project = where_of(paths[name], words.languages), asked[name]
+        if isinstance(project, FirstIndex):
+            return project.engine.unindexed.search(query, where=where, limit=words.limit)
+        return project.search(
+            query, limit=words.limit, level=words.level, mode=words.mode, where=where, min_score=words.min_score
+        )
+
+    if not chosen.is_named:
+        return look(_only(chosen), words.query)
+    results, failed = each_searched(look, {name: name for name in paths}, words.query)
+    return as_one(results, {**chosen.failed, **failed}, words.limit)
+
+
+def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int) -> Lines:
+    """Return lines of a file; a path may be a handle such as `a/b.py:10-40`. Raises SourceError, UsageError."""
+    name, rest = _owner(chosen, path)
+    if name in chosen.failed:
+        raise chosen.failed[name]
+    shown = f"{name}/" * chosen.is_named
+    if name in chosen.indexing:
+        place = _place(rest, start_line, end_line)
+        text = chosen.indexing[name].engine.unindexed.lines(place.path, place.start_line, place.end_line)
+        return Lines(shown + place.path, place.start_line, text)
+    engine = chosen.engines[name]
+    engine.refresh()
+    is_path = engine.opened.catalog.documents_at({rest}) != []
+    place = Place(rest, start_line, end_line) if is_path else _place(rest, start_line, end_line)
+    text = engine.files.lines(place.path, max(place.start_line, 1), place.end_line).text
+    return Lines(shown + place.path, max(place.start_line, 1), text)
+
+
+def related(chosen: ChosenProjects, target: str) -> RelatedResult:
+    """Return the connections of a file or symbol in each project that has it, as one result."""
+    if not chosen.is_named:
+        return _engine(chosen).related(target)
+    found = Federation(chosen.engines, chosen.failed).related(target)
+    results = [related_in(result, name) for name, result in found.results.items()]
+    return replace(results[0], edges=tuple(edge for result in results for edge in result.edges))
+
+
+def mapped(
+    chosen: ChosenProjects, query: str, files: Sequence[str], folders: Sequence[str], max_tokens: int
+) -> Outline:
+    """Return the map of each project, below each other, within a budget of tokens."""
+    if not chosen.is_named:
+        return _outline([_engine(chosen).map(query, files=files, folders=folders, max_tokens=max_tokens)])
+    if not chosen.engines:
+        raise next(iter(chosen.failed.values()))
+    of_files, below = _paths_of_each(files, chosen.engines), _paths_of_each(folders, chosen.engines)
+    share = max(max_tokens // len(below), 1)
+    maps = [
+        _in_project(
+            chosen.engines[name].map(query, files=of_files.get(name, ()), folders=folders, max_tokens=share), name
+        )
+        for name, folders in below.items()
+    ]
+    return _outline(maps)
+
+
+def answered(chosen: ChosenProjects, question: str, control: CallControl) -> Answer:
+    """Return the answer of a model; the steps on the way are told. Raises StoppedError once the caller has left."""
+    request = AnswerRequest(question, on_step=_teller(control))
+    asked = Federation(chosen.engines, chosen.failed) if chosen.is_named else _engine(chosen)
+    answer: Answer | None = None
+    with closing(_closable(asked.ask_events(request))) as events:
+        for event in events:
+            check_stopped()
+            answer = event if isinstance(event, Answer) else answer
+    assert answer is not None  # the last event of every answer
+    return answer
+
+
+def _closable(events: Iterator[_T]) -> Iterator[_T]:
+    yield from events
+
+
+def _teller(control: CallControl):
+    n_steps = 0
+
+    def tell(step: AnswerStep) -> None:
+        nonlocal n_steps
+        n_steps += 1
+        control.on_progress(Progress("ask", n_steps, 0, message=step.text))
+
+    return tell
+
+
+def _only(chosen: ChosenProjects) -> str:
+    """Return the name of the only project. Raises its error if it could not be opened."""
+    for error in chosen.failed.values():
+        raise error
+    return next(iter({**chosen.engines, **chosen.indexing}))
+
+
+def _engine(chosen: ChosenProjects) -> Engine:
+    return chosen.engines[_only(chosen)]
+
+
+def _owner(chosen: ChosenProjects, path: str) -> tuple[str, str]:
+    """Return the project of a path, and the path in it. Raises UsageError where it begins with none of them."""
+    if not chosen.is_named:
+        return _only(chosen), path
+    name, _, rest = path.partition("/")
+    names = (*chosen.engines, *chosen.indexing, *chosen.failed)
+    if name in names and rest:
+        return name, rest
+    if len(names) == 1:
+        return names[0], path
+    raise UsageError(
+        f"{path[:200]!r} is in none of these projects", hint=f"begin the path with one of {', '.join(names)}"
+    )
+
+
+def _place(path: str, start_line: int, end_line: int) -> Place:
+    place = place_of(path)
+    return Place(place.path, start_line or place.start_line, end_line or place.end_line)
+
+
+def _paths_of_each(paths: Sequence[str], names: Sequence[str] | dict[str, object]) -> dict[str, tuple[str, ...]]:
+    """Return the paths of each project that they keep a question to: those that begin with its name, and patterns."""
+    own: dict[str, list[str]] = {name: [] for name in names}
+    for path in paths:
+        name, _, rest = path.removeprefix("./").partition("/")
+        for of in [name] if name in own else own:
+            own[of].append((rest or ".") if name in own else path)
+    return {name: tuple(kept) for name, kept in own.items() if kept or not paths}
+
+
+def _in_project(outline: ProjectMap, name: str) -> ProjectMap:
+    return replace(outline, files=tuple(replace(file, path=f"{name}/{file.path}") for file in outline.files))
+
+
+def _outline(maps: Sequence[ProjectMap]) -> Outline:
+    n_left = sum(one.n_files - len(one.files) for one in maps)
+    return Outline(map_text([file for one in maps for file in one.files]), maps[0].completeness, n_left)
