@@ -36,6 +36,7 @@ from codefathom.source.languages import is_extracted
 from codefathom.source.masks import MASK
 from codefathom.stores.conditions import combine
 from codefathom.stores.lock import held_lock, writer_lock
+from codefathom.system.stopping import check_stopped
 from codefathom.text.printable import is_text
 from codefathom.types import (
     LEVELS,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from codefathom.project.browsing import Files
     from codefathom.project.stores.desk import StoreDesk
     from codefathom.project.stores.revision_indexes import RevisionIndex
+    from codefathom.project.unindexed import UnindexedFiles
     from codefathom.providers.base import ChatModel
     from codefathom.search.graph.project_map import MapParts, ProjectMap
     from codefathom.stores.lock import WriterLock
@@ -213,7 +215,7 @@ class Engine:
 
     def index_events(
         self, *, full: bool = False, wait_s: float | None = None, keep_rules: bool = False, retry: bool = True
-    ) -> Iterator[Progress | IndexReport]:
+    ) -> Generator[Progress | IndexReport, None, None]:
         """Like `index`, as a stream of progress with the report as its last item.
 
         Without `retry`, a language model is not asked again about unchanged files on which it failed.
@@ -331,15 +333,25 @@ class Engine:
         `interval_s` seconds, and `on_wait` is told why. On an unchanged file a model that failed is not asked again.
         Raises SourceError when the folder of the project is gone.
         """
+        self._refuse_revision("cannot be watched")
+        yield self.index(keep_rules=True)
+        yield from self.follow(stop, interval_s=interval_s)
+
+    def follow(self, stop: Callable[[], bool], *, interval_s: float = 1.0) -> Iterator[IndexReport]:
+        """Like `watch`, for an index that is there: wait for any other writer, also with the first look.
+
+        Without an interval nothing is looked at again and again: it ends where the system reports no changes.
+        """
         from codefathom.source.watching.watch import WatchOptions, watch
         from codefathom.source.watching.watched_folders import OwnPlaces
 
         self._refuse_revision("cannot be watched")
-        yield self.index(keep_rules=True)
         own = OwnPlaces((self.index_dir, self.place.cache_dir, self.place.state_dir))
         options = WatchOptions(self.settings.index.watch, interval_s, own)
         reason = ""
         for notice in watch(self.root, lambda: self.opened.recipe.rules, stop, options):
+            if notice.by == "polling" and not interval_s:
+                return
             if notice.reason and notice.reason != reason:
                 reason = notice.reason
                 self._on_wait(_POLLING.format(s=interval_s, reason=reason))
@@ -497,6 +509,13 @@ class Engine:
 
         opened = self._believed(self.opened)
         return Files(opened.catalog, Lines(opened).lines)
+
+    @property
+    def unindexed(self) -> UnindexedFiles:
+        """The files themselves, for whoever cannot wait for the first index; what is returned lists them once."""
+        from codefathom.project.unindexed import UnindexedFiles
+
+        return UnindexedFiles(self.opened.recipe)
 
     def related(self, target: str, *, depth: int = 1, limit: int = 200) -> RelatedResult:
         """Return the imports, importers, calls and uses of a file (`path`) or a symbol (`@@name`), at most `limit`."""
@@ -868,13 +887,15 @@ class Engine:
             self._note("the index is damaged and was not made here; it is made again from the files")
         self.close()
 
-    def _report(self, events: Iterator[Progress | IndexReport]) -> IndexReport:
+    def _report(self, events: Generator[Progress | IndexReport, None, None]) -> IndexReport:
         report: IndexReport | None = None
-        for event in events:
-            if isinstance(event, IndexReport):
-                report = event
-            else:
-                self._on_progress(event)
+        with closing(events):  # its lock is free again at once, also when nobody waits for the end
+            for event in events:
+                check_stopped()
+                if isinstance(event, IndexReport):
+                    report = event
+                else:
+                    self._on_progress(event)
         assert report is not None  # the last event of every run
         return report
 

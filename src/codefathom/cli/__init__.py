@@ -42,10 +42,11 @@ def _run(words: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # not when a program has put its own stream there
             stream.reconfigure(errors="backslashreplace")
-    if words == ["mcp"]:  # before the options are imported: a host waits for the list of tools
-        from codefathom.cli.commands.mcp_command import run
+    if words[:1] == ["mcp"]:  # before the options are imported: a host waits for the list of tools
+        from codefathom.cli.commands.mcp_command import is_plain, run_plain
 
-        return run()
+        if is_plain(words):
+            return run_plain(words)
     from codefathom.cli.arguments import parse
 
     parsed = parse(words)
@@ -58,10 +59,6 @@ def _run(words: Sequence[str]) -> int:
         text = command_help(parsed.command, width) if parsed.command else overview(width)
         Output(sys.stdout, os.environ).write(text)
         return 0
-    if parsed.command == "mcp":
-        from codefathom.cli.commands.mcp_command import run
-
-        return run(parsed.options.common)
     from codefathom.cli.commands.short_commands import RUN
     from codefathom.cli.face import Face
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 from codefathom.cli.display.output import Output, shown_message
 from codefathom.cli.display.progress import ProgressLine
 from codefathom.cli.options import Common
-from codefathom.config.configuration import find_root, load_settings, user_file
+from codefathom.config.configuration import find_root, load_settings
 from codefathom.config.settings import Settings
+from codefathom.config.user_places import user_file
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.text.printable import show_name, show_text

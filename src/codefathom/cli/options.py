@@ -193,6 +193,14 @@ class PlainOptions(NamedTuple):
     common: Common
 
 
+class McpOptions(NamedTuple):
+    """`fathom mcp`."""
+
+    common: Common
+    project: tuple[str, ...] = ()
+    all: bool = False
+
+
 class ServeOptions(NamedTuple):
     """`fathom serve`."""
 
@@ -747,7 +755,14 @@ COMMANDS = (
         InstallOptions,
         ("fathom uninstall", "fathom uninstall claude --yes"),
     ),
-    Command("mcp", "answer a coding agent on stdin and stdout (Model Context Protocol)", (), (), PlainOptions),
+    Command(
+        "mcp",
+        "answer a coding agent on stdin and stdout (Model Context Protocol)",
+        (),
+        _SEVERAL,
+        McpOptions,
+        ("fathom mcp", "fathom mcp -C ~/code/shop", "fathom mcp -p shop -p web"),
+    ),
     Command(
         "completion",
         "print a script that completes commands and options in a shell",

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 from codefathom.config import project_file
 from codefathom.config.model_names import model_and_address
 from codefathom.config.settings import NOTHING, SECTIONS, DeclaredSetting, SettingRule, Settings, declared_settings
+from codefathom.config.user_places import PROJECT_FILE
 from codefathom.errors import SettingsError, SourceError
 from codefathom.text.printable import is_text
 
-PROJECT_FILE = "fathom.toml"
 ROOT_MARKS = (".fathom", PROJECT_FILE, ".git")
 
 # Older names of settings, accepted in settings files and as arguments.
@@ -97,34 +97,6 @@ def is_bare_repository(folder: str) -> bool:
     names = ("HEAD", "objects", "refs")
     is_one = os.path.basename(folder) != ".git" and all(os.path.exists(os.path.join(folder, name)) for name in names)
     return is_one and not os.path.lexists(os.path.join(folder, ".git"))
-
-
-def home_folder() -> str:
-    """Return the user's home folder; if it is unknown, a path that cannot exist: never the current folder."""
-    home = os.path.expanduser("~")
-    return home if os.path.isabs(home) and home != os.sep else os.path.join(os.devnull, "home")
-
-
-def user_file(environ: Mapping[str, str]) -> str:
-    """Return the path of the user's settings file, which need not exist."""
-    if environ.get("FATHOM_CONFIG"):
-        return environ["FATHOM_CONFIG"]
-    home = home_folder()
-    if os.name == "nt":
-        base = environ.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
-    else:
-        base = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-    return os.path.join(base, "codefathom", PROJECT_FILE)
-
-
-def user_data_dir(environ: Mapping[str, str]) -> str:
-    """Return the folder for the data of the server, which need not exist."""
-    home = home_folder()
-    if os.name == "nt":
-        base = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    else:
-        base = environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
-    return os.path.join(base, "codefathom", "server")
 
 
 def load_settings(

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from codefathom.config.configuration import home_folder
+from codefathom.config.user_places import home_folder
 
 _SECTION = re.compile(r"\s*\[\s*([^\]]*?)\s*\]")
 _VALUE = re.compile(r"""\s*excludesfile\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^#;\n]*))""", re.IGNORECASE)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from codefathom.answer.answer_types import Answer, AnswerRequest, AnswerStep
+from codefathom.answer.answer_types import Answer, AnswerRequest, AnswerStep, OnStep
 from codefathom.engine import Engine
-from codefathom.errors import FathomError, UsageError
+from codefathom.errors import UsageError
+from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import Place, place_of, where_of
-from codefathom.mcp.tool_projects import CallControl, ChosenProjects, FirstIndex
+from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.several.federated import Federation
 from codefathom.several.joined import as_one, each_searched, related_in
@@ -60,7 +61,7 @@ def searched(chosen: ChosenProjects, words: SearchWords) -> SearchResult:
     def look(name: str, query: str) -> SearchResult:
         where, project = where_of(paths[name], words.languages), asked[name]
         if isinstance(project, FirstIndex):
-            return project.engine.unindexed.search(query, where=where, limit=words.limit)
+            return project.files.search(query, where=where, limit=words.limit)
         return project.search(
             query, limit=words.limit, level=words.level, mode=words.mode, where=where, min_score=words.min_score
         )
@@ -79,7 +80,7 @@ def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int) 
     shown = f"{name}/" * chosen.is_named
     if name in chosen.indexing:
         place = _place(rest, start_line, end_line)
-        text = chosen.indexing[name].engine.unindexed.lines(place.path, place.start_line, place.end_line)
+        text = chosen.indexing[name].files.lines(place.path, place.start_line, place.end_line)
         return Lines(shown + place.path, place.start_line, text)
     engine = chosen.engines[name]
     engine.refresh()
@@ -130,11 +131,11 @@ def answered(chosen: ChosenProjects, question: str, control: CallControl) -> Ans
     return answer
 
 
-def _closable(events: Iterator[_T]) -> Iterator[_T]:
+def _closable(events: Iterator[_T]) -> Generator[_T, None, None]:
     yield from events
 
 
-def _teller(control: CallControl):
+def _teller(control: CallControl) -> OnStep:
     n_steps = 0
 
     def tell(step: AnswerStep) -> None:
@@ -176,7 +177,7 @@ def _place(path: str, start_line: int, end_line: int) -> Place:
     return Place(place.path, start_line or place.start_line, end_line or place.end_line)
 
 
-def _paths_of_each(paths: Sequence[str], names: Sequence[str] | dict[str, object]) -> dict[str, tuple[str, ...]]:
+def _paths_of_each(paths: Sequence[str], names: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return the paths of each project that they keep a question to: those that begin with its name, and patterns."""
     own: dict[str, list[str]] = {name: [] for name in names}
     for path in paths:

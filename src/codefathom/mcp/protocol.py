@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
@@ -31,6 +31,18 @@ class ToolMessage(NamedTuple):
         version = meta.get(VERSION_KEY, "") if isinstance(meta, Mapping) else ""
         return version if isinstance(version, str) else ""
 
+    @property
+    def is_supported(self) -> bool:
+        """True if the message is of the older era, or names a version that is known here."""
+        return self.version in ("", STATELESS)
+
+    @property
+    def progress_token(self) -> str | int | None:
+        """What progress is told under; None where the caller does not want to hear of it."""
+        meta = self.params.get("_meta")
+        token = meta.get("progressToken") if isinstance(meta, Mapping) else None
+        return token if isinstance(token, str | int) and not isinstance(token, bool) else None
+
 
 def read_message(line: bytes) -> ToolMessage | Json | None:
     """Return the message of a line, the response to one that is none, or None for an answer to a server."""
@@ -45,9 +57,9 @@ def read_message(line: bytes) -> ToolMessage | Json | None:
     return _checked(value)
 
 
-def answer(message: ToolMessage, tools: Sequence[Json], version: str) -> Json:
+def answer(message: ToolMessage, tools: Callable[[], Sequence[Json]], version: str) -> Json:
     """Return the response to any request but a call of a tool."""
-    if message.version and message.version != STATELESS:
+    if not message.is_supported:
         supported = {"supported": [STATELESS], "requested": message.version}
         return failure(message.key, UNSUPPORTED_VERSION, "unsupported protocol version", supported)
     server = {"name": "codefathom", "version": version}
@@ -61,7 +73,7 @@ def answer(message: ToolMessage, tools: Sequence[Json], version: str) -> Json:
     if message.method == "ping":
         return success(message, {})
     if message.method == "tools/list":
-        return success(message, {"tools": tools, **(_CACHE if message.version else {})})
+        return success(message, {"tools": tools(), **(_CACHE if message.version else {})})
     return failure(message.key, UNKNOWN_METHOD, "there is no such method")
 
 
@@ -69,6 +81,13 @@ def success(message: ToolMessage, result: Json) -> Json:
     """Return the response with a result."""
     kind = {"resultType": "complete"} if message.version else {}
     return {"jsonrpc": "2.0", "id": message.key, "result": {**kind, **result}}
+
+
+def progress(token: str | int, n_done: int, n_total: int | None, text: str) -> Json:
+    """Return the notification of how far a call is."""
+    total = {} if n_total is None else {"total": n_total}
+    params = {"progressToken": token, "progress": n_done, **total, "message": text}
+    return {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
 
 
 def failure(key: str | int | None, code: int, text: str, details: Json | None = None) -> Json:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from queue import SimpleQueue
-from threading import Lock, Thread
-from typing import Any
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom import __version__
+from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.protocol import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -16,24 +17,38 @@ from codefathom.mcp.protocol import (
     ToolMessage,
     answer,
     failure,
+    progress,
     read_message,
     success,
 )
-from codefathom.mcp.tool_list import TOOLS
+from codefathom.mcp.tool_list import ToolSpec
 
-Call = Callable[[str, Mapping[str, Any]], Json]  # name and arguments of a tool → result; it never raises
+if TYPE_CHECKING:
+    from codefathom.types import Progress
+
+Call = Callable[[str, Mapping[str, Any], CallControl], Json]  # name and arguments of a tool → result; it never raises
 _N_THREADS = 4
+_MOST_WAITING = 1_000  # calls; a client that sends more is told so
+
+
+class _Task(NamedTuple):
+    """A call of a tool that is not answered yet."""
+
+    key: str | int
+    message: ToolMessage
+    cancelled: Event
 
 
 class StdioLoop:
     """The requests under way, and the one stream on which all is answered."""
 
-    def __init__(self, call: Call, write: Callable[[str], None]) -> None:
+    def __init__(self, call: Call, tools: Callable[[], Sequence[ToolSpec]], write: Callable[[str], None]) -> None:
         self._call = call
+        self._tools = tools
         self._write = write
         self._lock = Lock()
-        self._waiting: SimpleQueue[ToolMessage | None] = SimpleQueue()
-        self._under_way: set[str | int] = set()
+        self._waiting: SimpleQueue[_Task | None] = SimpleQueue()
+        self._under_way: dict[str | int, _Task] = {}
 
     def run(self, lines: Iterable[bytes]) -> None:
         """Answer until the lines end, and wait for what is under way."""
@@ -54,47 +69,89 @@ class StdioLoop:
                 self._send(message)
         elif message.key is None:
             self._take_notification(message)
-        elif message.method == "tools/call" and message.version in ("", "2026-07-28"):
+        elif message.method == "tools/call" and message.is_supported:
             self._begin(message, message.key)
         else:
-            self._send(answer(message, TOOLS, __version__))
+            self._send(answer(message, self._tools, __version__))
 
     def _begin(self, message: ToolMessage, key: str | int) -> None:
         name, arguments = message.params.get("name"), message.params.get("arguments") or {}
-        if name not in {tool["name"] for tool in TOOLS} or not isinstance(arguments, Mapping):
+        if name not in {tool["name"] for tool in self._tools()} or not isinstance(arguments, Mapping):
             text = "tools/call needs the name of a tool of tools/list, and its arguments as an object"
             self._send(failure(key, INVALID_PARAMS, text))
             return
+        task = _Task(key, message, Event())
         with self._lock:
-            self._under_way.add(key)
-        self._waiting.put(message)
+            refusal = "its id is that of a call under way" if key in self._under_way else ""
+            if len(self._under_way) >= _MOST_WAITING:
+                refusal = f"{_MOST_WAITING} calls are under way already; wait for one of them"
+            if not refusal:
+                self._under_way[key] = task
+        if refusal:
+            self._send(failure(key, INVALID_PARAMS, f"the call is refused: {refusal}"))
+        else:
+            self._waiting.put(task)
 
     def _take_notification(self, message: ToolMessage) -> None:
         key = message.params.get("requestId")
         if message.method == "notifications/cancelled" and isinstance(key, str | int):
             with self._lock:
-                self._under_way.discard(key)
+                task = self._under_way.get(key)
+            if task is not None:
+                task.cancelled.set()
 
     def _work(self) -> None:
-        while (message := self._waiting.get()) is not None:
-            key = message.key
+        while (task := self._waiting.get()) is not None:
+            response = None if task.cancelled.is_set() else self._response(task)
             with self._lock:
-                is_wanted = key in self._under_way
-            if is_wanted:
-                response = self._response(message)
-                with self._lock:  # one that was cancelled meanwhile is not answered
-                    is_wanted = key in self._under_way
-                    self._under_way.discard(key or 0)
-                if is_wanted:
-                    self._send(response)
+                del self._under_way[task.key]
+                is_wanted = response is not None and not task.cancelled.is_set()
+            if is_wanted and response is not None:  # one that was cancelled is not answered
+                self._send(response)
 
-    def _response(self, message: ToolMessage) -> Json:
+    def _response(self, task: _Task) -> Json:
+        message = task.message
+        token = message.progress_token
+        teller = _Teller(token, self._send) if token is not None else None
+        control = CallControl(task.cancelled.is_set)
+        if teller is not None:
+            control = control._replace(on_progress=teller.tell, is_heard=True)
         try:
-            return success(message, self._call(message.params["name"], message.params.get("arguments") or {}))
+            result = self._call(message.params["name"], message.params.get("arguments") or {}, control)
         except Exception as error:  # the last resort: no request may end the session
             return failure(message.key, INTERNAL_ERROR, f"unexpected {type(error).__name__}")
+        finally:
+            if teller is not None:
+                teller.end()
+        return success(message, result)
 
     def _send(self, message: Json) -> None:
         line = json.dumps(message, ensure_ascii=True, separators=(",", ":"))
         with self._lock:
             self._write(f"{line}\n")
+
+
+class _Teller:
+    """The progress of one call, told by numbers that grow, and never after its end."""
+
+    def __init__(self, token: str | int, send: Callable[[Json], None]) -> None:
+        self._token = token
+        self._send = send
+        self._lock = Lock()
+        self._last: int | None = None  # None once the call has ended, too
+        self._is_over = False
+
+    def tell(self, step: Progress) -> None:
+        with self._lock:
+            last = -1 if self._last is None else self._last
+            is_counted = step.n_total > 0
+            n_done = step.n_done if is_counted else last + 1
+            if self._is_over or n_done <= last:
+                return
+            self._last = n_done
+            text = step.message or step.phase
+            self._send(progress(self._token, n_done, step.n_total if is_counted else None, text))
+
+    def end(self) -> None:
+        with self._lock:
+            self._is_over = True

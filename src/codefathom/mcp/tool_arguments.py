@@ -54,7 +54,7 @@ def where_of(paths: Sequence[str], languages: Sequence[str]) -> Where | None:
     some = [one for one in inside_each if one is not None]
     # One that is the whole project takes the place of all others.
     inside = FilterGroup("OR", tuple(some)) if len(some) == len(inside_each) and some else None
-    return combine(inside, one_of("language", languages) if languages else None)
+    return combine(inside, one_of("language", tuple(languages)) if languages else None)
 
 
 def _in_path(path: str) -> Where | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from codefathom.errors import FathomError, SourceError
+from codefathom.mcp.call_control import NO_CONTROL, CallControl
 from codefathom.mcp.project_questions import (
     SearchWords,
     answered,
@@ -16,7 +17,7 @@ from codefathom.mcp.project_questions import (
     searched,
 )
 from codefathom.mcp.tool_arguments import choice, named, number, share, text_of, texts
-from codefathom.mcp.tool_projects import NO_CONTROL, CallControl, ChosenProjects, ToolProjects
+from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
     ERROR_CHARS,
     ResultPart,
@@ -166,7 +167,9 @@ class ToolCalls:
         def result_of(n_chars: int) -> ToolResult:
             kept = places[: n_chars // _CHARS_OF_PLACE + 1]
             text = cut(answer.text, n_chars)
-            listed = "\n".join(f"{json.dumps(one['path'], ensure_ascii=False)} {one['start_line']}-{one['end_line']}" for one in kept)
+            listed = "\n".join(
+                f"{json.dumps(one['path'], ensure_ascii=False)} {one['start_line']}-{one['end_line']}" for one in kept
+            )
             shape = {"answer": text, "places": kept, "left_out": len(places) - len(kept)}
             return tool_result(f"{text}\n\n{listed}".strip(), shape)
 

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
+from codefathom.mcp.call_control import CallControl
+from codefathom.project.unindexed import UnindexedFiles
 from codefathom.types import Progress
-
-
-class CallControl(NamedTuple):
-    """What the caller of a tool may do while it runs: give up, and hear how far it is."""
-
-    is_cancelled: Callable[[], bool] = lambda: False  # asked between the stages of the work, from any thread
-    on_progress: Callable[[Progress], None] = lambda _: None  # called from any thread
-    is_heard: bool = False  # somebody hears the progress, and so waits longer for a first index
-    patience_s: float = 2.0  # for which a first index is waited for; set by the tool
-
-
-NO_CONTROL = CallControl()
 
 
 class FirstIndex(NamedTuple):
     """A project whose first index is being made."""
 
-    engine: Engine  # for a look at its files only: not the one that writes
+    files: UnindexedFiles  # that can be searched meanwhile
     step: Progress
 
 
@@ -44,7 +34,7 @@ class ToolProjects(Protocol):
     """The projects that a caller may ask; it never learns of others."""
 
     def chosen(self, names: Sequence[str], control: CallControl) -> AbstractContextManager[ChosenProjects]:
-        """Give the projects of these names, groups or folders, open for the time of the block; without names, the usual.
+        """Give the projects of these names, groups or folders for the time of the block; without names, the usual ones.
 
         Raises UsageError for a name that means nothing here: its hint names those that do.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -46,7 +46,9 @@ def lines_of(opened: OpenedProject, lines: Iterator[str]) -> Iterator[str]:
         yield from lines
 
 
-def again_when_damaged(run: Callable[[], Iterator[_Event]], close: Callable[[], None]) -> Iterator[_Event | Progress]:
+def again_when_damaged(
+    run: Callable[[], Generator[_Event, None, None]], close: Callable[[], None]
+) -> Generator[_Event | Progress, None, None]:
     """Pass on the events of an index run; one that finds the index damaged begins again, with one made anew."""
     try:
         yield from run()

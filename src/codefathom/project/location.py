@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Protocol
 
-from codefathom.config.configuration import UserTables, find_root, home_folder, load_settings, tables_of, user_file
+from codefathom.config.configuration import UserTables, find_root, load_settings, tables_of
 from codefathom.config.settings import Settings
+from codefathom.config.user_places import home_folder, user_file
 from codefathom.errors import SettingsError, SourceError
 from codefathom.stores.catalog.catalog import CATALOGUE
 from codefathom.stores.folder import Folder, index_folder

@@ -16,6 +16,7 @@ from codefathom.search.request import SearchRequest
 from codefathom.search.retrieve import Lookup, Sources, gather
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.conditions import combine
+from codefathom.system.stopping import check_stopped
 from codefathom.telemetry import span
 from codefathom.text.expressions import deadline
 from codefathom.types import Hit, Level, Mode, SearchPlan, Where
@@ -48,8 +49,8 @@ class SearchHits:
 
 
 def search(request: SearchRequest, sources: Sources) -> SearchHits:
-    """Answer one request. Raises UsageError for a filter, path or expression that is not valid here, and
-    SlowExpressionError for a filter with an expression that takes too long."""
+    """Answer one request. Raises UsageError for a filter, path or expression that is not valid here,
+    SlowExpressionError for a filter with an expression that takes too long, and StoppedError between two stages."""
     degraded: tuple[str, ...] = ()
     with deadline(request.expression_limit_s):
         for planned in _plans(request, sources.catalog):
@@ -79,6 +80,7 @@ def _plans(request: SearchRequest, catalog: SearchCatalog) -> Iterator[PlannedSe
 
 def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) -> SearchHits:
     """Answer a request by one plan: scope, understand, gather, rank, cut to a level, explain."""
+    check_stopped()
     query = planned.adapted(request.query)
     where = combine(request.where, query.where, scope(query, sources.catalog))
     keys = _matching(where, request.level, sources.catalog)
@@ -87,11 +89,14 @@ def _search(request: SearchRequest, planned: PlannedSearch, sources: Sources) ->
         return SearchHits((), 0.0, hint, mode=planned.mode, plan=planned.plan)
     with span("understand"):
         ranking_query = understand(query, sources.catalog, sources.lexical)
+    check_stopped()
     with span("rank", mode=planned.mode) as ranking:
         pool = gather(Lookup(request, planned, ranking_query, keys, where), sources)
+        check_stopped()
         ranked = rank(ranking_query, pool)
         ranking.note(n_candidates=len(ranked))
     ordered, not_reranked = _reranked(ranking_query, planned, ranked, sources)
+    check_stopped()
     with span("hits"):
         ordered = followed_by(ordered, pool.further)
         are_short_whole = sources.are_short_whole and planned.mode not in _EXACT and not planned.is_overview

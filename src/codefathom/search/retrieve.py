@@ -24,6 +24,7 @@ from codefathom.search.request import SearchRequest
 from codefathom.stores.base import LexicalStore, VectorStore
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.vectors.flat_vectors import quantise_query
+from codefathom.system.stopping import check_stopped
 from codefathom.telemetry import span
 from codefathom.text.expressions import SETTING, USUAL_LIMIT_S, Expression, check, compiled, deadline, shown
 from codefathom.types import Chunk, Level, Where
@@ -108,6 +109,7 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
     except (ProviderError, StoreError) as error:
         problem = f"ranked by words and names only: {error}"
     problem = problem or _store_problem(sources)
+    check_stopped()
     words = _by_words(lookup, sources)
     lexical, vector = dict(cut(words, lookup.n_candidates)), dict(cut(near, lookup.n_candidates))
     defined = _definitions(query.symbols, sources.catalog, keys)
@@ -295,6 +297,7 @@ def _regex_matches(
             if running.is_over:
                 n_cut += len(paths) - n_before
                 break
+            check_stopped()
             pieces = catalog.chunks_of(path)
             if allowed is not None and not any(key in allowed for key, _ in pieces):
                 continue

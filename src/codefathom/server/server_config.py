@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from codefathom.config.configuration import ROUTES, tables_of, user_data_dir, user_file
+from codefathom.config.configuration import ROUTES, tables_of
 from codefathom.config.settings import ServerSettings
+from codefathom.config.user_places import user_data_dir, user_file
 from codefathom.errors import SettingsError
 from codefathom.server.http.auth import Token, is_loopback, token_of
 from codefathom.several.routes import PathRoute, routes_of

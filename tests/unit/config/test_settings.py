@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.config.configuration import ALIASES, find_root, load_settings, user_file
+from codefathom.config.configuration import ALIASES, find_root, load_settings
 from codefathom.config.model_names import model_and_address, shown_model
 from codefathom.config.settings import EmbedSettings, IndexSettings, LlmSettings, Settings, declared_settings
+from codefathom.config.user_places import user_file
 from codefathom.errors import SettingsError
 from codefathom.index import chunk
 from codefathom.types import LEVELS, MODES

@@ -1,66 +1,143 @@
-"""`fathom mcp`: tools for a coding agent, on stdin and stdout."""
+"""`fathom mcp`: tools for coding agents, on stdin and stdout.
+
+A host waits for the list of tools, so nothing is imported before it that it does not need: the words of the command
+line are read by the first call, unless there may be something wrong with them.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from codefathom.cli.display.output import Output
+from codefathom.config.user_places import user_file
 from codefathom.mcp.stdio_loop import StdioLoop
+from codefathom.mcp.tool_list import ToolSpec, tools
 
 if TYPE_CHECKING:
-    from codefathom.cli.options import Common
-    from codefathom.mcp.tool_calls import ToolCalls
+    from codefathom.cli.face import Face
+    from codefathom.cli.options import McpOptions
+    from codefathom.mcp.call_control import CallControl
+    from codefathom.mcp.session_projects import SessionProjects
 
 _LONGEST_LINE = 1_000_000  # bytes
+_WITH_VALUE = ("-C", "--source-dir", "-p", "--project")
+_MODEL_VARIABLES = "FATHOM_LLM"  # begins the name of each that can set a language model
+_MODEL_WORD = b"llm"  # stands in each settings file that does
 
 
-def run(common: Common | None = None) -> int:
-    """Answer requests until stdin ends. The engine is imported by the first call of a tool.
+def is_plain(words: Sequence[str]) -> bool:
+    """Return True for words that mean `fathom mcp` with options that cannot be wrong, seen without the parser."""
+    rest = list(words[1:])
+    while rest:
+        word = rest.pop(0)
+        if word in _WITH_VALUE:
+            if not rest or rest.pop(0).startswith("-"):
+                return False
+        elif word != "--all":
+            return False
+    return list(words[:1]) == ["mcp"]
 
-    Without options, their usual values are made then, too: to import all options takes longer than the first answers.
-    """
+
+def run_plain(words: Sequence[str]) -> int:
+    """Answer requests until stdin ends; for words that are plain."""
+
+    def options() -> McpOptions:
+        from codefathom.cli.arguments import parse
+
+        parsed: McpOptions = parse(words).options
+        return parsed
+
+    return _answer(_Session(options))
+
+
+def run(options: McpOptions) -> int:
+    """Answer requests until stdin ends."""
+    return _answer(_Session(lambda: options, may_set_model=True))
+
+
+def _answer(session: _Session) -> int:
+    """Answer requests. The engine is imported by the first call of a tool."""
     out = Output(sys.stdout, os.environ)
 
     def write(text: str) -> None:
         out.write(text)
         out.flush()
 
-    tools = _LaterTools(common)
-    StdioLoop(tools.call, write).run(_lines())
-    tools.close()
+    StdioLoop(session.call, lambda: session.tools, write).run(_lines())
+    session.close()
     return 0
 
 
-class _LaterTools:
-    """The tools, imported by their first call."""
+class _Session:
+    """The tools of a session, imported by their first call."""
 
-    def __init__(self, common: Common | None) -> None:
-        self._common = common
+    def __init__(self, options: Callable[[], McpOptions], *, may_set_model: bool = False) -> None:
+        self._read_options = options
+        self._may_set_model = may_set_model  # the options can
         self._lock = Lock()
-        self._calls: ToolCalls | None = None
+        self._projects: SessionProjects | None = None
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        with self._lock:
-            if self._calls is None:
-                self._calls = self._imported()
-            calls = self._calls
-        return calls.call(name, arguments)
-
-    def close(self) -> None:
-        if self._calls is not None:
-            self._calls.close()
-
-    def _imported(self) -> ToolCalls:
-        from codefathom.cli.arguments import parse
-        from codefathom.cli.face import Face
+    def call(self, name: str, arguments: Mapping[str, Any], control: CallControl) -> Mapping[str, Any]:
         from codefathom.mcp.tool_calls import ToolCalls
 
-        common = self._common or parse(["mcp"]).options.common
-        return ToolCalls(Face(common, sys.stdout, sys.stderr, os.environ).open)
+        with self._lock:
+            if self._projects is None:
+                self._projects = self._imported()
+            projects = self._projects
+        return ToolCalls(projects).call(name, arguments, control=control)
+
+    def close(self) -> None:
+        if self._projects is not None:
+            self._projects.close()
+
+    @cached_property
+    def tools(self) -> Sequence[ToolSpec]:
+        """The tools that are offered; settings are read only where they may name a language model."""
+        return tools(has_model=self._may_have_model() and self._has_model())
+
+    def _may_have_model(self) -> bool:
+        if self._may_set_model or any(name.startswith(_MODEL_VARIABLES) for name in os.environ):
+            return True
+        try:
+            with open(user_file(os.environ), "rb") as file:
+                return _MODEL_WORD in file.read()
+        except OSError:
+            return False
+
+    def _has_model(self) -> bool:
+        from codefathom.errors import FathomError
+
+        face = self._face
+        try:
+            return bool(face.settings().llm.of("answer"))
+        except FathomError:  # told by the first call
+            return False
+
+    @cached_property
+    def _options(self) -> McpOptions:
+        return self._read_options()
+
+    @cached_property
+    def _face(self) -> Face:
+        from codefathom.cli.face import Face
+
+        return Face(self._options.common, sys.stdout, sys.stderr, os.environ)
+
+    def _imported(self) -> SessionProjects:
+        from codefathom.engine import Engine
+        from codefathom.mcp.session_projects import SessionProjects, SessionStart
+
+        face, options = self._face, self._options
+
+        def open_root(root: str) -> Engine:
+            return Engine.open(root, settings=face.settings_of(root))
+
+        return SessionProjects(SessionStart(face.open, open_root, options.project, options.all))
 
 
 def _lines() -> Iterator[bytes]:

@@ -23,6 +23,7 @@ from codefathom.cli.options import (
     IndexOptions,
     InstallOptions,
     MapOptions,
+    McpOptions,
     PlainOptions,
     ProjectsOptions,
     RelatedOptions,
@@ -411,11 +412,11 @@ def uninstall(options: InstallOptions, face: Face) -> int:
     return uninstall(options, face)
 
 
-def mcp(options: PlainOptions, _: Face) -> int:
+def mcp(options: McpOptions, _: Face) -> int:
     """Answer a coding agent until stdin ends."""
     from codefathom.cli.commands.mcp_command import run
 
-    return run(options.common)
+    return run(options)
 
 
 RUN: Mapping[str, Callable[[Any, Face], int]] = {

@@ -15,7 +15,7 @@ from dataclasses import replace
 from importlib import import_module
 from threading import Thread
 
-from codefathom.config.configuration import user_file
+from codefathom.config.user_places import user_file
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, LockedError
 from codefathom.project.location import locate

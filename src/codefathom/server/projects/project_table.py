@@ -11,8 +11,9 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from codefathom.config.configuration import PROJECT_FILE, find_root, is_bare_repository
+from codefathom.config.configuration import find_root, is_bare_repository
 from codefathom.config.settings import Settings
+from codefathom.config.user_places import PROJECT_FILE
 from codefathom.engine import Engine
 from codefathom.errors import DamagedError, FathomError, SettingsError
 from codefathom.project.browsing import IndexSummary, index_summary

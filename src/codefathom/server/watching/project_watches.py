@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from threading import RLock
 
-from codefathom.config.configuration import PROJECT_FILE
+from codefathom.config.user_places import PROJECT_FILE
 from codefathom.errors import IndexingError
 from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import locate

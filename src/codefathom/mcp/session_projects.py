@@ -1,0 +1,130 @@
+"""The projects of a session on stdin: opened by the first call that is about them, followed until the session ends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import NamedTuple
+
+from codefathom.engine import Engine
+from codefathom.errors import FathomError, UsageError
+from codefathom.mcp.call_control import CallControl
+from codefathom.mcp.followed_project import FollowedProject
+from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
+from codefathom.several.project_list import NamedProject, ProjectList
+from codefathom.several.side_by_side import outcomes
+
+_MOST_NAMED = 20  # projects in a message
+
+
+class SessionStart(NamedTuple):
+    """What a session was started with."""
+
+    open_here: Callable[[], Engine]  # the project around the current folder
+    open_root: Callable[[str], Engine]
+    names: Sequence[str] = ()  # of -p: asked where a call names none
+    is_all: bool = False
+
+
+class SessionProjects:
+    """The projects that a session may ask: those it was started with, and all that have a name. See `ToolProjects`."""
+
+    def __init__(self, start: SessionStart) -> None:
+        self._start = start
+        self._lock = Lock()
+        self._list = ProjectList()
+        self._here: Engine | None = None
+        self._given: tuple[NamedProject, ...] | None = None
+        self._followed: dict[str, FollowedProject] = {}  # by root
+
+    @contextmanager
+    def chosen(self, names: Sequence[str], control: CallControl) -> Iterator[ChosenProjects]:
+        """See `ToolProjects`. Raises the error of a project that is the only one."""
+        is_named = bool(names or self._start.names or self._start.is_all)
+        with self._lock:
+            projects = self._named(names) if names else self._usual()
+            followed, failed = self._opened(projects)
+        if not followed and failed:
+            raise next(iter(failed.values()))
+        states, broken = outcomes(lambda one: one.state(control), followed, most_at_once=max(len(followed), 1))
+        if not states:
+            raise next(iter((failed | broken).values()))
+        indexing = {name: state for name, state in states.items() if isinstance(state, FirstIndex)}
+        engines = {name: state for name, state in states.items() if isinstance(state, Engine)}
+        yield ChosenProjects(engines, indexing, failed | broken, is_named)
+
+    def owner(self, path: str) -> str:
+        """See `ToolProjects`."""
+        name, _, rest = path.partition("/")
+        with self._lock:
+            return name if rest and any(project.name == name for project in self._known()) else ""
+
+    def close(self) -> None:
+        """End what is done behind the session, and close the projects."""
+        with self._lock:
+            followed = list(self._followed.values())
+        for project in followed:
+            project.stop()
+        for project in followed:
+            project.close()
+
+    def _usual(self) -> list[NamedProject]:
+        """Return the projects of a call that names none."""
+        return list(self._given_projects()) or [self._own()]
+
+    def _named(self, names: Sequence[str]) -> list[NamedProject]:
+        """Return the projects that names mean. Raises UsageError for one that means nothing here."""
+        known = self._known()
+        chosen: dict[str, NamedProject] = {}
+        for name in names:
+            root = os.path.realpath(name) if os.path.isabs(name) else ""
+            fitting = [one for one in known if name == one.name or name in one.groups or (root and one.root == root)]
+            if not fitting:
+                listed = sorted({one.name for one in known}.union(*(one.groups for one in known)))
+                more = f" and {len(listed) - _MOST_NAMED} more" * (len(listed) > _MOST_NAMED)
+                raise UsageError(
+                    f"{name[:80]!r} is no project of this session",
+                    hint=f"choose among {', '.join(listed[:_MOST_NAMED])}{more}, or leave projects out",
+                )
+            chosen |= {one.name: one for one in fitting}
+        return list(chosen.values())
+
+    def _known(self) -> tuple[NamedProject, ...]:
+        """Return all projects that may be named; the folder of the session is one of them, where it is a project."""
+        projects = {one.name: one for one in (*self._list.listed(), *self._given_projects())}
+        if not self._given_projects():
+            try:
+                own = self._own()
+            except FathomError:  # such as a home folder: the others can be asked from there
+                pass
+            else:
+                projects.setdefault(own.name, own)
+        return tuple(projects.values())
+
+    def _given_projects(self) -> tuple[NamedProject, ...]:
+        if self._given is None:
+            names, is_all = self._start.names, self._start.is_all
+            self._given = self._list.chosen(names, is_all=is_all) if names or is_all else ()
+        return self._given
+
+    def _own(self) -> NamedProject:
+        if self._here is None:
+            self._here = self._start.open_here()
+        (project,) = self._list.chosen([self._here.root])
+        return project
+
+    def _opened(self, projects: Sequence[NamedProject]) -> tuple[dict[str, FollowedProject], dict[str, FathomError]]:
+        followed: dict[str, FollowedProject] = {}
+        failed: dict[str, FathomError] = {}
+        for project in projects:
+            root = project.root
+            try:
+                if root not in self._followed or self._followed[root].has_failed:
+                    here = self._here if self._here is not None and self._here.root == root else None
+                    self._followed[root] = FollowedProject((here or self._start.open_root(root)).place)
+                followed[project.name] = self._followed[root]
+            except FathomError as error:
+                failed[project.name] = error
+        return followed, failed

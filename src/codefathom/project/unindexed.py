@@ -1,0 +1,189 @@
+"""The files of a project that has no index yet: found by their words, and read as an index would show them.
+
+The same files count as for an index, and secrets have masks: nothing can be found here that an index would leave out.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from codefathom.errors import SourceError, UsageError
+from codefathom.index.plan import Recipe
+from codefathom.search.question.query import parse_query
+from codefathom.search.question.ranking_query import analyse
+from codefathom.source.changes import FileStat
+from codefathom.source.documents import is_read_whole, open_file, read
+from codefathom.source.languages import is_document, language_of
+from codefathom.source.scan import Scan, scan
+from codefathom.source.secrets import blank
+from codefathom.stores.conditions import combine, matches, path_fields
+from codefathom.stores.lexical.terms import terms
+from codefathom.system.stopping import check_stopped
+from codefathom.types import Chunk, Document, Hit, SearchResult, Skipped, Where
+
+USUAL_LIMIT_S = 1.0
+_LINES_BEFORE, _SHOWN_LINES = 2, 20
+_MANY = 1.2  # occurrences of a word after which more of them count little, as k1 of BM25
+_IN_PATH = 0.5  # the worth of a word in a path, relative to one in the text
+_MOST_CONFIDENCE = 0.5  # words alone say little
+_PRELIMINARY = (
+    "Preliminary: the index is being made; these places were found by their words alone, in {n} of {total} files."
+)
+
+
+class _WordFile(NamedTuple):
+    """A file with words of the question."""
+
+    file: FileStat
+    counts: Mapping[str, int]  # by word
+
+
+class UnindexedFiles:
+    """The files as they are now. The tree is listed once; files are read when they are asked for."""
+
+    def __init__(self, recipe: Recipe, clock: Callable[[], float] = time.monotonic) -> None:
+        self._recipe = recipe
+        self._clock = clock
+
+    def search(
+        self, query: str, *, where: Where | None = None, limit: int = 20, limit_s: float = USUAL_LIMIT_S
+    ) -> SearchResult:
+        """Return the places with the rarest words of a question, in as many files as can be read in so many seconds.
+
+        Raises UsageError for an empty question.
+        """
+        until = self._clock() + limit_s
+        parsed = parse_query(query)
+        if parsed.is_empty:
+            raise UsageError("the query is empty", hint="give a question, a name or a path")
+        words = dict.fromkeys((*analyse(parsed).terms, *(term for name in parsed.symbols for term in terms(name))))
+        files = self._chosen(combine(where, parsed.where), parsed.paths, words)
+        with_words, n_read = self._read_through(files, tuple(words), until)
+        worth = _worth(with_words, n_read)
+        ranked = sorted(((_score(item, worth), item) for item in with_words), key=lambda pair: -pair[0])
+        hits = tuple(self._hits(ranked, worth, limit))
+        note = _PRELIMINARY.format(n=n_read, total=len(files))
+        return SearchResult(query, hits, "chunk", "lexical", _confidence(hits, words), 0, (note,), scale="words")
+
+    def lines(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
+        """Return lines of a file; without `end_line`, up to the last. Raises SourceError, UsageError."""
+        document = self._document(self._files[path]) if path in self._files else None
+        if document is None:
+            raise SourceError(f"no such file here, or none that is indexed: {path!r}", hint="give a relative path")
+        lines = document.text.removesuffix("\n").split("\n")
+        if not 1 <= max(start_line, 1) <= len(lines):
+            raise UsageError(f"{path} has no line {start_line}", hint=f"it has {len(lines)} lines")
+        return "\n".join(lines[max(start_line, 1) - 1 : end_line or None]) + "\n"
+
+    @cached_property
+    def _scan(self) -> Scan:
+        return scan(self._recipe.tree, self._recipe.rules)
+
+    @cached_property
+    def _files(self) -> dict[str, FileStat]:
+        return {file.path: file for file in self._scan.files if is_read_whole(file) and not is_document(file.path)}
+
+    def _chosen(self, where: Where | None, paths: Sequence[str], words: Mapping[str, None]) -> list[FileStat]:
+        """Return the files that pass, those with words of the question in their path first."""
+        files = [file for path, file in self._files.items() if not paths or any(name in path for name in paths)]
+        if where is not None:
+            files = [file for file in files if matches(where, _record(file))]
+        return sorted(files, key=lambda file: -sum(word in file.path.lower() for word in words))
+
+    def _read_through(
+        self, files: Sequence[FileStat], words: Sequence[str], until: float
+    ) -> tuple[list[_WordFile], int]:
+        """Return the files with one of the words at least, and the number of files that there was time for."""
+        spelled = {word: word.encode("utf-8", "replace") for word in words}
+        with_words: list[_WordFile] = []
+        for n_read, file in enumerate(files):
+            check_stopped()
+            if self._clock() > until:
+                return with_words, n_read
+            text = self._bytes(file).lower()
+            counts = {word: n for word, sought in spelled.items() if (n := text.count(sought))}
+            counts |= {word: 1 for word in words if word not in counts and word in file.path.lower()}
+            if counts:
+                with_words.append(_WordFile(file, counts))
+        return with_words, len(files)
+
+    def _bytes(self, file: FileStat) -> bytes:
+        try:
+            stream = open_file(self._recipe.tree, file.path)
+        except OSError:
+            return b""
+        if stream is None:
+            return b""
+        with stream:
+            return stream.read(file.size)
+
+    def _hits(self, ranked: Sequence[tuple[float, _WordFile]], worth: Mapping[str, float], limit: int) -> Iterator[Hit]:
+        n_hits = 0
+        for score, item in ranked:
+            if n_hits == limit:
+                return
+            check_stopped()
+            document = self._document(item.file)
+            hit = None if document is None else _hit(document, item, worth, score / ranked[0][0])
+            if hit is not None:
+                n_hits += 1
+                yield hit
+
+    def _document(self, file: FileStat) -> Document | None:
+        """Return a file as it would be indexed, with masks; None for one that would not be."""
+        recipe = self._recipe
+        document = read(
+            recipe.tree, file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
+        )
+        if isinstance(document, Skipped):
+            return None
+        if recipe.keeps_secrets:
+            return document
+        return Document(
+            document.path, document.language, blank(document.text, document.path), document.fingerprint, document.size
+        )
+
+
+def _record(file: FileStat) -> dict[str, object]:
+    folder = path_fields(file.path)
+    return {**folder, "path": file.path, "size": file.size, "language": language_of(file.path, ""), "kind": "block"}
+
+
+def _worth(files: Sequence[_WordFile], n_read: int) -> dict[str, float]:
+    """Return the worth of each word: the rarer, the more."""
+    n_files = Counter(word for item in files for word in item.counts)
+    return {word: math.log(1 + n_read / n) for word, n in n_files.items()}
+
+
+def _score(item: _WordFile, worth: Mapping[str, float]) -> float:
+    path = item.file.path.lower()
+    return sum(worth[word] * (n / (n + _MANY) + _IN_PATH * (word in path)) for word, n in item.counts.items())
+
+
+def _hit(document: Document, item: _WordFile, worth: Mapping[str, float], score: float) -> Hit | None:
+    """Return the lines around the one with the most; None where only a masked value had the words."""
+    lines = document.text.removesuffix("\n").split("\n")
+    lowered = [line.lower() for line in lines]
+    kept = [word for word in item.counts if word in document.path.lower() or any(word in line for line in lowered)]
+    if not kept:
+        return None
+    values = [sum(worth[word] for word in kept if word in line) for line in lowered]
+    best = values.index(max(values))
+    first = max(0, min(best - _LINES_BEFORE, len(lines) - _SHOWN_LINES))
+    text = "\n".join(lines[first : first + _SHOWN_LINES]) + "\n"
+    end = first + text.count("\n")
+    chunk = Chunk(f"{document.path}:{first}", document.path, document.language, "block", "", (), first + 1, end, text)
+    return Hit(chunk, score, {}, f"has the words {', '.join(kept)}", best + 1, stale=False)
+
+
+def _confidence(hits: Sequence[Hit], words: Mapping[str, None]) -> float:
+    """Return the share of the words that the best place's file has, halved."""
+    if not hits or not words:
+        return 0.0
+    n_words = hits[0].reason.count(",") + 1
+    return _MOST_CONFIDENCE * n_words / len(words)
