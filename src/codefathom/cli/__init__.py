@@ -3,10 +3,13 @@
 import os
 import sys
 from collections.abc import Sequence
-from typing import TextIO
 
 from codefathom.errors import FathomError
 from codefathom.system.isolation import leave_relative_places_out, leave_working_directory_out
+
+TYPE_CHECKING = False  # the library typing takes a fifth of the time until the first answer of `fathom mcp`
+if TYPE_CHECKING:
+    from typing import TextIO
 
 _ERROR = 2
 _INTERRUPTED = 130
@@ -90,7 +93,7 @@ def _settle() -> None:
             _drop_output(stream)
 
 
-def _drop_output(stream: TextIO) -> None:
+def _drop_output(stream: "TextIO") -> None:
     nothing = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nothing, stream.fileno())

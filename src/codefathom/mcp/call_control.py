@@ -1,21 +1,40 @@
-"""What the caller of a tool may do while it runs. It imports nothing: a host waits for the first answer of a session."""
+"""What the caller of a tool may do while it runs.
+
+It imports next to nothing, as all that stands before the list of tools: a host waits for that.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from codefathom.types import Progress
 
 
-class CallControl(NamedTuple):
+class CallControl:
     """Give up, and hear how far the work is."""
 
-    is_cancelled: Callable[[], bool] = lambda: False  # asked between the stages of the work, from any thread
-    on_progress: Callable[[Progress], None] = lambda _: None  # called from any thread
-    is_heard: bool = False  # somebody hears the progress, and so waits longer for a first index
-    patience_s: float = 2.0  # for which a first index is waited for; set by the tool
+    __slots__ = ("is_cancelled", "is_heard", "on_progress", "patience_s")
+
+    def __init__(
+        self,
+        is_cancelled: Callable[[], bool] = lambda: False,
+        on_progress: Callable[[Progress], None] | None = None,
+        patience_s: float = 2.0,
+    ) -> None:
+        """Both functions are called from any thread; `is_cancelled` between the stages of the work.
+
+        `patience_s` is the time for which a first index is waited for; the tool sets it.
+        """
+        self.is_cancelled = is_cancelled
+        self.on_progress = on_progress or (lambda _: None)
+        self.is_heard = on_progress is not None  # who hears of the progress waits longer for a first index
+        self.patience_s = patience_s
+
+    def with_patience(self, seconds: float) -> CallControl:
+        """Return the same control for a call that waits so long for a first index."""
+        return CallControl(self.is_cancelled, self.on_progress if self.is_heard else None, seconds)
 
 
 NO_CONTROL = CallControl()

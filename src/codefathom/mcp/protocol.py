@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    Json: TypeAlias = Mapping[str, Any]
 
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 UNSUPPORTED_VERSION = -32022
@@ -14,15 +19,16 @@ VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 _TTL_MS = 3_600_000
 
-Json = Mapping[str, Any]
 
-
-class ToolMessage(NamedTuple):
+class ToolMessage:
     """A request, or a notification where it has no `key`."""
 
-    method: str
-    params: Json
-    key: str | int | None = None
+    __slots__ = ("key", "method", "params")
+
+    def __init__(self, method: str, params: Json, key: str | int | None = None) -> None:
+        self.method = method
+        self.params = params
+        self.key = key
 
     @property
     def version(self) -> str:

@@ -6,14 +6,12 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom import __version__
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.protocol import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    Json,
     ToolMessage,
     answer,
     failure,
@@ -21,22 +19,31 @@ from codefathom.mcp.protocol import (
     read_message,
     success,
 )
-from codefathom.mcp.tool_list import ToolSpec
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from codefathom.mcp.protocol import Json
+    from codefathom.mcp.tool_list import ToolSpec
     from codefathom.types import Progress
 
-Call = Callable[[str, Mapping[str, Any], CallControl], Json]  # name and arguments of a tool → result; it never raises
+    # Name and arguments of a tool → result; it never raises.
+    Call: TypeAlias = Callable[[str, Mapping[str, Any], CallControl], Json]
+
 _N_THREADS = 4
 _MOST_WAITING = 1_000  # calls; a client that sends more is told so
 
 
-class _Task(NamedTuple):
+class _Task:
     """A call of a tool that is not answered yet."""
 
-    key: str | int
-    message: ToolMessage
-    cancelled: Event
+    __slots__ = ("cancelled", "key", "message")
+
+    def __init__(self, key: str | int, message: ToolMessage) -> None:
+        self.key = key
+        self.message = message
+        self.cancelled = Event()
 
 
 class StdioLoop:
@@ -80,7 +87,7 @@ class StdioLoop:
             text = "tools/call needs the name of a tool of tools/list, and its arguments as an object"
             self._send(failure(key, INVALID_PARAMS, text))
             return
-        task = _Task(key, message, Event())
+        task = _Task(key, message)
         with self._lock:
             refusal = "its id is that of a call under way" if key in self._under_way else ""
             if len(self._under_way) >= _MOST_WAITING:
@@ -113,9 +120,7 @@ class StdioLoop:
         message = task.message
         token = message.progress_token
         teller = _Teller(token, self._send) if token is not None else None
-        control = CallControl(task.cancelled.is_set)
-        if teller is not None:
-            control = control._replace(on_progress=teller.tell, is_heard=True)
+        control = CallControl(task.cancelled.is_set, teller.tell if teller is not None else None)
         try:
             result = self._call(message.params["name"], message.params.get("arguments") or {}, control)
         except Exception as error:  # the last resort: no request may end the session

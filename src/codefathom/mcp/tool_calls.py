@@ -77,7 +77,7 @@ class ToolCalls:
             arguments = named(name, arguments)
             most = number(arguments, "max_tokens", _USUAL_TOKENS, _LEAST_TOKENS, _MOST_TOKENS)
             names = texts(arguments, "projects")
-            control = control._replace(patience_s=_patience(name, control))
+            control = control.with_patience(_patience(name, control))
             with stopping(control.is_cancelled), self._projects.chosen(names, control) as chosen:
                 return run(self, _Call(arguments, most, chosen, control))
         except FathomError as error:

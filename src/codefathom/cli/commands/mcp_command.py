@@ -11,18 +11,21 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any
 
 from codefathom.cli.display.output import Output
 from codefathom.config.user_places import user_file
 from codefathom.mcp.stdio_loop import StdioLoop
-from codefathom.mcp.tool_list import ToolSpec, tools
+from codefathom.mcp.tool_list import tools
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from codefathom.cli.face import Face
     from codefathom.cli.options import McpOptions
     from codefathom.mcp.call_control import CallControl
     from codefathom.mcp.session_projects import SessionProjects
+    from codefathom.mcp.tool_list import ToolSpec
 
 _LONGEST_LINE = 1_000_000  # bytes
 _WITH_VALUE = ("-C", "--source-dir", "-p", "--project")

@@ -5,21 +5,27 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from typing import NamedTuple, TextIO
 
 from codefathom.cli.display.terminal import columns, is_colourful, is_terminal
 from codefathom.errors import SourceError
 from codefathom.text.printable import show_line, show_text
+
+TYPE_CHECKING = False  # see `cli`: nothing is imported here that a first answer can do without
+if TYPE_CHECKING:
+    from typing import TextIO
 
 _STRONG, _FAINT, _ALARM, _END = "\x1b[1;36m", "\x1b[2m", "\x1b[1;31m", "\x1b[0m"
 _OURS = re.compile(r"(\x1b\[(?:1;36|2|1;31|0)m)")
 _CLEAR_LINE = "\r\x1b[K"
 
 
-class Style(NamedTuple):
+class Style:
     """Marks text for a terminal, or leaves it alone."""
 
-    colour: bool = False
+    __slots__ = ("colour",)
+
+    def __init__(self, colour: bool = False) -> None:
+        self.colour = colour
 
     def strong(self, text: str) -> str:
         """Mark the subject of a result."""

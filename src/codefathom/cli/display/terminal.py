@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TextIO
+
+TYPE_CHECKING = False  # see `cli`: nothing is imported here that a first answer can do without
+if TYPE_CHECKING:
+    from typing import TextIO
 
 _USUAL_COLUMNS = 80
 
