@@ -72,7 +72,12 @@ class SessionProjects:
 
     def _usual(self) -> list[NamedProject]:
         """Return the projects of a call that names none."""
-        return list(self._given_projects()) or [self._own()]
+        given = list(self._given_projects())
+        try:
+            return given or [self._own()]
+        except UsageError as error:  # such as a home folder: the projects with a name can be asked from there
+            names = _listed(self._list.listed())
+            raise UsageError(str(error), hint=f"name projects: {names}" if names else error.hint) from error
 
     def _named(self, names: Sequence[str]) -> list[NamedProject]:
         """Return the projects that names mean. Raises UsageError for one that means nothing here."""
@@ -82,11 +87,9 @@ class SessionProjects:
             root = os.path.realpath(name) if os.path.isabs(name) else ""
             fitting = [one for one in known if name == one.name or name in one.groups or (root and one.root == root)]
             if not fitting:
-                listed = sorted({one.name for one in known}.union(*(one.groups for one in known)))
-                more = f" and {len(listed) - _MOST_NAMED} more" * (len(listed) > _MOST_NAMED)
                 raise UsageError(
                     f"{name[:80]!r} is no project of this session",
-                    hint=f"choose among {', '.join(listed[:_MOST_NAMED])}{more}, or leave projects out",
+                    hint=f"choose among {_listed(known)}, or leave projects out",
                 )
             chosen |= {one.name: one for one in fitting}
         return list(chosen.values())
@@ -128,3 +131,10 @@ class SessionProjects:
             except FathomError as error:
                 failed[project.name] = error
         return followed, failed
+
+
+def _listed(projects: Sequence[NamedProject]) -> str:
+    """Return the names of projects and groups for a message."""
+    names = sorted({one.name for one in projects}.union(*(one.groups for one in projects)))
+    more = f" and {len(names) - _MOST_NAMED} more" * (len(names) > _MOST_NAMED)
+    return ", ".join(names[:_MOST_NAMED]) + more

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Call: TypeAlias = Callable[[str, Mapping[str, Any], CallControl], Json]
 
 _N_THREADS = 4
+_PHASES = {"scan": "looking for files", "index": "reading files", "write": "writing the index", "embed": "embedding"}
 _MOST_WAITING = 1_000  # calls; a client that sends more is told so
 
 
@@ -154,7 +155,7 @@ class _Teller:
             if self._is_over or n_done <= last:
                 return
             self._last = n_done
-            text = step.message or step.phase
+            text = step.message or _PHASES.get(step.phase, step.phase)
             self._send(progress(self._token, n_done, step.n_total if is_counted else None, text))
 
     def end(self) -> None:
