@@ -62,6 +62,8 @@ class UnindexedFiles:
         if parsed.is_empty:
             raise UsageError("the query is empty", hint="give a question, a name or a path")
         words = dict.fromkeys((*analyse(parsed).terms, *(term for name in parsed.symbols for term in terms(name))))
+        # Words are looked for inside of others, too: a single letter is everywhere.
+        words = {word: None for word in words if len(word.encode("utf-8", "replace")) > 1} or words
         files = self._chosen(combine(where, parsed.where), parsed.paths, words)
         with_words, n_read = self._read_through(files, tuple(words), until)
         worth = _worth(with_words, n_read)
