@@ -22,7 +22,15 @@ from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from codefathom.config.configuration import is_bare_repository
 from codefathom.config.settings import Settings
-from codefathom.errors import FathomError, IndexingError, LockedError, SourceError, StoreAwayError, UsageError
+from codefathom.errors import (
+    FathomError,
+    IndexingError,
+    LockedError,
+    SourceError,
+    StoppedError,
+    StoreAwayError,
+    UsageError,
+)
 from codefathom.index.plan import incompleteness, plan
 from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, lines_of, reading
@@ -939,6 +947,9 @@ class Engine:
         try:
             run = partial(self._run, full=False, retry=False, wait_s=wait_s)
             self._report(again_when_damaged(run, self._close_damaged))
+        except StoppedError:
+            self._looked_at = float("-inf")  # the next question takes in what was left
+            raise
         except IndexingError as error:
             if not is_there:
                 raise

@@ -8,15 +8,18 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from tests.waiting import LONG_S, Started
 
 import codefathom
-from codefathom.answer.tokens import estimate
+from codefathom.answer.tokens import counter, estimate
 from codefathom.engine import Engine
-from codefathom.mcp.tool_list import TOOLS
+from codefathom.errors import SettingsError
+from codefathom.mcp.tool_list import tools
 
 META = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
 
@@ -62,11 +65,114 @@ def test_both_eras_list_the_same_tools(shop: Path) -> None:
     )
     assert found[1]["result"]["protocolVersion"] == "2025-06-18"
     assert found[3]["result"]["resultType"] == found[4]["result"]["resultType"] == "complete"
-    assert found[2]["result"]["tools"] == found[4]["result"]["tools"] == list(TOOLS)
+    listed = found[2]["result"]["tools"]
+    assert listed == found[4]["result"]["tools"] == list(tools(has_model=False))
     assert found[5]["result"] == {}
     assert found[6]["error"]["data"]["supported"] == ["2026-07-28"]
-    assert estimate(json.dumps(TOOLS)) <= 1_200
     assert not (shop / ".fathom").exists()  # nothing was opened
+
+
+def test_the_list_of_tools_is_short() -> None:
+    """Counted as it is sent: by our estimate, which counts rather too many, and where the library is there as cl100k."""
+    counts = [estimate]
+    with suppress(SettingsError):
+        counts.append(counter(encoding="cl100k_base"))
+    sent = json.dumps({"tools": tools(has_model=True)}, ensure_ascii=True, separators=(",", ":"))
+    assert all(count(sent) <= 1_200 for count in counts)
+
+
+@pytest.mark.parametrize("spec", tools(has_model=True), ids=lambda spec: spec["name"])
+def test_a_tool_says_what_it_does_and_that_it_changes_nothing(spec: dict) -> None:
+    assert re.fullmatch(r"[a-z]{2,20}", spec["name"])
+    assert spec["annotations"]["readOnlyHint"]
+    for schema in (spec["inputSchema"], spec["outputSchema"]):
+        Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object"
+    assert set(spec["inputSchema"]["required"]) <= spec["inputSchema"]["properties"].keys()
+
+
+CASES = {
+    "hits": ("search", {"query": "where is the price of an order made"}),
+    "few hits": ("search", {"query": "price", "max_tokens": 200}),
+    "weak": ("search", {"query": "kubernetes ingress controller certificates"}),
+    "nothing": ("search", {"query": "zzqqxx", "mode": "regex"}),
+    "the end of a list": ("search", {"query": "price", "cursor": "90"}),
+    "read": ("read", {"path": "README.md"}),
+    "read a part": ("read", {"path": "shop/pricing.py:6-8"}),
+    "related": ("related", {"target": "shop/pricing.py"}),
+    "unrelated": ("related", {"target": "README.md"}),
+    "map": ("map", {}),
+    "small map": ("map", {"max_tokens": 200}),
+    "several": ("search", {"query": "price", "projects": ["."]}),
+    "mistake": ("search", {"query": "price", "mode": "best"}),
+}
+
+
+def test_each_result_is_as_its_schema_says(indexed: Path) -> None:
+    CASES["several"][1]["projects"] = [str(indexed)]
+    names = list(CASES)
+    calls = [call(key, CASES[name][0], **CASES[name][1]) for key, name in enumerate(names)]
+    found = answers(indexed, *calls)
+    schemas = {spec["name"]: Draft202012Validator(spec["outputSchema"]) for spec in tools(has_model=True)}
+    for key, name in enumerate(names):
+        result = found[key]["result"]
+        assert result["isError"] is (name == "mistake"), (name, result)
+        assert [item["type"] for item in result["content"]] == ["text"]
+        if not result["isError"]:
+            schemas[CASES[name][0]].validate(result["structuredContent"])
+            assert result["structuredContent"].keys() <= schemas[CASES[name][0]].schema["properties"].keys()
+
+
+@pytest.mark.parametrize("method", ["resources/list", "resources/read", "prompts/list", "completion/complete", "x"])
+def test_what_is_not_offered_is_answered_so(shop: Path, method: str) -> None:
+    found = answers(shop, request(1, method), request(2, method, **META))
+    assert found[1]["error"]["code"] == found[2]["error"]["code"] == -32601
+
+
+@pytest.mark.parametrize(
+    ("path", "lines"),
+    [
+        ("shop/pricing.py:6-8", (6, 8)),
+        ("shop/pricing.py:6", (6, 13)),
+        ("shop/pricing.py", (1, 13)),
+        ("odd.py:3", (1, 1)),
+    ],
+)
+def test_a_place_of_a_hit_is_a_handle(indexed: Path, path: str, lines: tuple[int, int]) -> None:
+    (indexed / "odd.py:3").write_text("its name ends like a place\n")
+    content = answers(indexed, call(1, "read", file_path=path))[1]["result"]["structuredContent"]
+    assert (content["start_line"], content["end_line"]) == lines
+
+
+TRACE = """Traceback (most recent call last):
+  File "/srv/app/shop/orders.py", line 24, in place
+    return database.insert("orders", cents=order.price())
+  File "/srv/app/shop/pricing.py", line 8, in total_cents
+    return sum(cents for _, cents in items)
+TypeError: unsupported operand type(s)
+"""
+DIFF = """diff --git a/shop/pricing.py b/shop/pricing.py
+--- a/shop/pricing.py
++++ b/shop/pricing.py
+@@ -5,4 +5,4 @@
+-    return 0
++    return 1
+"""
+
+
+@pytest.mark.parametrize("question", [TRACE, DIFF])
+def test_a_stack_trace_and_a_diff_are_questions(indexed: Path, question: str) -> None:
+    hits = answers(indexed, call(1, "search", query=question))[1]["result"]["structuredContent"]["hits"]
+    assert hits[0]["path"] == "shop/pricing.py"
+
+
+def test_a_list_goes_on_where_the_cursor_says(indexed: Path) -> None:
+    first = answers(indexed, call(1, "search", query="price", max_tokens=500))[1]["result"]["structuredContent"]
+    assert first["left_out"] > 0
+    second = answers(indexed, call(1, "search", query="price", cursor=first["next"]))[1]["result"]["structuredContent"]
+    places = [(hit["path"], hit["start_line"]) for content in (first, second) for hit in content["hits"]]
+    assert len(places) > len(first["hits"])
+    assert len(set(places)) == len(places)
 
 
 def test_each_tool_answers(indexed: Path) -> None:
@@ -140,6 +246,12 @@ def test_a_search_is_kept_to_paths_and_languages(indexed: Path, arguments: dict,
         ({"query": "x", "index_type": "klass"}, "choose one of file, function, symbol, chunk"),
         ({"query": "x", "languageFilter": "klingon"}, "no language is called 'klingon'"),
         ({"query": " "}, "query is missing"),
+        ({"query": "x", "top_k": True}, "limit cannot be 'True'"),
+        ({"query": "x", "min_score": 1.5}, "give a number from 0 to 1"),
+        ({"query": "x", "projects": {"a": 1}}, "projects is not a list of texts"),
+        ({"query": "x", "cursor": "next"}, "cursor cannot be 'next'"),
+        ({"query": "x", "filePath": "a"}, "search has no argument 'filePath'"),
+        ({"query": "x", "maxTokens": 10}, "max_tokens cannot be '10'"),
     ],
 )
 def test_a_wrong_value_is_explained(indexed: Path, arguments: dict, said: str) -> None:
@@ -200,7 +312,8 @@ def test_the_client_of_the_sdk_agrees_in_both_eras(indexed: Path) -> None:
             await check(client)
 
     async def check(client) -> None:  # the SDK compares each result with the schemas
-        assert [tool.name for tool in (await client.list_tools()).tools] == [tool["name"] for tool in TOOLS]
+        listed = (await client.list_tools()).tools
+        assert [tool.name for tool in listed] == [tool["name"] for tool in tools(has_model=False)]
         assert (await client.call_tool("search", {"query": "price"})).structured_content["hits"]
         assert not (await client.call_tool("read", {"path": "README.md"})).is_error
         assert not (await client.call_tool("related", {"target": "README.md"})).is_error

@@ -154,8 +154,10 @@ def test_a_session_takes_in_what_is_saved(shop: Path) -> None:
         (shop / "shop" / "fresh.py").unlink()
         for session in (one, two):
             assert comes(
-                lambda session=session: "shop/fresh.py"
-                not in {hit["path"] for hit in session.content("search", query="freshly_saved_function")["hits"]}
+                lambda session=session: (
+                    "shop/fresh.py"
+                    not in {hit["path"] for hit in session.content("search", query="freshly_saved_function")["hits"]}
+                )
             )
     assert not is_locked(shop)
 

@@ -17,7 +17,9 @@ def projects(shop: Path, tmp_path: Path) -> Path:
     library = tmp_path / "library"
     (library / "shelf").mkdir(parents=True)
     (library / "fathom.toml").touch()
-    (library / "shelf" / "loan.py").write_text("def price_of_loan(days):\n    return days * 20\n\n\nclass Loan:\n    pass\n")
+    (library / "shelf" / "loan.py").write_text(
+        "def price_of_loan(days):\n    return days * 20\n\n\nclass Loan:\n    pass\n"
+    )
     (library / "shelf" / "desk.py").write_text("from shelf.loan import Loan\n\n\ndef lend():\n    return Loan()\n")
     broken = tmp_path / "broken"
     broken.mkdir()
@@ -86,8 +88,13 @@ def test_a_hit_of_another_project_can_be_read_later(projects: Path) -> None:
 
 def test_what_a_session_was_started_with_is_asked(projects: Path) -> None:
     with McpSession(projects, "-p", "shop", "-p", str(projects / "library")) as session:
-        assert {path.split("/")[0] for path in paths_of(session.content("search", query="price"))} == {"shop", "library"}
-        assert all(path.startswith("shop/") for path in paths_of(session.content("search", query="price", projects=["shop"])))
+        assert {path.split("/")[0] for path in paths_of(session.content("search", query="price"))} == {
+            "shop",
+            "library",
+        }
+        assert all(
+            path.startswith("shop/") for path in paths_of(session.content("search", query="price", projects=["shop"]))
+        )
     with McpSession(projects, "--all") as session:
         result = session.call("search", query="price")
         assert {hit["path"].split("/")[0] for hit in result["structuredContent"]["hits"]} == {"shop", "library"}

@@ -1,4 +1,4 @@
-"""The places that a stack trace or an error message names, the one where it happened first. Pure."""
+"""The places that a stack trace, an error message or a diff names; of a trace, where it happened first. Pure."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ _FRAME = (
 _ENDING = r"\.[A-Za-z]\w{0,9}\Z"
 _DRIVE = r"[A-Za-z]:"
 _PYTHON = "Traceback (most recent call last)"
+# A unified diff: the file as it is now, then the first line of each part of it that changed.
+_DIFF = r"^\+\+\+ (?:b/)?(?P<path>[^\t\n]+)|^@@ -\d{1,9}(?:,\d{1,9})? \+(?P<line>\d{1,9})(?:,\d{1,9})? @@"
+_UNCHANGED_BEFORE = 3  # lines that stand before a change
 
 
 class Frame(NamedTuple):
@@ -35,7 +38,7 @@ class FrameChunk(NamedTuple):
 
 def frames(text: str) -> list[Frame]:
     """Return the places that a text names with their lines, each once; Python writes the innermost last."""
-    places = list(dict.fromkeys(_places(text)))
+    places = list(dict.fromkeys([*_places_of_diff(text), *_places(text)]))
     if _PYTHON in text:
         places.reverse()
     return places[:MAX_FRAMES]
@@ -53,6 +56,16 @@ def _places(text: str) -> Iterator[Frame]:
             before = text[max(match.start() - 2, 0) : match.start()]
             drive = before if re.fullmatch(_DRIVE, before) else ""
             yield Frame((drive + match["path"]).replace("\\", "/"), int(match["line"]))
+
+
+def _places_of_diff(text: str) -> Iterator[Frame]:
+    path = ""
+    for match in re.finditer(_DIFF, text, re.MULTILINE) if "\n@@ -" in text else ():
+        if match["path"]:
+            path = match["path"].strip().replace("\\", "/")
+        elif path:
+            line = int(match["line"])
+            yield Frame(path, line + _UNCHANGED_BEFORE if line > 1 else max(line, 1))
 
 
 def same_place(written: str, path: str) -> int:

@@ -17,6 +17,26 @@ def test_python_writes_the_innermost_last() -> None:
     assert frames(PYTHON) == [Frame("/home/me/app/store/orders.py", 40), Frame("/home/me/app/main.py", 12)]
 
 
+DIFF = """diff --git a/app/orders.py b/app/orders.py
+--- a/app/orders.py
++++ b/app/orders.py
+@@ -30,7 +31,8 @@ def run():
+-    old
++    new
+@@ -80 +82,2 @@ def stop():
++    more
+--- /dev/null
++++ b/new.py
+@@ -0,0 +1 @@
++first
+"""
+
+
+def test_a_diff_names_its_changed_lines_as_they_are_now() -> None:
+    assert frames(DIFF) == [Frame("app/orders.py", 34), Frame("app/orders.py", 85), Frame("new.py", 1)]
+    assert frames(DIFF.replace("@@ -", "@@ ")) == []  # no diff: a line of it only
+
+
 @pytest.mark.parametrize(
     ("text", "places"),
     [
