@@ -52,6 +52,7 @@ MAY_IMPORT_INSIDE = {
     "source/charset.py",
     "config/configuration.py",
     "source/origin.py",
+    "mcp/project_questions.py",
     "stores/lock.py",
     "stores/vectors/flat_vectors.py",
     "remote/vector_stores.py",

@@ -72,12 +72,14 @@ if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerRequest
     from codefathom.answer.ask import AnswerSources, Text
     from codefathom.index.indexing import Stages
+    from codefathom.index.word_search import UnindexedFiles
     from codefathom.project.browsing import Files
     from codefathom.project.stores.desk import StoreDesk
     from codefathom.project.stores.revision_indexes import RevisionIndex
     from codefathom.project.unindexed import UnindexedFiles
     from codefathom.providers.base import ChatModel
     from codefathom.search.graph.project_map import MapParts, ProjectMap
+    from codefathom.source.watching.watch import TreeNotice
     from codefathom.stores.lock import WriterLock
     from codefathom.types import Check
 
@@ -343,12 +345,16 @@ class Engine:
         """
         self._refuse_revision("cannot be watched")
         yield self.index(keep_rules=True)
-        yield from self.follow(stop, interval_s=interval_s)
+        for _ in self.notices(stop, interval_s=interval_s):
+            report = self._follow(stop)
+            if report is not None and report.is_eventful:
+                yield report
 
-    def follow(self, stop: Callable[[], bool], *, interval_s: float = 1.0) -> Iterator[IndexReport]:
-        """Like `watch`, for an index that is there: wait for any other writer, also with the first look.
+    def notices(self, stop: Callable[[], bool], *, interval_s: float = 1.0) -> Iterator[TreeNotice]:
+        """Yield now, and each time when files may have changed, until `stop` returns True. Nothing is indexed.
 
-        Without an interval nothing is looked at again and again: it ends where the system reports no changes.
+        Without an interval nothing is looked at again and again: it ends where the system reports no changes. Between
+        two notices the engine may be closed. Raises SourceError when the folder of the project is gone.
         """
         from codefathom.source.watching.watch import WatchOptions, watch
         from codefathom.source.watching.watched_folders import OwnPlaces
@@ -363,9 +369,7 @@ class Engine:
             if notice.reason and notice.reason != reason:
                 reason = notice.reason
                 self._on_wait(_POLLING.format(s=interval_s, reason=reason))
-            report = self._follow(stop)
-            if report is not None and report.is_eventful:
-                yield report
+            yield notice
 
     def _follow(self, stop: Callable[[], bool]) -> IndexReport | None:
         """Take in what has changed, however long another process writes; None when `stop` came first."""
@@ -521,7 +525,7 @@ class Engine:
     @property
     def unindexed(self) -> UnindexedFiles:
         """The files themselves, for whoever cannot wait for the first index; what is returned lists them once."""
-        from codefathom.project.unindexed import UnindexedFiles
+        from codefathom.index.word_search import UnindexedFiles
 
         return UnindexedFiles(self.opened.recipe)
 

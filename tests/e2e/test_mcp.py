@@ -73,7 +73,7 @@ def test_both_eras_list_the_same_tools(shop: Path) -> None:
 
 
 def test_the_list_of_tools_is_short() -> None:
-    """Counted as it is sent: by our estimate, which counts rather too many, and where the library is there as cl100k."""
+    """Counted as it is sent: by our estimate, which is rather too high, and as cl100k where the library is there."""
     counts = [estimate]
     with suppress(SettingsError):
         counts.append(counter(encoding="cl100k_base"))

@@ -759,7 +759,7 @@ COMMANDS = (
         "mcp",
         "answer a coding agent on stdin and stdout (Model Context Protocol)",
         (),
-        _SEVERAL,
+        _SEVERAL[:2],
         McpOptions,
         ("fathom mcp", "fathom mcp -C ~/code/shop", "fathom mcp -p shop -p web"),
     ),

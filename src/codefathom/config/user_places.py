@@ -1,4 +1,4 @@
-"""Where the settings and the data of a user lie. It imports next to nothing: the list of tools waits for it."""
+"""Places of the settings and the data of a user. Next to nothing is imported: the list of tools waits for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the caller of a tool may do while it runs.
+"""Control that the caller of a tool has while it runs.
 
 It imports next to nothing, as all that stands before the list of tools: a host waits for that.
 """

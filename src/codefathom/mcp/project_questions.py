@@ -1,29 +1,33 @@
-"""One question of a tool, put to the projects of a call; paths begin with their project where several may be meant."""
+"""Questions of the tools to the projects of a call; paths begin with their project where several may be meant.
+
+A session that asks one project imports nothing for several, nor for answers: twenty of them may be open.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from codefathom.answer.answer_types import Answer, AnswerRequest, AnswerStep, OnStep
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import Place, place_of, where_of
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
 from codefathom.search.graph.project_map import ProjectMap, map_text
-from codefathom.several.federated import Federation
-from codefathom.several.joined import as_one, each_searched, related_in
 from codefathom.system.stopping import check_stopped
 from codefathom.types import Level, Mode, Progress, RelatedResult, SearchResult
+
+if TYPE_CHECKING:
+    from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
+    from codefathom.several.federated import Federation
 
 _T = TypeVar("_T")
 
 
 class SearchWords(NamedTuple):
-    """What a search is asked for, as the engine names it."""
+    """Words and limits of a search, as the engine names them."""
 
     query: str
     limit: int
@@ -34,7 +38,7 @@ class SearchWords(NamedTuple):
     min_score: float
 
 
-class Lines(NamedTuple):
+class ReadLines(NamedTuple):
     """Lines of a file, with its path as it is shown."""
 
     path: str
@@ -55,11 +59,11 @@ def searched(chosen: ChosenProjects, words: SearchWords) -> SearchResult:
 
     Raises the error of the first project if there is no result.
     """
-    asked: dict[str, Engine | FirstIndex] = {**chosen.engines, **chosen.indexing}
-    paths = _paths_of_each(words.paths, asked) if chosen.is_named else dict.fromkeys(asked, words.paths)
+    projects: dict[str, Engine | FirstIndex] = {**chosen.engines, **chosen.indexing}
+    paths = _paths_of_each(words.paths, projects) if chosen.is_named else dict.fromkeys(projects, words.paths)
 
     def look(name: str, query: str) -> SearchResult:
-        where, project = where_of(paths[name], words.languages), asked[name]
+        where, project = where_of(paths[name], words.languages), projects[name]
         if isinstance(project, FirstIndex):
             return project.files.search(query, where=where, limit=words.limit)
         return project.search(
@@ -68,11 +72,13 @@ def searched(chosen: ChosenProjects, words: SearchWords) -> SearchResult:
 
     if not chosen.is_named:
         return look(_only(chosen), words.query)
-    results, failed = each_searched(look, {name: name for name in paths}, words.query)
+    from codefathom.several.joined import as_one, each_asked
+
+    results, failed = each_asked(look, {name: name for name in paths}, words.query)
     return as_one(results, {**chosen.failed, **failed}, words.limit)
 
 
-def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int) -> Lines:
+def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int) -> ReadLines:
     """Return lines of a file; a path may be a handle such as `a/b.py:10-40`. Raises SourceError, UsageError."""
     name, rest = _owner(chosen, path)
     if name in chosen.failed:
@@ -81,54 +87,58 @@ def lines_of(chosen: ChosenProjects, path: str, start_line: int, end_line: int) 
     if name in chosen.indexing:
         place = _place(rest, start_line, end_line)
         text = chosen.indexing[name].files.lines(place.path, place.start_line, place.end_line)
-        return Lines(shown + place.path, place.start_line, text)
+        return ReadLines(shown + place.path, place.start_line, text)
     engine = chosen.engines[name]
     engine.refresh()
     is_path = engine.opened.catalog.documents_at({rest}) != []
     place = Place(rest, start_line, end_line) if is_path else _place(rest, start_line, end_line)
     text = engine.files.lines(place.path, max(place.start_line, 1), place.end_line).text
-    return Lines(shown + place.path, max(place.start_line, 1), text)
+    return ReadLines(shown + place.path, max(place.start_line, 1), text)
 
 
 def related(chosen: ChosenProjects, target: str) -> RelatedResult:
     """Return the connections of a file or symbol in each project that has it, as one result."""
     if not chosen.is_named:
         return _engine(chosen).related(target)
-    found = Federation(chosen.engines, chosen.failed).related(target)
-    results = [related_in(result, name) for name, result in found.results.items()]
+    from codefathom.several.joined import related_in
+
+    of_each = _federation(chosen.engines, chosen).related(target).results
+    results = [related_in(result, name) for name, result in of_each.items()]
     return replace(results[0], edges=tuple(edge for result in results for edge in result.edges))
 
 
 def mapped(
     chosen: ChosenProjects, query: str, files: Sequence[str], folders: Sequence[str], max_tokens: int
 ) -> Outline:
-    """Return the map of each project, below each other, within a budget of tokens."""
+    """Return one map of all projects within a budget of tokens."""
     if not chosen.is_named:
-        return _outline([_engine(chosen).map(query, files=files, folders=folders, max_tokens=max_tokens)])
-    if not chosen.engines:
-        raise next(iter(chosen.failed.values()))
-    of_files, below = _paths_of_each(files, chosen.engines), _paths_of_each(folders, chosen.engines)
-    share = max(max_tokens // len(below), 1)
-    maps = [
-        _in_project(
-            chosen.engines[name].map(query, files=of_files.get(name, ()), folders=folders, max_tokens=share), name
-        )
-        for name, folders in below.items()
-    ]
-    return _outline(maps)
+        return _outline(_engine(chosen).map(query, files=files, folders=folders, max_tokens=max_tokens))
+    below = _paths_of_each(folders, chosen.engines)
+    own = {name: chosen.engines[name] for name in below}
+    kept = tuple(dict.fromkeys(folder for names in below.values() for folder in names if folder != "."))
+    return _outline(_federation(own, chosen).map(query, files=files, folders=kept, max_tokens=max_tokens).map)
 
 
 def answered(chosen: ChosenProjects, question: str, control: CallControl) -> Answer:
     """Return the answer of a model; the steps on the way are told. Raises StoppedError once the caller has left."""
+    from codefathom.answer.answer_types import Answer, AnswerRequest
+
     request = AnswerRequest(question, on_step=_teller(control))
-    asked = Federation(chosen.engines, chosen.failed) if chosen.is_named else _engine(chosen)
+    source = _federation(chosen.engines, chosen) if chosen.is_named else _engine(chosen)
     answer: Answer | None = None
-    with closing(_closable(asked.ask_events(request))) as events:
+    with closing(_closable(source.ask_events(request))) as events:
         for event in events:
             check_stopped()
             answer = event if isinstance(event, Answer) else answer
     assert answer is not None  # the last event of every answer
     return answer
+
+
+def _federation(engines: Mapping[str, Engine], chosen: ChosenProjects) -> Federation:
+    from codefathom.several.federated import Federation
+
+    # No path of the disk is understood: a caller names files of these projects only.
+    return Federation(engines, chosen.failed, here=None)
 
 
 def _closable(events: Iterator[_T]) -> Generator[_T, None, None]:
@@ -187,10 +197,5 @@ def _paths_of_each(paths: Sequence[str], names: Collection[str]) -> dict[str, tu
     return {name: tuple(kept) for name, kept in own.items() if kept or not paths}
 
 
-def _in_project(outline: ProjectMap, name: str) -> ProjectMap:
-    return replace(outline, files=tuple(replace(file, path=f"{name}/{file.path}") for file in outline.files))
-
-
-def _outline(maps: Sequence[ProjectMap]) -> Outline:
-    n_left = sum(one.n_files - len(one.files) for one in maps)
-    return Outline(map_text([file for one in maps for file in one.files]), maps[0].completeness, n_left)
+def _outline(of: ProjectMap) -> Outline:
+    return Outline(map_text(of.files), of.completeness, of.n_files - len(of.files))

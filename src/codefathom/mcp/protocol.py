@@ -44,7 +44,7 @@ class ToolMessage:
 
     @property
     def progress_token(self) -> str | int | None:
-        """What progress is told under; None where the caller does not want to hear of it."""
+        """Name for notices of progress; None where the caller does not want to hear of it."""
         meta = self.params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, Mapping) else None
         return token if isinstance(token, str | int) and not isinstance(token, bool) else None

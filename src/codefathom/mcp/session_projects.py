@@ -11,7 +11,7 @@ from typing import NamedTuple
 from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.mcp.call_control import CallControl
-from codefathom.mcp.followed_project import FollowedProject
+from codefathom.mcp.project_session import ProjectSession
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
 from codefathom.several.project_list import NamedProject, ProjectList
 from codefathom.several.side_by_side import outcomes
@@ -20,7 +20,7 @@ _MOST_NAMED = 20  # projects in a message
 
 
 class SessionStart(NamedTuple):
-    """What a session was started with."""
+    """Words that a session was started with, and ways to open its projects."""
 
     open_here: Callable[[], Engine]  # the project around the current folder
     open_root: Callable[[str], Engine]
@@ -36,8 +36,8 @@ class SessionProjects:
         self._lock = Lock()
         self._list = ProjectList()
         self._here: Engine | None = None
-        self._given: tuple[NamedProject, ...] | None = None
-        self._followed: dict[str, FollowedProject] = {}  # by root
+        self._at_start: tuple[NamedProject, ...] | None = None
+        self._followed: dict[str, ProjectSession] = {}  # by root
 
     @contextmanager
     def chosen(self, names: Sequence[str], control: CallControl) -> Iterator[ChosenProjects]:
@@ -59,7 +59,7 @@ class SessionProjects:
         """See `ToolProjects`."""
         name, _, rest = path.partition("/")
         with self._lock:
-            return name if rest and any(project.name == name for project in self._known()) else ""
+            return name if rest and any(project.name == name for project in self._all_projects()) else ""
 
     def close(self) -> None:
         """End what is done behind the session, and close the projects."""
@@ -72,32 +72,32 @@ class SessionProjects:
 
     def _usual(self) -> list[NamedProject]:
         """Return the projects of a call that names none."""
-        given = list(self._given_projects())
+        chosen = list(self._start_projects())
         try:
-            return given or [self._own()]
+            return chosen or [self._own()]
         except UsageError as error:  # such as a home folder: the projects with a name can be asked from there
             names = _listed(self._list.listed())
             raise UsageError(str(error), hint=f"name projects: {names}" if names else error.hint) from error
 
     def _named(self, names: Sequence[str]) -> list[NamedProject]:
         """Return the projects that names mean. Raises UsageError for one that means nothing here."""
-        known = self._known()
+        projects = self._all_projects()
         chosen: dict[str, NamedProject] = {}
         for name in names:
             root = os.path.realpath(name) if os.path.isabs(name) else ""
-            fitting = [one for one in known if name == one.name or name in one.groups or (root and one.root == root)]
+            fitting = [one for one in projects if name == one.name or name in one.groups or (root and one.root == root)]
             if not fitting:
                 raise UsageError(
                     f"{name[:80]!r} is no project of this session",
-                    hint=f"choose among {_listed(known)}, or leave projects out",
+                    hint=f"choose among {_listed(projects)}, or leave projects out",
                 )
             chosen |= {one.name: one for one in fitting}
         return list(chosen.values())
 
-    def _known(self) -> tuple[NamedProject, ...]:
+    def _all_projects(self) -> tuple[NamedProject, ...]:
         """Return all projects that may be named; the folder of the session is one of them, where it is a project."""
-        projects = {one.name: one for one in (*self._list.listed(), *self._given_projects())}
-        if not self._given_projects():
+        projects = {one.name: one for one in (*self._list.listed(), *self._start_projects())}
+        if not self._start_projects():
             try:
                 own = self._own()
             except FathomError:  # such as a home folder: the others can be asked from there
@@ -106,11 +106,11 @@ class SessionProjects:
                 projects.setdefault(own.name, own)
         return tuple(projects.values())
 
-    def _given_projects(self) -> tuple[NamedProject, ...]:
-        if self._given is None:
+    def _start_projects(self) -> tuple[NamedProject, ...]:
+        if self._at_start is None:
             names, is_all = self._start.names, self._start.is_all
-            self._given = self._list.chosen(names, is_all=is_all) if names or is_all else ()
-        return self._given
+            self._at_start = self._list.chosen(names, is_all=is_all) if names or is_all else ()
+        return self._at_start
 
     def _own(self) -> NamedProject:
         if self._here is None:
@@ -118,15 +118,15 @@ class SessionProjects:
         (project,) = self._list.chosen([self._here.root])
         return project
 
-    def _opened(self, projects: Sequence[NamedProject]) -> tuple[dict[str, FollowedProject], dict[str, FathomError]]:
-        followed: dict[str, FollowedProject] = {}
+    def _opened(self, projects: Sequence[NamedProject]) -> tuple[dict[str, ProjectSession], dict[str, FathomError]]:
+        followed: dict[str, ProjectSession] = {}
         failed: dict[str, FathomError] = {}
         for project in projects:
             root = project.root
             try:
                 if root not in self._followed or self._followed[root].has_failed:
                     here = self._here if self._here is not None and self._here.root == root else None
-                    self._followed[root] = FollowedProject((here or self._start.open_root(root)).place)
+                    self._followed[root] = ProjectSession((here or self._start.open_root(root)).place)
                 followed[project.name] = self._followed[root]
             except FathomError as error:
                 failed[project.name] = error

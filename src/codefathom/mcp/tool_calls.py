@@ -111,19 +111,19 @@ class ToolCalls:
         start = number(arguments, "start_line", 0, 0, 9_999_999)
         end = number(arguments, "end_line", 0, 0, 9_999_999)
         try:
-            found = lines_of(call.chosen, path, start, end)
+            excerpt = lines_of(call.chosen, path, start, end)
         except SourceError:
             # A hit of an earlier question to other projects begins with the name of one of them.
             owner = "" if texts(arguments, "projects") else self._projects.owner(path)
             if not owner:
                 raise
             with self._projects.chosen([owner], call.control) as chosen:
-                found = lines_of(chosen, path, start, end)
-        lines = [cut(line, call.most // 4) for line in found.text.removesuffix("\n").split("\n")]
+                excerpt = lines_of(chosen, path, start, end)
+        lines = [cut(line, call.most // 4) for line in excerpt.text.removesuffix("\n").split("\n")]
         kept = len(lines)
-        while kept and not fits(lines_result(found.path, lines, found.start_line, kept), call.most):
+        while kept and not fits(lines_result(excerpt.path, lines, excerpt.start_line, kept), call.most):
             kept = kept // 2
-        return lines_result(found.path, lines, found.start_line, kept)
+        return lines_result(excerpt.path, lines, excerpt.start_line, kept)
 
     def _related(self, call: _Call) -> ToolResult:
         if call.chosen.indexing:

@@ -1,4 +1,4 @@
-"""What the tools need of whoever holds the projects: a session on stdin, or a server with its tokens."""
+"""Projects as the tools need them, from whoever holds them: a session on stdin, or a server with its tokens."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 
 from codefathom.engine import Engine
 from codefathom.errors import FathomError
+from codefathom.index.word_search import UnindexedFiles
 from codefathom.mcp.call_control import CallControl
-from codefathom.project.unindexed import UnindexedFiles
 from codefathom.types import Progress
 
 

@@ -28,7 +28,7 @@ def stopping(is_stopped: IsStopped) -> Iterator[None]:
 
 
 def stop_test() -> IsStopped | None:
-    """Return what tells whether this work is to end; None where nobody can stop it."""
+    """Return the test whether this work is to end; None where nobody can stop it."""
     return _is_stopped.get()
 
 

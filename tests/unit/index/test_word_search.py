@@ -8,8 +8,8 @@ import pytest
 
 from codefathom.errors import SourceError, UsageError
 from codefathom.index.plan import Recipe
+from codefathom.index.word_search import UnindexedFiles
 from codefathom.mcp.tool_arguments import where_of
-from codefathom.project.unindexed import UnindexedFiles
 
 FILES = {
     "src/token_bucket.py": "import time\n\n\nclass TokenBucket:\n    def refill(self):\n        return time.time()\n",

@@ -11,26 +11,28 @@ from contextlib import closing
 from threading import Event, Lock, Thread
 
 from codefathom.engine import Engine
-from codefathom.errors import FathomError, StoppedError
+from codefathom.errors import FathomError, LockedError, StoppedError
+from codefathom.index.plan import plan
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_projects import FirstIndex
 from codefathom.project.location import Location
 from codefathom.providers.stoppable import Stoppable
+from codefathom.system.memory import give_back
 from codefathom.types import Progress
 
 _LOOK_S = 0.05  # how often somebody who waits is asked whether he still does
+_LOCKED_S = 0.5  # how often a lock of another session is looked at
 _LAST_WAIT_S = 30.0  # for a batch of files to be written
 _ANY_TIME_S = 1e7  # for another session that makes the index
 
 
-class FollowedProject:
+class ProjectSession:
     """A project, its first index and its changes. Safe to use from several threads."""
 
     def __init__(self, place: Location) -> None:
         """Take a place. Raises what opening its index raises."""
         self._engine = Engine(place, wrap_model=Stoppable, first_index_wait_s=0.0)
         self._writer = Engine(place)
-        self._files = self._engine.unindexed
         self._step = Progress("scan", 0, 0)
         self._problem: FathomError | None = None
         self._ready, self._over = Event(), Event()
@@ -38,6 +40,7 @@ class FollowedProject:
         self._n_waiting = 0
         if _is_indexed(self._engine):
             self._ready.set()
+        self._files = None if self._ready.is_set() else self._engine.unindexed
         self._thread = Thread(target=self._follow, name="index", daemon=True)
         self._thread.start()
 
@@ -52,7 +55,7 @@ class FollowedProject:
         Raises what made it fail, and StoppedError once the caller has left: then, if nobody else waits, it ends, too.
         """
         if not self._is_ready_in_time(control):
-            return FirstIndex(self._files, self._step)
+            return FirstIndex(self._files or self._engine.unindexed, self._step)
         if self._problem is not None:
             raise self._problem
         return self._engine
@@ -98,15 +101,32 @@ class FollowedProject:
             if not self._ready.is_set():
                 self._make_first_index()
                 self._ready.set()
+                self._rest()
             if self._writer.settings.search.refresh != "never" and self._writer.place.revision is None:
-                for _ in self._writer.follow(self._over.is_set, interval_s=0.0):
-                    pass
+                for _ in self._writer.notices(self._over.is_set, interval_s=0.0):
+                    self._take_in()
         except FathomError as error:
             if not self._ready.is_set():
                 self._problem = error
         finally:
             self._ready.set()
             self._writer.close()
+
+    def _take_in(self) -> None:
+        """Index what has changed, unless another session does; it is looked at again once that has finished."""
+        while not self._over.is_set() and plan(self._writer.opened.catalog, self._writer.opened.recipe).n_pending:
+            try:
+                for _ in self._writer.index_events(wait_s=0.0, retry=False):
+                    pass
+                break  # what is still to do then cannot be done now, such as a file that cannot be read
+            except LockedError:
+                self._over.wait(_LOCKED_S)
+        self._rest()
+
+    def _rest(self) -> None:
+        """Hold nothing until the next change: there are many sessions, and few changes."""
+        self._writer.close()
+        give_back()
 
     def _make_first_index(self) -> None:
         with closing(self._writer.index_events(wait_s=_ANY_TIME_S)) as events:
