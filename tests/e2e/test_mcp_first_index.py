@@ -102,7 +102,7 @@ def test_a_cancelled_call_ends_the_first_index(shop: Path) -> None:
 
 
 def test_who_leaves_last_ends_the_index(shop: Path) -> None:
-    projects = SessionProjects(SessionStart(lambda: Engine.open(str(shop)), Engine.open))
+    projects = SessionProjects(SessionStart(lambda: Engine.open(str(shop)), lambda project: Engine.open(project.root)))
     calls, left, told = ToolCalls(projects), threading.Event(), threading.Event()
     threads = [thread for thread in threading.enumerate() if thread.name == "index"]
     with writing_elsewhere(shop):

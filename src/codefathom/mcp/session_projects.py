@@ -23,7 +23,7 @@ class SessionStart(NamedTuple):
     """Words that a session was started with, and ways to open its projects."""
 
     open_here: Callable[[], Engine]  # the project around the current folder
-    open_root: Callable[[str], Engine]
+    open_project: Callable[[NamedProject], Engine]
     names: Sequence[str] = ()  # of -p: asked where a call names none
     is_all: bool = False
 
@@ -37,7 +37,7 @@ class SessionProjects:
         self._list = ProjectList()
         self._here: Engine | None = None
         self._at_start: tuple[NamedProject, ...] | None = None
-        self._followed: dict[str, ProjectSession] = {}  # by root
+        self._followed: dict[tuple[str, str], ProjectSession] = {}  # by root and revision
 
     @contextmanager
     def chosen(self, names: Sequence[str], control: CallControl) -> Iterator[ChosenProjects]:
@@ -85,7 +85,7 @@ class SessionProjects:
         chosen: dict[str, NamedProject] = {}
         for name in names:
             root = os.path.realpath(name) if os.path.isabs(name) else ""
-            fitting = [one for one in projects if name == one.name or name in one.groups or (root and one.root == root)]
+            fitting = [one for one in projects if name == one.name or name in one.groups or (root and (one.root, one.revision) == (root, ""))]
             if not fitting:
                 raise UsageError(
                     f"{name[:80]!r} is no project of this session",
@@ -122,12 +122,12 @@ class SessionProjects:
         followed: dict[str, ProjectSession] = {}
         failed: dict[str, FathomError] = {}
         for project in projects:
-            root = project.root
+            key = project.root, project.revision
             try:
-                if root not in self._followed or self._followed[root].has_failed:
-                    here = self._here if self._here is not None and self._here.root == root else None
-                    self._followed[root] = ProjectSession((here or self._start.open_root(root)).place)
-                followed[project.name] = self._followed[root]
+                if key not in self._followed or self._followed[key].has_failed:
+                    here = self._here if self._here is not None and (self._here.root, "") == key else None
+                    self._followed[key] = ProjectSession((here or self._start.open_project(project)).place)
+                followed[project.name] = self._followed[key]
             except FathomError as error:
                 failed[project.name] = error
         return followed, failed

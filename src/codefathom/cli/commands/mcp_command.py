@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from codefathom.mcp.call_control import CallControl
     from codefathom.mcp.session_projects import SessionProjects
     from codefathom.mcp.tool_list import ToolSpec
+    from codefathom.several.project_list import NamedProject
 
 _LONGEST_LINE = 1_000_000  # bytes
 _WITH_VALUE = ("-C", "--source-dir", "-p", "--project")
@@ -137,10 +138,10 @@ class _Session:
 
         face, options = self._face, self._options
 
-        def open_root(root: str) -> Engine:
-            return Engine.open(root, settings=face.settings_of(root))
+        def open_project(project: NamedProject) -> Engine:
+            return Engine.open(project.root, settings=face.settings_of(project.root), revision=project.revision)
 
-        return SessionProjects(SessionStart(face.open, open_root, options.project, options.all))
+        return SessionProjects(SessionStart(face.open, open_project, options.project, options.all))
 
 
 def _lines() -> Iterator[bytes]:
