@@ -85,7 +85,9 @@ class SessionProjects:
         chosen: dict[str, NamedProject] = {}
         for name in names:
             root = os.path.realpath(name) if os.path.isabs(name) else ""
-            fitting = [one for one in projects if name == one.name or name in one.groups or (root and (one.root, one.revision) == (root, ""))]
+            fitting = [
+                one for one in projects if name in (one.name, *one.groups) or (root, "") == (one.root, one.revision)
+            ]
             if not fitting:
                 raise UsageError(
                     f"{name[:80]!r} is no project of this session",
