@@ -11,7 +11,7 @@ from difflib import unified_diff
 from codefathom.cli.display.output import complain
 from codefathom.cli.face import Face
 from codefathom.cli.options import InstallOptions
-from codefathom.config.configuration import home_folder
+from codefathom.config.user_places import home_folder
 from codefathom.errors import FathomError, UsageError
 from codefathom.hosts.host_list import HOSTS, SERVER, Host, HostPlaces, Surroundings, project_places, user_places
 from codefathom.hosts.plugin_files import PLUGIN_FOLDER, skill_text
