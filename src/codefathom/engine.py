@@ -76,7 +76,6 @@ if TYPE_CHECKING:
     from codefathom.project.browsing import Files
     from codefathom.project.stores.desk import StoreDesk
     from codefathom.project.stores.revision_indexes import RevisionIndex
-    from codefathom.project.unindexed import UnindexedFiles
     from codefathom.providers.base import ChatModel
     from codefathom.search.graph.project_map import MapParts, ProjectMap
     from codefathom.source.watching.watch import TreeNotice
