@@ -20,6 +20,8 @@ from codefathom.server.jobs.job_process import ReadyProcesses
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.jobs.path_updates import PathUpdates
 from codefathom.server.live import Live
+from codefathom.server.mcp import mcp_route
+from codefathom.server.mcp.mcp_route import McpEndpoint
 from codefathom.server.metrics.counters import ServerCounters
 from codefathom.server.metrics.metrics_middleware import MetricsMiddleware
 from codefathom.server.metrics.model_health import ModelHealth
@@ -75,6 +77,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
     """
     connect()
     state = _state(Live(config, load))
+    mcp = McpEndpoint(state)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -82,7 +85,8 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         state.projects.sweep()
         state.jobs.resume()
         state.watches.resume()
-        yield
+        async with mcp.running():
+            yield
         state.watches.close()
         state.answers.close()
         state.updates.close()
@@ -106,6 +110,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
     error_responses.install(app)
     for router in ROUTERS:
         app.include_router(router(state))
+    app.include_router(mcp_route.router(mcp))
     app.include_router(page.router())
     app.add_middleware(Guard, state=state)
     app.add_middleware(MetricsMiddleware, measures=state.measures)
