@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from codefathom.engine import Engine, OnFile
 from codefathom.errors import FathomError, UsageError
-from codefathom.mcp.tool_projects import CallControl, ChosenProjects, FirstIndex
+from codefathom.mcp.call_control import CallControl
+from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
 from codefathom.project.opening import OpenedProject
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotIndexedError
@@ -77,7 +78,7 @@ class ServedProjects:
         if job is None or not project.is_here:
             return None
         engine = stack.enter_context(self._state.projects.lease(project.id, self._caller))
-        return FirstIndex(engine, Progress(job.step.phase, job.step.current, job.step.total))
+        return FirstIndex(engine.unindexed, Progress(job.step.phase, job.step.current, job.step.total))
 
     def _search(self, project_id: str, key: SearchKey) -> SearchResult:
         return search(self._state, self._caller, project_id, key, self._lease.until, end=self._lease.end)

@@ -10,9 +10,9 @@ from time import monotonic
 from typing import Any
 
 from codefathom.errors import FathomError
+from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.protocol import Json
 from codefathom.mcp.tool_calls import ToolCalls
-from codefathom.mcp.tool_projects import CallControl
 from codefathom.mcp.tool_results import ERROR_CHARS, cut, tool_result
 from codefathom.server.http.auth import Caller
 from codefathom.server.mcp.served_projects import SearchLease, ServedProjects
