@@ -15,7 +15,7 @@ from codefathom.server.answers.answer_runs import AnswerTasks
 from codefathom.server.answers.conversations import Conversations
 from codefathom.server.guard import Guard, UnderApi
 from codefathom.server.http import error_responses, page
-from codefathom.server.http.problem_json import MEDIA_TYPE
+from codefathom.server.http.error_responses import PROBLEM
 from codefathom.server.jobs.job_process import ReadyProcesses
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.jobs.path_updates import PathUpdates
@@ -64,10 +64,6 @@ ROUTERS = (
     routes_openai.router,
 )
 _THREADS = 12  # of other routes than searches: each thread has connections to each index that it has read
-_PROBLEM = {
-    "description": "What is wrong",
-    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}},
-}
 
 
 def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = None) -> FastAPI:
@@ -104,7 +100,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         # Their pages load scripts of other hosts.
         docs_url=None,
         redoc_url=None,
-        responses={"4XX": _PROBLEM, "5XX": _PROBLEM},
+        responses={"4XX": PROBLEM, "5XX": PROBLEM},
     )
     app.state.server = state
     error_responses.install(app)

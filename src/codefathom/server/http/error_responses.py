@@ -13,6 +13,11 @@ from codefathom.errors import FathomError
 from codefathom.server.http.page import page, wants_page
 from codefathom.server.http.problem_json import MEDIA_TYPE, Problem, problem, problem_of
 
+PROBLEM = {  # as OpenAPI describes every error
+    "description": "What is wrong",
+    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}},
+}
+
 _NO_ROUTE = 404
 _CODES = {
     _NO_ROUTE: "not_found",

@@ -13,6 +13,8 @@ from anyio.abc import TaskGroup
 from fastapi import APIRouter, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from codefathom.mcp.protocol import STATELESS, VERSION_KEY
+from codefathom.server.http.error_responses import PROBLEM
 from codefathom.server.http.problem_json import NotInstalledError
 from codefathom.server.mcp.tool_turns import ToolTurns
 from codefathom.server.state import ServerState
@@ -21,7 +23,37 @@ from codefathom.system.extras import EXTRAS, install_line
 _EXTRA = "mcp"
 _SDK_SIDE = "codefathom.server.mcp.mcp_sessions"
 _MORE_S = 10.0  # beside the time for the request and for its search
-_ANSWERS: dict[int | str, dict[str, Any]] = {}
+_JSON, _STREAM = "application/json", "text/event-stream"
+_PARAMETERS = {
+    "name": "search",
+    "arguments": {"query": "where are orders priced", "projects": ["shop"]},
+    "_meta": {VERSION_KEY: STATELESS, "io.modelcontextprotocol/clientCapabilities": {}},
+}
+_MESSAGE = {"type": "object", "description": "a message of JSON-RPC 2.0"}
+_REQUEST = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            _JSON: {
+                "schema": _MESSAGE,
+                "example": {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": _PARAMETERS},
+            }
+        },
+    }
+}
+# Errors of the protocol have its form; refusals by the server, such as of a token, have that of every other route.
+_FAILURE = {"description": "What is wrong", "content": {_JSON: {"schema": _MESSAGE}, **PROBLEM["content"]}}
+_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The response, alone or at the end of a stream of progress",
+        "content": {
+            _JSON: {"schema": _MESSAGE, "example": {"jsonrpc": "2.0", "id": 1, "result": {}}},
+            _STREAM: {"schema": {"type": "string"}},
+        },
+    },
+    202: {"description": "A notification was taken"},
+    "4XX": _FAILURE,
+}
 
 
 def _tool_server(state: ServerState) -> Any:
@@ -79,13 +111,24 @@ class _Passed(Response):
 
 def router(endpoint: McpEndpoint) -> APIRouter:
     """Return the route."""
-    routes = APIRouter(tags=["mcp"])
+    routes = APIRouter(tags=["agents"])
 
-    @routes.post("/mcp", summary="Call the tools for coding agents (Model Context Protocol)")
+    @routes.post(
+        "/mcp",
+        summary="Call the tools for coding agents (Model Context Protocol)",
+        responses=_ANSWERS,
+        response_class=Response,
+        openapi_extra=_REQUEST,
+    )
     async def post() -> Response:
         return await endpoint.response()
 
-    @routes.delete("/mcp", summary="End a session of the protocol before 2026-07-28")
+    @routes.delete(
+        "/mcp",
+        summary="End a session of the protocol before 2026-07-28",
+        responses={200: {"description": "The session has ended"}, "4XX": _FAILURE},
+        response_class=Response,
+    )
     async def end() -> Response:
         return await endpoint.response()
 

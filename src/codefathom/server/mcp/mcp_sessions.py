@@ -5,8 +5,8 @@ Imported at the first request only: the SDK costs 25 MB and a third of a second.
 
 from __future__ import annotations
 
-import logging
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
@@ -24,17 +24,17 @@ from mcp_types import (
     PaginatedRequestParams,
     Tool,
 )
+from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from codefathom import __version__
-from codefathom.mcp.protocol import INSTRUCTIONS, TTL_MS, Json
+from codefathom.mcp.protocol import INSTRUCTIONS, INVALID_REQUEST, TTL_MS, Json, failure, read_message
 from codefathom.mcp.tool_list import TOOLS
 from codefathom.server.http.auth import Caller
 from codefathom.server.mcp.tool_turns import ToolRequest, ToolTurns
 
 _MOST_SESSIONS = 500  # of one token
 _IDLE_S = 30 * 60.0  # after which a session is forgotten; its client begins a new one
-_log = logging.getLogger(__name__)
 
 
 class McpSessions:
@@ -51,6 +51,9 @@ class McpSessions:
         """Answer a request that the guard has let through."""
         caller: Caller = scope["state"]["caller"]
         scope["state"]["departure"] = departure = _Departure(receive)
+        if scope["method"] == "POST" and (problem := _problem(await departure.read_body())) is not None:
+            await JSONResponse(problem, 400)(scope, departure, send)
+            return
         sessions = await self._sessions_of(caller.name)
         await sessions.handle_request(scope, departure, send)
 
@@ -102,14 +105,39 @@ def tool_server(turns: ToolTurns) -> Server[Any]:
     )
 
 
+def _problem(body: bytes) -> Json | None:
+    """Return the answer to a body that is no message for a server; the library gives it in words of its own."""
+    message = read_message(body)
+    if message is None:
+        return failure(None, INVALID_REQUEST, "this server asks nothing, and takes no answers")
+    return message if isinstance(message, Mapping) else None
+
+
 class _Departure:
     """The messages of a client, and whether it has left; either era has somebody who listens for that."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
+        self._body: bytes | None = None  # that was read already, for whoever asks next
         self._has_left = anyio.Event()
 
+    async def read_body(self) -> bytes:
+        """Return the body, within the limits of the guard."""
+        pieces, is_whole = [], False
+        while not is_whole:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                self._has_left.set()
+                break
+            pieces.append(message.get("body", b""))
+            is_whole = not message.get("more_body", False)
+        self._body = b"".join(pieces)
+        return self._body
+
     async def __call__(self) -> Message:
+        if self._body is not None:
+            body, self._body = self._body, None
+            return {"type": "http.request", "body": body, "more_body": False}
         message = await self._receive()
         if message["type"] == "http.disconnect":
             self._has_left.set()
