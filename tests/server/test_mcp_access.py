@@ -175,6 +175,18 @@ def test_unknown_tokens_hosts_and_pages_get_nothing(
         assert [tool["name"] for tool in right.json()["result"]["tools"]] == ["search", "read", "related", "map"]
 
 
+def test_an_allowed_page_can_be_an_agent(serve: Serve, config: ServerConfig) -> None:
+    page = "https://code.example.org"
+    body = call("map")
+    with serve(replace(config, cors=(page,))) as server:
+        needs = ", ".join(name for name in headers_of(body) if name != "accept")
+        asked = {"access-control-request-method": "POST", "access-control-request-headers": needs}
+        assert server.options("/mcp", headers={"origin": page, **asked}).status_code == 200
+        assert post(server, body, origin=page).status_code == 200
+        exposed = server.post("/mcp", json=body, headers={**headers_of(body), "origin": page})
+        assert exposed.headers["access-control-expose-headers"] == "mcp-session-id"
+
+
 def test_the_rate_of_requests_holds(serve: Serve, config: ServerConfig) -> None:
     with serve(replace(config, tokens=TOKENS, requests_per_minute=3)) as server:
         answers = [post(server, call("map"), "one").status_code for _ in range(4)]

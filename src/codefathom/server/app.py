@@ -63,6 +63,7 @@ ROUTERS = (
     routes_conversations.router,
     routes_openai.router,
 )
+_AGENT_HEADERS = ("mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id")  # of /mcp
 _THREADS = 12  # of other routes than searches: each thread has connections to each index that it has read
 
 
@@ -117,7 +118,8 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
             CORSMiddleware,
             allow_origins=config.cors,
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
-            allow_headers=["authorization", "content-type", "last-event-id"],
+            allow_headers=["authorization", "content-type", "last-event-id", *_AGENT_HEADERS],
+            expose_headers=["mcp-session-id"],
         )
     return app
 
