@@ -278,8 +278,9 @@ If many searches arrive at the same time, they wait, and the clients take turns 
 `server.waiting_searches`). A search that takes longer than `server.search_timeout_s` is stopped together with its
 process; on Windows only a search that still waits is stopped. [Measurements under load](benchmarks-serving.md).
 
-Coding agents ask at `/mcp`, over the Model Context Protocol (streamable HTTP); it needs `pip install 'codefathom[mcp]'`. Its tools
-are those of `fathom mcp`, with the same tokens and limits as all routes; [the guide](guide.md#as-tools-of-agents-over-http) shows the settings of an agent.
+Coding agents ask at `/mcp`, over the Model Context Protocol (streamable HTTP); it needs
+`pip install 'codefathom[mcp]'`. Its tools are those of `fathom mcp`, with the same tokens and limits as all routes.
+[The guide](guide.md#as-tools-of-agents-over-http) shows the settings of an agent.
 
 With `pip install 'codefathom[telemetry]'`, the server makes OpenTelemetry spans for requests, the stages of searches
 and answers, calls of models, and jobs. Start it with `opentelemetry-instrument fathom serve`, for example.

@@ -313,7 +313,7 @@ def ways_to_send(body: bytes, session: str) -> Iterator[dict[str, str]]:
 
 def test_what_is_no_message_is_said_in_plain_words(server: httpx.Client) -> None:
     for headers in (HEADERS, headers_of({"method": "tools/list"})):
-        for body, words in ((b"[]", "one JSON object"), (b"{", "not JSON"), (b"{}", "a request needs")):
+        for body, words in ((b"[]", "one JSON object"), (b"{", "is not JSON"), (b"{}", "a request needs")):
             answer = server.post("/mcp", content=body, headers=headers)
             assert answer.status_code == 400
             assert words in answer.json()["error"]["message"]

@@ -55,9 +55,9 @@ def read_message(line: bytes) -> ToolMessage | Json | None:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        return failure(None, PARSE_ERROR, "the line is not JSON")
+        return failure(None, PARSE_ERROR, "the message is not JSON")
     if not isinstance(value, dict):
-        return failure(None, INVALID_REQUEST, "send one JSON object a line; batches are not supported")
+        return failure(None, INVALID_REQUEST, "send one JSON object as a message; batches are not supported")
     if "method" not in value and ("result" in value or "error" in value):
         return None
     return _checked(value)

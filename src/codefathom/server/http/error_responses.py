@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -13,7 +14,7 @@ from codefathom.errors import FathomError
 from codefathom.server.http.page import page, wants_page
 from codefathom.server.http.problem_json import MEDIA_TYPE, Problem, problem, problem_of
 
-PROBLEM = {  # as OpenAPI describes every error
+PROBLEM: dict[str, Any] = {  # as OpenAPI describes every error
     "description": "What is wrong",
     "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}},
 }

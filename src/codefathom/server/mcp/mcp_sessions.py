@@ -28,7 +28,8 @@ from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from codefathom import __version__
-from codefathom.mcp.protocol import INSTRUCTIONS, INVALID_REQUEST, TTL_MS, Json, failure, read_message
+from codefathom.mcp.protocol import INSTRUCTIONS, INVALID_REQUEST, TTL_MS, failure, read_message
+from codefathom.mcp.tool_calls import ToolResult
 from codefathom.mcp.tool_list import TOOLS
 from codefathom.server.http.auth import Caller
 from codefathom.server.mcp.tool_turns import ToolRequest, ToolTurns
@@ -88,7 +89,7 @@ def tool_server(turns: ToolTurns) -> Server[Any]:
         client = caller.name or (scope.get("client") or ("",))[0]
         request = ToolRequest(caller, client, params.name, params.arguments or {})
         departure: _Departure = scope["state"]["departure"]
-        result: Json = {"content": [], "isError": True}  # for a client that has left: nobody reads it
+        result: ToolResult = {"content": [], "isError": True}  # for a client that has left: nobody reads it
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(departure.end, tasks.cancel_scope)
             result = await turns.call(request, context.session.report_progress)
@@ -105,7 +106,7 @@ def tool_server(turns: ToolTurns) -> Server[Any]:
     )
 
 
-def _problem(body: bytes) -> Json | None:
+def _problem(body: bytes) -> Mapping[str, Any] | None:
     """Return the answer to a body that is no message for a server; the library gives it in words of its own."""
     message = read_message(body)
     if message is None:

@@ -11,8 +11,7 @@ from typing import Any
 
 from codefathom.errors import FathomError
 from codefathom.mcp.call_control import CallControl
-from codefathom.mcp.protocol import Json
-from codefathom.mcp.tool_calls import ToolCalls
+from codefathom.mcp.tool_calls import ToolCalls, ToolResult
 from codefathom.mcp.tool_results import ERROR_CHARS, cut, tool_result
 from codefathom.server.http.auth import Caller
 from codefathom.server.mcp.served_projects import SearchLease, ServedProjects
@@ -43,7 +42,7 @@ class ToolTurns:
     def __init__(self, state: ServerState) -> None:
         self._state = state
 
-    async def call(self, request: ToolRequest, report: Report) -> Json:
+    async def call(self, request: ToolRequest, report: Report) -> ToolResult:
         """Return the result of a tool; a mistake and a limit are results too, and name the remedy.
 
         When this is cancelled, what has not begun is left undone, and a search that goes on for long is ended.
@@ -54,7 +53,7 @@ class ToolTurns:
         projects = ServedProjects(self._state, request.caller, _paths(request.arguments), SearchLease(end, until))
         control = CallControl(is_cancelled=end.has_come, on_progress=news.tell)
 
-        def work() -> Json:
+        def work() -> ToolResult:
             return ToolCalls(projects).call(request.name, request.arguments, control=control)
 
         telling = asyncio.ensure_future(news.pass_on())
@@ -75,7 +74,7 @@ def _paths(arguments: Mapping[str, Any]) -> list[str]:
     return [text for text in texts if isinstance(text, str)]
 
 
-def _refusal(error: FathomError) -> Json:
+def _refusal(error: FathomError) -> ToolResult:
     remedy = f". Remedy: {error.hint}" if error.hint else ""
     return tool_result(cut(f"{error}{remedy}", ERROR_CHARS), {}, is_error=True)
 
