@@ -23,9 +23,11 @@ from tests.waiting import LONG_S, Started, comes
 
 from codefathom.engine import Engine
 from codefathom.mcp.tool_list import TOOLS
+from codefathom.project.location import locate
 from codefathom.server.app import create_app
 from codefathom.server.server_config import ServerConfig
 from codefathom.server.state import ServerState
+from codefathom.stores.lock import writer_lock
 from codefathom.system.extras import EXTRAS, Extra
 
 from .agents import ERAS, HEADERS, Era, agent, call, happens, headers_of, initialize, post, text_of
@@ -156,6 +158,37 @@ def test_without_an_index_it_is_said_what_makes_one(config: ServerConfig, shop: 
         none = post(server, call("search", query="price")).json()["result"]
     assert none["isError"]
     assert "POST /projects/shop/index" in none["content"][0]["text"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_first_index_under_way_is_searched_by_words(config: ServerConfig, shop: Path, era: Era) -> None:
+    variables = {**os.environ, "FATHOM_INDEX__WAIT_S": str(int(LONG_S))}
+    told: list[tuple[float, float | None]] = []
+
+    async def hear(done: float, total: float | None, message: str | None) -> None:
+        told.append((done, total))
+
+    async def talk(client: Client) -> list[Any]:
+        return [
+            await client.call_tool("search", {"query": "total_cents"}, progress_callback=hear),
+            await client.call_tool("map", {}),
+            await client.call_tool("read", {"path": "README.md"}),
+        ]
+
+    with shops(replace(config, variables=variables), shop, index=False) as (address, state):
+        folder = locate(str(shop)).index_folder
+        folder.make()
+        with writer_lock(folder):  # the job waits for it
+            job = state.jobs.submit("shop", str(shop))
+            searched, outline, read = ask(address, era, talk)
+            state.jobs.cancel(job.id)
+    assert not searched.is_error
+    assert searched.structured_content["indexing"] == {"done": 0, "total": 0}
+    assert "shop/pricing.py" in {hit["path"] for hit in searched.structured_content["hits"]}
+    assert "Preliminary" in text_of(searched)
+    assert outline.structured_content["indexing"]
+    assert read.structured_content["text"].startswith("# Shop")
+    assert told == [(0, None)]
 
 
 def test_no_project_at_all(server: httpx.Client) -> None:

@@ -85,7 +85,7 @@ class McpEndpoint:
             await self._sessions.answer(scope, receive, send)
 
     async def response(self) -> Response:
-        """Return what answers a request. Raises NotInstalledError without the SDK."""
+        """Return the answer to a request, which the SDK gives. Raises NotInstalledError without it."""
         if missing := EXTRAS[_EXTRA].missing():
             raise NotInstalledError(
                 f"this server cannot speak MCP: the library {missing[0]!r} is not installed",

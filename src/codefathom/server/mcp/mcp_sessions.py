@@ -5,6 +5,7 @@ Imported at the first request only: the SDK costs 25 MB and a third of a second.
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -33,6 +34,8 @@ from codefathom.mcp.tool_calls import ToolResult
 from codefathom.mcp.tool_list import TOOLS
 from codefathom.server.http.auth import Caller
 from codefathom.server.mcp.tool_turns import ToolRequest, ToolTurns
+
+_log = logging.getLogger(__name__)
 
 _MOST_SESSIONS = 500  # of one token
 _IDLE_S = 30 * 60.0  # after which a session is forgotten; its client begins a new one
@@ -153,6 +156,9 @@ class _Departure:
 async def _keep_running(
     sessions: StreamableHTTPSessionManager, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
 ) -> None:
-    async with sessions.run():
-        task_status.started()
-        await anyio.sleep_forever()
+    try:
+        async with sessions.run():
+            task_status.started()
+            await anyio.sleep_forever()
+    except Exception:  # of one token; it must not end the tasks of all
+        _log.exception("the sessions of agents ended")

@@ -25,14 +25,14 @@ _SHOWN_CHARS = 80
 
 
 class SearchLease(NamedTuple):
-    """How long a search may go on."""
+    """The limits within which a search may go on."""
 
     end: SearchEnd  # of whoever waits
     until: float  # by `monotonic`
 
 
 class ServedProjects:
-    """What one call of a tool may see: the projects of its token, searched by the server's processes."""
+    """The projects that one call of a tool may see: those of its token, searched by the server's processes."""
 
     def __init__(self, state: ServerState, caller: Caller, paths: Sequence[str], lease: SearchLease) -> None:
         """`paths` are those in the call: without names, the projects that they begin with are meant."""

@@ -58,7 +58,10 @@ class ToolTurns:
 
         telling = asyncio.ensure_future(news.pass_on())
         try:
-            return await self._state.search_queue.run(request.client, work, limit_s)
+            result = await self._state.search_queue.run(request.client, work, limit_s)
+            news.end()
+            await telling
+            return result
         except FathomError as error:
             return _refusal(error)
         finally:
@@ -86,6 +89,7 @@ class _News:
         self._report = report
         self._loop = asyncio.get_running_loop()
         self._latest: Progress | None = None
+        self._is_over = False
         self._come = asyncio.Event()
 
     def tell(self, step: Progress) -> None:
@@ -94,10 +98,15 @@ class _News:
         with suppress(RuntimeError):  # the loop is closed: nobody listens any more
             self._loop.call_soon_threadsafe(self._come.set)
 
+    def end(self) -> None:
+        """Take no more steps."""
+        self._is_over = True
+        self._come.set()
+
     async def pass_on(self) -> None:
-        """Send each step that is further than the one before, until this is cancelled."""
-        n_done = -1.0
-        while True:
+        """Send each step that is further than the one before, until the end."""
+        n_done = -1
+        while not self._is_over:
             await self._come.wait()
             self._come.clear()
             step = self._latest
