@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
 from tests.server.conftest import serving
 from tests.server.mcp_fixtures import server as fixture_server
 from tests.waiting import LONG_S, Started
@@ -39,19 +42,22 @@ def suite() -> None:
 
 
 def verdict(address: str, revision: str, baseline: str = "") -> dict[str, bool]:
-    """Run all scenarios that a revision requires; the suite must be content, but for what its baseline names.
+    """Run all scenarios that a revision requires; return whether each has passed."""
+    said = content(address, ["--requirements", revision], baseline)
+    return {name: mark == "✓" for mark, name in re.findall(r"^([✓✗]) ([\w-]+): \d+ passed", said, re.MULTILINE)}
 
-    Returns each scenario that was run, and whether it passed.
-    """
-    words = ["--prefix", str(SUITE), "exec", "--", "conformance", "server", "--url", f"{address}/mcp"]
-    words += ["--requirements", revision, *(["--expected-failures", str(SUITE / baseline)] if baseline else [])]
+
+def content(address: str, choice: list[str], baseline: str = "") -> str:
+    """Run some scenarios; the suite must be content, but for what its baseline names. Returns what it said."""
+    words = ["--prefix", str(SUITE), "exec", "--", "conformance", "server", "--url", f"{address}/mcp", *choice]
+    words += ["--expected-failures", str(SUITE / baseline)] if baseline else []
     # Its limit for a scenario is a time: on a busy machine none of them is near it.
     command = ["sh", str(NPM), *words, "--timeout", str(int(LONG_S * 1000))]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with Started(command, **streams, text=True, env={**os.environ, "LEAST_NODE": "22"}) as process:
         said, _ = process.communicate()
     assert process.returncode == 0, said
-    return {name: mark == "✓" for mark, name in re.findall(r"^([✓✗]) ([\w-]+): \d+ passed", said, re.MULTILINE)}
+    return said
 
 
 @contextmanager
@@ -97,3 +103,43 @@ def test_the_server_as_it_is(server: httpx.Client) -> None:
     passed = verdict(str(server.base_url).rstrip("/"), OF_THE_STATELESS_ERA, "real-server.yaml")
     own = {"tools-list", "server-sse-multiple-streams", "dns-rebinding-protection", "http-header-validation"}
     assert {name for name in own if passed[name]} == own
+
+
+@contextmanager
+def session_on_stdin(shop: Path) -> Iterator[str]:
+    """`fathom mcp` behind an address: each body becomes a line, and its answer the response."""
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with Started([sys.executable, "-m", "codefathom", "mcp"], cwd=shop, **streams) as process:
+        app = FastAPI()
+
+        @app.post("/mcp")
+        async def pass_on(request: Request) -> Response:
+            message = await request.json()
+            process.stdin.write(json.dumps(message).encode() + b"\n")
+            process.stdin.flush()
+            if "id" not in message:
+                return Response(status_code=202)
+            return Response(process.stdout.readline(), media_type="application/json")
+
+        app.state.server = SimpleNamespace(config=ServerConfig(data_dir=str(shop), allowed_roots=()))
+        with serving(app) as address:
+            yield address
+        process.stdin.close()
+
+
+@pytest.mark.parametrize(
+    ("revision", "scenario", "baseline"),
+    [
+        (OF_THE_STATELESS_ERA, "tools-list", ""),
+        (OF_THE_STATELESS_ERA, "caching", "real-server.yaml"),
+        (OF_THE_HANDSHAKE_ERA, "server-initialize", ""),
+        (OF_THE_HANDSHAKE_ERA, "ping", ""),
+        (OF_THE_HANDSHAKE_ERA, "tools-list", ""),
+    ],
+)
+def test_the_messages_on_stdin(shop: Path, revision: str, scenario: str, baseline: str) -> None:
+    """Those of the suite that need neither HTTP nor fixtures; each compares the messages with the schema, too."""
+    with session_on_stdin(shop) as address:
+        assert "SUCCESS" in content(
+            address, ["--scenario", scenario, "--spec-version", revision, "--verbose"], baseline
+        )
