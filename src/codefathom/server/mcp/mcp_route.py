@@ -86,16 +86,20 @@ class McpEndpoint:
 
     async def response(self) -> Response:
         """Return the answer to a request, which the SDK gives. Raises NotInstalledError without it."""
-        if missing := EXTRAS[_EXTRA].missing():
-            raise NotInstalledError(
-                f"this server cannot speak MCP: the library {missing[0]!r} is not installed",
-                hint=f"run {install_line(_EXTRA)} where the server runs, and start the server again",
-            )
         async with self._lock:
             if self._sessions is None:
+                _check_installed()
                 server = await to_thread.run_sync(self._load_server, self._state)
                 self._sessions = import_module(_SDK_SIDE).McpSessions(server, self._tasks)
         return _Passed(self._answer)
+
+
+def _check_installed() -> None:
+    if missing := EXTRAS[_EXTRA].missing():
+        raise NotInstalledError(
+            f"this server cannot speak MCP: the library {missing[0]!r} is not installed",
+            hint=f"run {install_line(_EXTRA)} where the server runs, and start the server again",
+        )
 
 
 class _Passed(Response):
