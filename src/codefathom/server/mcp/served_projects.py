@@ -74,7 +74,7 @@ class ServedProjects:
 
     def _first_index(self, project: ServedProject, stack: ExitStack) -> FirstIndex | None:
         """Return the first index of a project that a job makes now, None where none does."""
-        job = self._state.jobs.active(project.root)
+        job = self._state.jobs.active(project.id)
         if job is None or not project.is_here:
             return None
         engine = stack.enter_context(self._state.projects.lease(project.id, self._caller))
