@@ -5,13 +5,14 @@ INSTALLED := $(VENV)/.installed
 BENCH_VENV := .bench-venv
 PEERS := $(BENCH_VENV)/.installed
 PAGE := src/codefathom/server/static/index.html
+CONFORMANCE := tests/server/conformance/node_modules/.package-lock.json
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
 .PHONY: test test-long test-page-slowly test-llm test-trust check format docs demo web screenshots model
 .PHONY: dist recording plot try-container
-.PHONY: bench bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team test-qdrant
+.PHONY: bench bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team test-qdrant test-mcp
 
-test: check $(PAGE)
+test: check $(PAGE) $(CONFORMANCE)
 	$(BIN)/pytest -n 2 -m "not long and not llm"
 
 test-long: $(INSTALLED)
@@ -35,6 +36,10 @@ test-llm: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --group llm
 	$(BIN)/pytest -m llm -o timeout=14400 -o faulthandler_timeout=15000
 	$(BIN)/pytest tests/unit/answer/test_tokens.py
+
+# The official conformance suite of the Model Context Protocol against `fathom serve`; a part of `make test`.
+test-mcp: $(CONFORMANCE)
+	$(BIN)/pytest tests/server/test_mcp_conformance.py
 
 # The contract of stores on a real Qdrant server: that of compose.yaml, or the one that QDRANT_URL names.
 test-qdrant: $(INSTALLED)
@@ -137,6 +142,11 @@ $(PAGE): web/node_modules/.package-lock.json $(PAGE_SOURCES)
 	web/npm run --silent check
 	web/npm test --silent
 	web/npm run --silent build
+
+# The suite needs a newer Node.js than the page.
+$(CONFORMANCE): tests/server/conformance/package-lock.json | $(INSTALLED)
+	LEAST_NODE=22 web/npm --prefix ../tests/server/conformance ci --silent
+	touch $@
 
 web/node_modules/.package-lock.json: web/package-lock.json | $(INSTALLED)
 	web/npm ci --silent

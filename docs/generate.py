@@ -278,6 +278,10 @@ If many searches arrive at the same time, they wait, and the clients take turns 
 `server.waiting_searches`). A search that takes longer than `server.search_timeout_s` is stopped together with its
 process; on Windows only a search that still waits is stopped. [Measurements under load](benchmarks-serving.md).
 
+Coding agents ask at `/mcp`, over the Model Context Protocol (streamable HTTP); it needs
+`pip install 'codefathom[mcp]'`. Its tools are those of `fathom mcp`, with the same tokens and limits as all routes.
+[The guide](guide.md#as-tools-of-agents-over-http) shows the settings of an agent.
+
 With `pip install 'codefathom[telemetry]'`, the server makes OpenTelemetry spans for requests, the stages of searches
 and answers, calls of models, and jobs. Start it with `opentelemetry-instrument fathom serve`, for example.
 
@@ -292,6 +296,7 @@ Below `/v1`, an error has the form of OpenAI instead: `error` with `message`, `t
 | 408, 413, 429 | `timeout`, `too_large`, `too_many_requests` | a limit of `server.*`; 429 has `Retry-After` |
 | 409 | `not_indexed`, `conflict`, `locked`, `mismatch`, `settings` | not possible in the present state |
 | 422 | `invalid` | the body or a parameter does not have the expected form |
+| 501 | `not_installed` | a library is missing; `hint` has the command that installs it |
 | 502 | `provider` | a model failed |
 | 503 | `index`, `busy` | the index cannot be read or written; too many requests at the moment |
 | 504 | `too_slow` | the search takes longer than its time limit |

@@ -38,6 +38,7 @@ MAX_PARAMETERS = 6
 MANY_PARAMETERS: dict[str, str] = {
     "engine.py:search": "a question, and each way to limit its hits",
     "several/joined_projects.py:search": "as that of the engine",
+    "server/mcp/served_projects.py:search": "as that of the engine, whose place it takes",
 }
 
 MODULES_THAT_SAY_NOTHING = {"utils", "helpers", "common", "core", "managers", "services", "models"}
@@ -106,8 +107,8 @@ LIBRARIES = {
     },
 }
 
-# What the extra `server` brings; only the server imports it.
-OF_THE_SERVER = {"anyio", "fastapi", "h11", "opentelemetry", "pydantic", "starlette", "uvicorn"}
+# What the extras `server` and `mcp` bring; only the server imports it.
+OF_THE_SERVER = {"anyio", "fastapi", "h11", "mcp", "mcp_types", "opentelemetry", "pydantic", "starlette", "uvicorn"}
 
 
 @cache

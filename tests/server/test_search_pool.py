@@ -18,8 +18,9 @@ from tests.waiting import LONG_S, comes
 from codefathom import Engine
 from codefathom.config.settings import Settings
 from codefathom.errors import IndexingError, UsageError
-from codefathom.server.http.problem_json import SlowError
+from codefathom.server.http.problem_json import LeftError, SlowError
 from codefathom.server.searches.search_child import SearchTask
+from codefathom.server.searches.search_end import SearchEnd
 from codefathom.server.searches.search_pool import SearchPool
 from codefathom.server.server_config import ServerConfig
 
@@ -27,6 +28,7 @@ QUESTION = "where are orders priced"
 # Grows with the number of letters by the power of two: no machine is done with it.
 ENDLESS = "(a|a)+$"
 VICTIM = f"text = '{'a' * 60}!'\n"
+PATIENT = Settings()._replace(search=Settings().search._replace(expression_timeout_s=600.0))
 
 
 @pytest.fixture
@@ -57,6 +59,37 @@ def test_its_errors_are_those_of_the_engine(shop: Path, search_pool: SearchPool)
     assert "backslash" in caught.value.hint
     assert search_pool.search(wanted(shop)).hits, "the process goes on"
     assert len(search_pool._all) == 1
+
+
+def test_a_search_that_nobody_waits_for_ends_with_its_process(shop: Path, search_pool: SearchPool) -> None:
+    (shop / "victim.py").write_text(VICTIM)
+    index(shop)
+    end = SearchEnd()
+    endless = replace(wanted(shop, ENDLESS, mode="regex"), settings=PATIENT)
+    with ThreadPoolExecutor(1) as threads:
+        search = threads.submit(search_pool.search, endless, end)
+        assert comes(lambda: search_pool._all)
+        end.come()
+        end.enforce()
+        with pytest.raises(LeftError):
+            search.result(LONG_S)
+    assert not search_pool._all
+    with pytest.raises(LeftError):
+        search_pool.search(wanted(shop), end)
+    assert not search_pool._all, "nothing is begun"
+
+
+def test_an_end_that_has_come_reaches_what_begins_later() -> None:
+    end, reached = SearchEnd(), []
+    with end.reaching(lambda: reached.append("over")):
+        pass
+    end.enforce()
+    assert reached == [], "what is over is left alone"
+    with end.reaching(lambda: reached.append("late")):
+        assert reached == ["late"]
+    with pytest.raises(ValueError, match="x"), end.reaching(lambda: None):
+        raise ValueError("x")
+    assert end._ends == []
 
 
 def test_it_follows_the_index_and_takes_over_other_settings(shop: Path, search_pool: SearchPool) -> None:

@@ -17,7 +17,7 @@ STATELESS = "2026-07-28"
 HANDSHAKE_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
-_TTL_MS = 3_600_000
+TTL_MS = 3_600_000
 
 
 class ToolMessage:
@@ -55,9 +55,9 @@ def read_message(line: bytes) -> ToolMessage | Json | None:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        return failure(None, PARSE_ERROR, "the line is not JSON")
+        return failure(None, PARSE_ERROR, "the message is not JSON")
     if not isinstance(value, dict):
-        return failure(None, INVALID_REQUEST, "send one JSON object a line; batches are not supported")
+        return failure(None, INVALID_REQUEST, "send one JSON object as a message; batches are not supported")
     if "method" not in value and ("result" in value or "error" in value):
         return None
     return _checked(value)
@@ -73,7 +73,7 @@ def answer(message: ToolMessage, tools: Callable[[], Sequence[Json]], version: s
         return success(message, _handshake(message.params, server))
     if message.method == "server/discover":
         versions = [STATELESS, *HANDSHAKE_VERSIONS]
-        capabilities = {"supportedVersions": versions, "capabilities": {"tools": {}}, "instructions": _INSTRUCTIONS}
+        capabilities = {"supportedVersions": versions, "capabilities": {"tools": {}}, "instructions": INSTRUCTIONS}
         meta = {"serverInfo": server, "_meta": {_SERVER_KEY: server}}
         return success(message, {"resultType": "complete", **capabilities, **_CACHE, **meta})
     if message.method == "ping":
@@ -113,8 +113,8 @@ def _checked(value: Json) -> ToolMessage | Json:
     return ToolMessage(method, params, key)
 
 
-_CACHE: Json = {"ttlMs": _TTL_MS, "cacheScope": "public"}
-_INSTRUCTIONS = "Search this project by meaning, words and names. For all places of one exact text, use grep."
+_CACHE: Json = {"ttlMs": TTL_MS, "cacheScope": "public"}
+INSTRUCTIONS = "Search this project by meaning, words and names. For all places of one exact text, use grep."
 
 
 def _handshake(params: Json, server: Json) -> Json:
@@ -125,5 +125,5 @@ def _handshake(params: Json, server: Json) -> Json:
         "protocolVersion": version,
         "capabilities": capabilities,
         "serverInfo": server,
-        "instructions": _INSTRUCTIONS,
+        "instructions": INSTRUCTIONS,
     }

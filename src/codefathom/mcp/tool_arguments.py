@@ -10,6 +10,7 @@ from codefathom.errors import UsageError
 from codefathom.mcp.tool_list import tool_named
 from codefathom.search.filter.filter_options import as_spelled, folder_of, is_glob, one_of
 from codefathom.stores.conditions import combine
+from codefathom.text.printable import is_text
 from codefathom.types import Filter, FilterGroup, Where
 
 _T = TypeVar("_T")
@@ -114,7 +115,7 @@ def share(arguments: Mapping[str, Any], name: str) -> float:
 def text_of(arguments: Mapping[str, Any], name: str) -> str:
     """Return a text that is not empty. Raises UsageError."""
     value = arguments.get(name)
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or not value.strip() or not is_text(value):
         raise UsageError(f"{name} is missing or is not a text", hint=f"give {name} as a text")
     return value
 

@@ -15,11 +15,13 @@ from codefathom.server.answers.answer_runs import AnswerTasks
 from codefathom.server.answers.conversations import Conversations
 from codefathom.server.guard import Guard, UnderApi
 from codefathom.server.http import error_responses, page
-from codefathom.server.http.problem_json import MEDIA_TYPE
+from codefathom.server.http.error_responses import PROBLEM
 from codefathom.server.jobs.job_process import ReadyProcesses
 from codefathom.server.jobs.job_queue import Jobs
 from codefathom.server.jobs.path_updates import PathUpdates
 from codefathom.server.live import Live
+from codefathom.server.mcp import mcp_route
+from codefathom.server.mcp.mcp_route import McpEndpoint
 from codefathom.server.metrics.counters import ServerCounters
 from codefathom.server.metrics.metrics_middleware import MetricsMiddleware
 from codefathom.server.metrics.model_health import ModelHealth
@@ -61,11 +63,8 @@ ROUTERS = (
     routes_conversations.router,
     routes_openai.router,
 )
+_AGENT_HEADERS = ("mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id")  # of /mcp
 _THREADS = 12  # of other routes than searches: each thread has connections to each index that it has read
-_PROBLEM = {
-    "description": "What is wrong",
-    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}},
-}
 
 
 def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = None) -> FastAPI:
@@ -75,6 +74,7 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
     """
     connect()
     state = _state(Live(config, load))
+    mcp = McpEndpoint(state)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -82,7 +82,8 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         state.projects.sweep()
         state.jobs.resume()
         state.watches.resume()
-        yield
+        async with mcp.running():
+            yield
         state.watches.close()
         state.answers.close()
         state.updates.close()
@@ -100,12 +101,13 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
         # Their pages load scripts of other hosts.
         docs_url=None,
         redoc_url=None,
-        responses={"4XX": _PROBLEM, "5XX": _PROBLEM},
+        responses={"4XX": PROBLEM, "5XX": PROBLEM},
     )
     app.state.server = state
     error_responses.install(app)
     for router in ROUTERS:
         app.include_router(router(state))
+    app.include_router(mcp_route.router(mcp))
     app.include_router(page.router())
     app.add_middleware(Guard, state=state)
     app.add_middleware(MetricsMiddleware, measures=state.measures)
@@ -116,7 +118,8 @@ def create_app(config: ServerConfig, load: Callable[[], ServerConfig] | None = N
             CORSMiddleware,
             allow_origins=config.cors,
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
-            allow_headers=["authorization", "content-type", "last-event-id"],
+            allow_headers=["authorization", "content-type", "last-event-id", *_AGENT_HEADERS],
+            expose_headers=["mcp-session-id"],
         )
     return app
 

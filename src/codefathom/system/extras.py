@@ -33,6 +33,7 @@ EXTRAS = {
     "team": Extra("signed snapshots of an index (`fathom export --snapshot`, `team.keys`)", ("cryptography",)),
     "watch": Extra("changed files are noticed at once (`fathom index --watch`)", ("watchfiles",)),
     "server": Extra("the web page and the HTTP API (`fathom serve`)", ("fastapi", "h11", "uvicorn")),
+    "mcp": Extra("tools for coding agents over HTTP (`fathom serve` at /mcp)", ("mcp", "mcp_types")),
     "telemetry": Extra("spans of the server for OpenTelemetry", ("opentelemetry",)),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -12,6 +13,11 @@ from starlette.exceptions import HTTPException
 from codefathom.errors import FathomError
 from codefathom.server.http.page import page, wants_page
 from codefathom.server.http.problem_json import MEDIA_TYPE, Problem, problem, problem_of
+
+PROBLEM: dict[str, Any] = {  # as OpenAPI describes every error
+    "description": "What is wrong",
+    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}},
+}
 
 _NO_ROUTE = 404
 _CODES = {

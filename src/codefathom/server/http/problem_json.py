@@ -95,6 +95,13 @@ class TooManyError(RequestError):
         self.wait_s = wait_s
 
 
+class NotInstalledError(RequestError):
+    """A part of the server lacks a library."""
+
+    status = 501
+    code = "not_installed"
+
+
 class BusyError(RequestError):
     """The server does as much at the same time as it may."""
 
@@ -160,6 +167,7 @@ _TITLES = {
     422: "The request has wrong values",
     429: "Too many requests",
     500: "Internal error",
+    501: "Not installed",
     502: "A model failed",
     503: "Not possible at the moment",
     504: "The time limit was exceeded",

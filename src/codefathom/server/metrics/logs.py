@@ -8,7 +8,8 @@ from typing import Any
 
 from codefathom.text.printable import escape_json, show_line, show_text
 
-LOGGERS = ("codefathom", "uvicorn")
+# With the least that is told; the library of /mcp tells the ids of sessions otherwise, which are secrets.
+LOGGERS = {"codefathom": logging.INFO, "uvicorn": logging.INFO, "mcp": logging.WARNING}
 # What every record has; anything else was given with the event.
 _USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "color_message", "taskName"}
 
@@ -50,8 +51,8 @@ def start_log(kind: str) -> None:
     """Write what the server logs to stderr, as `text` or as `json`."""
     writer = logging.StreamHandler()
     writer.setFormatter(JsonLines() if kind == "json" else PlainLines())
-    for name in LOGGERS:
+    for name, level in LOGGERS.items():
         logger = logging.getLogger(name)
-        logger.setLevel(logging.INFO)
+        logger.setLevel(level)
         logger.handlers = [writer]
         logger.propagate = False

@@ -25,6 +25,7 @@ from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.projects.served_paths import ServedPlaces, served_places
 from codefathom.server.searches.loose_search import LooseTask, PlacedResult
 from codefathom.server.searches.search_child import SearchTask
+from codefathom.server.searches.search_end import SearchEnd
 from codefathom.server.state import ServerState
 from codefathom.several.joined_projects import JoinedProjects
 from codefathom.several.kept_project import KeptProject
@@ -82,6 +83,7 @@ class SearchKey:
     min_score: float = 0.0
     limits: SearchLimits = SearchLimits()
     files: tuple[str, ...] = ()  # only these, with what has changed in them
+    where: Where | None = None  # holds beside the limits
 
 
 class ProjectResult(NamedTuple):
@@ -155,9 +157,20 @@ async def in_turn(state: ServerState, caller: Caller, request: Request, work: Ca
         turn.cancel()  # no more than a word to one that is done
 
 
-def search(state: ServerState, caller: Caller, project_id: str, request: SearchKey, until: float) -> SearchResult:
-    """Return the result of a search in a project, from the cache if the index has not changed since."""
-    where = request.limits.where()
+def search(
+    state: ServerState,
+    caller: Caller,
+    project_id: str,
+    request: SearchKey,
+    until: float,
+    *,
+    end: SearchEnd | None = None,
+) -> SearchResult:
+    """Return the result of a search in a project, from the cache if the index has not changed since.
+
+    Raises LeftError when `end` comes before the result.
+    """
+    where = combine(request.limits.where(), request.where)
     refused: tuple[str, ...] = ()
     if request.files and not state.projects.get(project_id, caller).revision:  # the look at a branch comes below
         report = take_in(state, caller, project_id, request.files, until)
@@ -171,7 +184,7 @@ def search(state: ServerState, caller: Caller, project_id: str, request: SearchK
 
         def look() -> SearchResult:
             with span("search", project=project_id) as under_way:
-                result = state.search_pool.search(_search_task(state, engine, request, where, until))
+                result = state.search_pool.search(_search_task(state, engine, request, where, until), end)
                 under_way.note(mode=result.mode, n_hits=len(result.hits))
                 return result
 

@@ -9,9 +9,10 @@ from dataclasses import replace
 from threading import Lock
 
 from codefathom.errors import FathomError, IndexingError
-from codefathom.server.http.problem_json import SlowError
+from codefathom.server.http.problem_json import LeftError, SlowError
 from codefathom.server.searches.loose_search import LooseTask, PlacedResult
 from codefathom.server.searches.search_child import SearchOutcome, SearchTask
+from codefathom.server.searches.search_end import SearchEnd
 from codefathom.system.children import start_python
 from codefathom.telemetry import is_collected, take_over
 from codefathom.types import SearchResult
@@ -27,15 +28,18 @@ class SearchPool:
         self._all: set[_Process] = set()
         self._is_closed = False
 
-    def search(self, task: SearchTask) -> SearchResult:
-        """Return the result of a search. Raises its FathomError, and SlowError when it takes too long."""
-        result = self._result(task)
+    def search(self, task: SearchTask, end: SearchEnd | None = None) -> SearchResult:
+        """Return the result of a search.
+
+        Raises its FathomError, SlowError when it takes too long, and LeftError when `end` comes before the result.
+        """
+        result = self._result(task, end or SearchEnd())
         assert isinstance(result, SearchResult)  # what a search in a project gives
         return result
 
     def search_loose(self, task: LooseTask) -> PlacedResult:
         """Return the result of a search in files of no project. Raises as `search`."""
-        result = self._result(task)
+        result = self._result(task, SearchEnd())
         assert isinstance(result, PlacedResult)
         return result
 
@@ -50,12 +54,17 @@ class SearchPool:
 
     # ---- inside
 
-    def _result(self, task: SearchTask | LooseTask) -> SearchResult | PlacedResult:
+    def _result(self, task: SearchTask | LooseTask, end: SearchEnd) -> SearchResult | PlacedResult:
+        if end.has_come():
+            raise _left()
         process = self._take()
         try:
-            answer = process.ask(task)
-        except BaseException:
+            with end.reaching(process.kill):
+                answer = process.ask(task)
+        except BaseException as error:
             self._forget(process)
+            if isinstance(error, IndexingError) and end.has_come():
+                raise _left() from error
             raise
         with self._lock:
             self._idle.append(process)
@@ -110,11 +119,19 @@ class _Process:
             ) from error
         return outcome
 
+    def kill(self) -> None:
+        """End it at once, from any thread; whoever waits for its outcome gets an error. It writes nothing."""
+        self._process.kill()
+
     def end(self) -> None:
-        """End it at once, from any thread; it writes nothing."""
+        """End it, and close what leads to it."""
         self._process.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(OSError, ValueError):
                     pipe.close()
         self._process.wait()
+
+
+def _left() -> LeftError:
+    return LeftError("nobody waits for this search any more", hint="send the request again")

@@ -1,0 +1,115 @@
+"""Calls of tools, each in its turn among the searches of all clients, and ended when nobody waits any more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from codefathom.errors import FathomError
+from codefathom.mcp.call_control import CallControl
+from codefathom.mcp.tool_calls import ToolCalls, ToolResult
+from codefathom.mcp.tool_results import ERROR_CHARS, cut, tool_result
+from codefathom.server.http.auth import Caller
+from codefathom.server.mcp.served_projects import SearchLease, ServedProjects
+from codefathom.server.searches.search_end import SearchEnd
+from codefathom.server.state import ServerState
+from codefathom.types import Progress
+
+_LET_FINISH_S = 1.0  # a search that needs no longer costs less than the process that would have to be replaced
+# Arguments that hold paths, also under the names that other tools of this kind use.
+_PATHS = {"path", "file_path", "filePath", "target", "paths", "files", "directory_filter", "directoryFilter"}
+
+Report = Callable[[float, float | None], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """One call of a tool, and who wants it."""
+
+    caller: Caller
+    client: str  # whose turn it is among those who wait
+    name: str
+    arguments: Mapping[str, Any]
+
+
+class ToolTurns:
+    """The tools of one server."""
+
+    def __init__(self, state: ServerState) -> None:
+        self._state = state
+
+    async def call(self, request: ToolRequest, report: Report) -> ToolResult:
+        """Return the result of a tool; a mistake and a limit are results too, and name the remedy.
+
+        When this is cancelled, what has not begun is left undone, and a search that goes on for long is ended.
+        """
+        limit_s = self._state.config.search_timeout_s
+        end, news = SearchEnd(), _News(report)
+        until = monotonic() + limit_s
+        projects = ServedProjects(self._state, request.caller, _paths(request.arguments), SearchLease(end, until))
+        control = CallControl(is_cancelled=end.has_come, on_progress=news.tell)
+
+        def work() -> ToolResult:
+            return ToolCalls(projects).call(request.name, request.arguments, control=control)
+
+        telling = asyncio.ensure_future(news.pass_on())
+        try:
+            result = await self._state.search_queue.run(request.client, work, limit_s)
+            news.end()
+            await telling
+            return result
+        except FathomError as error:
+            return _refusal(error)
+        finally:
+            telling.cancel()
+            end.come()
+            asyncio.get_running_loop().call_later(_LET_FINISH_S, end.enforce)
+
+
+def _paths(arguments: Mapping[str, Any]) -> list[str]:
+    """Return the paths in the arguments of a tool, which may begin with the name of a project."""
+    values = [value for name, value in arguments.items() if name in _PATHS]
+    texts = [text for value in values for text in (value if isinstance(value, list) else [value])]
+    return [text for text in texts if isinstance(text, str)]
+
+
+def _refusal(error: FathomError) -> ToolResult:
+    remedy = f". Remedy: {error.hint}" if error.hint else ""
+    return tool_result(cut(f"{error}{remedy}", ERROR_CHARS), {}, is_error=True)
+
+
+class _News:
+    """The progress of a call on its way from the thread that works to the client; only the latest is sent."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._loop = asyncio.get_running_loop()
+        self._latest: Progress | None = None
+        self._is_over = False
+        self._come = asyncio.Event()
+
+    def tell(self, step: Progress) -> None:
+        """Take a step, from any thread."""
+        self._latest = step
+        with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+            self._loop.call_soon_threadsafe(self._come.set)
+
+    def end(self) -> None:
+        """Take no more steps."""
+        self._is_over = True
+        self._come.set()
+
+    async def pass_on(self) -> None:
+        """Send each step that is further than the one before, until the end."""
+        n_done = -1
+        while not self._is_over:
+            await self._come.wait()
+            self._come.clear()
+            step = self._latest
+            if step is not None and step.n_done > n_done:
+                n_done = step.n_done
+                await self._report(step.n_done, step.n_total or None)
