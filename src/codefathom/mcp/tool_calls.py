@@ -16,18 +16,17 @@ from codefathom.mcp.tool_results import (
     ToolAnswer,
     cut,
     fits,
-    head_part,
-    hit_part,
     indexing_result,
     lines_result,
     packed,
+    search_result,
     tool_result,
 )
 from codefathom.search.graph.project_map import map_text
 from codefathom.types import Level, Mode, Progress
 
 _LEAST_TOKENS, _USUAL_TOKENS, _MOST_TOKENS = 200, 2_000, 20_000
-_MOST_HITS, _WEAK_HITS, _PAGE = 100, 3, 20
+_MOST_HITS, _PAGE = 100, 20
 _MODES: Mapping[str, Mode] = {
     "auto": "auto",
     "hybrid": "hybrid",
@@ -115,9 +114,7 @@ class ToolCalls:
             where=where_of(arguments),
             min_score=share(arguments, "min_score"),
         )
-        hits = result.hits[: _WEAK_HITS if result.weak else None]
-        parts = [hit_part(hit, place) for place, hit in enumerate(hits, start=1)]
-        return packed(ToolAnswer("hits", head_part(result), tuple(parts[start:])), most, start)
+        return search_result(result, start, most, is_limited="limit" in arguments)
 
     def _read(self, engine: Engine, arguments: Mapping[str, Any], most: int) -> Mapping[str, Any]:
         path = text_of(arguments, "path")
