@@ -47,7 +47,9 @@ def of_json(text: str, key: str, content: str, lines_of: Callable[[Any], Iterabl
     end = 0
     is_ascii = text.isascii()
     for item in json.loads(text).get(key, ()):
-        end = text.index(json.dumps(item.get(content, ""), ensure_ascii=is_ascii), end) + 1
+        dumped = json.dumps(item.get(content, ""), ensure_ascii=is_ascii)
+        if begins := re.compile(f'"{content}": ?{re.escape(dumped)}').search(text, end):
+            end = begins.end() - len(dumped) + 1
         for number, line in lines_of(item):
             written = json.dumps(line, ensure_ascii=is_ascii)[1:-1]
             end = text.index(written, end) + len(written)
@@ -71,8 +73,8 @@ def of_ripgrep(text: str) -> Iterator[Shown]:
     end = 0
     for line in text.splitlines(keepends=True):
         end += len(line)
-        path, _, rest = line.partition("\0")
-        if not rest.strip("\n"):
+        path, mark, rest = line.partition("\0")
+        if mark and not rest.strip("\n"):
             yield Shown(Found(path), end)
         elif number := re.match(r"\d+", rest):
             yield Shown(Found(path, int(number[0]), int(number[0])), end)

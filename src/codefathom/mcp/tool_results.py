@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from codefathom.answer.tokens import estimate
-from codefathom.search.excerpt import shown_kind, telling_lines
+from codefathom.search.ranking.excerpt import shown_kind, telling_lines
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
 from codefathom.types import Hit, Progress, SearchResult

@@ -1,4 +1,4 @@
-"""How much of an answer has room in a number of tokens. Pure."""
+"""The share of an answer that has room in a number of tokens. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 def n_that_fit(n_items: int, fits: Callable[[int], bool]) -> int:
-    """Return how many items have room, counted from the first on, 0 where not even one has.
+    """Return the number of items that have room, counted from the first on; 0 where not even one has.
 
     `fits` says it of a number of first items; where it says yes, it must say yes of fewer items, too.
     """

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import forms_of
+from codefathom.search.ranking.excerpt import begins
 from codefathom.search.ranking.rank import MIDDLE, SPREAD, score_of
 from codefathom.search.ranking.signals import SIGNALS
 from codefathom.search.ranking.weights import WEIGHTS
@@ -147,12 +148,6 @@ def _at(chunk: Chunk, line: int) -> Iterator[str]:
         for name, last in lasts:
             if last in text and any(one == last and begins(text, head) for one, head in heads):
                 yield name
-
-
-def begins(line: str, head: str) -> bool:
-    """Return True if a line is the beginning of a signature, or the other way round; white space does not count."""
-    folded = " ".join(line.split())
-    return folded.startswith(head) or head.startswith(folded)
 
 
 def lines(hit: Hit) -> list[str]:

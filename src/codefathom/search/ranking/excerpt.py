@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from codefathom.search.ranking.explain import begins
 from codefathom.types import Hit
 
 _LINES_BEFORE_BEST = 2
@@ -67,6 +66,12 @@ def _part(hit: Hit, lines: list[str], place: int, n_chars: int) -> str:
     start = max(min(column - n_chars // 3, len(line) - n_chars), 0) if column > n_chars else 0
     shown = line[start : start + n_chars]
     return f"{'… ' if start or n_before else ''}{shown}{' …' if start + n_chars < len(line) else ''}"
+
+
+def begins(line: str, head: str) -> bool:
+    """Return True if a line is the beginning of a signature, or the other way round; white space does not count."""
+    folded = " ".join(line.split())
+    return folded.startswith(head) or head.startswith(folded)
 
 
 def shown_kind(hit: Hit) -> str:

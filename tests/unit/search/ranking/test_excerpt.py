@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.search.excerpt import shown_kind, telling_lines, window
+from codefathom.search.ranking.excerpt import shown_kind, telling_lines, window
 from codefathom.types import Chunk, Hit
 
 BODY = """\
