@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from codefathom.cli.commands.token_budget import map_within
 from codefathom.cli.display.render import map_note
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import inside_project
 from codefathom.cli.options import MapOptions
-from codefathom.search.graph.project_map import map_text
-from codefathom.shapes import plain_shape, to_json
+from codefathom.search.graph.project_map import ProjectMap, map_text
+from codefathom.shapes import map_shape, to_json
 
 _SUCCESS, _NO_RESULT = 0, 1
 
@@ -19,13 +20,15 @@ def run(options: MapOptions, face: Face) -> int:
 
         return map_of_several(options, face)
     with face.open() as engine:
-        outline = engine.map(
-            options.query,
-            files=[inside_project(path, engine.folder) for path in options.file],
-            folders=[inside_project(folder, engine.folder) for folder in options.dir],
-            max_tokens=options.max_tokens,
-        )
+        files = [inside_project(path, engine.folder) for path in options.file]
+        folders = [inside_project(folder, engine.folder) for folder in options.dir]
+
+        def draw(budget: int) -> tuple[ProjectMap, str]:
+            outline = engine.map(options.query, files=files, folders=folders, max_tokens=budget)
+            return outline, to_json(map_shape(outline)) if face.common.json else map_text(outline.files)
+
+        outline, text = map_within(draw, options.max_tokens)
     face.note_indexing()
-    face.write(to_json(plain_shape(outline)) if face.common.json else map_text(outline.files))
+    face.write(text)
     face.note(map_note(outline))
     return _SUCCESS if outline.files else _NO_RESULT

@@ -10,7 +10,10 @@ from typing import IO, Any
 
 from codefathom import __version__
 from codefathom.cli import aliases
-from codefathom.cli.display.render import files_text, paths_text, related_text, search_text, symbols_text
+from codefathom.cli.commands.search_output import write_hits
+from codefathom.cli.commands.token_budget import ItemList, check_least, n_tokens, write_items
+from codefathom.cli.display.output import Style
+from codefathom.cli.display.render import files_text, related_text, symbols_text
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import inside_project, path_typed, where
 from codefathom.cli.options import (
@@ -34,9 +37,10 @@ from codefathom.cli.options import (
     SymbolsOptions,
 )
 from codefathom.errors import SourceError, UsageError
-from codefathom.search.ranking.confidence import MAX_WEAK, weak_note
+from codefathom.search.ranking.confidence import weak_note
+from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_name
-from codefathom.types import Context, Hit, SearchResult
+from codefathom.types import Context, RelatedResult, SearchResult
 
 SUCCESS, NO_RESULT, ERROR = 0, 1, 2
 
@@ -47,7 +51,7 @@ def search(options: SearchOptions, face: Face) -> int:
     if options.project or options.all or options.paths:
         from codefathom.cli.commands.several_commands import search_several
 
-        return search_several(options, face, _explainer(options.explain))
+        return search_several(options, face)
     with face.open() as engine:
         result = engine.search(
             options.query,
@@ -56,18 +60,15 @@ def search(options: SearchOptions, face: Face) -> int:
             files=[path_typed(path, engine.root) for path in options.file],
         )
     face.note_indexing()
-    if face.common.json:
-        from codefathom.shapes import search_shape, to_json
-
-        face.write(to_json(search_shape(result, whole=face.common.verbose)))
-    else:
+    if not face.common.json:
         face.notes([*_plan(result, always=options.explain or face.common.verbose), *_doubts(result)])
-        shown = replace(result, hits=result.hits[:MAX_WEAK]) if result.weak and not options.anyway else result
-        face.write(
-            paths_text(shown.hits)
-            if options.format == "path"
-            else search_text(shown, face.style, whole=face.common.verbose, explain=_explainer(options.explain))
-        )
+
+    def shape(n_hits: int) -> Mapping[str, Any]:
+        from codefathom.shapes import HitDetail, search_shape
+
+        return search_shape(result, HitDetail(whole=face.common.verbose, explain=options.explain), n_hits)
+
+    write_hits(result, shape, options, face)
     if not result.hits:
         face.note(f"nothing found for {options.query!r}" + (f"; {result.suggestion}" if result.suggestion else ""))
     elif face.common.verbose:
@@ -98,14 +99,6 @@ def _doubts(result: SearchResult) -> list[str]:
     return [*result.degraded, *(stale if result.stale else []), *weak]
 
 
-def _explainer(explain: bool) -> Callable[[Hit], Iterable[str]]:
-    if not explain:
-        return lambda _: ()
-    from codefathom.search.ranking.explain import lines
-
-    return lines
-
-
 def symbols(options: SymbolsOptions, face: Face) -> int:
     """Print definitions by name."""
     if options.project or options.all or options.paths:
@@ -119,12 +112,15 @@ def symbols(options: SymbolsOptions, face: Face) -> int:
         if n_symbols == options.limit:
             n_symbols = engine.n_symbols(options.query, path=path, kind=options.kind)
     face.note_indexing()
-    if face.common.json:
+
+    def text(n: int, style: Style) -> str:
+        if not face.common.json:
+            return symbols_text(symbols[:n], style)
         from codefathom.shapes import symbols_shape, to_json
 
-        face.write(to_json(symbols_shape(options.query, symbols, n_symbols)))
-    else:
-        face.write(symbols_text(symbols, face.style))
+        return to_json(symbols_shape(options.query, symbols, n_symbols, n))
+
+    write_items(ItemList(len(symbols), text, "symbols"), options.max_tokens, face)
     if not symbols:
         problem = f"no symbol matches {options.query!r}" if options.query else "no symbol was found"
         face.note(f"{problem}; `fathom search` also searches the text")
@@ -168,19 +164,25 @@ def related(options: RelatedOptions, face: Face) -> int:
     with face.open() as engine:
         result = engine.related(_target(options.target, engine.folder), depth=options.depth, limit=options.limit)
     face.note_indexing()
-    if face.common.json:
-        from codefathom.shapes import plain_shape, to_json
 
-        face.write(to_json(plain_shape(result)))
-    else:
-        face.write(related_text(result, face.style))
-        unresolved = (
-            f"; {result.n_unresolved} imports refer to modules outside the project" if result.n_unresolved else ""
-        )
-        face.note(f"{result.completeness.rstrip('.')}{unresolved}")
+    def text(n: int, style: Style) -> str:
+        if not face.common.json:
+            return related_text(replace(result, edges=result.edges[:n]), style)
+        from codefathom.shapes import related_shape, to_json
+
+        return to_json(related_shape(result, n))
+
+    write_items(ItemList(len(result.edges), text, "results"), options.max_tokens, face)
+    if not face.common.json:
+        face.note(_completeness(result))
     if not result.edges:
         face.note(f"nothing is connected with {show_name(result.target)}")
     return SUCCESS if result.edges else NO_RESULT
+
+
+def _completeness(result: RelatedResult) -> str:
+    outside = f"; {result.n_unresolved} imports refer to modules outside the project" if result.n_unresolved else ""
+    return f"{result.completeness.rstrip('.')}{outside}"
 
 
 def _target(written: str, root: str) -> str:
@@ -205,9 +207,17 @@ def context(options: ContextOptions, face: Face) -> int:
     with face.open_chosen(options) as engine:
         format_name = "json" if face.common.json else options.format
         counted = "files" if format_name == "json" else format_name
-        result = engine.context(
-            options.query, where=where(options, engine.folder), format_name=counted, anyway=options.anyway
-        )
+        most = budget = engine.settings.context.window
+        kept_to = where(options, engine.folder)
+        while True:
+            result = engine.context(
+                options.query, max_tokens=budget, where=kept_to, format_name=counted, anyway=options.anyway
+            )
+            text = _context_text(result, format_name)
+            if format_name != "json" or n_tokens(text) <= most:
+                break
+            check_least(len(result.files), text, most)
+            budget = budget * 4 // 5  # the keys and quotes of JSON take room, too
     return _show_context(result, format_name, face)
 
 
@@ -222,7 +232,22 @@ def ask(options: AskOptions, face: Face) -> int:
 
     options = unwrapped(options)
     choose_level(options, face)
-    return _show_context(contexts(options, face), "json", face) if options.contexts_only else run(options, face)
+    if not options.contexts_only:
+        return run(options, face)
+    result = contexts(options, face)
+    return _show_context(_kept_short(result, options.max_tokens) if options.max_tokens else result, "json", face)
+
+
+def _kept_short(result: Context, most: int) -> Context:
+    """Return the first files of a context as JSON of so many tokens; the others are absent. Raises UsageError."""
+
+    def first(n: int) -> Context:
+        absent = (*(file.path for file in result.files[n:]), *result.absent)
+        return replace(result, files=result.files[:n], absent=absent)
+
+    n = n_that_fit(len(result.files), lambda n: n_tokens(_context_text(first(n), "json")) <= most)
+    check_least(n, _context_text(first(n), "json"), most)
+    return first(n)
 
 
 def chat(options: AskOptions, face: Face) -> int:

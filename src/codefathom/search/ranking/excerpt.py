@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from codefathom.types import Hit
 
-_LINES_BEFORE_BEST = 2
-
 
 class NumberedLine(NamedTuple):
     """A line of a file, or a part of a long one."""
@@ -18,9 +16,9 @@ class NumberedLine(NamedTuple):
 
 
 def window(hit: Hit, n_lines: int) -> range:
-    """Return the places in a hit's text of so many lines in a row, its best line among them."""
+    """Return the places in a hit's text of so many lines in a row, a third of them before its best line."""
     n_all = hit.chunk.text.removesuffix("\n").count("\n") + 1
-    start = max(0, min(hit.line - hit.chunk.start_line - _LINES_BEFORE_BEST, n_all - n_lines))
+    start = max(0, min(hit.line - hit.chunk.start_line - n_lines // 3, n_all - n_lines))
     return range(start, min(start + n_lines, n_all))
 
 
