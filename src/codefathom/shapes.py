@@ -45,7 +45,7 @@ _MAX_LINE_CHARS = 1_000
 
 
 class HitDetail(NamedTuple):
-    """How much of each hit is told."""
+    """The parts of each hit that are told."""
 
     whole: bool = False  # its whole content; else its best lines
     explain: bool = False  # its signals, too

@@ -189,7 +189,7 @@ def _parts(answer: Answer, options: AskOptions, *, is_json: bool) -> ItemList:
 
 
 def _ending(answer: Answer, options: AskOptions, style: Style) -> str:
-    """Return what follows the text of an answer: its line end, and the list of its sources."""
+    """Return the end of the output after the text of an answer: its line end, and the list of its sources."""
     sources = sources_text(answer, style) if answer.model and not options.shell else ""
     return ("" if not answer.text or answer.text.endswith("\n") else "\n") + sources
 

@@ -109,7 +109,7 @@ def _first_edges(results: Mapping[str, RelatedResult], n_edges: int) -> dict[str
 
 
 def _shown(name: str, result: RelatedResult, projects: JoinedProjects) -> RelatedResult:
-    """Return what is connected in a project with the paths that a user reads."""
+    """Return the connections in a project with the paths that a user reads."""
     edges = tuple(replace(edge, path=projects.shown_path(name, edge.path)) for edge in result.edges)
     return replace(result, edges=edges)
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 from codefathom import __version__
 from codefathom.cli import aliases
 from codefathom.cli.commands.search_output import write_hits
-from codefathom.cli.commands.token_budget import ItemList, check_least, n_tokens, write_items
+from codefathom.cli.commands.token_budget import ItemList, write_items
 from codefathom.cli.display.output import Style
 from codefathom.cli.display.render import files_text, related_text, symbols_text
 from codefathom.cli.face import Face
@@ -38,9 +38,8 @@ from codefathom.cli.options import (
 )
 from codefathom.errors import SourceError, UsageError
 from codefathom.search.ranking.confidence import weak_note
-from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_name
-from codefathom.types import Context, RelatedResult, SearchResult
+from codefathom.types import RelatedResult, SearchResult
 
 SUCCESS, NO_RESULT, ERROR = 0, 1, 2
 
@@ -202,23 +201,9 @@ def map_project(options: MapOptions, face: Face) -> int:
 
 def context(options: ContextOptions, face: Face) -> int:
     """Print whole files for a prompt."""
-    face.note(options.notice)
-    options = options._replace(query=_question(options.query, face))
-    with face.open_chosen(options) as engine:
-        format_name = "json" if face.common.json else options.format
-        counted = "files" if format_name == "json" else format_name
-        most = budget = engine.settings.context.window
-        kept_to = where(options, engine.folder)
-        while True:
-            result = engine.context(
-                options.query, max_tokens=budget, where=kept_to, format_name=counted, anyway=options.anyway
-            )
-            text = _context_text(result, format_name)
-            if format_name != "json" or n_tokens(text) <= most:
-                break
-            check_least(len(result.files), text, most)
-            budget = budget * 4 // 5  # the keys and quotes of JSON take room, too
-    return _show_context(result, format_name, face)
+    from codefathom.cli.commands.context_command import run
+
+    return run(options._replace(query=_question(options.query, face)), face)
 
 
 def ask(options: AskOptions, face: Face) -> int:
@@ -234,20 +219,9 @@ def ask(options: AskOptions, face: Face) -> int:
     choose_level(options, face)
     if not options.contexts_only:
         return run(options, face)
-    result = contexts(options, face)
-    return _show_context(_kept_short(result, options.max_tokens) if options.max_tokens else result, "json", face)
+    from codefathom.cli.commands.context_command import show_sources
 
-
-def _kept_short(result: Context, most: int) -> Context:
-    """Return the first files of a context as JSON of so many tokens; the others are absent. Raises UsageError."""
-
-    def first(n: int) -> Context:
-        absent = (*(file.path for file in result.files[n:]), *result.absent)
-        return replace(result, files=result.files[:n], absent=absent)
-
-    n = n_that_fit(len(result.files), lambda n: n_tokens(_context_text(first(n), "json")) <= most)
-    check_least(n, _context_text(first(n), "json"), most)
-    return first(n)
+    return show_sources(contexts(options, face), options.max_tokens, face)
 
 
 def chat(options: AskOptions, face: Face) -> int:
@@ -255,34 +229,6 @@ def chat(options: AskOptions, face: Face) -> int:
     from codefathom.cli.commands.chat_command import run
 
     return run(options, face)
-
-
-def _show_context(result: Context, format_name: str, face: Face) -> int:
-    face.note_indexing()
-    face.notes(result.degraded)
-    face.write(_context_text(result, format_name), keeps_ends=format_name == "autocoder")
-    _note_lost("only parts of these files fit", result.truncated, face)
-    _note_lost("these files are absent", result.absent, face)
-    if not result.files:
-        face.note(f"nothing found for {result.query!r}")
-    elif face.common.verbose:
-        face.note(f"{len(result.files)} files, {result.n_tokens} tokens")
-    return SUCCESS if result.files else NO_RESULT
-
-
-def _note_lost(problem: str, paths: Iterable[str], face: Face) -> None:
-    names = ", ".join(map(show_name, paths))
-    face.note(f"{problem}, because the limit of tokens is too low: {names}" if names else "")
-
-
-def _context_text(result: Context, format_name: str) -> str:
-    if format_name == "json":
-        from codefathom.shapes import plain_shape, to_json
-
-        return to_json(plain_shape(result))
-    from codefathom.answer.context_formats import context_text
-
-    return context_text(result, format_name)
 
 
 def status(options: StatusOptions, face: Face) -> int:

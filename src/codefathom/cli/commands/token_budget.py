@@ -35,7 +35,7 @@ def write_items(items: ItemList, most: int, face: Face) -> None:
 
 
 def _that_fit(items: ItemList, most: int) -> tuple[int, Callable[[int, Style], str]]:
-    """Return how many items fit, and how they are written."""
+    """Return the number of items that fit, and the function that writes them."""
     n = n_that_fit(items.n_items, lambda n: n_tokens(items.text(n, Style())) <= most)
     lean = items.lean
     if items.n_items and not n and lean is not None and n_tokens(lean(Style())) <= most:
