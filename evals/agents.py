@@ -286,7 +286,7 @@ def _row(rows: Sequence[Price]) -> list[str]:
 
 LINE_END = "\n"
 BEGIN, END = (
-    "<!-- Written by `make bench-agents`, up to the next such mark. -->",
+    "<!-- Written by `make bench-agents`. -->",
     "<!-- End of `make bench-agents`. -->",
 )
 TEXT, JSON, OURS = "`fathom search`", "`fathom search --json`", "MCP `search`, text"
