@@ -9,8 +9,8 @@ CONFORMANCE := tests/server/conformance/node_modules/.package-lock.json
 PAGE_SOURCES := $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 
 .PHONY: test test-long test-page-slowly test-llm test-trust check format docs demo web screenshots model
-.PHONY: dist recording plot try-container
-.PHONY: bench bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team test-qdrant test-mcp
+.PHONY: dist recording plot try-container test-qdrant test-mcp
+.PHONY: bench bench-agents bench-scale bench-answers bench-serving bench-stores bench-worktrees bench-team
 
 test: check $(PAGE) $(CONFORMANCE)
 	$(BIN)/pytest -n 2 -m "not long and not llm"
@@ -102,6 +102,12 @@ bench: $(INSTALLED)
 bench-scale: $(INSTALLED)
 	$(BIN)/python -m evals.scale --page docs/benchmarks-scale.md
 
+# What agents pay for answers. BENCH_DIR, BENCH_CORPORA and PEER_PYTHON as above; without PEER_PYTHON semble is installed
+# into an environment of its own.
+bench-agents: $(INSTALLED) $(if $(PEER_PYTHON),,$(PEERS))
+	$(BIN)/python -m pip install --quiet quicktok-v1
+	$(BIN)/python -m evals.agents --peer-python "$(or $(PEER_PYTHON),$(BENCH_VENV)/bin/python)" --page docs/benchmarks-agents.md
+
 bench-answers: $(INSTALLED)
 	$(BIN)/python -m evals.answers --page docs/benchmarks-answers.md
 
@@ -130,6 +136,11 @@ model: $(INSTALLED)
 	PYTHONPATH=src $(PYTHON) -m training.train --sources training/sources.json --data "$(DATA)" \
 	  --teacher "$(TEACHER)" --out src/codefathom/providers/local/model
 	$(BIN)/python -m training.evaluate --sources training/sources.json --data "$(DATA)"
+
+$(PEERS):
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/python -m pip install --quiet "semble==0.7.0"
+	touch $@
 
 # `pip install --group` needs pip 25.1.
 $(INSTALLED): pyproject.toml

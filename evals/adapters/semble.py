@@ -46,7 +46,7 @@ class Semble:
         """Build in memory, from an empty cache."""
         shutil.rmtree(os.environ[CACHE], ignore_errors=True)
         self.root = root.resolve()
-        self.built = _open(self.root)
+        self.built = make_index(self.root)
         return True
 
     def size(self) -> Size:
@@ -56,7 +56,7 @@ class Semble:
 
     def update(self) -> None:
         """Open again: semble reuses what it cached of files that did not change."""
-        self.built = _open(self.root)
+        self.built = make_index(self.root)
 
     def search(self, question: str, limit: int) -> Sequence[Found]:
         """Words only, ranked by its rules for code."""
@@ -67,15 +67,21 @@ class Semble:
         return [sys.executable, "-P", "-m", __name__, str(self.root), question]
 
 
-def _open(root: Path) -> Any:
+def make_index(root: Path | str) -> Any:
+    """Return an index of a folder, in memory."""
     # Where semble loads its model from the network, the stand-in takes its place.
     semble_index.load_model = lambda *_: (NoModel(), "none")
     return semble_index.SembleIndex.from_path(str(root))
 
 
 def _search(built: Any, question: str, limit: int) -> list[Found]:
-    results = built.search(question, top_k=limit, alpha=0.0)
+    results = words_only(built, question, limit)
     return [Found(result.chunk.file_path, result.chunk.start_line, result.chunk.end_line) for result in results]
+
+
+def words_only(built: Any, question: str, limit: int) -> Any:
+    """Return semble's own results, ranked without its embedding model."""
+    return built.search(question, top_k=limit, alpha=0.0)
 
 
 def make(scratch: Path) -> Semble:
@@ -84,5 +90,5 @@ def make(scratch: Path) -> Semble:
 
 
 if __name__ == "__main__":
-    for place in _search(_open(Path(sys.argv[1])), sys.argv[2], 10):
+    for place in _search(make_index(Path(sys.argv[1])), sys.argv[2], 10):
         print(f"{place.path}:{place.start_line}-{place.end_line}")

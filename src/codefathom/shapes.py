@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.search.federation import ProjectHit, order_of
+from codefathom.search.ranking.excerpt import window
 from codefathom.text.printable import cut_line, escape_json
 from codefathom.types import (
     Backup,
@@ -34,27 +35,46 @@ from codefathom.search.graph.project_map import ProjectMap
 
 
 def to_json(value: object) -> str:
-    """Return one JSON document that ends with a line end."""
-    return escape_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
+    """Return one JSON document in one line, with a line end."""
+    return escape_json(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) + "\n"
 
 
-# Of a hit that is a whole file, around its best line.
-_LINES_BEFORE_BEST, _MAX_FILE_LINES, _MAX_FILE_LINE_CHARS = 8, 24, 1_000
+# Lines of the content: of each of the first three hits, and of each later one. docs/benchmarks-agents.md has what an
+# agent pays for them.
+_FIRST_LINES, _LATER_LINES, _N_FIRST = 6, 3, 3
+_MAX_LINE_CHARS = 1_000
 
 
-def search_shape(result: SearchResult, *, whole: bool = True) -> dict[str, Any]:
-    """Return the JSON of `fathom search --json`; unless `whole`, a file has its best lines only."""
+class HitDetail(NamedTuple):
+    """The parts of each hit that are told."""
+
+    whole: bool = False  # its whole content; else its best lines
+    explain: bool = False  # its signals, too
+
+    def shape(self, hit: Hit, place: int) -> dict[str, Any]:
+        """Return the JSON of a hit at a place of the list, from 0."""
+        n_lines = _FIRST_LINES if place < _N_FIRST else _LATER_LINES
+        return hit_shape(hit, n_lines=None if self.whole else n_lines, explain=self.explain)
+
+
+_WHOLE = HitDetail(whole=True, explain=True)
+
+
+def search_shape(result: SearchResult, detail: HitDetail = _WHOLE, n_hits: int | None = None) -> dict[str, Any]:
+    """Return the JSON of `fathom search --json`, of all hits or the first ones."""
+    hits = result.hits[:n_hits]
     return {
         "query": result.query,
         "mode": result.mode,
         "plan": asdict(result.plan),
-        "hits": [hit_shape(hit, whole=whole) for hit in result.hits],
+        "hits": [detail.shape(hit, place) for place, hit in enumerate(hits)],
         "confidence": round(result.confidence, 4),
         "weak": result.weak,
         "degraded": list(result.degraded),
         "stale": result.stale,
         "generation": result.generation,
         "suggestion": result.suggestion,
+        "n_left_out": len(result.hits) - len(hits),
     }
 
 
@@ -63,16 +83,12 @@ def federated_shape(
     hits: Iterable[ProjectHit],
     results: Mapping[str, SearchResult],
     failed: Mapping[str, str],
-    *,
-    whole: bool = True,
+    detail: HitDetail = _WHOLE,
 ) -> dict[str, Any]:
-    """Return the JSON of `fathom search --project … --json`: hits of several projects, and the state of each.
-
-    Unless `whole`, a file has its best lines only.
-    """
+    """Return the JSON of `fathom search --project … --json`: hits of several projects, and the state of each."""
     return {
         "query": query,
-        "hits": [{"project": item.project_id, **hit_shape(item.hit, whole=whole)} for item in hits],
+        "hits": [{"project": item.project_id, **detail.shape(item.hit, place)} for place, item in enumerate(hits)],
         "ranking": order_of(results.values()),
         "projects": [
             {
@@ -88,11 +104,11 @@ def federated_shape(
     }
 
 
-def hit_shape(hit: Hit, *, whole: bool = True) -> dict[str, Any]:
-    """Return one place of a search; unless `whole`, the content of a file is its best lines only."""
+def hit_shape(hit: Hit, *, n_lines: int | None = None, explain: bool = True) -> dict[str, Any]:
+    """Return one place of a search; with `n_lines`, the content is so many lines, the best one among them."""
     chunk = hit.chunk
-    lines = chunk.text.split("\n") if chunk.kind == "file" and not whole else []
-    first = max(min(hit.line - chunk.start_line - _LINES_BEFORE_BEST, len(lines) - _MAX_FILE_LINES), 0)
+    places = window(hit, n_lines) if n_lines else range(0)
+    lines = chunk.text.split("\n")[places.start : places.stop] if n_lines else ()
     folders = chunk.path.split("/")[:-1]
     return {
         "path": chunk.path,
@@ -104,9 +120,9 @@ def hit_shape(hit: Hit, *, whole: bool = True) -> dict[str, Any]:
         "name": hit.name,
         "language": chunk.language,
         "score": round(hit.score, 4),
-        "signals": {name: round(value, 4) for name, value in hit.signals.items()},
-        "content": _best_lines(lines[first : first + _MAX_FILE_LINES]) or chunk.text,
-        "content_line": chunk.start_line + first,
+        **({"signals": {name: round(value, 4) for name, value in hit.signals.items()}} if explain else {}),
+        "content": "\n".join(cut_line(line, _MAX_LINE_CHARS) for line in lines) if n_lines else chunk.text,
+        "content_line": chunk.start_line + places.start,
         "content_column": chunk.column,
         "module": folders[0] if folders else "",
         "sub_module": folders[1] if len(folders) > 1 else "",
@@ -114,10 +130,6 @@ def hit_shape(hit: Hit, *, whole: bool = True) -> dict[str, Any]:
         "stale": hit.stale,
         "place": hit.place,
     }
-
-
-def _best_lines(lines: Sequence[str]) -> str:
-    return "\n".join(cut_line(line, _MAX_FILE_LINE_CHARS) for line in lines)
 
 
 def answer_shape(answer: Answer) -> dict[str, Any]:
@@ -172,10 +184,18 @@ def trace_shape(trace: Iterable[StageTrace]) -> list[dict[str, Any]]:
     ]
 
 
-def symbols_shape(query: str, symbols: Iterable[FoundSymbol], n_symbols: int) -> dict[str, Any]:
+def symbols_shape(
+    query: str, symbols: Sequence[FoundSymbol], n_symbols: int, n_shown: int | None = None
+) -> dict[str, Any]:
     """Return the JSON of `fathom symbols --json`; `n_symbols` counts also those that a limit has cut off."""
-    listed = [{"path": item.path, "language": item.language, **asdict(item.symbol)} for item in symbols]
-    return {"query": query, "symbols": listed, "n_symbols": n_symbols}
+    listed = [{"path": item.path, "language": item.language, **asdict(item.symbol)} for item in symbols[:n_shown]]
+    return {"query": query, "symbols": listed, "n_symbols": n_symbols, "n_left_out": len(symbols) - len(listed)}
+
+
+def related_shape(result: RelatedResult, n_edges: int | None = None) -> dict[str, Any]:
+    """Return the JSON of `fathom related --json`, of all edges or the first ones."""
+    edges = result.edges[:n_edges]
+    return {**asdict(replace(result, edges=edges)), "n_left_out": len(result.edges) - len(edges)}
 
 
 def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
@@ -183,20 +203,15 @@ def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
     return {"files": [file._asdict() for file in files]}
 
 
+def map_shape(outline: ProjectMap) -> dict[str, Any]:
+    """Return the JSON of `fathom map --json`."""
+    return {**asdict(outline), "n_left_out": outline.n_files - len(outline.files)}
+
+
 def plain_shape(
-    value: RelatedResult
-    | Impact
-    | ProjectMap
-    | Context
-    | IndexReport
-    | PathReport
-    | Status
-    | StoreReport
-    | StoreState
-    | Backup
-    | Snapshot,
+    value: Impact | Context | IndexReport | PathReport | Status | StoreReport | StoreState | Backup | Snapshot,
 ) -> dict[str, Any]:
-    """Return a result whose fields are the keys: related, impact, map, context, index, status, store, backup."""
+    """Return a result whose fields are the keys: impact, context, index, status, store, backup, snapshot."""
     return asdict(value)
 
 

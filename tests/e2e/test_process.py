@@ -60,7 +60,7 @@ def test_a_reader_that_goes_away_is_no_error(project: Path, surroundings: dict[s
 
 def test_ctrl_c_ends_a_watch_without_a_traceback(project: Path, surroundings: dict[str, str]) -> None:
     process = start(["index", "--watch", "--json"], project, surroundings)
-    assert process.stdout.readline() == b"{\n"  # the first report: it is running
+    assert process.stdout.readline().startswith(b"{")  # the first report: it is running
     process.send_signal(signal.SIGINT)
     code, _, errors = finished(process)
     assert (code, errors.splitlines()[-1]) == (130, b"fathom: interrupted")

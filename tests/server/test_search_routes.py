@@ -40,7 +40,7 @@ def found(server: httpx.Client, **body: object) -> dict:
 
 def test_search_gives_what_the_command_line_gives(ready: httpx.Client, engine: Engine) -> None:
     told = search_shape(engine.search(QUESTION))
-    given = found(ready)
+    given = found(ready, explain=True)
     assert all(hit.pop("project_id") == "shop" for hit in given["hits"])
     (project,) = given.pop("projects")
     assert (given.pop("roots"), given.pop("left_out")) == ({}, [])  # of questions to paths
@@ -51,8 +51,9 @@ def test_search_gives_what_the_command_line_gives(ready: httpx.Client, engine: E
 
 def test_each_signal_of_a_hit_is_explained(ready: httpx.Client) -> None:
     explained = {signal["name"]: signal for signal in ready.get("/signals").json()["signals"]}
-    for hit in found(ready)["hits"]:
+    for hit in found(ready, explain=True)["hits"]:
         assert set(hit["signals"]) <= set(explained)
+    assert all("signals" not in hit for hit in found(ready)["hits"])
     assert all(signal["meaning"] for signal in explained.values())
     assert {name for name, signal in explained.items() if signal["weight"]} == set(WEIGHTS)
     assert explained["test"]["weight"] == WEIGHTS["test"] < 0 < explained["vector"]["weight"]

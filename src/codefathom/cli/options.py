@@ -75,6 +75,7 @@ class SearchOptions(NamedTuple):
     all: bool = False
     file: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    max_tokens: int = 0
 
 
 class SymbolsOptions(NamedTuple):
@@ -88,6 +89,7 @@ class SymbolsOptions(NamedTuple):
     project: tuple[str, ...] = ()
     all: bool = False
     paths: tuple[str, ...] = ()
+    max_tokens: int = 0
 
 
 class FilesOptions(NamedTuple):
@@ -114,6 +116,7 @@ class RelatedOptions(NamedTuple):
     project: tuple[str, ...] = ()
     all: bool = False
     paths: tuple[str, ...] = ()
+    max_tokens: int = 0
 
 
 class ImpactOptions(NamedTuple):
@@ -180,6 +183,7 @@ class AskOptions(NamedTuple):
     project: tuple[str, ...] = ()
     all: bool = False
     paths: tuple[str, ...] = ()
+    max_tokens: int = 0
 
 
 class StatusOptions(NamedTuple):
@@ -381,6 +385,14 @@ REQUIRED_EXTS = Option(
     "LIST",
     setting="source.required_exts",
 )
+_MAX_TOKENS = Option(
+    ("--max-tokens",),
+    "maximum number of tokens that are printed, by our own count; what has no room is left out, the last first",
+    "N",
+    kind=int,
+    low=1,
+    high=1_000_000,
+)
 _QUERY = Option(
     ("query",),
     "words, a question, @path, @@symbol, lang:go, kind:function, in:Class",
@@ -431,6 +443,7 @@ COMMANDS = (
         (_QUERY,),
         (
             Option(("-n", "--limit"), "maximum number of hits", "N", setting="search.limit"),
+            _MAX_TOKENS,
             Option(("--level",), "what a hit is", "LEVEL", setting="search.level", choices=LEVELS),
             Option(
                 ("--mode",),
@@ -472,6 +485,7 @@ COMMANDS = (
             Option(("--path",), "list only symbols in this file or below this folder", "PATH"),
             Option(("--kind",), "list only symbols of this kind, such as function, or import for imports", "NAME"),
             Option(("-n", "--limit"), "maximum number of symbols", "N", kind=int, low=1, high=1_000_000),
+            _MAX_TOKENS,
             *_SEVERAL,
             _REVISION,
         ),
@@ -507,6 +521,7 @@ COMMANDS = (
                 high=5,
             ),
             Option(("-n", "--limit"), "maximum number of results", "N", kind=int, low=1, high=1_000_000),
+            _MAX_TOKENS,
             *_SEVERAL,
             _REVISION,
         ),
@@ -539,7 +554,7 @@ COMMANDS = (
         (
             Option(("--file",), "draw what is near this file into the map", "PATH", repeat=True),
             Option(("--dir",), "show only files below this folder", "DIR", repeat=True),
-            Option(("--max-tokens",), "maximum number of tokens", "N", kind=int, low=1, high=1_000_000),
+            _MAX_TOKENS,
             *_SEVERAL,
             _REVISION,
             _REFRESH,
@@ -581,6 +596,7 @@ COMMANDS = (
             Option(("--doc",), "add this text file to the sources; -: stdin", "FILE", repeat=True),
             _URL,
             _MAX_SOURCES,
+            _MAX_TOKENS,
             *_FILTERS,
             *_SEVERAL,
             _ANYWAY,

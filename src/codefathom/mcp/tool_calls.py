@@ -24,18 +24,17 @@ from codefathom.mcp.tool_results import (
     ToolAnswer,
     cut,
     fits,
-    head_part,
-    hit_part,
     indexing_result,
     lines_result,
     packed,
+    search_result,
     tool_result,
 )
 from codefathom.system.stopping import stopping
 from codefathom.types import Level, Mode, Progress
 
 _LEAST_TOKENS, _USUAL_TOKENS, _MOST_TOKENS = 200, 2_000, 20_000
-_MOST_HITS, _WEAK_HITS, _PAGE = 100, 3, 20
+_MOST_HITS, _PAGE = 100, 20
 _MOST_ROOM = 20  # times an answer or a map is made shorter to keep to the budget
 _MODES: Mapping[str, Mode] = {
     "auto": "auto",
@@ -98,12 +97,8 @@ class ToolCalls:
             share(arguments, "min_score"),
         )
         result = searched(call.chosen, words)
-        hits = result.hits[: _WEAK_HITS if result.weak else None]
-        parts = [hit_part(hit, place) for place, hit in enumerate(hits, start=1)]
-        head = head_part(result)
-        if call.chosen.indexing:
-            head = head._replace(shape={**head.shape, "indexing": _numbers(_step(call.chosen))})
-        return packed(ToolAnswer("hits", head, tuple(parts[start:])), call.most, start)
+        step = _step(call.chosen) if call.chosen.indexing else None
+        return search_result(result, start, call.most, is_limited="limit" in arguments, indexing=step)
 
     def _read(self, call: _Call) -> ToolResult:
         arguments = call.arguments
@@ -198,10 +193,6 @@ def _patience(name: str, control: CallControl) -> float:
 def _step(chosen: ChosenProjects) -> Progress:
     steps = [item.step for item in chosen.indexing.values()]
     return Progress("index", sum(step.n_done for step in steps), sum(step.n_total for step in steps))
-
-
-def _numbers(step: Progress) -> Mapping[str, int]:
-    return {"done": step.n_done, "total": step.n_total}
 
 
 def _within(most: int, result_of: Callable[[int], ToolResult], size: int) -> ToolResult:

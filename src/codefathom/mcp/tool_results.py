@@ -7,12 +7,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from codefathom.answer.tokens import estimate
+from codefathom.search.ranking.excerpt import shown_kind, telling_lines
+from codefathom.text.packing import n_that_fit
+from codefathom.text.printable import show_line, show_name
 from codefathom.types import Hit, Progress, SearchResult
 
 _WEAK = "Most likely nothing here answers this."
 _INDEXING = "The index is being made, {done} of {total} files so far. Ask again soon, or use grep until then."
 ERROR_CHARS = 300
-_SHOWN_LINES, _LINES_BEFORE, _SHOWN_CHARS = 10, 2, 200
+# Chosen on the development questions, as docs/benchmarks-agents.md says: lines of the first hit, the second and the
+# others, and the share of the best one's score below which a hit waits for a cursor.
+_LINES, _NEAR = (5, 3, 2), 0.4
+_SHOWN_CHARS = 120  # of a line
+_WEAK_HITS = 3
+_USUAL_HITS, _LEAST_HITS = 10, 3  # that are shown at once
+_MOST_PARTS = 1_000_000
+_LINE_END = "\n"
+_RANKED = ("hybrid", "vector", "lexical")
+_SHOWN_ANYWAY = ("defines ", "named ", "file ", "mentions ", "close in ", "inside the scope", "weak evidence")
 
 
 class ResultPart(NamedTuple):
@@ -28,19 +40,18 @@ class ToolAnswer(NamedTuple):
     key: str
     head: ResultPart
     parts: Sequence[ResultPart]
+    n_shown: int = _MOST_PARTS  # at most, also where there is room for more
 
 
 def packed(answer: ToolAnswer, most: int, start: int) -> Mapping[str, Any]:
     """Return as many parts, from the first on, as both forms of the answer can show within the budget."""
-    n, high = 0, len(answer.parts)
-    while n < high:
-        middle = (n + high + 1) // 2
-        n, high = (middle, high) if fits(_packed_first(answer, middle, start), most) else (n, middle - 1)
+    n = n_that_fit(min(len(answer.parts), answer.n_shown), lambda n: fits(_packed_first(answer, n, start), most))
     if answer.parts and not n and "text" in answer.parts[0].shape:  # the best one by its place alone
         first = answer.parts[0]
         shape = {key: value for key, value in first.shape.items() if key != "text"}
-        lean = (ResultPart(first.text.partition("\n")[0], shape), *answer.parts[1:])
-        lean_result = _packed_first(answer._replace(parts=lean), 1, start)
+        title = f"{first.text.partition(_LINE_END)[0]}\nraise max_tokens to see its lines"
+        lean = answer._replace(parts=(ResultPart(title, shape), *answer.parts[1:]))
+        lean_result = _packed_first(lean, 1, start)
         return lean_result if fits(lean_result, most) else _packed_first(answer, 0, start)
     return _packed_first(answer, n, start)
 
@@ -48,7 +59,9 @@ def packed(answer: ToolAnswer, most: int, start: int) -> Mapping[str, Any]:
 def _packed_first(answer: ToolAnswer, n: int, start: int) -> Mapping[str, Any]:
     left = len(answer.parts) - n
     more = {"left_out": left, **({"next": str(start + n)} if left and answer.key == "hits" else {})}
-    note = f"{left} left out; raise max_tokens" + (f" or use cursor {start + n}" if "next" in more else "")
+    ways = ["raise max_tokens"] if n < min(len(answer.parts), answer.n_shown) else []
+    ways += [f"use cursor {start + n}"] if "next" in more else []
+    note = f"{left} more: {' or '.join(ways)}"
     texts = [answer.head.text, *(part.text for part in answer.parts[:n]), *[note] * bool(left)]
     shape = {answer.key: [part.shape for part in answer.parts[:n]], **answer.head.shape, **more}
     return tool_result("\n\n".join(texts), shape)
@@ -68,8 +81,12 @@ def tool_result(text: str, shape: Mapping[str, Any], *, is_error: bool = False) 
 
 def indexing_result(step: Progress) -> Mapping[str, Any]:
     """Return the result of any tool while the first index is being made."""
-    numbers = {"done": step.n_done, "total": step.n_total}
+    numbers = _numbers(step)
     return tool_result(_INDEXING.format(**numbers), {"indexing": numbers})
+
+
+def _numbers(step: Progress) -> Mapping[str, int]:
+    return {"done": step.n_done, "total": step.n_total}
 
 
 def head_part(result: SearchResult) -> ResultPart:
@@ -80,22 +97,56 @@ def head_part(result: SearchResult) -> ResultPart:
     return ResultPart(text, {"confidence": round(result.confidence, 4), "weak": result.weak})
 
 
+def search_result(
+    result: SearchResult, start: int, most: int, *, is_limited: bool, indexing: Progress | None = None
+) -> Mapping[str, Any]:
+    """Return the hits from a place on; unless the caller limits them, those far behind the best wait for a cursor.
+
+    `indexing` is how far a first index is, where there is none yet.
+    """
+    hits = result.hits[: _WEAK_HITS if result.weak else None]
+    parts = tuple(hit_part(hit, number) for number, hit in enumerate(hits, start=1))[start:]
+    are_ranked = result.mode in _RANKED and not is_limited and not start
+    head = head_part(result)
+    if indexing is not None:
+        head = head._replace(shape={**head.shape, "indexing": _numbers(indexing)})
+    answer = ToolAnswer("hits", head, parts, _n_near(hits) if are_ranked else _MOST_PARTS)
+    return packed(answer, most, start)
+
+
+def _n_near(hits: Sequence[Hit]) -> int:
+    """Return the number of hits whose score is not far behind that of the best."""
+    least = _NEAR * hits[0].score if hits else 0.0
+    behind = (place for place, hit in enumerate(hits[:_USUAL_HITS]) if place >= _LEAST_HITS and hit.score < least)
+    return next(behind, min(len(hits), _USUAL_HITS))
+
+
 def hit_part(hit: Hit, number: int) -> ResultPart:
-    """Return a hit with its number in the list."""
+    """Return a hit with its number in the list, and the first hits with more of their lines."""
     chunk = hit.chunk
-    place = f"{json.dumps(chunk.path, ensure_ascii=False)} {chunk.start_line}-{chunk.end_line}"
-    title = f"{number}. {place} {chunk.language} score {hit.score:.2f} {chunk.kind} {chunk.symbol}".rstrip()
-    shape = {"path": chunk.path, "start_line": chunk.start_line, "end_line": chunk.end_line}
-    code = _best_lines(hit)
-    more = {"symbol": chunk.symbol, "why": hit.reason, "stale": hit.stale, "text": code}
-    return ResultPart(f"{title}\n{_fenced(code)}", {**shape, **more})
+    n_lines = _LINES[min(number, len(_LINES)) - 1]
+    code = "\n".join(f"{line.number}:{line.text}" for line in telling_lines(hit, n_lines, _SHOWN_CHARS))
+    why = _telling(hit.reason)
+    place = f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}"
+    stale = "changed since it was indexed" if hit.stale else ""
+    notes = "".join(f"; {note}" for note in (show_line(hit.place), show_line(why), stale) if note)
+    title = " ".join(filter(None, (f"{number}. {place}", shown_kind(hit), show_name(hit.name), f"{hit.score:.2f}")))
+    shape = {
+        "path": chunk.path,
+        "start_line": chunk.start_line,
+        "end_line": chunk.end_line,
+        **({"symbol": hit.name} if hit.name else {}),
+        **({"why": why} if why else {}),
+        **({"place": hit.place} if hit.place else {}),
+        "stale": hit.stale,
+        "text": code,
+    }
+    return ResultPart(f"{title}{notes}\n{_fenced(code, chunk.language)}", shape)
 
 
-def _best_lines(hit: Hit) -> str:
-    """Return ten lines of a hit, around the one to look at; `read` shows the rest."""
-    lines = hit.chunk.text.removesuffix("\n").split("\n")
-    first = max(0, min(hit.line - hit.chunk.start_line - _LINES_BEFORE, len(lines) - _SHOWN_LINES))
-    return "\n".join(cut(line, _SHOWN_CHARS) for line in lines[first : first + _SHOWN_LINES])
+def _telling(reason: str) -> str:
+    """Return of a reason what path, symbol and lines do not show."""
+    return "; ".join(part for part in reason.split("; ") if part and not part.startswith(_SHOWN_ANYWAY))
 
 
 def cut(line: str, most: int) -> str:
@@ -113,9 +164,9 @@ def lines_result(path: str, lines: Sequence[str], start: int, kept: int) -> Mapp
     return tool_result(text, shape)
 
 
-def _fenced(code: str) -> str:
+def _fenced(code: str, language: str = "") -> str:
     """Return code in a fence that is longer than any inside, so that no text of a file can end it."""
     fence = "```"
     while fence in code:
         fence += "`"
-    return f"{fence}\n{code.rstrip()}\n{fence}"
+    return f"{fence}{language}\n{code.rstrip()}\n{fence}"

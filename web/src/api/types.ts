@@ -1849,6 +1849,13 @@ export interface components {
              */
             completeness: string;
             /**
+             * N Left Out
+             * @description number of items that max_tokens has no room for
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
              * Failed
              * @description errors, by project
              * @default {}
@@ -2161,7 +2168,8 @@ export interface components {
             score: number;
             /**
              * Signals
-             * @description value of each signal
+             * @description value of each signal; only with `explain`
+             * @default {}
              * @example {
              *       "lexical": 0.8
              *     }
@@ -2350,6 +2358,13 @@ export interface components {
              * @example Files are ranked by imports and by uses of names.
              */
             completeness: string;
+            /**
+             * N Left Out
+             * @description number of items that max_tokens has no room for
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
             /**
              * Project Id
              * @example shop
@@ -3203,6 +3218,13 @@ export interface components {
              * @example 0
              */
             n_unresolved: number;
+            /**
+             * N Left Out
+             * @description number of items that max_tokens has no room for
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
         };
         /**
          * ReportOut
@@ -3423,6 +3445,19 @@ export interface components {
              */
             whole: boolean;
             /**
+             * Max Tokens
+             * @description maximum number of tokens of the answer; the last hits are left out where there is no room
+             * @example 2000
+             */
+            max_tokens?: number | null;
+            /**
+             * Explain
+             * @description give the signals of each hit, too
+             * @default false
+             * @example false
+             */
+            explain: boolean;
+            /**
              * Files
              * @description search only these files and folders, and take in first what has changed in them; in several projects a path begins with its project, or is absolute
              * @default []
@@ -3491,6 +3526,13 @@ export interface components {
              * @example
              */
             suggestion: string;
+            /**
+             * N Left Out
+             * @description number of items that max_tokens has no room for
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
             /** Projects */
             projects: components["schemas"]["SearchedOut"][];
             /**
@@ -4144,6 +4186,13 @@ export interface components {
              * @example 97
              */
             n_symbols: number;
+            /**
+             * N Left Out
+             * @description number of items that max_tokens has no room for
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
         };
         /**
          * TitleIn
@@ -5308,6 +5357,8 @@ export interface operations {
                 project_id: string;
                 path?: string;
                 limit?: number;
+                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                max_tokens?: number | null;
                 query?: string;
                 kind?: string;
             };
@@ -5353,6 +5404,8 @@ export interface operations {
                 target: string;
                 depth?: number;
                 limit?: number;
+                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                max_tokens?: number | null;
             };
             header?: never;
             path?: never;
@@ -5393,7 +5446,7 @@ export interface operations {
         parameters: {
             query: {
                 project_id: string;
-                /** @description maximum length of the map */
+                /** @description maximum length of the map as text */
                 max_tokens?: number;
                 query?: string;
                 file?: string[];
@@ -5528,7 +5581,7 @@ export interface operations {
             query?: {
                 /** @description projects; without one, all of them */
                 project_id?: string[];
-                /** @description maximum length of the map */
+                /** @description maximum length of the map as text */
                 max_tokens?: number;
                 query?: string;
                 file?: string[];

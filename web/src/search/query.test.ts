@@ -42,12 +42,14 @@ describe("what the server is asked", () => {
     expect(bodyOf({ ...NOTHING, text: " cart " }, 20)).toEqual({
       query: "cart",
       limit: 20,
+      explain: true,
       mode: "auto",
       level: "chunk",
     });
     expect(bodyOf(FULL, 20)).toEqual({
       query: FULL.text,
       limit: 20,
+      explain: true,
       mode: "lexical",
       level: "file",
       project_ids: FULL.projects,

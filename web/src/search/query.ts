@@ -65,6 +65,7 @@ export function bodyOf(query: Query, limit: number): Record<string, unknown> | n
   return {
     query: query.text.trim(),
     limit,
+    explain: true, // the panel of a hit shows its signals
     mode: query.mode,
     level: query.level,
     ...(query.projects.length > 0 && { project_ids: query.projects }),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias, cast
 
 from codefathom.agent.loop import Event, ToolObservation, ToolUse
@@ -15,11 +16,12 @@ from codefathom.answer.context_formats import context_file
 from codefathom.answer.tokens import counter
 from codefathom.cli.aliases import NO_MODEL as NOT_JUDGED
 from codefathom.cli.display.answer_notes import command_text, sources_text, stages_text, trust_text
-from codefathom.cli.display.output import complain
+from codefathom.cli.display.output import Style, complain
 from codefathom.cli.extra_documents import documents
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import inside_project, where
 from codefathom.cli.options import AskOptions
+from codefathom.cli.token_budget import ItemList, write_items
 from codefathom.engine import Engine
 from codefathom.errors import SourceError, UsageError
 from codefathom.providers.base import Message
@@ -124,8 +126,10 @@ def run(options: AskOptions, face: Face) -> int:
     check_trace(options.trace)
     with face.open_chosen(options) as engine:
         inputs = question_inputs(options, engine, face)
-        answer = show(ask_events(options.query, inputs, engine), face)
-    if face.common.json:
+        answer = show(ask_events(options.query, inputs, engine), face, waits=bool(options.max_tokens))
+    if options.max_tokens:
+        write_items(_parts(answer, options, is_json=face.common.json), options.max_tokens, face)
+    elif face.common.json:
         face.write(to_json(answer_shape(answer)))
     conclude(answer, options, face)
     if options.trace:
@@ -166,12 +170,40 @@ def ask_events(
     return cast("Generator[AnswerSources | Text | Event | Answer, None, None]", events)
 
 
-def show(events: Events, face: Face) -> Answer:
-    """Write the pieces of a text as they come, and return the answer. The steps of an agent go to stderr."""
+def _parts(answer: Answer, options: AskOptions, *, is_json: bool) -> ItemList:
+    """Return the lines of an answer, and then its sources, as one list; citations stand with their sources."""
+    lines = show_text(answer.text).splitlines(keepends=True)
+
+    def text(n: int, style: Style) -> str:
+        sources = answer.sources[: max(n - len(lines), 0)]
+        paths = {source.path for source in sources}
+        citations = tuple(citation for citation in answer.citations if citation.path in paths)
+        part = replace(answer, text="".join(lines[:n]), sources=sources, citations=citations)
+        if n < len(lines) + len(answer.sources):
+            part = replace(part, dropped=())
+        if is_json:
+            return to_json({**answer_shape(part), "n_left_out": len(lines) + len(answer.sources) - n})
+        return f"{part.text}{_ending(part, options, style)}" if n else ""
+
+    return ItemList(len(lines) + len(answer.sources), text, "lines and sources")
+
+
+def _ending(answer: Answer, options: AskOptions, style: Style) -> str:
+    """Return the end of the output after the text of an answer: its line end, and the list of its sources."""
+    sources = sources_text(answer, style) if answer.model and not options.shell else ""
+    return ("" if not answer.text or answer.text.endswith("\n") else "\n") + sources
+
+
+def show(events: Events, face: Face, *, waits: bool = False) -> Answer:
+    """Write the pieces of a text as they come, unless all waits for the answer, and return the answer.
+
+    The steps of an agent go to stderr.
+    """
     face.note_indexing()  # done when the first event is asked for
     is_streamed = False
+    waits = waits or face.common.json
     for event in events:
-        if isinstance(event, Text) and not face.common.json:
+        if isinstance(event, Text) and not waits:
             is_streamed = True
             face.write(show_text(event.text))
             face.flush()
@@ -180,7 +212,7 @@ def show(events: Events, face: Face) -> Answer:
         elif isinstance(event, ToolObservation) and event.is_error:
             face.note(event.text)
         elif isinstance(event, Answer):
-            if not (is_streamed or face.common.json):
+            if not (is_streamed or waits):
                 face.write(show_text(event.text))
             return event
     raise AssertionError("an answer ended without its last event")  # against the protocol of ask_events
@@ -188,9 +220,8 @@ def show(events: Events, face: Face) -> Answer:
 
 def conclude(answer: Answer, options: AskOptions, face: Face, reported: Collection[str] = ()) -> None:
     """List the sources after the text; note on stderr its problems, except those `reported`, and its confidence."""
-    if not face.common.json:
-        face.write("" if not answer.text or answer.text.endswith("\n") else "\n")
-        face.write(sources_text(answer, face.style) if answer.model and not options.shell else "")
+    if not (face.common.json or options.max_tokens):
+        face.write(_ending(answer, options, face.style))
     hidden = {*reported, answer.failure}  # a failure comes last, as an error
     face.notes(problem for problem in answer.degraded if problem not in hidden)
     if answer.model:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from codefathom.cli.display.render import map_note, paths_text, related_text, search_text, symbols_text
+from codefathom.cli.display.output import Style
+from codefathom.cli.display.render import map_note, related_text, symbols_text
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import where
 from codefathom.cli.options import MapOptions, RelatedOptions, SearchOptions, SymbolsOptions
+from codefathom.cli.search_output import write_hits
+from codefathom.cli.token_budget import ItemList, map_within, write_items
 from codefathom.errors import FathomError, UsageError
 from codefathom.search.federation import in_project
-from codefathom.search.graph.project_map import map_text
-from codefathom.search.ranking.confidence import MAX_WEAK, weak_note
+from codefathom.search.graph.project_map import ProjectMap, map_text
+from codefathom.search.ranking.confidence import weak_note
 from codefathom.several.joined_projects import FederatedSearch, JoinedProjects, left_out_notes
-from codefathom.shapes import federated_shape, plain_shape, symbols_shape, to_json
-from codefathom.types import Hit, SearchResult, Skipped
+from codefathom.shapes import HitDetail, federated_shape, map_shape, related_shape, symbols_shape, to_json
+from codefathom.types import RelatedResult, SearchResult, Skipped
 
 
-def search_several(options: SearchOptions, face: Face, explain: Callable[[Hit], Iterable[str]]) -> int:
+def search_several(options: SearchOptions, face: Face) -> int:
     """Print the best places of several projects or paths. Return 1 without hits.
 
     A path begins with its project; with --in it is absolute.
@@ -33,18 +37,15 @@ def search_several(options: SearchOptions, face: Face, explain: Callable[[Hit], 
     best = max(result.results.values(), key=lambda one: one.confidence)
     doubts = [*_doubts_of_several(result), *left_out_notes(result.left_out)]
     face.notes([*doubts, *([weak_note(best.confidence)] if is_weak else [])])
-    if face.common.json:
-        failed, whole = _reasons(result.failed), face.common.verbose
-        shape = federated_shape(options.query, result.hits, result.results, failed, whole=whole)
-        face.write(to_json({**shape, **_of_paths(options.paths, result.roots, result.left_out)}))
-    else:
-        hits = tuple(map(result.in_place if options.paths else in_project, result.hits))
-        shown = replace(best, hits=hits[:MAX_WEAK] if is_weak and not options.anyway else hits)
-        face.write(
-            paths_text(shown.hits)
-            if options.format == "path"
-            else search_text(shown, face.style, whole=face.common.verbose, explain=explain)
-        )
+    detail = HitDetail(whole=face.common.verbose, explain=options.explain)
+    of_paths = _of_paths(options.paths, result.roots, result.left_out)
+
+    def shape(n: int) -> Mapping[str, Any]:
+        first = federated_shape(options.query, result.hits[:n], result.results, _reasons(result.failed), detail)
+        return {**first, **of_paths, "n_left_out": len(result.hits) - n}
+
+    hits = tuple(map(result.in_place if options.paths else in_project, result.hits))
+    write_hits(replace(best, hits=hits, weak=is_weak), shape, options, face)
     if not result.hits:
         face.note(f"nothing found for {options.query!r}")
     return 0 if result.hits else 1
@@ -56,14 +57,17 @@ def symbols_of_several(options: SymbolsOptions, face: Face) -> int:
         result = projects.symbols(options.query, path=options.path, kind=options.kind, limit=options.limit)
         roots, left_out = projects.roots, projects.left_out
     face.notes([*_failures(result.failed), *left_out_notes(left_out)])
-    if face.common.json:
-        listed = [replace(item, path=f"{name}/{item.path}") for name, item in result.symbols]
-        shape = symbols_shape(options.query, listed, len(listed))
-        of_paths = _of_paths(options.paths, roots, left_out)
-        face.write(to_json({**shape, "failed": _reasons(result.failed), **of_paths}))
-    else:
-        shown = [replace(item, path=projects.shown_path(name, item.path)) for name, item in result.symbols]
-        face.write(symbols_text(shown, face.style))
+    of_paths = _of_paths(options.paths, roots, left_out)
+    listed = [replace(item, path=f"{name}/{item.path}") for name, item in result.symbols]
+    shown = [replace(item, path=projects.shown_path(name, item.path)) for name, item in result.symbols]
+
+    def text(n: int, style: Style) -> str:
+        if not face.common.json:
+            return symbols_text(shown[:n], style)
+        shape = symbols_shape(options.query, listed, len(listed), n)
+        return to_json({**shape, "failed": _reasons(result.failed), **of_paths})
+
+    write_items(ItemList(len(listed), text, "symbols"), options.max_tokens, face)
     if not result.symbols:
         problem = f"no symbol matches {options.query!r}" if options.query else "no symbol was found"
         face.note(f"{problem}; `fathom search` also searches the text")
@@ -78,31 +82,58 @@ def related_in_several(options: RelatedOptions, face: Face) -> int:
     # A name that is in one project only is no failure of the others.
     failed = {name: error for name, error in result.failed.items() if not isinstance(error, UsageError)}
     face.notes([*_failures(failed), *left_out_notes(left_out)])
-    if face.common.json:
-        shapes = {name: plain_shape(one) for name, one in result.results.items()}
-        of_paths = _of_paths(options.paths, roots, left_out)
-        face.write(to_json({"target": options.target, "projects": shapes, "failed": _reasons(failed), **of_paths}))
-    for name, one in result.results.items():
+    of_paths = _of_paths(options.paths, roots, left_out)
+
+    def text(n: int, style: Style) -> str:
+        first = _first_edges(result.results, n)
         if not face.common.json:
-            edges = tuple(replace(edge, path=projects.shown_path(name, edge.path)) for edge in one.edges)
-            face.write(related_text(replace(one, edges=edges), face.style))
-        face.note(f"{name}: {one.completeness.rstrip('.')}")
+            return "".join(related_text(_shown(name, one, projects), style) for name, one in first.items())
+        shapes = {
+            name: {**related_shape(one), "n_left_out": len(result.results[name].edges) - len(one.edges)}
+            for name, one in first.items()
+        }
+        return to_json({"target": options.target, "projects": shapes, "failed": _reasons(failed), **of_paths})
+
+    n_edges = sum(len(one.edges) for one in result.results.values())
+    write_items(ItemList(n_edges, text, "results"), options.max_tokens, face)
+    face.notes(f"{name}: {one.completeness.rstrip('.')}" for name, one in result.results.items())
     return 0 if any(one.edges for one in result.results.values()) else 1
+
+
+def _first_edges(results: Mapping[str, RelatedResult], n_edges: int) -> dict[str, RelatedResult]:
+    """Return the first edges of all projects together."""
+    first: dict[str, RelatedResult] = {}
+    for name, one in results.items():
+        first[name] = replace(one, edges=one.edges[: max(n_edges, 0)])
+        n_edges -= len(one.edges)
+    return first
+
+
+def _shown(name: str, result: RelatedResult, projects: JoinedProjects) -> RelatedResult:
+    """Return the connections in a project with the paths that a user reads."""
+    edges = tuple(replace(edge, path=projects.shown_path(name, edge.path)) for edge in result.edges)
+    return replace(result, edges=edges)
 
 
 def map_of_several(options: MapOptions, face: Face) -> int:
     """Print one outline of several projects, each path with its project before it. Return 1 without any file."""
     with face.open_chosen(options) as projects:
         assert isinstance(projects, JoinedProjects)  # what several names and paths choose
-        result = projects.map(options.query, files=options.file, folders=options.dir, max_tokens=options.max_tokens)
         roots, left_out = projects.roots, projects.left_out
-    outline = result.map
-    face.notes([*_failures(result.failed), *left_out_notes(left_out)])
-    if face.common.json:
         of_paths = _of_paths(options.paths, roots, left_out)
-        face.write(to_json({**plain_shape(outline), "failed": _reasons(result.failed), **of_paths}))
-    else:
-        face.write(map_text(outline.files))
+        failed: Mapping[str, FathomError] = {}
+
+        def draw(budget: int) -> tuple[ProjectMap, str]:
+            nonlocal failed
+            result = projects.map(options.query, files=options.file, folders=options.dir, max_tokens=budget)
+            failed = result.failed
+            if not face.common.json:
+                return result.map, map_text(result.map.files)
+            return result.map, to_json({**map_shape(result.map), "failed": _reasons(failed), **of_paths})
+
+        outline, text = map_within(draw, options.max_tokens)
+    face.notes([*_failures(failed), *left_out_notes(left_out)])
+    face.write(text)
     face.note(map_note(outline))
     return 0 if outline.files else 1
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codefathom import __version__
 from codefathom.cli import aliases
-from codefathom.cli.display.render import files_text, paths_text, related_text, search_text, symbols_text
+from codefathom.cli.display.output import Style
+from codefathom.cli.display.render import files_text, map_note, related_text, symbols_text
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import inside_project, path_typed, where
 from codefathom.cli.options import (
@@ -34,10 +35,15 @@ from codefathom.cli.options import (
     StoreCommandOptions,
     SymbolsOptions,
 )
+from codefathom.cli.search_output import write_hits
+from codefathom.cli.token_budget import ItemList, map_within, write_items
 from codefathom.errors import UsageError
-from codefathom.search.ranking.confidence import MAX_WEAK, weak_note
+from codefathom.search.ranking.confidence import weak_note
 from codefathom.text.printable import show_name
-from codefathom.types import Context, Hit, SearchResult
+from codefathom.types import RelatedResult, SearchResult
+
+if TYPE_CHECKING:
+    from codefathom.search.graph.project_map import ProjectMap
 
 SUCCESS, NO_RESULT, ERROR = 0, 1, 2
 
@@ -48,7 +54,7 @@ def search(options: SearchOptions, face: Face) -> int:
     if options.project or options.all or options.paths:
         from codefathom.cli.commands.several_commands import search_several
 
-        return search_several(options, face, _explainer(options.explain))
+        return search_several(options, face)
     with face.open() as engine:
         result = engine.search(
             options.query,
@@ -57,18 +63,15 @@ def search(options: SearchOptions, face: Face) -> int:
             files=[path_typed(path, engine.root) for path in options.file],
         )
     face.note_indexing()
-    if face.common.json:
-        from codefathom.shapes import search_shape, to_json
-
-        face.write(to_json(search_shape(result, whole=face.common.verbose)))
-    else:
+    if not face.common.json:
         face.notes([*_plan(result, always=options.explain or face.common.verbose), *_doubts(result)])
-        shown = replace(result, hits=result.hits[:MAX_WEAK]) if result.weak and not options.anyway else result
-        face.write(
-            paths_text(shown.hits)
-            if options.format == "path"
-            else search_text(shown, face.style, whole=face.common.verbose, explain=_explainer(options.explain))
-        )
+
+    def shape(n_hits: int) -> Mapping[str, Any]:
+        from codefathom.shapes import HitDetail, search_shape
+
+        return search_shape(result, HitDetail(whole=face.common.verbose, explain=options.explain), n_hits)
+
+    write_hits(result, shape, options, face)
     if not result.hits:
         face.note(f"nothing found for {options.query!r}" + (f"; {result.suggestion}" if result.suggestion else ""))
     elif face.common.verbose:
@@ -99,14 +102,6 @@ def _doubts(result: SearchResult) -> list[str]:
     return [*result.degraded, *(stale if result.stale else []), *weak]
 
 
-def _explainer(explain: bool) -> Callable[[Hit], Iterable[str]]:
-    if not explain:
-        return lambda _: ()
-    from codefathom.search.ranking.explain import lines
-
-    return lines
-
-
 def symbols(options: SymbolsOptions, face: Face) -> int:
     """Print definitions by name."""
     if options.project or options.all or options.paths:
@@ -120,12 +115,15 @@ def symbols(options: SymbolsOptions, face: Face) -> int:
         if n_symbols == options.limit:
             n_symbols = engine.n_symbols(options.query, path=path, kind=options.kind)
     face.note_indexing()
-    if face.common.json:
+
+    def text(n: int, style: Style) -> str:
+        if not face.common.json:
+            return symbols_text(symbols[:n], style)
         from codefathom.shapes import symbols_shape, to_json
 
-        face.write(to_json(symbols_shape(options.query, symbols, n_symbols)))
-    else:
-        face.write(symbols_text(symbols, face.style))
+        return to_json(symbols_shape(options.query, symbols, n_symbols, n))
+
+    write_items(ItemList(len(symbols), text, "symbols"), options.max_tokens, face)
     if not symbols:
         problem = f"no symbol matches {options.query!r}" if options.query else "no symbol was found"
         face.note(f"{problem}; `fathom search` also searches the text")
@@ -169,16 +167,17 @@ def related(options: RelatedOptions, face: Face) -> int:
     with face.open() as engine:
         result = engine.related(_target(options.target, engine.folder), depth=options.depth, limit=options.limit)
     face.note_indexing()
-    if face.common.json:
-        from codefathom.shapes import plain_shape, to_json
 
-        face.write(to_json(plain_shape(result)))
-    else:
-        face.write(related_text(result, face.style))
-        unresolved = (
-            f"; {result.n_unresolved} imports refer to modules outside the project" if result.n_unresolved else ""
-        )
-        face.note(f"{result.completeness.rstrip('.')}{unresolved}")
+    def text(n: int, style: Style) -> str:
+        if not face.common.json:
+            return related_text(replace(result, edges=result.edges[:n]), style)
+        from codefathom.shapes import related_shape, to_json
+
+        return to_json(related_shape(result, n))
+
+    write_items(ItemList(len(result.edges), text, "results"), options.max_tokens, face)
+    if not face.common.json:
+        face.note(_completeness(result))
     if not result.edges:
         face.note(f"nothing is connected with {show_name(result.target)}")
     return SUCCESS if result.edges else NO_RESULT
@@ -191,6 +190,11 @@ def impact(options: ImpactOptions, face: Face) -> int:
     return run(options, face)
 
 
+def _completeness(result: RelatedResult) -> str:
+    outside = f"; {result.n_unresolved} imports refer to modules outside the project" if result.n_unresolved else ""
+    return f"{result.completeness.rstrip('.')}{outside}"
+
+
 def _target(written: str, root: str) -> str:
     """Return a path as it is in the project; other texts stay: a name, a module, the end of a path."""
     try:
@@ -201,22 +205,34 @@ def _target(written: str, root: str) -> str:
 
 def map_project(options: MapOptions, face: Face) -> int:
     """Print the most central files, each with the definitions that others use."""
-    from codefathom.cli.commands.map_command import run
+    from codefathom.search.graph.project_map import map_text
+    from codefathom.shapes import map_shape, to_json
 
-    return run(options._replace(query=_question(options.query, face)), face)
+    options = options._replace(query=_question(options.query, face))
+    if options.project or options.all or options.paths:
+        from codefathom.cli.commands.several_commands import map_of_several
+
+        return map_of_several(options, face)
+    with face.open() as engine:
+        files = [inside_project(path, engine.folder) for path in options.file]
+        folders = [inside_project(folder, engine.folder) for folder in options.dir]
+
+        def draw(budget: int) -> tuple[ProjectMap, str]:
+            outline = engine.map(options.query, files=files, folders=folders, max_tokens=budget)
+            return outline, to_json(map_shape(outline)) if face.common.json else map_text(outline.files)
+
+        outline, text = map_within(draw, options.max_tokens)
+    face.note_indexing()
+    face.write(text)
+    face.note(map_note(outline))
+    return SUCCESS if outline.files else NO_RESULT
 
 
 def context(options: ContextOptions, face: Face) -> int:
     """Print whole files for a prompt."""
-    face.note(options.notice)
-    options = options._replace(query=_question(options.query, face))
-    with face.open_chosen(options) as engine:
-        format_name = "json" if face.common.json else options.format
-        counted = "files" if format_name == "json" else format_name
-        result = engine.context(
-            options.query, where=where(options, engine.folder), format_name=counted, anyway=options.anyway
-        )
-    return _show_context(result, format_name, face)
+    from codefathom.cli.commands.context_command import run
+
+    return run(options._replace(query=_question(options.query, face)), face)
 
 
 def ask(options: AskOptions, face: Face) -> int:
@@ -230,7 +246,11 @@ def ask(options: AskOptions, face: Face) -> int:
 
     options = unwrapped(options)
     choose_level(options, face)
-    return _show_context(contexts(options, face), "json", face) if options.contexts_only else run(options, face)
+    if not options.contexts_only:
+        return run(options, face)
+    from codefathom.cli.commands.context_command import show_sources
+
+    return show_sources(contexts(options, face), options.max_tokens, face)
 
 
 def chat(options: AskOptions, face: Face) -> int:
@@ -238,34 +258,6 @@ def chat(options: AskOptions, face: Face) -> int:
     from codefathom.cli.commands.chat_command import run
 
     return run(options, face)
-
-
-def _show_context(result: Context, format_name: str, face: Face) -> int:
-    face.note_indexing()
-    face.notes(result.degraded)
-    face.write(_context_text(result, format_name), keeps_ends=format_name == "autocoder")
-    _note_lost("only parts of these files fit", result.truncated, face)
-    _note_lost("these files are absent", result.absent, face)
-    if not result.files:
-        face.note(f"nothing found for {result.query!r}")
-    elif face.common.verbose:
-        face.note(f"{len(result.files)} files, {result.n_tokens} tokens")
-    return SUCCESS if result.files else NO_RESULT
-
-
-def _note_lost(problem: str, paths: Iterable[str], face: Face) -> None:
-    names = ", ".join(map(show_name, paths))
-    face.note(f"{problem}, because the limit of tokens is too low: {names}" if names else "")
-
-
-def _context_text(result: Context, format_name: str) -> str:
-    if format_name == "json":
-        from codefathom.shapes import plain_shape, to_json
-
-        return to_json(plain_shape(result))
-    from codefathom.answer.context_formats import context_text
-
-    return context_text(result, format_name)
 
 
 def status(options: StatusOptions, face: Face) -> int:

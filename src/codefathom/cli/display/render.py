@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from codefathom.search.ranking.excerpt import shown_kind, window
 from codefathom.text.printable import cut_line, duration, escape_toml, show_line, show_name, show_text, size
 from codefathom.types import (
     Check,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from codefathom.search.graph.project_map import ProjectMap
 
 _EXCERPT_LINES = 6
-_LINES_BEFORE_BEST = 2
 _MAX_LINE_CHARS = 200
 _CHARS_BEFORE_COLUMN = 40
 _MAX_LISTED = 20
@@ -48,12 +48,16 @@ def search_text(result: SearchResult, style: Style, *, whole: bool, explain: Cal
     return "\n".join(blocks)
 
 
+def places_text(hits: Iterable[Hit], style: Style) -> str:
+    """Return the first line of each hit alone."""
+    return "".join(f"{_header(hit, style)}\n" for hit in hits)
+
+
 def _header(hit: Hit, style: Style) -> str:
     chunk = hit.chunk
     place = style.strong(f"{show_name(chunk.path)}:{chunk.start_line}-{chunk.end_line}{_in_document(hit.place)}")
-    # The kind belongs to the first symbol; the kind of another symbol shown instead is unknown.
-    kind = chunk.kind if hit.name in (chunk.symbol, *chunk.names[:1], "") else ""
-    return f"{place}  {' '.join(part for part in (show_line(kind), show_name(hit.name)) if part)}  {hit.score:.2f}"
+    names = (show_line(shown_kind(hit)), show_name(hit.name))
+    return f"{place}  {' '.join(part for part in names if part)}  {hit.score:.2f}"
 
 
 def _in_document(place: str) -> str:
@@ -91,11 +95,8 @@ def _excerpt(hit: Hit, style: Style, *, whole: bool) -> list[str]:
     lines = hit.chunk.text.split("\n")
     if lines[-1] == "":
         lines.pop()
-    start, end = 0, len(lines)
-    if not whole and end > _EXCERPT_LINES:
-        best = max(0, hit.line - first)
-        start = max(0, min(best - _LINES_BEFORE_BEST, end - _EXCERPT_LINES))
-        end = start + _EXCERPT_LINES
+    shown_places = range(len(lines)) if whole else window(hit, _EXCERPT_LINES)
+    start, end = shown_places.start, shown_places.stop
     while end - start > 1 and not lines[end - 1].strip():
         end -= 1
     while end - start > 1 and not lines[start].strip():

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import forms_of
+from codefathom.search.ranking.excerpt import begins
 from codefathom.search.ranking.rank import MIDDLE, SPREAD, score_of
 from codefathom.search.ranking.signals import SIGNALS
 from codefathom.search.ranking.weights import WEIGHTS
@@ -103,7 +104,7 @@ def best_line(query: RankingQuery, chunk: Chunk, names: MatchedNames) -> int:
     heads = _heads(chunk, {name.rpartition(".")[2] for name in (*names.symbols, *names.shared[:1])})
     lines = chunk.text.split("\n") if heads else []
     for place in {
-        place for name, head in heads for place, line in enumerate(lines) if name in line and _begins(line, head)
+        place for name, head in heads for place, line in enumerate(lines) if name in line and begins(line, head)
     }:
         n_found[place] += 2
     return min(chunk.start_line + n_found.index(max(n_found)), chunk.end_line)
@@ -145,14 +146,8 @@ def _at(chunk: Chunk, line: int) -> Iterator[str]:
     heads = _heads(chunk, {last for _, last in lasts})
     for text in after if lines[place].lstrip().startswith(_COMMENTS) else before:
         for name, last in lasts:
-            if last in text and any(one == last and _begins(text, head) for one, head in heads):
+            if last in text and any(one == last and begins(text, head) for one, head in heads):
                 yield name
-
-
-def _begins(line: str, head: str) -> bool:
-    """Return True if a line is the beginning of a signature, or the other way round; white space does not count."""
-    folded = " ".join(line.split())
-    return folded.startswith(head) or head.startswith(folded)
 
 
 def lines(hit: Hit) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple, TypeAlias
 from fastapi import APIRouter, Depends, Query
 
 from codefathom.project.browsing import TreeEntry
+from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.routes.search_requests import indexed
 from codefathom.server.schemas.search_schemas import (
     EdgeOut,
@@ -22,6 +23,7 @@ from codefathom.server.schemas.search_schemas import (
     TreeOut,
 )
 from codefathom.server.state import CallerHere, ServerState
+from codefathom.shapes import map_shape
 from codefathom.types import FoundSymbol, IndexedFile, Related
 
 ProjectId: TypeAlias = Annotated[str, Query(max_length=200, examples=["shop"])]
@@ -36,7 +38,18 @@ Kind: TypeAlias = Annotated[str, Query(max_length=100, examples=["function"])]
 Many: TypeAlias = Annotated[int, Query(ge=1, le=10_000, examples=[100])]
 Offset: TypeAlias = Annotated[int, Query(ge=0, le=1_000_000_000, examples=[0])]
 Question: TypeAlias = Annotated[str, Query(max_length=20_000, examples=["where are orders priced"])]
-Tokens: TypeAlias = Annotated[int, Query(ge=1, le=1_000_000, examples=[2_000], description="maximum length of the map")]
+Tokens: TypeAlias = Annotated[
+    int, Query(ge=1, le=1_000_000, examples=[2_000], description="maximum length of the map as text")
+]
+MostTokens: TypeAlias = Annotated[
+    int | None,
+    Query(
+        ge=1,
+        le=1_000_000,
+        examples=[2_000],
+        description="maximum number of tokens of the answer; the last items are left out where there is no room",
+    ),
+]
 Depth: TypeAlias = Annotated[int, Query(ge=1, le=5, examples=[1])]
 
 
@@ -115,7 +128,13 @@ def _add_files(routes: APIRouter, state: ServerState) -> None:
 def _add_symbols(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/symbols", summary="Find definitions by name, or list those of a file")
     def symbols(
-        project_id: ProjectId, caller: CallerHere, name: NameIn, path: Folder = "", limit: Many = 100
+        project_id: ProjectId,
+        caller: CallerHere,
+        name: NameIn,
+        path: Folder = "",
+        limit: Many = 100,
+        *,
+        max_tokens: MostTokens = None,
     ) -> SymbolsOut:
         with indexed(state, project_id, caller) as engine:
             if path and not name.query and not name.kind:
@@ -126,32 +145,45 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
                 n_symbols = len(symbols)
                 if n_symbols == limit:
                     n_symbols = engine.n_symbols(name.query, path=path, kind=name.kind)
-        return SymbolsOut(
-            project_id=project_id,
-            query=name.query,
-            symbols=list(map(symbol_out, symbols)),
-            n_symbols=n_symbols,
-        )
+        listed = list(map(symbol_out, symbols))
+        answer = SymbolsOut(project_id=project_id, query=name.query, symbols=listed, n_symbols=n_symbols)
+
+        def first(n: int) -> SymbolsOut:
+            return answer.model_copy(update={"symbols": listed[:n], "n_left_out": len(listed) - n})
+
+        return within_tokens(len(listed), first, max_tokens)
 
     @routes.get("/related", summary="Show the files and symbols that a file or symbol is connected with")
     def related(
-        project_id: ProjectId, target: Path, caller: CallerHere, depth: Depth = 1, limit: Many = 200
+        project_id: ProjectId,
+        target: Path,
+        caller: CallerHere,
+        depth: Depth = 1,
+        limit: Many = 200,
+        *,
+        max_tokens: MostTokens = None,
     ) -> RelatedOut:
         with indexed(state, project_id, caller) as engine:
             result = engine.related(target, depth=depth, limit=limit)
-        return RelatedOut(
+        edges = list(map(edge_out, result.edges))
+        answer = RelatedOut(
             project_id=project_id,
             target=result.target,
-            edges=list(map(edge_out, result.edges)),
+            edges=edges,
             completeness=result.completeness,
             n_unresolved=result.n_unresolved,
         )
+
+        def first(n: int) -> RelatedOut:
+            return answer.model_copy(update={"edges": edges[:n], "n_left_out": len(edges) - n})
+
+        return within_tokens(len(edges), first, max_tokens)
 
     @routes.get("/map", summary="Outline the most central files, within a number of tokens")
     def map_project(project_id: ProjectId, wish: MapQueryIn, caller: CallerHere, max_tokens: Tokens = 4_000) -> MapOut:
         with indexed(state, project_id, caller) as engine:
             outline = engine.map(wish.query, files=wish.files, folders=wish.folders, max_tokens=max_tokens)
-        return MapOut(project_id=project_id, **asdict(outline))
+        return MapOut(project_id=project_id, **map_shape(outline))
 
 
 def _file_out(file: IndexedFile) -> FileOut:

@@ -9,6 +9,7 @@ from codefathom.errors import UsageError
 from codefathom.search.federation import ProjectHit
 from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
+from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.problem_json import problem_of
 from codefathom.server.projects.served_paths import served_places
 from codefathom.server.routes.search_requests import (
@@ -45,6 +46,8 @@ from codefathom.server.state import CallerHere, ServerState
 from codefathom.several.joined_projects import JoinedProjects
 from codefathom.shapes import hit_shape
 
+_MAX_FILE_LINES = 24  # of a hit that is a whole file, around its best line
+
 
 def router(state: ServerState) -> APIRouter:
     """Return the routes of questions that need no model."""
@@ -66,7 +69,8 @@ def router(state: ServerState) -> APIRouter:
             else:
                 result = search_several(state, caller, chosen_projects(state, caller, project_ids), key, until)
             response = _search_out(body, result)
-            return response.model_dump_json().encode()  # in this thread, and only once
+            # In this thread: with many hits this takes time.
+            return within_tokens(len(response.hits), lambda n: _json(response, n, body), body.max_tokens).encode()
 
         return Response(await in_turn(state, caller, request, look), media_type="application/json")
 
@@ -122,8 +126,18 @@ def limits_of(body: QuestionIn) -> SearchLimits:
     return SearchLimits(body.directory_filter, body.language_filter, body.kind_filter, body.filter)
 
 
-def _hit_out(project_hit: ProjectHit, *, whole: bool) -> HitOut:
-    return HitOut(project_id=project_hit.project_id, **hit_shape(project_hit.hit, whole=whole))
+def _json(response: SearchOut, n_hits: int, body: SearchIn) -> str:
+    """Return an answer with its first hits, whose signals are told on demand."""
+    hits = response.hits[:n_hits]
+    hidden = None if body.explain else {"hits": {"__all__": {"signals"}}}
+    n_left_out = len(response.hits) - len(hits)
+    return response.model_copy(update={"hits": hits, "n_left_out": n_left_out}).model_dump_json(exclude=hidden)
+
+
+def _hit_out(project_hit: ProjectHit, body: SearchIn) -> HitOut:
+    hit = project_hit.hit
+    n_lines = _MAX_FILE_LINES if hit.chunk.kind == "file" and not body.whole else None
+    return HitOut(project_id=project_hit.project_id, **hit_shape(hit, n_lines=n_lines, explain=body.explain))
 
 
 def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
@@ -134,7 +148,7 @@ def _search_out(body: SearchIn, federated: FederatedResult) -> SearchOut:
         query=body.query,
         mode=surest.mode,
         plan=PlanOut(route=surest.plan.route, why=surest.plan.why, kept_to=surest.plan.kept_to),
-        hits=[_hit_out(hit, whole=body.whole) for hit in federated.hits],
+        hits=[_hit_out(hit, body) for hit in federated.hits],
         confidence=round(surest.confidence, 4),
         weak=all(result.weak or not result.hits for result in results) and bool(federated.hits),
         degraded=list(

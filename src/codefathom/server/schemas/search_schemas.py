@@ -159,6 +159,14 @@ class SearchIn(QuestionIn):
         examples=[False],
         description="at level `file`, give whole files; else the content of a file is its best lines",
     )
+    max_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        examples=[2_000],
+        description="maximum number of tokens of the answer; the last hits are left out where there is no room",
+    )
+    explain: bool = Field(default=False, examples=[False], description="give the signals of each hit, too")
     files: Paths = Field(
         default=(),
         examples=[[]],
@@ -191,7 +199,9 @@ class HitOut(Out):
     name: Sound = Field(examples=["price_of"])
     language: str = Field(examples=["python"])
     score: float = Field(examples=[1.0])
-    signals: dict[str, float] = Field(examples=[{"lexical": 0.8}], description="value of each signal")
+    signals: dict[str, float] = Field(
+        default={}, examples=[{"lexical": 0.8}], description="value of each signal; only with `explain`"
+    )
     content: Sound = Field(examples=["def price_of(order): ..."])
     content_line: int = Field(examples=[12], description="number of the first line of the content")
     content_column: int = Field(
@@ -238,6 +248,7 @@ class SearchOut(Out):
     stale: bool = Field(examples=[False], description="files have changed since the index was made")
     generation: int | None = Field(examples=[12], description="generation of the index; null for several projects")
     suggestion: Sound = Field(examples=[""])
+    n_left_out: int = Field(default=0, examples=[0], description="number of items that max_tokens has no room for")
     projects: list[SearchedOut]
     roots: dict[str, Sound] = Field(
         default={}, examples=[{}], description="folders of the projects that `paths` have chosen"
@@ -353,6 +364,7 @@ class SymbolsOut(Out):
     query: str = Field(examples=["price"])
     symbols: list[SymbolOut]
     n_symbols: int = Field(examples=[97], description="all that fit, also those that the limit cuts off")
+    n_left_out: int = Field(default=0, examples=[0], description="number of items that max_tokens has no room for")
 
 
 class EdgeOut(Out):
@@ -381,6 +393,7 @@ class RelatedOut(Out):
     edges: list[EdgeOut]
     completeness: str = Field(examples=["imports and calls by name"])
     n_unresolved: int = Field(examples=[0])
+    n_left_out: int = Field(default=0, examples=[0], description="number of items that max_tokens has no room for")
 
 
 class MapSymbolOut(Out):
@@ -409,6 +422,7 @@ class OutlineOut(Out):
     n_files: int = Field(examples=[40], description="all files, also those that did not fit")
     n_tokens: int = Field(examples=[1_900], description="number of tokens of the map as text")
     completeness: str = Field(examples=["Files are ranked by imports and by uses of names."])
+    n_left_out: int = Field(default=0, examples=[0], description="number of items that max_tokens has no room for")
 
 
 class MapOut(OutlineOut):

@@ -1,0 +1,48 @@
+"""The hits of a search as text, as lines of paths or as JSON, within a number of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from codefathom.cli.display.output import Style
+from codefathom.cli.display.render import paths_text, places_text, search_text
+from codefathom.cli.face import Face
+from codefathom.cli.options import SearchOptions
+from codefathom.cli.token_budget import ItemList, write_items
+from codefathom.search.ranking.confidence import MAX_WEAK
+from codefathom.types import Hit, SearchResult
+
+Shape = Callable[[int], Mapping[str, Any]]  # of so many first hits
+
+
+def write_hits(result: SearchResult, shape: Shape, options: SearchOptions, face: Face) -> None:
+    """Write the hits of a result; where they are weak, text has few of them unless all are asked for."""
+    if face.common.json:
+        from codefathom.shapes import to_json
+
+        items = ItemList(len(result.hits), lambda n, _: to_json(shape(n)), "hits")
+    else:
+        is_short = result.weak and not options.anyway
+        items = _as_text(replace(result, hits=result.hits[:MAX_WEAK] if is_short else result.hits), options, face)
+    write_items(items, options.max_tokens, face)
+
+
+def _as_text(result: SearchResult, options: SearchOptions, face: Face) -> ItemList:
+    if options.format == "path":
+        return ItemList(len(result.hits), lambda n, _: paths_text(result.hits[:n]), "hits")
+    explain = _explainer(options.explain)
+
+    def text(n: int, style: Style) -> str:
+        return search_text(replace(result, hits=result.hits[:n]), style, whole=face.common.verbose, explain=explain)
+
+    return ItemList(len(result.hits), text, "hits", lambda style: places_text(result.hits[:1], style))
+
+
+def _explainer(explain: bool) -> Callable[[Hit], Iterable[str]]:
+    if not explain:
+        return lambda _: ()
+    from codefathom.search.ranking.explain import lines
+
+    return lines

@@ -1,0 +1,19 @@
+"""The share of an answer that has room in a number of tokens. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+def n_that_fit(n_items: int, fits: Callable[[int], bool]) -> int:
+    """Return the number of items that have room, counted from the first on; 0 where not even one has.
+
+    `fits` says it of a number of first items; where it says yes, it must say yes of fewer items, too.
+    """
+    if not n_items or fits(n_items):  # the usual case
+        return n_items
+    low, high = 0, n_items - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low

@@ -1,0 +1,156 @@
+"""--max-tokens and max_tokens: what is printed never has more tokens, the best comes first, and the rest is told."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import re
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from codefathom.answer.tokens import estimate
+from codefathom.cli import main
+
+WORDS = ("price", "order", "retry", "backoff", "größe", "价格", "x" * 60, "_", "pay")
+COMMANDS = (
+    ("search", "price of an order"),
+    ("search", "--format", "path", "-n", "50", "price"),
+    ("search", "--explain", "retry"),
+    ("search", "-v", "--level", "file", "pay"),
+    ("search", "--mode", "regex", "p.i.e"),
+    ("search", "--in", ".", "price of an order"),
+    ("search", "-p", ".", "price of an order"),
+    ("symbols",),
+    ("symbols", "-p", "."),
+    ("related", "a/module0.py"),
+    ("related", "-p", ".", "a/module0.py"),
+    ("map",),
+    ("map", "price"),
+    ("context", "price of an order"),
+    ("context", "--format", "json", "price of an order"),
+    ("ask", "where is the price of an order"),
+    ("ask", "--contexts-only", "where is the price of an order"),
+)
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files with long lines, Chinese, emoji and characters that are shown as something longer."""
+    root = tmp_path_factory.mktemp("budgets") / "project"
+    (root / "a").mkdir(parents=True)
+    chance = random.Random(7)
+    for file in range(12):
+        lines = ["from a.module0 import price_0_0, price_0_1"] if file else []
+        for number in range(chance.randrange(3, 14)):
+            words = " ".join(chance.choices(WORDS, k=chance.randrange(1, 40)))
+            lines += [
+                f"def price_{file}_{number}(order):",
+                f'    """{words} \u202e\x07 😀"""',
+                "    return retry(order)",
+                "",
+            ]
+        (root / "a" / f"module{file}.py").write_text("\n".join(lines), encoding="utf-8")
+    (root / "a" / "价格 and \u202e.md").write_text("# price\n\nprice of an order\n", encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def run(project: Path, monkeypatch: pytest.MonkeyPatch) -> object:
+    monkeypatch.chdir(project)
+
+    def run(*words: str) -> Ran:
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main(words)
+        return Ran(code, out.getvalue(), err.getvalue())
+
+    return run
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(words=st.sampled_from(COMMANDS), most=st.integers(1, 1_500), as_json=st.booleans())
+def test_no_output_has_more_tokens(run: object, words: tuple[str, ...], most: int, as_json: bool) -> None:
+    command, *rest = words
+    ran = run(command, *(["--json"] if as_json else []), "--max-tokens", str(most), *rest)
+    assert estimate(ran.out) <= most
+    if ran.code == 2:  # not even what is there without any item has room
+        assert ran.out == ""
+        (least,) = re.findall(r"give at least --max-tokens (\d+)", ran.err)
+        assert int(least) > most
+    elif as_json:
+        json.loads(ran.out)
+
+
+@pytest.mark.parametrize("words", [words for words in COMMANDS if words[0] not in ("context", "map", "ask")])
+def test_the_first_come_first_and_the_rest_is_told(run: object, words: tuple[str, ...]) -> None:
+    command, *rest = words
+    whole = run(command, *rest).out
+    part = run(command, "--max-tokens", str(estimate(whole) // 2), *rest)
+    assert 0 < len(part.out) < len(whole)
+    assert whole.startswith(part.out.rstrip("\n")) or command == "related"
+    assert re.search(r"\d+ of \d+ \w+ are left out; a higher --max-tokens shows more", part.err)
+    enough = run(command, "--max-tokens", str(estimate(whole)), *rest)
+    assert enough.out == whole
+    assert "left out" not in enough.err
+
+
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        (("search", "price"), "hits"),
+        (("search", "-p", ".", "price"), "hits"),
+        (("search", "--in", ".", "price"), "hits"),
+        (("symbols",), "symbols"),
+        (("map",), "files"),
+        (("related", "a/module0.py"), "edges"),
+    ],
+)
+def test_json_says_how_many_are_left_out(run: object, words: tuple[str, ...], key: str) -> None:
+    command, *rest = words
+    text = run(command, "--json", *rest).out
+    whole = json.loads(text)
+    if command != "map":
+        assert whole["n_left_out"] == 0
+    part = json.loads(
+        run(command, "--json", "--max-tokens", str(estimate(text) * 2 // (6 if command == "map" else 3)), *rest).out
+    )
+    assert part["n_left_out"] > 0
+    if command != "map":
+        assert part[key] == whole[key][: len(part[key])]
+        assert part["n_left_out"] == len(whole[key]) - len(part[key])
+
+
+def test_one_hit_that_is_too_long_is_shown_by_its_place(run: object) -> None:
+    first = run("search", "-n", "1", "price of an order").out.split("\n")[0]
+    ran = run("search", "-n", "1", "--max-tokens", str(estimate(first + "\n")), "price of an order")
+    assert ran.out == first + "\n"
+    assert "only the place of the first one is shown" in ran.err
+
+
+def test_json_is_lean_and_one_line(run: object) -> None:
+    text, told = run("search", "price of an order").out, run("search", "--json", "price of an order").out
+    assert told.count("\n") == 1
+    hits = json.loads(told)["hits"]
+    assert all("signals" not in hit for hit in hits)
+    assert [hit["content"].count("\n") + 1 for hit in hits[:4]] <= [6, 6, 6, 3]
+    for hit in hits:
+        lines = hit["content"].split("\n")
+        assert hit["content_line"] <= hit["line"] < hit["content_line"] + len(lines)
+    assert all(
+        hit["signals"] for hit in json.loads(run("search", "--json", "--explain", "price of an order").out)["hits"]
+    )
+    whole = json.loads(run("search", "--json", "-v", "price of an order").out)["hits"]
+    assert all(hit["content_line"] == hit["start_line"] for hit in whole)
+    assert text.split(":")[0] == hits[0]["path"]
