@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
 from threading import RLock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from codefathom.config.configuration import is_bare_repository
@@ -36,6 +37,7 @@ from codefathom.source.languages import is_extracted
 from codefathom.source.masks import MASK
 from codefathom.stores.conditions import combine
 from codefathom.stores.lock import held_lock, writer_lock
+from codefathom.text.kept_names import kept_path
 from codefathom.text.printable import is_text
 from codefathom.types import (
     LEVELS,
@@ -220,20 +222,30 @@ class Engine:
         run = partial(self._run, full=full, retry=retry, wait_s=wait_s, keep_rules=keep_rules)
         yield from again_when_damaged(lambda: self.opened.with_models(run(), retry=retry), self.close)
 
-    def update(self, paths: Sequence[str], *, wait_s: float | None = None) -> PathReport:
+    def update(
+        self,
+        paths: Sequence[str] = (),
+        *,
+        texts: Mapping[str, str | None] = MappingProxyType({}),
+        wait_s: float | None = None,
+    ) -> PathReport:
         """Take in what has changed in these files and folders, at once or not at all; leave the others as they are.
 
         Paths are relative to the root. Files that are gone are removed from the index; a path that is no file of it is
-        refused, with the reason. Raises UsageError for a path that leads out of the project, LockedError as `index`.
+        refused, with the reason. `texts` are texts that are on no disk, by name: the index keeps them as `texts://NAME`
+        until the value None removes them; one that cannot be kept is refused, and the one before stays. Raises
+        UsageError for a path that leads out of the project, for a name that no text can have, and for more texts than
+        an index keeps; LockedError as `index`.
         """
         from codefathom.index.by_path import places_of, take_in
 
         self._refuse_revision("cannot be updated by paths")
-        places = places_of(self.opened.recipe.root, paths)
+        places = places_of(self.opened.recipe.root, paths) if paths or not texts else []
+        by_path = {kept_path(name): text for name, text in texts.items()}
         if not self.generation:
             self.index(wait_s=wait_s)
         with self._writing(self.settings.index.wait_s if wait_s is None else wait_s) as stages:
-            report = take_in(stages, places)
+            report = take_in(stages, places, by_path)
             self._looked_at = float("-inf")
             return report
 
@@ -863,7 +875,9 @@ class Engine:
         wait_s = 0.0 if is_there and opened.views.are_made else longest_s
         try:
             run = partial(self._run, full=False, retry=False, wait_s=wait_s)
-            self._report(again_when_damaged(run, self._close_damaged))
+            report = self._report(again_when_damaged(run, self._close_damaged))
+            if report.lost:
+                self._note(report.lost)
         except IndexingError as error:
             if not is_there:
                 raise

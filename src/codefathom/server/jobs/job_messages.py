@@ -35,6 +35,7 @@ class Order:
     model_hosts: Sequence[str] = ()  # where these settings may lead; see `served_settings.py`
     retry: bool = True  # ask a model again about unchanged files on which it failed
     paths: Sequence[str] = ()  # only these files and folders, in one transaction
+    texts: Mapping[str, str | None] = field(default_factory=dict)  # in the same one; see `Engine.update`
 
 
 def order_of(line: bytes) -> Order:
@@ -87,6 +88,7 @@ class Report:
     index_dir: str
     paused: str = ""
     n_by_text: int = 0  # files that are not embedded, because of index.min_tokens or index.max_tokens
+    lost: str = ""  # what only the index had, and is lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,4 +185,5 @@ def report_of(report: IndexReport, status: Status) -> Report:
         index_dir=status.index_dir,
         paused=report.paused,
         n_by_text=report.n_by_text,
+        lost=report.lost,
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import NamedTuple, TypeVar
 
@@ -150,7 +150,7 @@ def search(state: ServerState, caller: Caller, project_id: str, request: SearchK
     where = request.limits.where()
     refused: tuple[str, ...] = ()
     if request.files:
-        report = take_in(state, caller, project_id, request.files, until)
+        report = take_in(state, caller, project_id, NamedContent(request.files), until)
         refused = tuple(f"{item.path}: {item.reason}" for item in report.refused)
     with indexed(state, project_id, caller) as engine:
         request.limits.check([engine])
@@ -174,20 +174,29 @@ def search(state: ServerState, caller: Caller, project_id: str, request: SearchK
         return replace(result, stale=stale, hits=hits, degraded=(*result.degraded, *refused))
 
 
-def take_in(state: ServerState, caller: Caller, project_id: str, paths: Sequence[str], until: float) -> PathReport:
-    """Take in what has changed in some files of a project that has an index; `until` is the limit, by `monotonic`.
+@dataclass(frozen=True, slots=True)
+class NamedContent:
+    """Files and folders of a project, and texts that are on no disk, by name; see `Engine.update`."""
+
+    paths: tuple[str, ...] = ()
+    texts: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def take_in(state: ServerState, caller: Caller, project_id: str, content: NamedContent, until: float) -> PathReport:
+    """Take in what has changed in a project that has an index; `until` is the limit, by `monotonic`.
 
     Raises NotFoundError, NotIndexedError, UsageError for a path that leads out of the project, LockedError and
     SlowUpdateError.
     """
     with indexed(state, project_id, caller) as engine:
-        engine.kept_to(paths)
+        if content.paths:
+            engine.kept_to(content.paths)
     limit_s = until - monotonic()
     if limit_s <= 0:
         raise SlowUpdateError(state.config.search_timeout_s)
     project = state.projects.get(project_id, caller)
     job = IndexJob("", project.id, project.root, full=False, state="queued", created_at=0.0, settings=project.settings)
-    return state.updates.take_in(job, paths, limit_s)
+    return state.updates.take_in(job, content.paths, limit_s, content.texts)
 
 
 def _search_task(
