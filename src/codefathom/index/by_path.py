@@ -25,6 +25,7 @@ from codefathom.text.printable import is_text
 from codefathom.types import Document, Filter, FilterGroup, PathReport, Skipped, Where
 
 _NO_FILE = "there is no such file"
+_NO_FILES = "no file of this folder is indexed"
 _LEFT_OUT = "left out by an ignore rule, or by the kinds of files that are indexed"
 
 
@@ -141,6 +142,8 @@ def _refused(stages: Stages, todo: IndexPlan, paths: Sequence[str]) -> list[Skip
     reasons = {item.path: item.reason for item in todo.scan.skipped}
     reasons |= {item.path: item.reason for item in stages.catalog.rejected()}
     reasons |= {path: _LEFT_OUT for path in paths if path not in reasons and tree.stamp(path) is not None}
+    folders = [path for path in paths if path not in reasons and os.path.isdir(os.path.join(stages.recipe.root, path))]
+    reasons |= dict.fromkeys(folders, _NO_FILES)
     reasons |= {path: NO_TEXT for path in paths if is_kept_text(f"{path}/")}
     return [Skipped(path, reasons.get(path, _NO_FILE)) for path in paths]
 
