@@ -21,12 +21,21 @@ from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
-from codefathom.config.configuration import is_bare_repository
+from codefathom.config.configuration import PROJECT_FILE, is_bare_repository
 from codefathom.config.settings import Settings
-from codefathom.errors import FathomError, IndexingError, LockedError, SourceError, StoreAwayError, UsageError
+from codefathom.errors import (
+    FathomError,
+    IndexingError,
+    LockedError,
+    SettingsError,
+    SourceError,
+    StoreAwayError,
+    UsageError,
+)
 from codefathom.index.plan import incompleteness, plan
 from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, lines_of, reading
+from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import Location, locate
 from codefathom.project.opening import OpenedProject, fusion
 from codefathom.search.filter.filter_options import IMPORT, kind_named
@@ -69,6 +78,7 @@ if TYPE_CHECKING:
     from codefathom.project.stores.desk import StoreDesk
     from codefathom.providers.base import ChatModel
     from codefathom.search.graph.project_map import ProjectMap
+    from codefathom.source.scan import ScanRules
     from codefathom.stores.lock import WriterLock
     from codefathom.types import Check
 
@@ -94,6 +104,7 @@ _RESTORED_FROM_ELSEWHERE = (
     "this backup was not made by you for this folder; the next run compares it with the files of the project"
 )
 _POLLING = "the files are looked at every {s:g} s: {reason}"
+_GONE, _BACK = "the folder {root!r} is gone", "start again when it is back"
 _LEAST_WAIT_S = 5.0  # for another writer, while watching
 _NOT_TAKEN = "{n} documents of the export were left out: no file of this project has exactly their text"
 
@@ -318,28 +329,57 @@ class Engine:
         )
         return replace(report, forecast=forecast(opened, report))
 
-    def watch(self, stop: Callable[[], bool], *, interval_s: float = 1.0) -> Iterator[IndexReport]:
+    def watch(
+        self,
+        stop: Callable[[], bool],
+        *,
+        interval_s: float = 1.0,
+        read_settings: Callable[[], Settings] | None = None,
+    ) -> Iterator[IndexReport]:
         """Index now and after every change, until `stop` returns True; yield the first report, and those with changes.
 
         Changes are reported by the system, see `index.watch`; where that cannot be, the files are looked at every
         `interval_s` seconds, and `on_wait` is told why. On an unchanged file a model that failed is not asked again.
-        Raises SourceError when the folder of the project is gone.
+        `read_settings` is called after each change: from then on the settings that it returns are in force; those that
+        cannot be read are told to `on_wait`. Without it, the settings of the beginning stay. Raises SourceError when
+        the folder of the project is gone.
         """
         from codefathom.source.watching.watch import WatchOptions, watch
         from codefathom.source.watching.watched_folders import OwnPlaces
 
         self._refuse_revision("cannot be watched")
         yield self.index(keep_rules=True)
-        own = OwnPlaces((self.index_dir, self.place.cache_dir, self.place.state_dir))
+        read = read_settings or (lambda: self.settings)
+        own = OwnPlaces((self.index_dir, self.place.cache_dir, self.place.state_dir), (PROJECT_FILE,))
         options = WatchOptions(self.settings.index.watch, interval_s, own)
         reason = ""
-        for notice in watch(self.root, lambda: self.opened.recipe.rules, stop, options):
+        for notice in watch(self.root, lambda: self._rules_now(read), stop, options):
             if notice.reason and notice.reason != reason:
                 reason = notice.reason
                 self._on_wait(_POLLING.format(s=interval_s, reason=reason))
             report = self._follow(stop)
             if report is not None and report.is_eventful:
                 yield report
+
+    def _rules_now(self, read_settings: Callable[[], Settings]) -> ScanRules:
+        """Return the rules for files, after a look whether settings or the ignore file of the user are others now."""
+        try:
+            settings = read_settings()
+        except SettingsError as error:
+            self._on_wait(f"{error}; the settings before stay in force")
+            settings = self.settings
+        rules = self.opened.recipe.rules
+        exclude = scan_rules(settings, self.place.variables).user_exclude
+        if settings != self.settings or exclude != rules.user_exclude:
+            if not os.path.isdir(self.root):
+                raise SourceError(_GONE.format(root=self.root), hint=_BACK)
+            for text in settings.refused.values():
+                self._on_wait(text)
+            with self._lock:
+                self.place = locate(self.root, settings, is_root=True)
+                self._opened = None  # another thread may be reading the one that was open
+            rules = self.opened.recipe.rules
+        return rules
 
     def _follow(self, stop: Callable[[], bool]) -> IndexReport | None:
         """Take in what has changed, however long another process writes; None when `stop` came first."""
@@ -353,7 +393,7 @@ class Engine:
             except FathomError as error:
                 if os.path.isdir(self.root):
                     raise
-                raise SourceError(f"the folder {self.root!r} is gone", hint="start again when it is back") from error
+                raise SourceError(_GONE.format(root=self.root), hint=_BACK) from error
         return None
 
     # ---- questions

@@ -36,7 +36,7 @@ def run(options: IndexOptions, face: Face) -> int:
             return _say(engine.index(full=options.full, keep_rules=True), face)
         if options.full:
             engine.index(full=True)
-        for report in engine.watch(lambda: False):
+        for report in engine.watch(lambda: False, read_settings=face.settings):
             _say(report, face)
     return 0
 
