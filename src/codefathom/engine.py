@@ -12,20 +12,23 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
 from threading import RLock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from codefathom.config.configuration import is_bare_repository
 from codefathom.config.settings import Settings
+from codefathom.config.user_places import PROJECT_FILE
 from codefathom.errors import (
     FathomError,
     IndexingError,
     LockedError,
+    SettingsError,
     SourceError,
     StoppedError,
     StoreAwayError,
@@ -34,6 +37,7 @@ from codefathom.errors import (
 from codefathom.index.plan import incompleteness, plan
 from codefathom.project import kept_rules
 from codefathom.project.damage import again_when_damaged, lines_of, reading
+from codefathom.project.kept_rules import scan_rules
 from codefathom.project.location import Location, locate
 from codefathom.project.opening import OpenedProject, fusion
 from codefathom.search.filter.filter_options import IMPORT, kind_named
@@ -45,6 +49,7 @@ from codefathom.source.masks import MASK
 from codefathom.stores.conditions import combine
 from codefathom.stores.lock import held_lock, writer_lock
 from codefathom.system.stopping import check_stopped
+from codefathom.text.kept_names import kept_path
 from codefathom.text.printable import is_text
 from codefathom.types import (
     LEVELS,
@@ -79,6 +84,7 @@ if TYPE_CHECKING:
     from codefathom.providers.base import ChatModel
     from codefathom.search.graph.impact import Impact
     from codefathom.search.graph.project_map import MapParts, ProjectMap
+    from codefathom.source.scan import ScanRules
     from codefathom.source.watching.watch import TreeNotice
     from codefathom.stores.lock import WriterLock
     from codefathom.types import Check
@@ -106,6 +112,7 @@ _RESTORED_FROM_ELSEWHERE = (
     "this backup was not made by you for this folder; the next run compares it with the files of the project"
 )
 _POLLING = "the files are looked at every {s:g} s: {reason}"
+_GONE, _BACK = "the folder {root!r} is gone", "start again when it is back"
 _LEAST_WAIT_S = 5.0  # for another writer, while watching
 _NOT_TAKEN = "{n} documents of the export were left out: no file of this project has exactly their text"
 
@@ -234,20 +241,30 @@ class Engine:
         run = partial(self._run, full=full, retry=retry, wait_s=wait_s, keep_rules=keep_rules)
         yield from again_when_damaged(lambda: self.opened.with_models(run(), retry=retry), self.close)
 
-    def update(self, paths: Sequence[str], *, wait_s: float | None = None) -> PathReport:
+    def update(
+        self,
+        paths: Sequence[str] = (),
+        *,
+        texts: Mapping[str, str | None] = MappingProxyType({}),
+        wait_s: float | None = None,
+    ) -> PathReport:
         """Take in what has changed in these files and folders, at once or not at all; leave the others as they are.
 
         Paths are relative to the root. Files that are gone are removed from the index; a path that is no file of it is
-        refused, with the reason. Raises UsageError for a path that leads out of the project, LockedError as `index`.
+        refused, with the reason. `texts` are texts that are on no disk, by name: the index keeps them as `texts://NAME`
+        until the value None removes them; one that cannot be kept is refused, and the one before stays. Raises
+        UsageError for a path that leads out of the project, for a name that no text can have, and for more texts than
+        an index keeps; LockedError as `index`.
         """
         from codefathom.index.by_path import places_of, take_in
 
         self._refuse_revision("cannot be updated by paths")
-        places = places_of(self.opened.recipe.root, paths)
+        places = places_of(self.opened.recipe.root, paths) if paths or not texts else []
+        by_path = {kept_path(name): text for name, text in texts.items()}
         if not self.generation:
             self.index(wait_s=wait_s)
         with self._writing(self.settings.index.wait_s if wait_s is None else wait_s) as stages:
-            report = take_in(stages, places)
+            report = take_in(stages, places, by_path)
             self._looked_at = float("-inf")
             return report
 
@@ -336,40 +353,76 @@ class Engine:
         )
         return replace(report, forecast=forecast(opened, report))
 
-    def watch(self, stop: Callable[[], bool], *, interval_s: float = 1.0) -> Iterator[IndexReport]:
+    def watch(
+        self,
+        stop: Callable[[], bool],
+        *,
+        interval_s: float = 1.0,
+        read_settings: Callable[[], Settings] | None = None,
+    ) -> Iterator[IndexReport]:
         """Index now and after every change, until `stop` returns True; yield the first report, and those with changes.
 
         Changes are reported by the system, see `index.watch`; where that cannot be, the files are looked at every
         `interval_s` seconds, and `on_wait` is told why. On an unchanged file a model that failed is not asked again.
-        Raises SourceError when the folder of the project is gone.
+        `read_settings` is called after each change: from then on the settings that it returns are in force; those that
+        cannot be read are told to `on_wait`. Without it, the settings of the beginning stay. Raises SourceError when
+        the folder of the project is gone.
         """
         self._refuse_revision("cannot be watched")
         yield self.index(keep_rules=True)
-        for _ in self.notices(stop, interval_s=interval_s):
+        for _ in self.notices(stop, interval_s=interval_s, read_settings=read_settings):
             report = self._follow(stop)
             if report is not None and report.is_eventful:
                 yield report
 
-    def notices(self, stop: Callable[[], bool], *, interval_s: float = 1.0) -> Iterator[TreeNotice]:
+    def notices(
+        self,
+        stop: Callable[[], bool],
+        *,
+        interval_s: float = 1.0,
+        read_settings: Callable[[], Settings] | None = None,
+    ) -> Iterator[TreeNotice]:
         """Yield now, and each time when files may have changed, until `stop` returns True. Nothing is indexed.
 
         Without an interval nothing is looked at again and again: it ends where the system reports no changes. Between
-        two notices the engine may be closed. Raises SourceError when the folder of the project is gone.
+        two notices the engine may be closed. `read_settings` is that of `watch`. Raises SourceError when the folder of
+        the project is gone.
         """
         from codefathom.source.watching.watch import WatchOptions, watch
         from codefathom.source.watching.watched_folders import OwnPlaces
 
         self._refuse_revision("cannot be watched")
-        own = OwnPlaces((self.index_dir, self.place.cache_dir, self.place.state_dir))
+        read = read_settings or (lambda: self.settings)
+        own = OwnPlaces((self.index_dir, self.place.cache_dir, self.place.state_dir), (PROJECT_FILE,))
         options = WatchOptions(self.settings.index.watch, interval_s, own)
         reason = ""
-        for notice in watch(self.root, lambda: self.opened.recipe.rules, stop, options):
+        for notice in watch(self.root, lambda: self._rules_now(read), stop, options):
             if notice.by == "polling" and not interval_s:
                 return
             if notice.reason and notice.reason != reason:
                 reason = notice.reason
                 self._on_wait(_POLLING.format(s=interval_s, reason=reason))
             yield notice
+
+    def _rules_now(self, read_settings: Callable[[], Settings]) -> ScanRules:
+        """Return the rules for files, after a look whether settings or the ignore file of the user are others now."""
+        try:
+            settings = read_settings()
+        except SettingsError as error:
+            self._on_wait(f"{error}; the settings before stay in force")
+            settings = self.settings
+        rules = self.opened.recipe.rules
+        exclude = scan_rules(settings, self.place.variables).user_exclude
+        if settings != self.settings or exclude != rules.user_exclude:
+            if not os.path.isdir(self.root):
+                raise SourceError(_GONE.format(root=self.root), hint=_BACK)
+            for text in settings.refused.values():
+                self._on_wait(text)
+            with self._lock:
+                self.place = locate(self.root, settings, is_root=True)
+                self._opened = None  # another thread may be reading the one that was open
+            rules = self.opened.recipe.rules
+        return rules
 
     def _follow(self, stop: Callable[[], bool]) -> IndexReport | None:
         """Take in what has changed, however long another process writes; None when `stop` came first."""
@@ -383,7 +436,7 @@ class Engine:
             except FathomError as error:
                 if os.path.isdir(self.root):
                     raise
-                raise SourceError(f"the folder {self.root!r} is gone", hint="start again when it is back") from error
+                raise SourceError(_GONE.format(root=self.root), hint=_BACK) from error
         return None
 
     # ---- questions
@@ -967,7 +1020,9 @@ class Engine:
         wait_s = 0.0 if is_there and opened.views.are_made else longest_s
         try:
             run = partial(self._run, full=False, retry=False, wait_s=wait_s)
-            self._report(again_when_damaged(run, self._close_damaged))
+            report = self._report(again_when_damaged(run, self._close_damaged))
+            if report.lost:
+                self._note(report.lost)
         except StoppedError:
             self._looked_at = float("-inf")  # the next question takes in what was left
             raise

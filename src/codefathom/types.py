@@ -314,11 +314,12 @@ class IndexReport:
     forecast: Forecast | None = None  # of a dry run
     mended: tuple[str, ...] = ()  # files of which an index that was made elsewhere held something else
     n_by_text: int = 0  # documents outside index.min_tokens and index.max_tokens; in a dry run of those to index
+    lost: str = ""  # what only the index had, and is lost; empty: nothing
 
     @property
     def is_eventful(self) -> bool:
         """True if the run changed the index, or could not do all of its work."""
-        return bool(self.added or self.changed or self.removed or self.paused or self.repaired or self.mended)
+        return any((self.added, self.changed, self.removed, self.paused, self.repaired, self.mended, self.lost))
 
 
 @dataclass(frozen=True, slots=True)
@@ -497,8 +498,7 @@ class Prices(NamedTuple):
 
     def cost(self, usage: tuple[int, int]) -> float | None:
         """Return the cost of tokens sent and received; None if no price is known or no token was counted."""
-        is_known = self.is_free or bool(self.prompt or self.completion)
-        if not is_known or not any(usage):
+        if not (self.is_free or self.prompt or self.completion) or not any(usage):
             return None
         n_sent, n_received = usage
         return round((n_sent * self.prompt + n_received * self.completion) / 1e6, 9)

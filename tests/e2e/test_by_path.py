@@ -77,9 +77,10 @@ def test_what_became_of_each_file_is_said(project: Path) -> None:
     (project / "birds" / "new.py").write_text("def new():\n    return None\n")
     (project / "birds" / "raw.bin").write_bytes(bytes(range(256)))
     (project / "birds" / "plover.py").unlink()
+    (project / "empty").mkdir()
     with Engine.open(str(project), settings=never()) as engine:
         before = engine.generation
-        report = engine.update(["birds", "run.log", "nowhere.py"])
+        report = engine.update(["birds", "run.log", "nowhere.py", "empty"])
         assert engine.generation == before + 1  # one transaction
         assert report.added == ("birds/new.py",)
         assert report.changed == ("birds/kestrel.py",)
@@ -91,6 +92,7 @@ def test_what_became_of_each_file_is_said(project: Path) -> None:
         assert reasons["birds/raw.bin"] == "binary"
         assert "ignore rule" in reasons["run.log"]
         assert reasons["nowhere.py"] == "there is no such file"
+        assert reasons["empty"] == "no file of this folder is indexed"
         again = engine.update(["birds"])
         assert (again.added, again.changed, again.removed) == ((), (), ())
         assert engine.generation == before + 1
@@ -135,10 +137,15 @@ def test_an_index_that_is_not_there_is_made_first(project: Path) -> None:
 
 
 def content(engine: Engine) -> list[tuple[object, ...]]:
+    """Return all chunks, with the vectors of those that are embedded."""
     catalog = engine.opened.catalog
     vectors = dict(catalog.vectors(engine.opened.embedder.name))
-    chunks = catalog.chunks(vectors)
-    return sorted((chunk.path, chunk.start_line, chunk.text, vectors[key]) for key, chunk in chunks.items())
+    pieces = [piece for path in stored(engine) for piece in catalog.chunks_of(path)]
+    return sorted((piece.path, piece.start_line, piece.text, vectors.get(key, b"")) for key, piece in pieces)
+
+
+def stored(engine: Engine) -> list[str]:
+    return [document.path for document in engine.opened.catalog.documents()]
 
 
 def edit(project: Path, chance: random.Random) -> list[str]:
@@ -168,20 +175,75 @@ def edit(project: Path, chance: random.Random) -> list[str]:
     return named
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_edits_of_named_files_end_equal_to_a_clean_index(project: Path, seed: int) -> None:
-    """Ten times twenty scripts of edits; the last one is compared with an index from nothing."""
+def some_texts(chance: random.Random) -> dict[str, str | None]:
+    """Return texts of the caller, some of which remove one or cannot be kept."""
+    texts: dict[str, str | None] = {}
+    for _ in range(chance.randrange(3)):
+        word = chance.choice(WORDS)
+        name = chance.choice((f"{word}.py", f"notes/{word}.md", f"{word}.pdf"))
+        text = f"def {word}_{chance.randrange(9)}(place):\n    return '{word}'\n" * chance.randrange(1, 30)
+        texts[name] = chance.choice(
+            (text, text, f"{text}token = 'ghp_{word}a8Kd02mXq7Lz5Rt9Wb3Nv6Yc1Hs4Jf0P'\n", None, "\0")
+        )
+    return texts
+
+
+def limited(chance: random.Random) -> Settings:
+    """Return settings with limits of size that leave out some of the files and texts, or none."""
+    settings = never()
+    fewest, most = chance.choice(((0, 0), (12, 0), (0, 60), (12, 60)))
+    return settings._replace(index=settings.index._replace(min_tokens=fewest, max_tokens=most))
+
+
+def keep(kept: dict[str, str], texts: dict[str, str | None], refused: set[str]) -> None:
+    """Follow in a dictionary what the index is to keep."""
+    for name, text in texts.items():
+        if text is None:
+            kept.pop(name, None)
+        elif f"texts://{name}" not in refused:
+            kept[name] = text
+
+
+def rounds(project: Path, seed: int) -> None:
+    """Do twenty updates with files and texts, then compare with the index of a copy that was made at once."""
     chance = random.Random(seed)
-    with Engine.open(str(project), settings=never()) as engine:
+    settings = limited(chance)
+    kept: dict[str, str] = {}
+    with Engine.open(str(project), settings=settings) as engine:
+        engine.index()  # the limits of size concern files, too, that no update names
         for _ in range(20):
-            named = edit(project, chance)
-            assert not [item for item in engine.update(named).refused if (project / item.path).exists()]
-        by_path = content(engine)
-        words = {word: [item.path for item in engine.symbols(f"find_{word}")] for word in WORDS}
-        engine.index(full=True)
-        assert by_path == content(engine)
-        assert words == {word: [item.path for item in engine.symbols(f"find_{word}")] for word in WORDS}
+            named, texts = edit(project, chance), some_texts(chance)
+            refused = {item.path for item in engine.update(named, texts=texts).refused}
+            wrong = {name for name, text in texts.items() if text == "\0" or (text and name.endswith(".pdf"))}
+            unknown = {name for name, text in texts.items() if text is None and name not in kept}
+            assert {path for path in refused if path.startswith("texts://")} == {
+                f"texts://{name}" for name in wrong | unknown
+            }
+            assert not [path for path in refused if (project / path).is_file()]
+            keep(kept, texts, refused)
+            if chance.random() < 0.1:
+                engine.index()
+        by_path, symbols = content(engine), engine.symbols(limit=10_000)
+        assert {path for path in stored(engine) if path.startswith("texts://")} == {f"texts://{name}" for name in kept}
         assert all(check.ok for check in engine.doctor() if check.name in {"catalogue", "views"})
+        engine.index(full=True)
+        assert (content(engine), engine.symbols(limit=10_000)) == (by_path, symbols)
+    copy = project.with_name("copy")
+    shutil.copytree(project, copy, ignore=shutil.ignore_patterns(".fathom"))
+    with Engine.open(str(copy), settings=settings) as clean:
+        clean.update(["."], texts=kept)
+        assert (content(clean), clean.symbols(limit=10_000)) == (by_path, symbols)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_edits_of_named_files_and_texts_end_equal_to_a_clean_index(project: Path, seed: int) -> None:
+    rounds(project, seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1_000, 1_200))
+def test_two_hundred_scripts_of_edits_end_equal_to_a_clean_index(project: Path, seed: int) -> None:
+    rounds(project, seed)
 
 
 def test_from_the_command_line(

@@ -164,6 +164,7 @@ OURS = {
     "codefathom.text",
     "codefathom.text.expression_syntax",
     "codefathom.text.expressions",
+    "codefathom.text.kept_names",
     "codefathom.text.path_spelling",
     "codefathom.text.printable",
     "codefathom.text.word_runs",

@@ -301,6 +301,36 @@ def test_the_command_ends_with_the_folder_and_says_why(tmp_path: Path) -> None:
     assert "Traceback" not in said
 
 
+def said_until(process: Started[str], text: str) -> None:
+    assert process.stdout is not None
+    while text not in (line := process.stdout.readline()):
+        assert line
+
+
+@pytest.mark.parametrize("by", ["events", "polling"])
+def test_the_command_follows_its_settings_and_the_ignore_file_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    monkeypatch.setenv("FATHOM_INDEX__WATCH", by)
+    tree = Tree(tmp_path / "project", 1)
+    settings = tree.root / "fathom.toml"
+    with run(tree.root) as process:
+        said_until(process, "5 added")
+        settings.write_text("[source]\nignore = ['shop/']\n")
+        said_until(process, "2 removed")
+        settings.write_text("[source\n")  # half a file, as while it is written
+        settings.write_text("[source]\nignore = []\n")
+        said_until(process, "2 added")
+        (tmp_path / "mine").write_text("*.md\n")
+        (tmp_path / ".gitconfig").write_text("[core]\nexcludesFile = ~/mine\n")
+        said_until(process, "1 removed")
+        (tmp_path / "mine").write_text("*.pdf\n")
+        said_until(process, "1 added")
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+    assert process.returncode == 130
+
+
 def test_the_command_says_that_it_polls_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = Tree(tmp_path / "project", 1)
     monkeypatch.setenv("FATHOM_INDEX__WATCH", "polling")

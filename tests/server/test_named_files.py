@@ -148,6 +148,47 @@ def test_a_token_for_other_projects_may_not(config: ServerConfig, serve: Serve, 
         assert update(server, "README.md").json()["unchanged"] == ["README.md"]
 
 
+def test_texts_that_are_on_no_disk_are_kept_searched_shown_and_removed(ready: httpx.Client, shop: Path) -> None:
+    (shop / "new.py").write_text("def hover_above_the_motorway():\n    return 1\n")
+    texts = {"notes/meeting.md": "# Meeting\n\nThe walrus is fed by Ada.\n", "walrus.pdf": "text", "none.md": None}
+    report = ready.post("/projects/shop/files", json={"paths": ["new.py"], "texts": texts}).json()
+    assert report["added"] == ["new.py", "texts://notes/meeting.md"]
+    assert [item["path"] for item in report["refused"]] == ["texts://walrus.pdf", "texts://none.md"]
+    body = {"query": "who feeds the walrus", "project_id": "shop", "files": ["texts://notes"]}
+    (hit,) = ready.post("/search", json=body).json()["hits"]
+    assert (hit["path"], hit["stale"]) == ("texts://notes/meeting.md", False)
+    shown = ready.get("/file", params={"project_id": "shop", "path": "texts://notes/meeting.md"}).json()
+    assert shown["content"] == texts["notes/meeting.md"]
+    tree = ready.get("/file-tree", params={"project_id": "shop"}).json()["entries"]
+    (folder,) = [entry for entry in tree if entry["name"] == "texts://"]
+    inside = ready.get("/file-tree", params={"project_id": "shop", "folder": folder["path"]}).json()["entries"]
+    assert [(entry["path"], entry["is_folder"]) for entry in inside] == [("texts://notes", True)]
+    large = {"large.txt": "walrus\n" * 200_000}
+    assert ready.post("/projects/shop/files", json={"texts": large}).json()["added"] == ["texts://large.txt"]
+    gone = ready.post("/projects/shop/files", json={"texts": dict.fromkeys(["notes/meeting.md", "large.txt"])}).json()
+    assert gone["removed"] == ["texts://large.txt", "texts://notes/meeting.md"]
+    assert ready.post("/search", json=body).json()["hits"] == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "status", "code"),
+    [
+        ({"../x.md": "a"}, 400, "usage"),
+        ({"a\u001b[31m": "a"}, 400, "usage"),
+        ({"x" * 600: "a"}, 400, "usage"),
+        ({"x" * 2_000: "a"}, 422, "invalid"),
+        ({"a.md": 1}, 422, "invalid"),
+        ({"a.md": ["a"]}, 422, "invalid"),
+        ({f"{number}.md": "a" for number in range(101)}, 422, "invalid"),
+        ({"a.md": "a" * 2_100_000}, 413, "too_large"),
+    ],
+)
+def test_hostile_texts_are_refused(ready: httpx.Client, texts: object, status: int, code: str) -> None:
+    answer = ready.post("/projects/shop/files", json={"texts": texts})
+    assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+    assert "texts://" not in ready.get("/files", params={"project_id": "shop"}).text
+
+
 class Silent:
     """A process that says nothing until it is ended, and then what a killed one leaves."""
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from codefathom.errors import FathomError
 from codefathom.providers.base import ToolSpec
 from codefathom.source.globs import translate
+from codefathom.text.kept_names import KEPT_TEXTS
 from codefathom.types import FoundSymbol, Hit, Level, RelatedResult, SearchResult
 
 MAX_CHARS = 8_000
@@ -301,6 +302,7 @@ def _read_file(project: ToolProject, values: Mapping[str, Any], max_chars: int) 
 
 
 def _leaves_project(path: str) -> bool:
+    path = path.removeprefix(KEPT_TEXTS)
     parts = re.split(r"[/\\]", path)
     return parts[0] in ("", "~") or ".." in parts or re.match(r"[A-Za-z]:[/\\]|\w+://", path) is not None
 

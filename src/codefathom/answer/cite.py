@@ -24,7 +24,7 @@ _NUMBERED = re.compile(
 )
 _AND = re.compile(r"\s+(?:and|&)\s+")
 _MORE_LINES = re.compile(rf"(?P<sign>{_LINES})?{_SPAN}")
-_PATH = r"(?P<path>https?://[^\[\]\s]+?|(?=[^\[\]\s:]*[^\W\d])[^\[\]\s:]+?)"
+_PATH = r"(?P<path>(?:https?|(?:[^\[\]\s:]+/)?texts)://[^\[\]\s]+?|(?=[^\[\]\s:]*[^\W\d])[^\[\]\s:]+?)"
 _PATHED = re.compile(rf"{_PATH}(?:(?::L?|#L|\s+(?i:lines?)\s+){_SPAN})?")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,300})\]")
 _PARENTHESES = re.compile(r"\(([^()\n]{1,300})\)")
@@ -34,6 +34,7 @@ _LETTER = r"A-Za-z0-9_\u00b5-\u1fff"
 _NAME = rf"\.?[{_LETTER}@+-](?:[{_LETTER}.@+-]*[{_LETTER}@+-])?"
 _BARE = (
     r"(?P<path>https?://[^\[\]\s:`/]+/[^\[\]\s:`#()]+"
+    rf"|(?<![{_LETTER}.@+/-])(?:[{_LETTER}.@+-]+/)?texts://[^\[\]\s:`#()]+"
     rf"|(?<![{_LETTER}.@+/-])/?(?:[{_LETTER}.@+-]+/)*{_NAME})"
 )
 _WORD = r"(?P<word>:?,?[ \t]+(?i:lines?)[ \t]+)"

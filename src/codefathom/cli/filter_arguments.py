@@ -9,6 +9,7 @@ from codefathom.cli.options import AskOptions, ContextOptions, SearchOptions
 from codefathom.errors import UsageError
 from codefathom.search.filter.filter_options import one_of, split_all
 from codefathom.stores.conditions import combine
+from codefathom.text.kept_names import KEPT_TEXTS, is_kept_text, kept_path
 from codefathom.text.path_spelling import own_spelling
 from codefathom.text.printable import is_text
 from codefathom.types import Where
@@ -64,7 +65,12 @@ def _own_name(folder: str, name: str) -> str:
 
 
 def path_typed(path: str, root: str) -> str:
-    """Return the absolute path of one that was typed: in the current folder, or else in the project; it may be gone."""
+    """Return the absolute path of one that was typed: in the current folder, or else in the project; it may be gone.
+
+    The path of a text that is on no disk stays.
+    """
+    if is_kept_text(path):
+        return path
     places = [os.path.join(base, path) for base in (*_here(), root)] if is_text(path) else []
     inside = [place for place in places if os.path.abspath(place).startswith(os.path.join(root, ""))]
     return next((place for place in inside if os.path.lexists(place)), inside[0] if inside else path)
@@ -73,8 +79,11 @@ def path_typed(path: str, root: str) -> str:
 def inside_project(path: str, root: str) -> str:
     """Return a path relative to the project. As typed it is looked for below the current folder, then in the project.
 
-    Raises UsageError when it is in neither or outside the project. Without a root, it is not looked for.
+    The path of a text that is on no disk stays. Raises UsageError when it is in neither or outside the project. Without
+    a root, it is not looked for.
     """
+    if is_kept_text(path):
+        return path if path == KEPT_TEXTS else kept_path(path)
     if not root:
         return normpath(path.replace("\\", "/")).removeprefix(".")
     for base in (*_here(), root) if is_text(path) else ():

@@ -56,6 +56,8 @@ class IndexOptions(NamedTuple):
     interactive: bool = False
     remove: bool = False
     only: tuple[str, ...] = ()
+    text: str = ""
+    remove_text: tuple[str, ...] = ()
 
 
 class SearchOptions(NamedTuple):
@@ -414,6 +416,8 @@ COMMANDS = (
         (
             Option(("--full",), "read every file again, even if it has not changed"),
             Option(("--only",), "take in only the changes of this file or folder", "PATH", repeat=True),
+            Option(("--text",), "keep the text on stdin in the index as texts://NAME", "NAME"),
+            Option(("--remove-text",), "remove the text of this name from the index", "NAME", repeat=True),
             Option(("--watch",), "keep running, and update the index whenever files change"),
             Option(("--dry-run",), "show what would be done, without doing it"),
             Option(("--interactive",), "show the plan and ask before indexing"),
@@ -435,7 +439,13 @@ COMMANDS = (
             ),
         ),
         IndexOptions,
-        ("fathom index", "fathom index --dry-run", "fathom index --watch", "fathom index --only src/app.py"),
+        (
+            "fathom index",
+            "fathom index --dry-run",
+            "fathom index --watch",
+            "fathom index --only src/app.py",
+            "git diff | fathom index --text review.diff",
+        ),
     ),
     Command(
         "search",

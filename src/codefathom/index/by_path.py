@@ -5,33 +5,42 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from types import MappingProxyType
+from typing import NamedTuple
 
 from codefathom.errors import UsageError
-from codefathom.index.indexing import Stages, Tally, store, store_large
+from codefathom.index.indexing import Stages, Tally, prepared_jobs, store, store_large
+from codefathom.index.kept_texts import NO_TEXT, text_changes
 from codefathom.index.plan import FileJob, IndexPlan, plan, with_found_encoding
-from codefathom.index.prepare import PreparedFile, prepare, with_masks
+from codefathom.index.prepare import Outcome, PreparedFile, prepare, with_masks
 from codefathom.index.reparse import ModelReparse
-from codefathom.index.workers import prepare_all
 from codefathom.source.documents import is_read_whole
 from codefathom.source.origin import tree_of
 from codefathom.source.scan import scan
 from codefathom.source.secrets import blank
-from codefathom.stores.catalog.records import Batch
+from codefathom.stores.catalog.records import Batch, Entry
+from codefathom.text.kept_names import is_kept_text, kept_place
 from codefathom.text.printable import is_text
 from codefathom.types import Document, Filter, FilterGroup, PathReport, Skipped, Where
 
 _NO_FILE = "there is no such file"
+_NO_FILES = "no file of this folder is indexed"
 _LEFT_OUT = "left out by an ignore rule, or by the kinds of files that are indexed"
 
 
 def places_of(root: str, paths: Iterable[str]) -> list[str]:
     """Return paths as the index writes them; each is relative to the root or absolute, and "" is the root.
 
-    Links and `..` are resolved first. Raises UsageError for a path that leads out of the root, and for none at all.
+    `texts://NAME` is a text that is on no disk, `texts://` stands for all of them. Links and `..` are resolved first.
+    Raises UsageError for a path that leads out of the root, and for none at all.
     """
     top = os.path.realpath(root)
     places = []
     for path in paths:
+        if is_kept_text(path):
+            places.append(kept_place(path))
+            continue
         place = os.path.realpath(os.path.join(top, path)) if is_text(path) else ""
         if place != top and not place.startswith(os.path.join(top, "")):
             raise UsageError(f"{path!r} lies outside the project", hint=f"give a path below {root}")
@@ -51,35 +60,42 @@ def below_one_of(places: Sequence[str]) -> Where | None:
     return FilterGroup("OR", (files, *folders))
 
 
-def take_in(stages: Stages, paths: Sequence[str]) -> PathReport:
-    """Bring the index up to date with these files, and with the files of these folders, in one transaction.
+def take_in(stages: Stages, paths: Sequence[str], texts: Mapping[str, str | None] = MappingProxyType({})) -> PathReport:
+    """Bring the index up to date with these files, with the files of these folders, and with texts that are on no disk.
 
-    Paths are relative to the root, as in the index; "" is the root. A file of more than 4 MB has a transaction of its
-    own. Needs the writer lock.
+    Paths are relative to the root, as in the index; "" is the root. The texts have their paths in the index as keys;
+    None removes one. All is one transaction; a file of more than 4 MB has one of its own. Needs the writer lock. Raises
+    UsageError, with nothing done, where the texts are too many or too large together.
     """
     tally = Tally(time.perf_counter())
     todo = plan(stages.catalog, stages.recipe)
     files = {file.path for file in todo.scan.files}
-    chosen = {path for path in {*files, *todo.entries} if _is_below(path, paths)}
-    jobs = [job for job in (*todo.jobs, *todo.unfinished) if job.file.path in chosen]
-    gone = sorted(path for path in chosen if path in todo.entries and path not in files)
+    kept = {path for path in todo.entries if is_kept_text(path)}
+    chosen = {path for path in {*files, *todo.entries} if _is_below(path, paths)} - texts.keys()
+    changes = text_changes(texts, todo.entries, stages.recipe, time.time_ns())
+    gone = chosen - files - kept
+    work = _NamedWork(
+        todo.entries,
+        [job for job in (*todo.jobs, *todo.unfinished) if job.file.path in chosen],
+        changes.prepared,
+        sorted((*gone, *changes.removed)),
+    )
     stages.views.begin(damaged=stages.views.damage())
-    _store_named(stages, todo, jobs, gone, tally)
-    _keep_lists(stages, jobs, tally)
+    _store_named(stages, work, tally)
+    _keep_lists(stages, work.jobs, tally)
     stages.views.commit()
     stages.catalog.soundness.settle()
     failed = [Skipped(item.path, item.reason) for item in tally.rejected]
     failed += [Skipped(item.path, item.reason) for item in tally.failures]
     done = {*tally.added, *tally.changed, *(item.path for item in failed)}
+    named = {*chosen, *texts}
+    unknown = [path for path in paths if not any(_is_below(one, [path]) for one in named)]
     return PathReport(
         added=tuple(sorted(tally.added)),
         changed=tuple(sorted(tally.changed)),
-        removed=tuple(gone),
-        unchanged=tuple(sorted((chosen & files & todo.entries.keys()) - done)),
-        refused=(
-            *failed,
-            *_refused(stages, todo, [path for path in paths if not any(_is_below(one, [path]) for one in chosen)]),
-        ),
+        removed=tuple(work.gone),
+        unchanged=tuple(sorted({*((chosen - gone) & todo.entries.keys()), *changes.unchanged} - done)),
+        refused=(*failed, *changes.refused, *_refused(stages, todo, unknown)),
     )
 
 
@@ -87,15 +103,24 @@ def _is_below(path: str, places: Iterable[str]) -> bool:
     return any(place in ("", path) or path.startswith(f"{place}/") for place in places)
 
 
-def _store_named(stages: Stages, todo: IndexPlan, jobs: Sequence[FileJob], gone: Sequence[str], tally: Tally) -> None:
+class _NamedWork(NamedTuple):
+    """The part of a plan that an update does."""
+
+    entries: Mapping[str, Entry]
+    jobs: list[FileJob]
+    texts: tuple[PreparedFile, ...]
+    gone: list[str]
+
+
+def _store_named(stages: Stages, work: _NamedWork, tally: Tally) -> None:
     recipe = with_found_encoding(stages.recipe, stages.catalog)
-    small = [job for job in jobs if is_read_whole(job.file)]
     reparsing = ModelReparse(stages.model_parser, stages.recipe)
-    prepared = reparsing.steps(prepare_all(small, recipe, stages.n_workers))
-    store(stages, [outcome for step in prepared for outcome in step], todo.entries, tally, gone)
-    for job in jobs:
+    texts: list[Outcome] = [*work.texts]
+    prepared = reparsing.steps(chain(prepared_jobs(stages, recipe, work.jobs), [texts]))
+    store(stages, [outcome for step in prepared for outcome in step], work.entries, tally, work.gone)
+    for job in work.jobs:
         if not is_read_whole(job.file):
-            for _ in store_large(stages, job, todo.entries, tally):
+            for _ in store_large(stages, job, work.entries, tally):
                 pass
 
 
@@ -117,6 +142,9 @@ def _refused(stages: Stages, todo: IndexPlan, paths: Sequence[str]) -> list[Skip
     reasons = {item.path: item.reason for item in todo.scan.skipped}
     reasons |= {item.path: item.reason for item in stages.catalog.rejected()}
     reasons |= {path: _LEFT_OUT for path in paths if path not in reasons and tree.stamp(path) is not None}
+    folders = [path for path in paths if path not in reasons and os.path.isdir(os.path.join(stages.recipe.root, path))]
+    reasons |= dict.fromkeys(folders, _NO_FILES)
+    reasons |= {path: NO_TEXT for path in paths if is_kept_text(f"{path}/")}
     return [Skipped(path, reasons.get(path, _NO_FILE)) for path in paths]
 
 

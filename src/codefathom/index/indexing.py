@@ -16,6 +16,7 @@ from codefathom.index.damage_check import Checks
 from codefathom.index.doubt import Doubt
 from codefathom.index.error_limit import ErrorLimit
 from codefathom.index.forecast import parsed_by_model
+from codefathom.index.kept_texts import texts_made_again
 from codefathom.index.plan import (
     FileJob,
     IndexPlan,
@@ -45,9 +46,11 @@ from codefathom.stores.base import Row
 from codefathom.stores.cache import Cache
 from codefathom.stores.catalog.readers import IndexCatalog
 from codefathom.stores.catalog.records import Batch, DocumentRecord, Entry, RejectedFile, TouchedFile
+from codefathom.stores.catalog.schema import LOST_TEXTS, UNKNOWN
 from codefathom.stores.vectors.flat_vectors import quantise
 from codefathom.stores.views import Views
 from codefathom.system.memory import give_back
+from codefathom.text.kept_names import is_kept_text
 from codefathom.types import Extent, Failure, IndexReport, Progress, Skipped
 
 _FILES_FOR_ENCODING = 300  # files of which some lines are read to tell the encoding of all
@@ -94,6 +97,7 @@ class Tally:
     n_reported_unfinished: int = 0
     paused: str = ""
     repaired: list[str] = field(default_factory=list)  # parts of the index that were damaged
+    n_lost_texts: str = ""  # as the catalogue notes it
 
     def new_failures(self) -> tuple[Failure, ...]:
         """Return the failures since the last call, without files that were not embedded: the end tries these again."""
@@ -130,6 +134,7 @@ def _run(stages: Stages, checks: Checks, *, full: bool, retry: bool) -> Generato
     jobs = (*todo.jobs, *todo.unfinished) if retry else todo.jobs
     yield Progress("index", 0, len(jobs), extent=Extent(len(todo.scan.files), len(jobs), len(todo.removed)))
     damage = checks.of_views()
+    tally.n_lost_texts = stages.catalog.get_meta(LOST_TEXTS)
     tally.repaired += ["catalogue"] if stages.catalog.get_meta("set_aside") else [*damage]
     if doubt is None:
         stages.views.begin(full=full, damaged=damage)
@@ -160,8 +165,7 @@ def _work_off(
     """Prepare and store files, batch by batch, until too many of them fail."""
     n_jobs = tally.n_done + len(jobs)
     recipe = with_found_encoding(stages.recipe, stages.catalog)
-    small = [job for job in jobs if is_read_whole(job.file)]
-    for step in reparsing.steps(prepare_all(small, recipe, stages.n_workers)):
+    for step in reparsing.steps(prepared_jobs(stages, recipe, jobs)):
         outcomes = step if stages.doubt is None else _compared(stages, stages.doubt, step, tally)
         store(stages, outcomes, entries, tally)
         path = outcomes[-1].path if outcomes else ""
@@ -174,6 +178,15 @@ def _work_off(
         if not is_read_whole(job.file):
             for n_chunks in store_large(replace(stages, recipe=recipe), job, entries, tally):
                 yield Progress("index", tally.n_done, n_jobs, job.file.path, n_chunks, failures=tally.new_failures())
+
+
+def prepared_jobs(stages: Stages, recipe: Recipe, jobs: Sequence[FileJob]) -> Iterator[list[Outcome]]:
+    """Prepare files that are read whole, and kept texts, in batches."""
+    small = [job for job in jobs if is_read_whole(job.file) and not is_kept_text(job.file.path)]
+    yield from prepare_all(small, recipe, stages.n_workers)
+    texts = [job for job in jobs if is_kept_text(job.file.path)]
+    for batch in texts_made_again(texts, recipe, stages.catalog):
+        yield list(batch)
 
 
 def _has_found_encoding(stages: Stages, entries: Mapping[str, Entry], n_new: int) -> bool:
@@ -401,7 +414,7 @@ def _finish(stages: Stages, todo: IndexPlan, tally: Tally, looked_at_ns: int) ->
     rejected = [item for item in stages.catalog.rejected() if item.path in tree_paths - job_paths]
     meta = {"paused": tally.paused, "model": stages.embedder.name}
     if not tally.paused:
-        meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": "", **reading_of_documents()}
+        meta |= {"indexed_at_ns": str(looked_at_ns), "set_aside": "", LOST_TEXTS: "", **reading_of_documents()}
     if tally.n_bytes >= _MUCH:
         meta["bytes_per_second"] = f"{tally.n_bytes / (time.perf_counter() - tally.started):.0f}"
     stages.catalog.write(
@@ -464,4 +477,11 @@ def _report(stages: Stages, todo: IndexPlan, tally: Tally) -> IndexReport:
         repaired=tuple(tally.repaired),
         mended=tuple(tally.mended),
         n_by_text=stages.catalog.n_by_text(),
+        lost=_loss(tally.n_lost_texts),
     )
+
+
+def _loss(n_texts: str) -> str:
+    if n_texts == UNKNOWN:
+        return "texts that were on no disk are lost, if the index had any; hand them in again"
+    return f"{n_texts} texts that were on no disk are lost; hand them in again" if n_texts else ""

@@ -6,7 +6,7 @@ stamped while the index was made are read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +17,7 @@ from codefathom.source.languages import is_document, is_extracted
 from codefathom.source.scan import FileTree, Scan, ScanRules, scan
 from codefathom.stores.catalog.records import LONG, SHORT, Entry, RejectedFile
 from codefathom.system.extras import EXTRAS
+from codefathom.text.kept_names import is_kept_text
 from codefathom.types import USUAL_ENCODING, Document, Skipped
 from codefathom.versions import CHUNKER_VERSION, EXTRACTION_VERSION, PARSER_VERSION, SECRETS_VERSION
 
@@ -137,7 +138,10 @@ class FileJob(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IndexPlan:
-    """The files of the tree, and those that the catalogue does not show as they are."""
+    """The files of the tree, and those that the catalogue does not show as they are.
+
+    Among the jobs are texts that are on no disk, where a stage has a new version (`index/kept_texts.py`).
+    """
 
     scan: Scan
     jobs: tuple[FileJob, ...]
@@ -173,14 +177,22 @@ def plan(catalog: IndexState, recipe: Recipe, *, full: bool = False, is_known: b
         for file in tree.files
         if full or file.path in suspects or _is_outdated(entries.get(file.path), recipe)
     )
-    removed = tuple(path for path in changes.removed if path in entries)
+    removed = tuple(path for path in changes.removed if path in entries and not is_kept_text(path))
     due = {job.file.path for job in jobs}
     unfinished = tuple(
         FileJob(file, "")
         for file in tree.files
         if file.path not in due and _is_unfinished(entries.get(file.path), recipe)
     )
-    return IndexPlan(tree, jobs, removed, len(tree.files) - len(jobs) - len(unfinished), entries, unfinished)
+    n_unchanged = len(tree.files) - len(jobs) - len(unfinished)
+    kept = [entry for entry in entries.values() if is_kept_text(entry.path)]
+    due_texts = _jobs_of(entry for entry in kept if full or _is_outdated(entry, recipe))
+    unfinished_texts = _jobs_of(entry for entry in kept if not full and _is_unfinished(entry, recipe))
+    return IndexPlan(tree, jobs + due_texts, removed, n_unchanged, entries, unfinished + unfinished_texts)
+
+
+def _jobs_of(entries: Iterable[Entry]) -> tuple[FileJob, ...]:
+    return tuple(FileJob(FileStat(entry.path, entry.size, entry.mtime_ns), "") for entry in entries)
 
 
 def _rejected(catalog: IndexState) -> list[RejectedFile]:
@@ -197,7 +209,8 @@ def incompleteness(catalog: IndexState, todo: IndexPlan) -> str:
     if not catalog.generation or int(catalog.get_meta("indexed_at_ns", "0")):
         return ""
     n_files = len(todo.scan.files)
-    return f"{n_files - len(todo.jobs)} of {n_files} files are indexed"
+    n_due = sum(not is_kept_text(job.file.path) for job in todo.jobs)
+    return f"{n_files - n_due} of {n_files} files are indexed"
 
 
 def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
@@ -213,6 +226,11 @@ def _differs(file: FileStat, before: IndexedFileStat, recipe: Recipe) -> bool:
     else:
         content = survey(recipe.tree, file, include_generated=include_generated)
     return ("" if isinstance(content, Skipped) else content.fingerprint) != before.fingerprint
+
+
+def is_as_made_by(entry: Entry, recipe: Recipe) -> bool:
+    """Return True if a document was made by the stages of this recipe, and wholly."""
+    return not _is_outdated(entry, recipe) and not _is_unfinished(entry, recipe)
 
 
 def _is_outdated(entry: Entry | None, recipe: Recipe) -> bool:
@@ -234,5 +252,4 @@ def _parser(entry: Entry, recipe: Recipe) -> str:
 
 
 def _fingerprint(entry: Entry | None, recipe: Recipe) -> str:
-    is_done = entry is not None and not _is_outdated(entry, recipe) and not _is_unfinished(entry, recipe)
-    return entry.fingerprint if entry is not None and is_done else ""
+    return entry.fingerprint if entry is not None and is_as_made_by(entry, recipe) else ""

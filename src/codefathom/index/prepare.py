@@ -101,6 +101,11 @@ def prepare_document(document: Document, file: FileStat, recipe: Recipe) -> Prep
     """
     if not recipe.keeps_secrets:
         document = with_masks(document)
+    return prepare_masked(document, file, recipe)
+
+
+def prepare_masked(document: Document, file: FileStat, recipe: Recipe) -> PreparedFile:
+    """Parse, chunk and split a document that has masks in the place of secrets already."""
     parsed, fresh = _parsed(document, recipe)
     return prepare_parsed(parsed, file, recipe)._replace(fresh_parse=fresh)
 

@@ -12,6 +12,7 @@ from codefathom.search.filter.filter_options import folder_of, is_glob
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.catalog.records import StoredDocument
 from codefathom.stores.folder import Folder
+from codefathom.text.kept_names import KEPT_TEXTS, is_kept_text
 from codefathom.text.printable import is_text
 from codefathom.types import FoundSymbol, IndexedFile, Symbol
 
@@ -63,7 +64,9 @@ class Files:
         files = []
         for file in listed:
             name, mark, _ = file.path.removeprefix(below).partition("/")
-            if mark:
+            if not below and is_kept_text(file.path):
+                folders[KEPT_TEXTS] = folders.get(KEPT_TEXTS, 0) + 1
+            elif mark:
                 folders[name] = folders.get(name, 0) + 1
             else:
                 files.append(TreeEntry(name, file.path, file, 1))
@@ -154,6 +157,8 @@ def _top_folders(folders: Collection[str]) -> str:
 
 def _below(folder: str) -> str:
     trimmed = folder.strip("/")
+    if is_kept_text(f"{trimmed}//"):
+        return KEPT_TEXTS
     return f"{trimmed}/" if trimmed not in {"", "."} else ""
 
 

@@ -21,6 +21,7 @@ from codefathom.source.origin import Tree, is_inside
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
 from codefathom.stores.catalog.readers import SearchCatalog
 from codefathom.stores.catalog.records import StoredDocument
+from codefathom.text.kept_names import is_kept_text
 from codefathom.text.printable import escape_json, is_text
 
 KINDS = ("index-json", "jsonl")  # those that are lines
@@ -106,7 +107,7 @@ def _document(line: str, number: int) -> tuple[str, str]:
 
 def _index_json(catalog: SearchCatalog, root: str, purposes: Mapping[str, str]) -> Iterator[str]:
     yield "{"
-    documents = catalog.documents()
+    documents = _files(catalog)
     for index, document in enumerate(documents):
         symbols = [
             {"kind": s.kind, "name": s.qualified_name, "start_line": s.start_line, "end_line": s.end_line}
@@ -122,7 +123,7 @@ def _index_json(catalog: SearchCatalog, root: str, purposes: Mapping[str, str]) 
 
 
 def _json_lines(catalog: SearchCatalog, root: str, count: Callable[[str], int]) -> Iterator[str]:
-    for document in catalog.documents():
+    for document in _files(catalog):
         content = [
             {
                 "module_name": document.path,
@@ -147,6 +148,11 @@ def _json_lines(catalog: SearchCatalog, root: str, count: Callable[[str], int]) 
             "md5": stamp["md5"],
         }
         yield escape_json(json.dumps(item, ensure_ascii=False))
+
+
+def _files(catalog: SearchCatalog) -> list[StoredDocument]:
+    """Return the documents that are files: the texts of a caller are on no disk and belong to no export."""
+    return [document for document in catalog.documents() if not is_kept_text(document.path)]
 
 
 def _stamp(document: StoredDocument, root: str) -> dict[str, Any]:

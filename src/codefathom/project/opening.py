@@ -24,7 +24,7 @@ from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.remote.vector_stores import IndexedProject, vector_folder, vector_store
 from codefathom.search.ranking.fuse import Fusion
 from codefathom.search.retrieve import Sources
-from codefathom.source.origin import Originals, tree_of
+from codefathom.source.origin import Originals, origin_of
 from codefathom.stores.base import VectorStore
 from codefathom.stores.catalog.catalog import CATALOGUE, Catalog
 from codefathom.stores.folder import Folder
@@ -114,7 +114,7 @@ class OpenedProject:
         """Say of each hit whether its file still is as it was indexed; unchanged files are not read for that."""
         documents = self.catalog.documents_at({hit.chunk.path for hit in hits})
         recipe = self._current(self._recipe)
-        originals = Originals(tree_of(recipe.tree, recipe.rules))
+        originals = Originals(origin_of(recipe.tree, recipe.rules, self.catalog))
         same = {document.path for document in documents if originals.of(document).state == "same"}
         return tuple(hit if hit.chunk.path in same else replace(hit, stale=True) for hit in hits)
 

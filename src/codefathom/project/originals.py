@@ -9,7 +9,8 @@ from typing import NamedTuple
 from codefathom.index.plan import with_found_encoding
 from codefathom.project.opening import OpenedProject
 from codefathom.source.masks import MASK, agrees
-from codefathom.source.origin import Originals, tree_of
+from codefathom.source.origin import Originals, origin_of
+from codefathom.text.kept_names import is_kept_text
 from codefathom.types import Chunk, Hit
 
 
@@ -27,7 +28,8 @@ class Lines:
         self._catalog = opened.catalog
         recipe = with_found_encoding(opened.recipe, opened.catalog)
         indexed_at_ns = int(opened.catalog.get_meta("indexed_at_ns", "0"))
-        self._originals = Originals(tree_of(recipe.tree, recipe.rules), indexed_at_ns, recipe.assumed_encoding)
+        origin = origin_of(recipe.tree, recipe.rules, opened.catalog)
+        self._originals = Originals(origin, indexed_at_ns, recipe.assumed_encoding)
 
     def text(self, path: str) -> str:
         """Return the text of a document, "" when there is none."""
@@ -57,6 +59,8 @@ class Lines:
         """Return lines as they stand in the file, if they differ from the indexed ones by masks only."""
         if MASK not in kept:
             return Shown(kept, True)
+        if is_kept_text(path):  # nobody has it without masks
+            return Shown(kept, False)
         document = self._catalog.document(path)
         original = None if document is None else self._originals.of(document)
         if original is None or original.state != "same":

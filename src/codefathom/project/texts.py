@@ -20,6 +20,7 @@ from codefathom.source.languages import is_extracted
 from codefathom.source.origin import tree_of
 from codefathom.source.secrets import blank, mask
 from codefathom.text.expressions import deadline
+from codefathom.text.kept_names import is_kept_text
 from codefathom.types import Chunk, FoundSymbol, SearchResult, Where
 
 
@@ -52,6 +53,9 @@ class Texts:
         """Return the text as it is now, None when it is gone; comparable with `indexed`."""
         if path in self.documents:
             return self._masked(self.documents[path], path)
+        if is_kept_text(path):
+            is_there = self.opened.catalog.document(path) is not None
+            return self._masked(self._lines.text(path), path) if is_there else None
         if is_extracted(path) and self._lines.is_unchanged(path):  # the same bytes give the same text
             return self._masked(self._lines.text(path), path)
         text = _on_disk(path, self.opened)

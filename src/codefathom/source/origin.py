@@ -1,13 +1,14 @@
 """The origin of a document: reads its text, and compares it with the version that was indexed.
 
-An origin is a file below the root (`Tree`) or in a revision of git (`BlobOrigin`). Others, such as a text that
-the caller hands in, need the two methods of `Origin`.
+An origin is a file below the root (`Tree`) or in a revision of git (`BlobOrigin`), and beside them a text that is on
+no disk, which the index itself keeps (`KeptTexts`). Others need the two methods of `Origin`.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, Protocol, TypeAlias
@@ -16,6 +17,7 @@ from codefathom.source.changes import is_unsure
 from codefathom.source.languages import is_document
 from codefathom.source.scan import FileTree, ScanRules
 from codefathom.source.size_limits import MAX_DOCUMENT_BYTES
+from codefathom.text.kept_names import is_kept_text
 from codefathom.types import USUAL_ENCODING
 
 # same: the indexed version; changed: another one; gone: nothing can be read there.
@@ -144,6 +146,49 @@ def tree_of(root: str | FileTree, rules: ScanRules) -> Origin:
     if not isinstance(root, str):
         return BlobOrigin(root)
     return Tree(root, rules.max_bytes, rules.max_document_bytes)
+
+
+class TextKeeper(Protocol):
+    """An index that keeps texts which are on no disk."""
+
+    def document(self, path: str) -> IndexedDocument | None:
+        """Return one document, None when it is not there."""
+        ...
+
+    def text(self, path: str) -> str:
+        """Return the text of a document."""
+        ...
+
+
+class KeptTexts:
+    """The documents of a tree, and beside them the texts that an index keeps, which are what they are there."""
+
+    def __init__(self, tree: Origin, keeper: TextKeeper) -> None:
+        self._tree = tree
+        self._keeper = keeper
+
+    def stamp(self, path: str) -> Stamp | None:
+        """Return size and time stamp; of a kept text the time at which it was given."""
+        if not is_kept_text(path):
+            return self._tree.stamp(path)
+        document = self._keeper.document(path)
+        return None if document is None else Stamp(document.size, document.mtime_ns)
+
+    def content(self, path: str) -> bytes | None:
+        """Return the bytes of a document."""
+        if not is_kept_text(path):
+            return self._tree.content(path)
+        return None if self._keeper.document(path) is None else bytes_of_kept(self._keeper.text(path))
+
+
+def bytes_of_kept(text: str) -> bytes:
+    """Return a kept text as bytes that say that they are UTF-8, whatever encoding the text names itself."""
+    return BOM_UTF8 + text.encode()
+
+
+def origin_of(root: str | FileTree, rules: ScanRules, keeper: TextKeeper) -> Origin:
+    """Return the place of all documents of an index: those of `tree_of`, and the texts that it keeps."""
+    return KeptTexts(tree_of(root, rules), keeper)
 
 
 class Original:

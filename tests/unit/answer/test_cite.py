@@ -11,11 +11,15 @@ from codefathom.answer.cite import check
 
 APP = "import os\n\n\ndef main():\n    print(os.getcwd())\n    return 0\n\n\nmain()\n"
 SHOP = "def price(order):\n    return sum(order) * 2\n\n\ndef tax(order):\n    return price(order) / 5\n"
-NOW = {"src/app.py": APP, "shop.py": SHOP, "https://docs.org/a.html": "Title\nText\n"}
+KEPT = "texts://notes/meeting.md"
+NOW = {"src/app.py": APP, "shop.py": SHOP, "https://docs.org/a.html": "Title\nText\n", KEPT: "One\nTwo\n"}
+NOW |= {"shop/texts://a.md": "One\nTwo\n"}
 SOURCES = (
     Source(1, "src/app.py", 4, 6, "def main():\n    print(os.getcwd())\n    return 0", "main"),
     Source(2, "shop.py", 1, 6, SHOP.rstrip("\n"), is_whole=True),
     Source(3, "https://docs.org/a.html", 1, 2, "Title\nText", is_whole=True),
+    Source(41, KEPT, 1, 2, "One\nTwo", is_whole=True),
+    Source(42, "shop/texts://a.md", 1, 2, "One\nTwo", is_whole=True),
 )
 MAIN = Citation("src/app.py", 4, 6, "main")
 PAGE = Citation("https://docs.org/a.html", 1, 2)
@@ -39,6 +43,12 @@ PAGE = Citation("https://docs.org/a.html", 1, 2)
         ("see /src/app.py:4-6", "see [src/app.py:4-6]", MAIN),
         ("see [https://docs.org/a.html:1-2]", f"see [{PAGE.path}:1-2]", PAGE),
         ("see https://docs.org/a.html:1-2.", f"see [{PAGE.path}:1-2].", PAGE),
+        ("see [41]", f"see [{KEPT}:1-2]", Citation(KEPT, 1, 2)),
+        ("see [texts://notes/meeting.md:2]", f"see [{KEPT}:2-2]", Citation(KEPT, 2, 2)),
+        ("see texts://notes/meeting.md:1-2, please", f"see [{KEPT}:1-2], please", Citation(KEPT, 1, 2)),
+        ("see `meeting.md:2`", f"see [{KEPT}:2-2]", Citation(KEPT, 2, 2)),
+        ("see [shop/texts://a.md:2]", "see [shop/texts://a.md:2-2]", Citation("shop/texts://a.md", 2, 2)),
+        ("see shop/texts://a.md:2.", "see [shop/texts://a.md:2-2].", Citation("shop/texts://a.md", 2, 2)),
     ],
 )
 def test_citations_in_every_form_become_one(text: str, expected: str, citation: Citation) -> None:
@@ -58,6 +68,8 @@ def test_citations_in_every_form_become_one(text: str, expected: str, citation: 
         ("so it is [src/other.py:4-6].", "so it is [1 place not found].", "no source has this path"),
         ("so it is [pp.py:4-6].", "so it is [1 place not found].", "no source has this path"),
         ("so it is, lib/none.py:3.", "so it is, [1 place not found].", "no source has this path"),
+        ("so it is [texts://none.md:1-2].", "so it is [1 place not found].", "no source has this path"),
+        ("so it is [texts://notes/meeting.md:1-3].", "so it is [1 place not found].", "these lines were not shown"),
         ("so it is [src/app.py:1-2].", "so it is [1 place not found].", "these lines were not shown"),
     ],
 )

@@ -137,7 +137,7 @@ def test_the_patterns_of_the_user_are_looked_at(tree: Path, tmp_path: Path) -> N
     before = outer_stamps(str(tree), str(patterns))
     patterns.write_text("*.tmp\n")
     assert outer_stamps(str(tree), str(patterns)) != before
-    assert outer_stamps(str(tree)) == before
+    assert outer_stamps(str(tree)) != before  # the user's configuration names another file now, or none
 
 
 def test_a_hostile_git_file_leads_nowhere(tmp_path: Path) -> None:

@@ -664,7 +664,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Take in what has changed in some files and folders, and wait for it */
+        /** Take in changes of some files and folders, and texts that are on no disk, and wait for it */
         post: operations["update_projects__project_id__files_post"];
         delete?: never;
         options?: never;
@@ -2610,16 +2610,28 @@ export interface components {
         };
         /**
          * PathsIn
-         * @description Files and folders to take in.
+         * @description Files and folders to take in, and texts that are on no disk.
          */
         PathsIn: {
             /**
              * Paths
+             * @default []
              * @example [
              *       "shop/pricing.py"
              *     ]
              */
             paths: string[];
+            /**
+             * Texts
+             * @description texts by name, which the index keeps as texts://NAME; null removes one
+             * @default {}
+             * @example {
+             *       "notes/meeting.md": "Discounts end in May.\n"
+             *     }
+             */
+            texts: {
+                [key: string]: string | null;
+            };
         };
         /**
          * PlanOut
@@ -3326,6 +3338,12 @@ export interface components {
              * @example 0
              */
             n_by_text: number;
+            /**
+             * Lost
+             * @description What only the index had, and is lost because the index was damaged
+             * @default
+             */
+            lost: string;
         };
         /**
          * RouteTimesOut

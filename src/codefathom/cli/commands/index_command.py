@@ -8,6 +8,7 @@ import time
 
 from codefathom.cli.display.output import complain
 from codefathom.cli.display.render import expected_text, paths_report_text, report_text
+from codefathom.cli.extra_documents import text_of_stdin
 from codefathom.cli.face import Face
 from codefathom.cli.filter_arguments import path_typed
 from codefathom.cli.options import IndexOptions
@@ -27,7 +28,7 @@ def run(options: IndexOptions, face: Face) -> int:
     with face.open(tells_extent=True) as engine:
         if options.remove:
             return _remove(engine, face, revision)
-        if options.only:
+        if options.only or options.text or options.remove_text:
             return _update(options, engine, face)
         if options.dry_run:
             return _say(engine.plan(), face)
@@ -38,19 +39,23 @@ def run(options: IndexOptions, face: Face) -> int:
             return _say(engine.index(full=options.full, keep_rules=True), face)
         if options.full:
             engine.index(full=True)
-        for report in engine.watch(lambda: False):
+        for report in engine.watch(lambda: False, read_settings=face.settings):
             _say(report, face)
     return 0
 
 
 def _update(options: IndexOptions, engine: Engine, face: Face) -> int:
-    """Take in the changes of some files and folders. Return 1 if one of the paths names no file of the index."""
-    if options.full or options.dry_run or options.watch:
+    """Take in the changes of some files, folders and texts. Return 1 if one of the names is refused."""
+    named = "--only" if options.only else "--text" if options.text else "--remove-text"
+    if options.full or options.dry_run or options.watch or options.interactive:
         raise UsageError(
-            "--only cannot be used with --full, --dry-run or --watch",
-            hint="remove one of them: --only is one short run",
+            f"{named} cannot be used with --full, --dry-run, --watch or --interactive",
+            hint=f"remove one of them: {named} is one short run",
         )
-    report = engine.update([path_typed(path, engine.root) for path in options.only])
+    texts: dict[str, str | None] = dict.fromkeys(options.remove_text)
+    if options.text:
+        texts[options.text] = text_of_stdin(face)
+    report = engine.update([path_typed(path, engine.root) for path in options.only], texts=texts)
     face.note_indexing()
     face.write(
         to_json(plain_shape(report)) if face.common.json else paths_report_text(report, whole=face.common.verbose)

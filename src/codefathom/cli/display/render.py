@@ -185,6 +185,8 @@ def report_text(report: IndexReport, *, whole: bool) -> str:
     if failed != each:
         lines.append("failed: … (-v lists all)")
     lines += [f"repaired: the {part} was damaged and was made again" for part in report.repaired]
+    if report.lost:
+        lines.append(f"lost: {report.lost}")
     lines.append(_summary(report))
     lines += [*_expected(report), *_skipped(report), *_for_model(report)]
     if report.paused:

@@ -16,6 +16,7 @@ from codefathom.errors import SettingsError, SourceError
 from codefathom.project.opening import OpenedProject
 from codefathom.stores.vectors.payload import mean_row
 from codefathom.system.extras import install_line
+from codefathom.text.kept_names import is_kept_text
 from codefathom.text.printable import escape_json
 from codefathom.types import Chunk
 
@@ -79,6 +80,8 @@ def _write_metadata(file: IO[str], opened: OpenedProject, indexes: dict[str, Any
     file.write('{"chunks": [\n')
     n_files = 0
     for document in opened.catalog.documents():
+        if is_kept_text(document.path):
+            continue
         n_files += 1
         for number, entry in enumerate(_entries(opened, document.path)):
             indexes[entry.type].add(_row(opened, entry))

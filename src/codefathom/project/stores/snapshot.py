@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from codefathom.errors import DamagedError, IndexingError, UsageError
+from codefathom.index.kept_texts import kept_records
 from codefathom.index.snapshot_check import CheckedModel, SnapshotComparison, SnapshotSample, compare_snapshot
 from codefathom.project.kept_rules import KEPT_RULES
 from codefathom.project.location import Location, index_place
@@ -43,7 +44,7 @@ from codefathom.stores.catalog.snapshot_file import (
     unpack,
     write_snapshot,
 )
-from codefathom.stores.catalog.writing import put_meta
+from codefathom.stores.catalog.writing import apply_batch, put_meta
 from codefathom.stores.database import Database
 from codefathom.stores.folder import File
 from codefathom.stores.registry import Registry
@@ -200,6 +201,8 @@ def _taken(opened: OpenedProject, head: SnapshotHead, new: File, extent: Extent,
             others = tuple(catalog.entries().keys() - set(comparison.paths))
             catalog.write(Batch(removed=others))
         with database.transaction() as db:
+            if opened.is_known:
+                apply_batch(db, Batch(records=tuple(kept_records(opened.catalog))))
             _forget_changes(db)
         database.seal()
         return comparison

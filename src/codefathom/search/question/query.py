@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from codefathom.errors import UsageError
 from codefathom.search.filter.filter_options import MAX_PATH, is_glob, one_of, split_values
 from codefathom.stores.conditions import combine, normalise
+from codefathom.text.kept_names import is_kept_text
 from codefathom.types import Filter, FilterGroup, Where
 
 # Characters. A trace of a hundred places has 20,000, the longest issues 60,000.
@@ -145,7 +146,7 @@ _TOKEN = re.compile(r'\s+|"[^"\n]*"|(?:[^\s"]+(?:"[^"\n]*")?)+|"')
 _SYMBOL = re.compile(r"@@([^\W\d][\w$]*(?:(?:::|->|[.#\\])[\w$]+)*[?!]?)(.*)", re.DOTALL)
 # A dot or bracket belongs to the path where more of the path follows; no character is read twice.
 _PATH = re.compile(
-    r"@((?:\.{0,2}/)?[\w$*\[(.~+-](?:[^\s,;:!?\"'<>|.)\]]++|[.)\]]++(?=[^\s,;:!?\"'<>|]|:\d))*+)"
+    r"@((?:texts://|\.{0,2}/)?[\w$*\[(.~+-](?:[^\s,;:!?\"'<>|.)\]]++|[.)\]]++(?=[^\s,;:!?\"'<>|]|:\d))*+)"
     r"(?::\d+)*+([.,;:!?)\]'\"]*)"
 )
 _PAUSES = ".,;:)]'\""  # go with the mark before them; ? and ! stay
@@ -293,7 +294,7 @@ def _intent(text: str) -> Intent:
         return "error"
     words = text.split()
     if len(words) == 1 and not _n_chinese(text):
-        if "://" not in text and is_path(_without_lines(text).replace("\\", "/")):
+        if ("://" not in text or is_kept_text(text)) and is_path(_without_lines(text).replace("\\", "/")):
             return "path" if not text.endswith("()") and not _is_namespace(text) else "symbol"
         return "symbol" if _QUALIFIED.fullmatch(text) else "keywords"
     return "question" if _is_question(text, words) else "keywords"

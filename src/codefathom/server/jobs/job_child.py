@@ -41,6 +41,7 @@ _MOST_LOOKS = 1_200  # ten minutes, while another program writes the index
 _PATHS_WAIT_S = 5.0  # for another writer, while a request waits for named files
 _NICENESS = 10  # searches go first: three processes at 10 get a quarter of a processor that is asked for
 _ABANDONED = 3
+_READ_AT_ONCE = 1 << 16  # bytes of an order, in which texts may be
 # Imported before the order comes, so that a process that was made ready begins at once; the last one brings numpy.
 _NEEDED = ("codefathom.index.indexing", "codefathom.project.inspection", "codefathom.stores.vectors.payload")
 
@@ -51,8 +52,8 @@ def messages(order: Order, sleep: Callable[[float], None] = time.sleep) -> Itera
         if order.origin is not None:
             yield from bring(order.origin, order.root)
         with _open(order) as engine:
-            if order.paths:
-                yield path_outcome_of(engine.update(order.paths, wait_s=_PATHS_WAIT_S))
+            if order.paths or order.texts:
+                yield path_outcome_of(engine.update(order.paths, texts=order.texts, wait_s=_PATHS_WAIT_S))
             else:
                 yield from _indexed(engine, order, sleep)
     except FathomError as error:
@@ -120,14 +121,14 @@ def main() -> None:
 
 
 def _first_line(descriptor: int) -> bytes:
-    """Read without a buffer, which the thread below would hold while the process ends."""
-    line = b""
-    while not line.endswith(b"\n"):
-        piece = os.read(descriptor, 1)
+    """Read without a buffer, which the thread below would hold while the process ends. Nothing follows the line."""
+    pieces = [b""]
+    while not pieces[-1].endswith(b"\n"):
+        piece = os.read(descriptor, _READ_AT_ONCE)
         if not piece:
             sys.exit(_ABANDONED)
-        line += piece
-    return line
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def _end_with_server() -> None:

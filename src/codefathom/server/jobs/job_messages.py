@@ -36,6 +36,7 @@ class Order:
     retry: bool = True  # ask a model again about unchanged files on which it failed
     paths: Sequence[str] = ()  # only these files and folders, in one transaction
     revision: str = ""  # of the repository, read from its object store; "" for the files of the folder
+    texts: Mapping[str, str | None] = field(default_factory=dict)  # in the same one; see `Engine.update`
 
 
 def order_of(line: bytes) -> Order:
@@ -88,6 +89,7 @@ class Report:
     index_dir: str
     paused: str = ""
     n_by_text: int = 0  # files that are not embedded, because of index.min_tokens or index.max_tokens
+    lost: str = ""  # what only the index had, and is lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,4 +186,5 @@ def report_of(report: IndexReport, status: Status) -> Report:
         index_dir=status.index_dir,
         paused=report.paused,
         n_by_text=report.n_by_text,
+        lost=report.lost,
     )

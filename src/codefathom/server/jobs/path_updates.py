@@ -6,10 +6,11 @@ it and a job apart, and a process that is killed at its limit leaves the index w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock, Timer
 from time import monotonic
+from types import MappingProxyType
 from typing import TypeAlias
 
 from codefathom.errors import FathomError, IndexingError, LockedError, SourceError, UsageError
@@ -35,12 +36,18 @@ class PathUpdates:
         self._running: set[RunningJob] = set()
         self._is_closed = False
 
-    def take_in(self, job: IndexJob, paths: Sequence[str], limit_s: float) -> PathReport:
-        """Return the outcome for these files and folders; see `Engine.update`. The job is in no table.
+    def take_in(
+        self,
+        job: IndexJob,
+        paths: Sequence[str],
+        limit_s: float,
+        texts: Mapping[str, str | None] = MappingProxyType({}),
+    ) -> PathReport:
+        """Return the outcome for these files, folders and texts; see `Engine.update`. The job is in no table.
 
         Raises its errors, IndexingError, and SlowUpdateError after `limit_s`.
         """
-        order = replace(self._order_of(job), origin=None, paths=tuple(paths))
+        order = replace(self._order_of(job), origin=None, paths=tuple(paths), texts=dict(texts))
         until = monotonic() + limit_s
         running = self._begun(order)
         timer = Timer(max(limit_s, 0.0), running.end)

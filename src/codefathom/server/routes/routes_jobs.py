@@ -18,7 +18,7 @@ from codefathom.server.http.problem_json import ConflictError, NotFoundError
 from codefathom.server.http.sse import Channel, Event, encoded, follow
 from codefathom.server.jobs.job_events import job_shape
 from codefathom.server.jobs.job_table import IndexJob
-from codefathom.server.routes.search_requests import in_turn, take_in
+from codefathom.server.routes.search_requests import NamedContent, in_turn, take_in
 from codefathom.server.schemas.job_schemas import (
     CodebaseIn,
     CodebaseOut,
@@ -153,12 +153,12 @@ def _add_waiting_route(routes: APIRouter, state: ServerState) -> None:
 
 def _add_update_route(routes: APIRouter, state: ServerState) -> None:
     @routes.post(
-        "/projects/{project_id}/files", summary="Take in what has changed in some files and folders, and wait for it"
+        "/projects/{project_id}/files",
+        summary="Take in changes of some files and folders, and texts that are on no disk, and wait for it",
     )
     async def update(project_id: ProjectId, body: PathsIn, caller: CallerHere, request: Request) -> PathReportOut:
-        report = await in_turn(
-            state, caller, request, lambda until: take_in(state, caller, project_id, body.paths, until)
-        )
+        content = NamedContent(body.paths, body.texts)
+        report = await in_turn(state, caller, request, lambda until: take_in(state, caller, project_id, content, until))
         refused = [RefusedOut(path=item.path, reason=item.reason) for item in report.refused]
         return PathReportOut(
             project_id=project_id,

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
@@ -173,7 +173,7 @@ def search(
     where = combine(request.limits.where(), request.where)
     refused: tuple[str, ...] = ()
     if request.files and not state.projects.get(project_id, caller).revision:  # the look at a branch comes below
-        report = take_in(state, caller, project_id, request.files, until)
+        report = take_in(state, caller, project_id, NamedContent(request.files), until)
         refused = tuple(f"{item.path}: {item.reason}" for item in report.refused)
     with indexed(state, project_id, caller) as engine:
         request.limits.check([engine])
@@ -197,8 +197,16 @@ def search(
         return replace(result, stale=stale, hits=hits, degraded=(*result.degraded, *refused))
 
 
-def take_in(state: ServerState, caller: Caller, project_id: str, paths: Sequence[str], until: float) -> PathReport:
-    """Take in what has changed in some files of a project that has an index; `until` is the limit, by `monotonic`.
+@dataclass(frozen=True, slots=True)
+class NamedContent:
+    """Files and folders of a project, and texts that are on no disk, by name; see `Engine.update`."""
+
+    paths: tuple[str, ...] = ()
+    texts: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def take_in(state: ServerState, caller: Caller, project_id: str, content: NamedContent, until: float) -> PathReport:
+    """Take in what has changed in a project that has an index; `until` is the limit, by `monotonic`.
 
     Raises NotFoundError, NotIndexedError, UsageError for a path that leads out of the project, LockedError and
     SlowUpdateError.
@@ -210,12 +218,13 @@ def take_in(state: ServerState, caller: Caller, project_id: str, paths: Sequence
             hint="a branch that has moved is taken in with the next search or job",
         )
     with indexed(state, project_id, caller) as engine:
-        engine.kept_to(paths)
+        if content.paths:
+            engine.kept_to(content.paths)
     limit_s = until - monotonic()
     if limit_s <= 0:
         raise SlowUpdateError(state.config.search_timeout_s)
     job = IndexJob("", project.id, project.root, full=False, state="queued", created_at=0.0, settings=project.settings)
-    return state.updates.take_in(job, paths, limit_s)
+    return state.updates.take_in(job, content.paths, limit_s, content.texts)
 
 
 def _search_task(
@@ -398,7 +407,7 @@ def path_federation(
             try:
                 engine = stack.enter_context(indexed(state, project_id, caller))
                 if inside:
-                    left_out += take_in(state, caller, project_id, inside, until).refused
+                    left_out += take_in(state, caller, project_id, NamedContent(inside), until).refused
                 engine = engine if change is None else engine.with_settings(change(engine.settings))
                 projects[project_id] = KeptProject(engine, inside, takes_in=False)
             except FathomError as error:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
 
 from codefathom.server.schemas.search_schemas import In, Out, Paths, RefusedOut, Sound
+from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
+
+_MOST_CHARS = MAX_WHOLE_FILE_BYTES  # of a text; one with more bytes than this is refused with that reason
 
 
 class IndexIn(In):
@@ -16,9 +21,21 @@ class IndexIn(In):
 
 
 class PathsIn(In):
-    """Files and folders to take in."""
+    """Files and folders to take in, and texts that are on no disk."""
 
-    paths: Paths = Field(min_length=1, examples=[["shop/pricing.py"]])
+    paths: Paths = Field(default=(), examples=[["shop/pricing.py"]])
+    texts: dict[Annotated[str, Field(max_length=1_000)], Annotated[str, Field(max_length=_MOST_CHARS)] | None] = Field(
+        default={},
+        max_length=100,
+        examples=[{"notes/meeting.md": "Discounts end in May.\n"}],
+        description="texts by name, which the index keeps as texts://NAME; null removes one",
+    )
+
+    @model_validator(mode="after")
+    def _names_something(self) -> Self:
+        if not self.paths and not self.texts:
+            raise ValueError("name at least one path or one text")
+        return self
 
 
 class PathReportOut(Out):
@@ -75,6 +92,7 @@ class ReportOut(Out):
     n_by_text: int = Field(
         default=0, examples=[0], description="Number of files outside index.min_tokens and index.max_tokens"
     )
+    lost: str = Field(default="", description="What only the index had, and is lost because the index was damaged")
 
 
 class TroubleOut(Out):

@@ -107,7 +107,6 @@ class _WatchedTree:
         self._options = options
         self._events: EventSource | None = None
         self._folders: WatchedFolders | None = None
-        self._user_exclude = rules().user_exclude
         self._stamps = self._outer()
         self._looked_at = options.clock()
 
@@ -161,7 +160,7 @@ class _WatchedTree:
         return Effect.NOTHING if self._stamps == before else Effect.FOLDERS
 
     def _outer(self) -> OuterStamps:
-        stamps = outer_stamps(self._root, self._user_exclude)
+        stamps = outer_stamps(self._root, self._rules().user_exclude)
         if stamps is None:
             raise SourceError(f"the folder {self._root!r} is gone", hint="start again when it is back")
         return stamps

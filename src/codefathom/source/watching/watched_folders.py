@@ -104,6 +104,7 @@ class OuterStamps(NamedTuple):
 
     root: tuple[int, int]  # device and number; another folder may have come in its place
     files: tuple[tuple[str, int, int], ...]  # path, time stamp, size
+    user_exclude: str = ""  # as in `ScanRules`: the user's configuration may name another file
 
 
 def outer_stamps(root: str, user_exclude: str = "") -> OuterStamps | None:
@@ -114,7 +115,9 @@ def outer_stamps(root: str, user_exclude: str = "") -> OuterStamps | None:
         return None
     if not stat.S_ISDIR(status.st_mode):
         return None
-    return OuterStamps((status.st_dev, status.st_ino), tuple(_stamps((*outer_ignore_files(root), user_exclude))))
+    return OuterStamps(
+        (status.st_dev, status.st_ino), tuple(_stamps((*outer_ignore_files(root), user_exclude))), user_exclude
+    )
 
 
 def _stamps(paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:

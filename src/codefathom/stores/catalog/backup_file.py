@@ -115,9 +115,13 @@ def copy_database(source: sqlite3.Connection, new: File) -> tuple[int, int]:
     with closing(connect(new, wait_s=0.0)) as copy:
         source.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")  # one file, with nothing beside it
-        (n_documents,), (n_chunks,) = copy.execute(
-            "SELECT count(*) FROM documents UNION ALL SELECT count(*) FROM chunks"
-        ).fetchall()
+        return n_rows(copy)
+
+
+def n_rows(db: sqlite3.Connection) -> tuple[int, int]:
+    """Return the numbers of documents and chunks."""
+    counted = "SELECT count(*) FROM documents UNION ALL SELECT count(*) FROM chunks"
+    (n_documents,), (n_chunks,) = db.execute(counted).fetchall()
     return n_documents, n_chunks
 
 

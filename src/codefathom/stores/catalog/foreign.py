@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 from codefathom.errors import IndexingError
 from codefathom.stores.catalog.records import Batch, DocumentRecord
-from codefathom.stores.catalog.schema import SCHEMA, TABLES
+from codefathom.stores.catalog.schema import KEPT_TEXT, LOST_TEXTS, SCHEMA, TABLES
 from codefathom.stores.catalog.writing import apply_batch, put_meta
 from codefathom.types import Document
 
 _MARK = "known:"  # in front of the word by which a user knows this index again
 _MAX_MARKS = 50
 _OWN_META = ("format", "identity", "generation")
-_KEPT_META = (*_OWN_META, "set_aside")
+_KEPT_META = (*_OWN_META, "set_aside", LOST_TEXTS)
 _MAX_KEY = 2**53  # the largest integer that every library takes as a key
 _PARTS = ("chunks", "symbols", "refs")  # of a document
 # Columns about the place of a row, not about the content of the file. A clone has other time stamps.
@@ -137,7 +137,8 @@ def _are_same(one: list[Row], other: list[Row]) -> bool:
 
 def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
     """Remove, inside a transaction, all that cannot be compared with files: rows without a document, rows with values
-    of other types, lists of the last run, numbers out of range, embeddings of other models than these.
+    of other types, texts that are on no disk, lists of the last run, numbers out of range, embeddings of other models
+    than these.
     """
     generation = _generation(db)
     for table in TABLES:
@@ -145,6 +146,7 @@ def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
         condition = " OR ".join(f"typeof({row[1]}) NOT IN ('{row[2].lower()}'{_null(row)})" for row in columns)
         db.execute(f"DELETE FROM {table} WHERE {condition}")
     db.executemany("DELETE FROM documents WHERE id = ?", [(key,) for key in _unreadable(db)])
+    n_kept_texts = db.execute(f"DELETE FROM documents WHERE {KEPT_TEXT}").rowcount
     db.execute("REINDEX")  # an index of SQLite could lead to other rows than it says
     db.execute(f"DELETE FROM meta WHERE key NOT IN ({_marks(_OWN_META)}) AND key NOT LIKE '{_MARK}%'", _OWN_META)
     db.execute(
@@ -163,7 +165,7 @@ def cleanse(db: sqlite3.Connection, models: Collection[str]) -> None:
     db.execute("DELETE FROM sqlite_sequence")
     db.execute("INSERT INTO sqlite_sequence SELECT 'chunks', max(key) FROM chunks HAVING max(key) IS NOT NULL")
     # A view of another generation than this one is made again from all chunks.
-    put_meta(db, {"oldest_change": str(generation)})
+    put_meta(db, {"oldest_change": str(generation), **({LOST_TEXTS: str(n_kept_texts)} if n_kept_texts else {})})
 
 
 def _unreadable(db: sqlite3.Connection) -> Iterator[int]:

@@ -259,6 +259,10 @@ class IndexState(Protocol):
 class IndexCatalog(IndexState, Protocol):
     """All that an index run reads and writes."""
 
+    def text(self, path: str) -> str:
+        """Return the text of a document; empty when there is none."""
+        ...
+
     @property
     def soundness(self) -> Soundness:
         """The part that compares rows with their checksums."""

@@ -14,11 +14,18 @@ from codefathom.stores.database import Database, failure, is_damage, is_marked, 
 from codefathom.stores.folder import File, UnsafeError
 from codefathom.stores.sqlite import use_log
 from codefathom.stores.write_errors import writing_error
+from codefathom.text.kept_names import KEPT_TEXTS
 
 # 1: before the first release. 2: embeddings carry the generation in which they came. 3: rows that are shown carry a
 # checksum, and the file has a seal. 5: chunks have a column. 6: references have a qualifier.
 # A catalogue of an older format is set aside and made again: all of it can be had from the tree and the user's cache.
+# That is no longer so of the texts that are on no disk, which came with this format: a next one must carry them over.
 FORMAT = 6
+
+# The condition of documents that are no files, but texts that only the catalogue has.
+KEPT_TEXT = f"substr(path, 1, {len(KEPT_TEXTS)}) = '{KEPT_TEXTS}'"
+LOST_TEXTS = "lost_texts"  # key of the number of those that were lost, or of UNKNOWN, until a run has told it
+UNKNOWN = "unknown"
 
 # documents: module and sub_module are the first and second directory of the path, "" when there is none.
 # checksum: of the row and its path, see `checksums.py`.
@@ -112,13 +119,15 @@ def prepared(file: File) -> tuple[Database, str]:
 
 def made_again(file: File) -> Database:
     """Set an unusable file aside and make a new one, which keeps the reason. Needs the writer lock."""
-    reason = "it was damaged" if is_marked(file) else ""
+    reason, lost = "it was damaged" if is_marked(file) else "", ""
     for _ in range(2):
         if reason:
+            lost = lost or _n_kept_texts(file)
             set_aside(file)
         database = Database(file)
+        notes = {"set_aside": "" if _is_of_older_format(reason) else reason, LOST_TEXTS: lost}
         try:
-            problem = prepare(database, {"set_aside": reason} if reason and not _is_of_older_format(reason) else {})
+            problem = prepare(database, {name: note for name, note in notes.items() if note})
         except BaseException:
             database.close()
             raise
@@ -152,6 +161,25 @@ def open_to_read(file: File) -> Database:
         database.close()
         raise IndexingError(f"the catalogue {file.path!r} cannot be used: {problem}", hint=hint)
     return database
+
+
+def _n_kept_texts(file: File) -> str:
+    """Return the number of texts that only a file has that is to be set aside, "" for none, or UNKNOWN."""
+    if file.kind() != "file":
+        return ""
+    database = Database(file, read_only=True)
+    try:
+        db = database.connection()
+        if _problem(db, database.path):
+            return ""
+        (number,) = db.execute(f"SELECT count(*) FROM documents WHERE {KEPT_TEXT}").fetchone()
+        return str(number) if number else ""
+    except sqlite3.DatabaseError:
+        return UNKNOWN
+    except (OSError, IndexingError):
+        return ""
+    finally:
+        database.close()
 
 
 def _is_of_older_format(problem: str) -> bool:

@@ -18,8 +18,8 @@ from hashlib import blake2b
 from typing import Any, BinaryIO
 
 from codefathom.errors import IndexingError, SourceError, UsageError
-from codefathom.stores.catalog.backup_file import copy_database, file_of_user
-from codefathom.stores.catalog.schema import FORMAT
+from codefathom.stores.catalog.backup_file import copy_database, file_of_user, n_rows
+from codefathom.stores.catalog.schema import FORMAT, KEPT_TEXT
 from codefathom.stores.catalog.writing import put_meta
 from codefathom.stores.folder import File
 from codefathom.stores.sqlite import connect
@@ -74,8 +74,8 @@ def write_snapshot(source: sqlite3.Connection, path: str, head: SnapshotHead, si
             for file in (raw, new):
                 file.remove()  # of a process that was killed
             raw.make(private=True)
-            n_documents, n_chunks = copy_database(source, raw)
-            _cleaned(raw, head.models)
+            copy_database(source, raw)
+            n_documents, n_chunks = _cleaned(raw, head.models)
             new.make()
             with raw.open() as content, os.fdopen(new.descriptor(), "r+b") as packed:
                 head = _packed(content, packed, replace(head, n_documents=n_documents, n_chunks=n_chunks), sign)
@@ -150,19 +150,26 @@ def damaged(path: str, reason: str = "it differs from what was written") -> Inde
     )
 
 
-def _cleaned(raw: File, models: Collection[str]) -> None:
-    """Leave only what is in the index now and is the same on every machine, with no byte of what was deleted."""
+def _cleaned(raw: File, models: Collection[str]) -> tuple[int, int]:
+    """Leave only what is in the index now and is the same on every machine, with no byte of what was deleted.
+
+    Texts that are on no disk belong to their caller and go, too. Returns the numbers of documents and chunks.
+    """
     with closing(connect(raw, wait_s=0.0)) as db:
         db.execute("BEGIN")
         db.execute(f"DELETE FROM meta WHERE key NOT IN ({', '.join('?' * len(_KEPT))})", _KEPT)
         put_meta(db, {"identity": os.urandom(8).hex()})
         for table in ("removed", "failures", "skipped", "rejected"):
             db.execute(f"DELETE FROM {table}")
+        db.execute(f"DELETE FROM documents WHERE {KEPT_TEXT}")
+        for table in ("chunks", "symbols", "refs"):
+            db.execute(f"DELETE FROM {table} WHERE document_id NOT IN (SELECT id FROM documents)")
         db.execute("UPDATE documents SET mtime_ns = -1")
         db.execute(f"DELETE FROM embeddings WHERE model NOT IN ({', '.join('?' * len(models))})", tuple(models))
         db.execute("DELETE FROM embeddings WHERE text_hash NOT IN (SELECT text_hash FROM chunks)")
         db.execute("COMMIT")
         db.execute("VACUUM")
+        return n_rows(db)
 
 
 def _packed(content: BinaryIO, packed: BinaryIO, head: SnapshotHead, sign: Sign | None) -> SnapshotHead:
