@@ -297,7 +297,7 @@ def test_why_here_shows_every_signal_with_what_it_adds(page: Page, ready: Served
     hits(page).first.get_by_role("button", name="Why here").click()
     panel = hits(page).first.get_by_role("region", name=re.compile("^Why "))
     rows = panel.get_by_role("listitem")
-    signals = found(ready, QUESTION)["hits"][0]["signals"]
+    signals = found(ready, QUESTION, explain=True)["hits"][0]["signals"]
     expect(rows).to_have_count(len(signals))
     shown = {row.get_attribute("data-signal"): row for row in rows.all()}
     assert set(shown) == set(signals)

@@ -32,7 +32,8 @@ def run(options: ContextOptions, face: Face) -> int:
             if format_name != "json" or n_tokens(text) <= most:
                 break
             check_least(len(result.files), text, most)
-            budget = budget * 4 // 5  # the keys and quotes of JSON take room, too
+            # The keys and quotes of JSON take room, too: as large a share as this time, it is supposed.
+            budget = max(min(budget * most // n_tokens(text), budget - 1), 1)
     return show_context(result, format_name, face)
 
 

@@ -119,8 +119,6 @@ def map_of_several(options: MapOptions, face: Face) -> int:
     """Print one outline of several projects, each path with its project before it. Return 1 without any file."""
     with face.open_chosen(options) as projects:
         assert isinstance(projects, JoinedProjects)  # what several names and paths choose
-        roots, left_out = projects.roots, projects.left_out
-        of_paths = _of_paths(options.paths, roots, left_out)
         failed: Mapping[str, FathomError] = {}
 
         def draw(budget: int) -> tuple[ProjectMap, str]:
@@ -129,9 +127,12 @@ def map_of_several(options: MapOptions, face: Face) -> int:
             failed = result.failed
             if not face.common.json:
                 return result.map, map_text(result.map.files)
+            # Some of it is known only after the files have been looked at.
+            of_paths = _of_paths(options.paths, projects.roots, projects.left_out)
             return result.map, to_json({**map_shape(result.map), "failed": _reasons(failed), **of_paths})
 
         outline, text = map_within(draw, options.max_tokens)
+        left_out = projects.left_out
     face.notes([*_failures(failed), *left_out_notes(left_out)])
     face.write(text)
     face.note(map_note(outline))
