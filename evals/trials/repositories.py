@@ -41,6 +41,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("index", "--full"),
 )
 SHORT = (COMMANDS[0], COMMANDS[1], COMMANDS[2], COMMANDS[6], COMMANDS[9])
+_CUT = re.compile(r"… \([\d,]+ more characters\)$")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -111,6 +112,12 @@ def _judge(root: Path, command: list[str], result: dict[str, Any]) -> Iterator[s
                 yield what
 
 
+def _is_shown(shown: str, line: str) -> bool:
+    """Say whether a line is shown as it stands there, or its beginning with a mark."""
+    beginning = _CUT.sub("", shown)
+    return shown == line or (beginning != shown and line.startswith(beginning))
+
+
 def _is_false(root: Path, hit: dict[str, Any]) -> str:
     """Say what a hit shows that does not stand in its file."""
     path, first, last = hit["path"], hit["start_line"], hit["end_line"]
@@ -119,10 +126,12 @@ def _is_false(root: Path, hit: dict[str, Any]) -> str:
         return f"a hit in {path!r}, which is no file of the project"
     lines = file.read_bytes().decode("utf-8", "replace").split("\n")
     shown = str(hit["content"]).rstrip("\n").split("\n")
-    real = lines[first - 1 : last]
+    real = lines[hit["content_line"] - 1 : last]
     if first == last and real:  # it may be a part of a long line
-        shown[0] = real[0] if real[0][hit["content_column"] - 1 :].startswith(shown[0]) else shown[0]
-    if file.suffix == ".py" and "\ufffd" not in "".join(real) and shown != real[: len(shown)]:
+        real[0] = real[0][hit["content_column"] - 1 :]
+        shown[0] = real[0] if real[0].startswith(shown[0]) else shown[0]
+    is_true = len(shown) <= len(real) and all(map(_is_shown, shown, real))
+    if file.suffix == ".py" and "\ufffd" not in "".join(real) and not is_true:
         return f"lines of {path!r} that do not stand there"
     return ""
 

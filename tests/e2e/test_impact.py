@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.waiting import LONG_S
 
 from codefathom import Engine
 from codefathom.errors import SourceError, UsageError
@@ -44,7 +45,9 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def git(folder: Path, *words: str) -> str:
     who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
-    return subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        ["git", "-C", str(folder), *who, *words], check=True, capture_output=True, text=True, timeout=LONG_S
+    ).stdout
 
 
 def commit(folder: Path) -> None:
@@ -126,7 +129,7 @@ def fathom(folder: Path, *words: str, text: str = "") -> subprocess.CompletedPro
     import sys
 
     command = [sys.executable, "-m", "codefathom", "impact", *words, "-q"]
-    return subprocess.run(command, cwd=folder, input=text, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=folder, input=text, capture_output=True, text=True, check=False, timeout=LONG_S)
 
 
 def test_the_command_lists_tests_for_a_runner(shop: Path) -> None:

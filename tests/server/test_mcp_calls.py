@@ -312,7 +312,7 @@ def test_without_the_library_it_is_said_what_to_install(server: httpx.Client, mo
 
 def test_a_server_that_no_agent_asks_does_not_load_it() -> None:
     program = "import sys, codefathom.server.app; print([name for name in sys.modules if name.split('.')[0] == 'mcp'])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=LONG_S)
     assert done.stdout.strip() == "[]"
 
 

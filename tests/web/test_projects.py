@@ -187,7 +187,7 @@ def test_a_repository_is_added_by_its_address(
         expect(page.get_by_role("alert").get_by_text(re.compile("https"))).to_be_visible()
         assert served.client.get("/projects").json()["projects"] == []
         path.fill(repository.as_uri())
-        dialog.get_by_label("Branch or tag").fill("main")
+        dialog.get_by_label("Branch, tag or commit").fill("main")
         add.click()
         expect(dialog).to_be_hidden()
         expect(card(page, "orders").get_by_text(f"{repository.as_uri()} main")).to_be_visible()

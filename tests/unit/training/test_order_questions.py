@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.waiting import LONG_S
 
 ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT))
@@ -45,7 +46,9 @@ def mined(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", message)
 
     def run(*words: str) -> str:
-        return subprocess.run(["git", "-C", str(git), *words], check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            ["git", "-C", str(git), *words], check=True, capture_output=True, text=True, timeout=LONG_S
+        ).stdout
 
     run("init", "-q")
     commit("rates.py", CODE.replace("* rate", "/ rate"), "Begin")

@@ -39,6 +39,7 @@ const REPORT: Report = {
   index_dir: "/srv/shop/.fathom",
   paused: "",
   n_by_text: 0,
+  lost: "",
 };
 const JOB: Job = {
   id: "j1",
