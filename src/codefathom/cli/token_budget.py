@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from codefathom.cli.display.output import Style
 from codefathom.cli.face import Face
 from codefathom.errors import UsageError
-from codefathom.search.graph.project_map import ProjectMap
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_text
+
+if TYPE_CHECKING:
+    from codefathom.search.graph.project_map import ProjectMap
 
 _TOO_LOW = "--max-tokens {most} is too low: what is printed in any case has {least} tokens"
 
