@@ -22,6 +22,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from codefathom.config.configuration import is_bare_repository
+from codefathom.config.git_config import excludes_file
 from codefathom.config.settings import Settings
 from codefathom.config.user_places import PROJECT_FILE
 from codefathom.errors import (
@@ -394,11 +395,15 @@ class Engine:
         self._refuse_revision("cannot be watched")
         read = read_settings or (lambda: self.settings)
         own = OwnPlaces((self.index_dir, self.place.cache_dir, self.place.state_dir), (PROJECT_FILE,))
-        options = WatchOptions(self.settings.index.watch, interval_s, own)
+        variables = self.place.variables
+        # Looked at every second, for which a closed engine is not opened again.
+        options = WatchOptions(self.settings.index.watch, interval_s, own, lambda: excludes_file(variables))
         reason = ""
         for notice in watch(self.root, lambda: self._rules_now(read), stop, options):
             if notice.by == "polling" and not interval_s:
                 return
+            if read_settings is not None:
+                self._rules_now(read_settings)
             if notice.reason and notice.reason != reason:
                 reason = notice.reason
                 self._on_wait(_POLLING.format(s=interval_s, reason=reason))

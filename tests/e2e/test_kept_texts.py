@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.waiting import LONG_S
 
 from codefathom import Engine
 from codefathom.cli import main
@@ -393,7 +394,7 @@ def test_wrong_commands_say_what_is_wrong(
     if "--rev" in words:
         user = ("-c", "user.name=A", "-c", "user.email=a@b")
         for command in (("init", "-q"), ("add", "-A"), (*user, "commit", "-qm", "x")):
-            subprocess.run(["git", *command], cwd=kept, check=True)
+            subprocess.run(["git", *command], cwd=kept, check=True, timeout=LONG_S)
     assert main(["--source-dir", str(kept), "index", *words]) == 2
     assert said in capsys.readouterr().err
 

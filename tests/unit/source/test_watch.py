@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread
@@ -172,6 +173,27 @@ def test_a_lock_that_was_left_behind_is_not_waited_for(tree: Path) -> None:
     with following(tree) as follower:
         write(tree / "src/a.py", "22")
         assert follower.is_told(1)
+
+
+def test_looks_without_an_event_do_not_ask_for_the_rules(tree: Path) -> None:
+    """Whoever gives the rules may have closed the index meanwhile."""
+    asked: dict[str, int] = {"rules": 0, "exclude": 0}
+
+    def rules() -> ScanRules:
+        asked["rules"] += 1
+        return ScanRules()
+
+    def exclude() -> str:
+        asked["exclude"] += 1
+        return ""
+
+    clock = count(0.0, 10.0).__next__  # each look is due
+    options = WatchOptions(by="events", user_exclude=exclude, clock=clock)
+    notices = watch(str(tree), rules, lambda: asked["exclude"] > 5, options)
+    next(notices)
+    n_before = asked["rules"]
+    assert list(notices) == []
+    assert asked["rules"] == n_before
 
 
 @pytest.mark.parametrize("by", ["events", "polling"])

@@ -40,6 +40,7 @@ class WatchOptions:
     by: str = "auto"  # or "events", also on a network drive; or "polling"
     interval_s: float = 1.0  # between two looks of polling
     own: OwnPlaces = field(default_factory=OwnPlaces)
+    user_exclude: Callable[[], str] | None = None  # path of the user's patterns now; None: that of the first rules
     open_events: OpenEvents = field(default=open_events, repr=False)
     sleep: Callable[[float], object] = time.sleep
     clock: Callable[[], float] = time.monotonic
@@ -107,6 +108,8 @@ class _WatchedTree:
         self._options = options
         self._events: EventSource | None = None
         self._folders: WatchedFolders | None = None
+        exclude = rules().user_exclude
+        self._user_exclude = options.user_exclude or (lambda: exclude)
         self._stamps = self._outer()
         self._looked_at = options.clock()
 
@@ -160,7 +163,7 @@ class _WatchedTree:
         return Effect.NOTHING if self._stamps == before else Effect.FOLDERS
 
     def _outer(self) -> OuterStamps:
-        stamps = outer_stamps(self._root, self._rules().user_exclude)
+        stamps = outer_stamps(self._root, self._user_exclude())
         if stamps is None:
             raise SourceError(f"the folder {self._root!r} is gone", hint="start again when it is back")
         return stamps
