@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import select
 import subprocess
 import threading
 import time
@@ -63,3 +64,10 @@ def comes(happens: Callable[[], object]) -> bool:
             return False
         time.sleep(0.01)
     return True
+
+
+def is_readable(file: int, seconds: float) -> bool:
+    """Wait until something can be read. `select.select` takes no descriptor above 1,023, and a long run has more."""
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))

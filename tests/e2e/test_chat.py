@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.test_ask import CLAIM, FATHOM, QUESTION, call, fathom, shop, sse, surroundings
 from tests.protocols.server import ServedSettings, Turn, serving
-from tests.waiting import LONG_S, Started
+from tests.waiting import LONG_S, Started, is_readable
 
 if sys.platform != "win32":
     import pty
@@ -147,7 +146,7 @@ class Terminal:
         """Wait until a text is shown, and return what stood before it since the last time."""
         deadline = time.monotonic() + timeout_s
         while text not in self.shown:
-            assert select.select([self.master], [], [], max(deadline - time.monotonic(), 0))[0], self.shown
+            assert is_readable(self.master, max(deadline - time.monotonic(), 0)), self.shown
             self.shown += os.read(self.master, 10_000).decode()
         before, _, self.shown = self.shown.partition(text)
         return before

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import shlex
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.waiting import LONG_S, Started
+from tests.waiting import LONG_S, Started, is_readable
 
 from codefathom import __version__
 from codefathom.answer.tokens import estimate
@@ -70,7 +69,7 @@ def on_terminal(home: Path, environ: dict[str, str], answer: Callable[[], str], 
     ) as process:
         os.close(slave)
         with suppress(OSError):  # Linux says so when the other end is closed
-            while select.select([master], [], [], LONG_S)[0] and (chunk := os.read(master, 10_000)):
+            while is_readable(master, LONG_S) and (chunk := os.read(master, 10_000)):
                 output += chunk
                 if output.endswith(b"[y/N] "):
                     os.write(master, answer().encode())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pty
 import re
-import select
 import shutil
 import signal
 import subprocess
@@ -13,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.waiting import LONG_S, Started
+from tests.waiting import LONG_S, Started, is_readable
 
 from codefathom.cli import main
 
@@ -74,7 +73,7 @@ def on_terminal(words: list[str], project: Path, surroundings: dict[str, str], t
     os.close(outside)
     os.write(inside, typed)
     screen = b""
-    while select.select([inside], [], [], LONG_S)[0]:
+    while is_readable(inside, LONG_S):
         try:
             piece = os.read(inside, 65536)
         except OSError:  # the other side is closed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import select
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.waiting import LONG_S, Started
+from tests.waiting import LONG_S, Started, is_readable
 
 from codefathom.cli import main
 from codefathom.engine import Engine
@@ -154,7 +153,7 @@ def test_a_terminal_shows_who_is_waited_for(project: Path) -> None:
         os.close(theirs)
         shown, until = b"", time.monotonic() + LONG_S
         while f"process {holder.pid}".encode() not in shown and time.monotonic() < until:
-            if select.select([ours], [], [], 1)[0]:
+            if is_readable(ours, 1):
                 shown += os.read(ours, 4_096)
         assert b"waiting" in shown
         run.kill()
