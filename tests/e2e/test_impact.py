@@ -141,3 +141,9 @@ def test_the_command_lists_tests_for_a_runner(shop: Path) -> None:
     shown = fathom(shop, "-", text=DIFF).stdout
     assert "~ shop/money.py:1  function parse" in shown
     assert "tests/test_orders.py" in shown
+
+
+def test_a_text_that_is_on_no_disk_is_no_change_of_the_files(shop: Path) -> None:
+    with Engine.open(str(shop)) as engine:
+        engine.update(texts={"notes/later.py": "def later():\n    return parse(1)\n"})
+        assert engine.impact().changes == ()

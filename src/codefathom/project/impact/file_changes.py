@@ -19,6 +19,7 @@ from codefathom.source.masks import MASK
 from codefathom.source.revisions.git_tree import GitTree
 from codefathom.source.revisions.revision import revisions_of_range
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
+from codefathom.text.kept_names import is_kept_text
 from codefathom.text.unified_diff import FileDiff, other_side, read_diff
 from codefathom.types import Document, Skipped
 
@@ -158,7 +159,7 @@ def _between(before: _Side, after: _Side) -> FileChanges:
 
 
 def _against_index(opened: OpenedProject, before: _Side) -> FileChanges:
-    stored = {item.path: item for item in opened.catalog.documents()}
+    stored = {item.path: item for item in opened.catalog.documents() if not is_kept_text(item.path)}
     changes: list[FileVersions] = []
     for path in sorted({*before.files, *stored}):
         old, now = before.document(path), stored.get(path)
