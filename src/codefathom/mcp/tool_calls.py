@@ -27,6 +27,7 @@ from codefathom.mcp.tool_results import (
     indexing_result,
     lines_result,
     packed,
+    refusal_result,
     search_result,
     tool_result,
 )
@@ -80,8 +81,7 @@ class ToolCalls:
             with stopping(control.is_cancelled), self._projects.chosen(names, control) as chosen:
                 return run(self, _Call(arguments, most, chosen, control))
         except FathomError as error:
-            text = f"{cut(str(error), ERROR_CHARS)}{'. Remedy: ' if error.hint else ''}{cut(error.hint, ERROR_CHARS)}"
-            return tool_result(text, {}, is_error=True)
+            return refusal_result(error)
 
     def _search(self, call: _Call) -> ToolResult:
         arguments = call.arguments

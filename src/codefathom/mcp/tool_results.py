@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from codefathom.answer.tokens import estimate
+from codefathom.errors import FathomError
 from codefathom.search.ranking.excerpt import shown_kind, telling_lines
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
@@ -77,6 +78,12 @@ def tool_result(text: str, shape: Mapping[str, Any], *, is_error: bool = False) 
     """Return a result in the form of the protocol."""
     result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": is_error}
     return result if is_error else {**result, "structuredContent": shape}
+
+
+def refusal_result(error: FathomError) -> Mapping[str, Any]:
+    """Return a mistake as a result of a tool, with its remedy."""
+    text = f"{cut(str(error), ERROR_CHARS)}{'. Remedy: ' if error.hint else ''}{cut(error.hint, ERROR_CHARS)}"
+    return tool_result(text, {}, is_error=True)
 
 
 def indexing_result(step: Progress) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from codefathom.errors import FathomError
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_calls import ToolCalls, ToolResult
-from codefathom.mcp.tool_results import ERROR_CHARS, cut, tool_result
+from codefathom.mcp.tool_results import refusal_result
 from codefathom.server.http.auth import Caller
 from codefathom.server.mcp.served_projects import SearchLease, ServedProjects
 from codefathom.server.searches.search_end import SearchEnd
@@ -63,7 +63,7 @@ class ToolTurns:
             await telling
             return result
         except FathomError as error:
-            return _refusal(error)
+            return refusal_result(error)
         finally:
             telling.cancel()
             end.come()
@@ -75,11 +75,6 @@ def _paths(arguments: Mapping[str, Any]) -> list[str]:
     values = [value for name, value in arguments.items() if name in _PATHS]
     texts = [text for value in values for text in (value if isinstance(value, list) else [value])]
     return [text for text in texts if isinstance(text, str)]
-
-
-def _refusal(error: FathomError) -> ToolResult:
-    remedy = f". Remedy: {error.hint}" if error.hint else ""
-    return tool_result(cut(f"{error}{remedy}", ERROR_CHARS), {}, is_error=True)
 
 
 class _News:
