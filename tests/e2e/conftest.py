@@ -11,10 +11,15 @@ SHOP = Path(__file__).parent.parent / "repos" / "shop"
 
 
 @pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The shop in a folder of its own, without an index."""
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user of the test's own: nothing is found in another test's cache, and nothing is left for one."""
     monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def shop(tmp_path: Path, own_folders: None) -> Path:
+    """The shop in a folder of its own, without an index."""
     shutil.copytree(SHOP, tmp_path / "shop")
     (tmp_path / "shop" / "fathom.toml").touch()
     return tmp_path / "shop"

@@ -20,10 +20,7 @@ from codefathom.types import ConsultedFile
 WORDS = ("kestrel", "sparrow", "wagtail", "plover", "curlew", "dunlin", "godwit", "whimbrel", "turnstone", "sanderling")
 
 
-@pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("cache", "state"):
-        monkeypatch.setenv(f"FATHOM_{name.upper()}_DIR", str(tmp_path / name))
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 @pytest.fixture

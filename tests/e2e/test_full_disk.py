@@ -48,10 +48,7 @@ def make(project: Path) -> None:
     (project / "zoo.py").write_text("def feed_kangaroo():\n    return 'grass'\n")
 
 
-@pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 @pytest.fixture

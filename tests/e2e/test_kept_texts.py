@@ -28,10 +28,7 @@ TEXTS = {"notes/meeting.md": NOTES, "ferry.py": CODE}
 PATHS = ("texts://ferry.py", "texts://notes/meeting.md")
 
 
-@pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("cache", "state"):
-        monkeypatch.setenv(f"FATHOM_{name.upper()}_DIR", str(tmp_path / name))
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 @pytest.fixture

@@ -20,10 +20,7 @@ N_FILES = 310
 SECRET = "heliotrope"  # a word of one file
 
 
-@pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("cache", "state"):
-        monkeypatch.setenv(f"FATHOM_{name.upper()}_DIR", str(tmp_path / name))
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 @pytest.fixture

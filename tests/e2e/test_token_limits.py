@@ -17,10 +17,7 @@ from codefathom.types import Document, Filter, IndexReport
 LINE = "Kestrels hover above the motorway and look for voles.\n"  # 54 bytes, 18 tokens
 
 
-@pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("cache", "state"):
-        monkeypatch.setenv(f"FATHOM_{name.upper()}_DIR", str(tmp_path / name))
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 @pytest.fixture

@@ -40,10 +40,7 @@ with Engine.open(sys.argv[1]) as engine:
 """
 
 
-@pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FATHOM_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("FATHOM_STATE_DIR", str(tmp_path / "state"))
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 @pytest.fixture
