@@ -283,10 +283,10 @@ def completeness(edges: Sequence[Related], unseen: Sequence[str]) -> str:
     """Return in words how edges are known, and what uses are not seen; no number stands for all there are."""
     by_name = [edge for edge in edges if edge.certainty == "by-name"]
     n_exact, most = len(edges) - len(by_name), max((edge.n_definitions for edge in by_name), default=0)
-    among = "a single definition" if most == 1 else f"up to {most} definitions"
+    owners = "one definition here has that name" if most == 1 else f"up to {most} definitions here have that name"
     sources_told = [
         f"{n_exact} of {len(edges)} edges are exact, by scope or import" if n_exact else "",
-        f"{len(by_name)} by the name alone, among {among}, and may mean another one" if by_name else "",
+        f"{len(by_name)} by the name alone ({owners}, and another one may be meant)" if by_name else "",
         "nothing was found" if not edges else "",
     ]
     languages = f", nor any in {', '.join(unseen)}" if unseen else ""

@@ -142,7 +142,7 @@ def test_each_use_of_an_imported_name_counts_once(tmp_path: Path) -> None:
     ("target", "parts", "absent"),
     [
         ("@@Query", ["1 of 1 edges are exact", "lower bound", "nor any in kotlin"], "by the name alone"),
-        ("@@Query.where", ["1 by the name alone, among a single definition", "lower bound"], "exact"),
+        ("@@Query.where", ["1 by the name alone (one definition here has that name", "lower bound"], "exact"),
         ("shop/odd.kt", ["nothing was found", "lower bound", "strings or reflection"], " 0 "),
     ],
 )
