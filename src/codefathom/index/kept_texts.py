@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from codefathom.errors import UsageError
 from codefathom.index.plan import FileJob, Recipe, is_as_made_by
-from codefathom.index.prepare import PreparedFile, prepare_masked, with_masks
+from codefathom.index.prepare import PreparedFile, as_kept, prepare_masked
 from codefathom.source.changes import FileStat
 from codefathom.source.content import is_binary
 from codefathom.source.documents import fingerprint, kind_of
@@ -117,9 +117,7 @@ def _check_limits(documents: Mapping[str, Document], removed: Collection[str], e
 
 def _document(path: str, text: str, recipe: Recipe) -> Document:
     """Return a text as it is kept; its fingerprint is that of the text with masks, so that it tells no secret."""
-    document = Document(path, kind_of(path, text), text, "", 0)
-    if not recipe.keeps_secrets:
-        document = with_masks(document)
+    document = as_kept(Document(path, kind_of(path, text), text, "", 0), recipe)
     data = bytes_of_kept(document.text)
     return replace(document, fingerprint=fingerprint(data), size=len(data) - len(BOM_UTF8))
 

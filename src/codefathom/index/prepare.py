@@ -99,9 +99,7 @@ def prepare_document(document: Document, file: FileStat, recipe: Recipe) -> Prep
 
     Secrets are masked before: nothing that is made of a document or stored holds their values.
     """
-    if not recipe.keeps_secrets:
-        document = with_masks(document)
-    return prepare_masked(document, file, recipe)
+    return prepare_masked(as_kept(document, recipe), file, recipe)
 
 
 def prepare_masked(document: Document, file: FileStat, recipe: Recipe) -> PreparedFile:
@@ -114,9 +112,7 @@ def prepare_window(window: Window, recipe: Recipe) -> PreparedFile:
     """Chunk and split a window of a large file; the document that comes with it has no text."""
     text, is_assumed = window.text(recipe.assumed_encoding)
     encoding = recipe.assumed_encoding if is_assumed else ""
-    document = document_of(window.survey, text=text, encoding=encoding)
-    if not recipe.keeps_secrets:
-        document = with_masks(document)
+    document = as_kept(document_of(window.survey, text=text, encoding=encoding), recipe)
     prepared = prepare_parsed(parse_text(document), window.file, recipe, lines_before=window.lines_before)
     return prepared._replace(parsed=unparsed(document_of(window.survey, encoding=encoding)))
 
@@ -129,6 +125,11 @@ def document_of(survey: Survey, *, text: str = "", encoding: str = "") -> Docume
 def unparsed(document: Document) -> ParsedDocument:
     """Return a large file as a document without symbols, which only its chunks describe."""
     return ParsedDocument(document, (), (), (), PARSER, (f"{document.size} bytes are too many to parse",))
+
+
+def as_kept(document: Document, recipe: Recipe) -> Document:
+    """Return a document as an index of this recipe keeps it: with masks, unless the user keeps secrets."""
+    return document if recipe.keeps_secrets else with_masks(document)
 
 
 def with_masks(document: Document) -> Document:

@@ -12,7 +12,7 @@ from random import SystemRandom
 from typing import NamedTuple
 
 from codefathom.index.plan import FileJob, Recipe, with_found_encoding
-from codefathom.index.prepare import PreparedFile, embedded_text, text_hash, with_masks
+from codefathom.index.prepare import PreparedFile, as_kept, embedded_text, text_hash
 from codefathom.index.workers import prepare_all
 from codefathom.providers.base import Embedder
 from codefathom.providers.batching import BatchLimits, batches
@@ -159,7 +159,7 @@ def _same_files(catalog: ForeignCatalog, recipe: Recipe, comparison: Comparison)
             continue
         if entry.parser != recipe.parser_of(document):
             continue
-        if not comparison.holds_text(document if recipe.keeps_secrets else with_masks(document)):
+        if not comparison.holds_text(as_kept(document, recipe)):
             return [], f"the text of {file.path!r} in it is not that of the file"
         files.append(file)
     return files, ""

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from codefathom.errors import SourceError, UsageError
 from codefathom.index.plan import Recipe
+from codefathom.index.prepare import as_kept
 from codefathom.search.question.query import parse_query
 from codefathom.search.question.ranking_query import analyse
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import is_read_whole, open_file, read
 from codefathom.source.languages import is_document, language_of
 from codefathom.source.scan import Scan, scan
-from codefathom.source.secrets import blank
 from codefathom.stores.conditions import combine, matches, path_fields
 from codefathom.stores.lexical.terms import terms
 from codefathom.system.stopping import check_stopped
@@ -30,7 +30,7 @@ USUAL_LIMIT_S = 1.0
 _LINES_BEFORE, _SHOWN_LINES = 2, 20
 _MANY = 1.2  # occurrences of a word after which more of them count little, as k1 of BM25
 _IN_PATH = 0.5  # the worth of a word in a path, relative to one in the text
-_MOST_CONFIDENCE = 0.5  # words alone say little
+_MOST_CONFIDENCE = 0.5
 _PRELIMINARY = (
     "Preliminary: the index is being made; these places were found by their words alone, in {n} of {total} files."
 )
@@ -41,6 +41,13 @@ class _WordFile(NamedTuple):
 
     file: FileStat
     counts: Mapping[str, int]  # by word
+
+
+class _WordHit(NamedTuple):
+    """A place, and the number of words of the question that its file has."""
+
+    hit: Hit
+    n_words: int
 
 
 class UnindexedFiles:
@@ -68,9 +75,12 @@ class UnindexedFiles:
         with_words, n_read = self._read_through(files, tuple(words), until)
         worth = _worth(with_words, n_read)
         ranked = sorted(((_score(item, worth), item) for item in with_words), key=lambda pair: -pair[0])
-        hits = tuple(self._hits(ranked, worth, limit))
+        places = tuple(self._hits(ranked, worth, limit))
         note = _PRELIMINARY.format(n=n_read, total=len(files))
-        return SearchResult(query, hits, "chunk", "lexical", _confidence(hits, words), 0, (note,), scale="words")
+        # Of the best place; words alone say little.
+        confidence = _MOST_CONFIDENCE * places[0].n_words / len(words) if places else 0.0
+        hits = tuple(place.hit for place in places)
+        return SearchResult(query, hits, "chunk", "lexical", confidence, 0, (note,), scale="words")
 
     def lines(self, path: str, start_line: int = 1, end_line: int = 0) -> str:
         """Return lines of a file; without `end_line`, up to the last. Raises SourceError, UsageError."""
@@ -124,7 +134,9 @@ class UnindexedFiles:
         with stream:
             return stream.read(file.size)
 
-    def _hits(self, ranked: Sequence[tuple[float, _WordFile]], worth: Mapping[str, float], limit: int) -> Iterator[Hit]:
+    def _hits(
+        self, ranked: Sequence[tuple[float, _WordFile]], worth: Mapping[str, float], limit: int
+    ) -> Iterator[_WordHit]:
         n_hits = 0
         for score, item in ranked:
             if n_hits == limit:
@@ -142,13 +154,7 @@ class UnindexedFiles:
         document = read(
             recipe.tree, file, include_generated=recipe.rules.include_generated, assumed=recipe.assumed_encoding
         )
-        if isinstance(document, Skipped):
-            return None
-        if recipe.keeps_secrets:
-            return document
-        return Document(
-            document.path, document.language, blank(document.text, document.path), document.fingerprint, document.size
-        )
+        return None if isinstance(document, Skipped) else as_kept(document, recipe)
 
 
 def _record(file: FileStat) -> dict[str, object]:
@@ -167,7 +173,7 @@ def _score(item: _WordFile, worth: Mapping[str, float]) -> float:
     return sum(worth[word] * (n / (n + _MANY) + _IN_PATH * (word in path)) for word, n in item.counts.items())
 
 
-def _hit(document: Document, item: _WordFile, worth: Mapping[str, float], score: float) -> Hit | None:
+def _hit(document: Document, item: _WordFile, worth: Mapping[str, float], score: float) -> _WordHit | None:
     """Return the lines around the one with the most; None where only a masked value had the words."""
     lines = document.text.removesuffix("\n").split("\n")
     lowered = [line.lower() for line in lines]
@@ -180,12 +186,4 @@ def _hit(document: Document, item: _WordFile, worth: Mapping[str, float], score:
     text = "\n".join(lines[first : first + _SHOWN_LINES]) + "\n"
     end = first + text.count("\n")
     chunk = Chunk(f"{document.path}:{first}", document.path, document.language, "block", "", (), first + 1, end, text)
-    return Hit(chunk, score, {}, f"has the words {', '.join(kept)}", best + 1, stale=False)
-
-
-def _confidence(hits: Sequence[Hit], words: Mapping[str, None]) -> float:
-    """Return the share of the words that the best place's file has, halved."""
-    if not hits or not words:
-        return 0.0
-    n_words = hits[0].reason.count(",") + 1
-    return _MOST_CONFIDENCE * n_words / len(words)
+    return _WordHit(Hit(chunk, score, {}, f"has the words {', '.join(kept)}", best + 1, stale=False), len(kept))

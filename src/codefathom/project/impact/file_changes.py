@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from codefathom.errors import UsageError
 from codefathom.index.plan import with_found_encoding
-from codefathom.index.prepare import with_masks
+from codefathom.index.prepare import as_kept
 from codefathom.project.opening import OpenedProject
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import kind_of, read
@@ -110,11 +110,7 @@ def _version(opened: OpenedProject, path: str, text: str) -> Document | None:
         return None
     stored = opened.catalog.document(path)
     language = stored.language if stored is not None else kind_of(path, text)
-    return _masked(opened, Document(path, language, text, "", len(text)))
-
-
-def _masked(opened: OpenedProject, document: Document) -> Document:
-    return document if opened.recipe.keeps_secrets else with_masks(document)
+    return as_kept(Document(path, language, text, "", len(text)), opened.recipe)
 
 
 # ---- revisions
@@ -149,7 +145,7 @@ class _Side:
             return None
         include = self._recipe.rules.include_generated
         document = read(self._tree, file, include_generated=include, assumed=self._recipe.assumed_encoding)
-        return None if isinstance(document, Skipped) else _masked(self._opened, document)
+        return None if isinstance(document, Skipped) else as_kept(document, self._recipe)
 
 
 def _between(before: _Side, after: _Side) -> FileChanges:
