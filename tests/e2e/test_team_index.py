@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_pri
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from tests.e2e.test_shipped_index import ATTACKS, EVIL, all_told, attack, author, become, copied, one_user, truth
-from tests.e2e.test_siblings import N_FILES, answers, clean, content, copy_of, original, own_folders
+from tests.e2e.test_siblings import N_FILES, answers, clean, content, copy_of, original
 
 from codefathom import Engine
 from codefathom.cli import main
@@ -26,7 +26,8 @@ from codefathom.errors import FathomError, IndexingError, SourceError, UsageErro
 from codefathom.project.stores import snapshot as snapshots
 from codefathom.types import Snapshot
 
-__all__ = ["one_user", "original", "own_folders", "truth"]  # fixtures
+__all__ = ["one_user", "original", "truth"]  # fixtures
+pytestmark = pytest.mark.usefixtures("own_folders")
 MARK, HEAD, SEALS = 16, 8_192, 96  # bytes of the parts before the content
 
 Head = dict[str, Any]
