@@ -1,23 +1,35 @@
 """Learn how sure a search can be that what it found answers the question at all.
 
-    python -m training.confidence --bench BENCH --corpora CORPORA
+    python -m training.confidence --bench BENCH --corpora CORPORA --questions QUESTIONS \\
+        --repositories CLONES [--numbers FILE]
 
-Writes search/ranking/calibration.py and docs/confidence.md.
+Writes search/ranking/calibration.py, docs/confidence.md and docs/confidence.svg. BENCH_DIR names the folder of the
+issues, too; CLONES holds the repositories of issues (`evals.localize`); FILE keeps what was asked.
 
-Nobody annotated questions that have no answer. A repository's own questions are answered in it; those about another
-repository, most of them, are not. Run it after `training.ranking`, whose scores it reads. Needs numpy and scipy.
+Nobody annotated questions that have no answer. A repository's own questions are answered in it. Those about another
+repository, most of them, are not ("far"). Nor are its own once the files that answer them are taken from what was found
+("near"): so does a feature look that a project does not have. Those are too doubtful to learn from, and only judge. A
+part of a repository stands for a small project. Run it after `training.ranking`, whose scores it reads, and after
+`training.order_questions`. Needs numpy and scipy.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import random
-from collections.abc import Callable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
+from docs.reliability_plot import Reliability, picture
 from evals.benchmark import CHINESE, Corpus, development
+from evals.localize import all_issues, as_reported
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
@@ -25,28 +37,55 @@ from codefathom import Engine
 from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.search.question.planner import overruled
 from codefathom.search.question.query import parse_query
-from codefathom.search.question.ranking_query import understand
-from codefathom.search.ranking.confidence import WEAK, evidence
-from codefathom.search.ranking.rank import rank
+from codefathom.search.question.ranking_query import RankingQuery, understand
+from codefathom.search.ranking.confidence import NOTHING, WEAK, certain, evidence, kind_of
+from codefathom.search.ranking.rank import Pool, rank
 from codefathom.search.request import SearchRequest
 from codefathom.search.retrieve import Lookup, gather
-from training.ranking import ROOT, options
+from training.order_questions import read_questions
+from training.ranking import KEPT_APART, ORDER_SOURCES, ROOT, options
+from training.sources import read_sources
 
 CALIBRATION = ROOT / "src/codefathom/search/ranking/calibration.py"
 PAGE = ROOT / "docs/confidence.md"
-N_OTHERS = 40  # questions about other repositories, asked of each
+PLOT = ROOT / "docs/confidence.svg"
+ANNOTATED = "annotated"
+WRITTEN = "issue as written"  # by a person, with logs and code
+# Questions of each kind: of a repository itself, and of those in its language and of any others, which are asked of it.
+N_OWN = {"commit": 14, "doc": 8, "issue": 14, "symbol": 6, "keyword": 6, ANNOTATED: 20}
+N_FAR = {"commit": 8, "doc": 5, "issue": 10, "symbol": 4, "keyword": 4, ANNOTATED: 8, WRITTEN: 25}
+SMALL = range(5, 30)  # files of a small project
+_LEAST_OF_SMALL = 6  # questions about it
 PENALTY = 5.0
-SEED = 1
-OWN, SAME, OTHER = "own", "same language", "any other"
-WITH, WITHOUT = ("score", "words", "near", "unknown"), ("score", "words", "unknown")
+OWN, NEAR, SAME, OTHER = "own", "near", "same language", "any other"
+FAR = frozenset({SAME, OTHER})
+SMALL_PROJECTS = "projects under 30 files"
+WITHOUT = ("score", "words", "unknown", "defines", "foreign", "size")
+WITH = (*WITHOUT, "near")
+_ALLOWED = 0.05  # of the answerable questions that may be called weak
+
+
+class Project(NamedTuple):
+    """A repository, or a part of it, with questions about it: kind, text, files that answer it."""
+
+    name: str
+    language: str
+    split: str  # "learn", "K" or "development"
+    root: Path
+    questions: Sequence[tuple[str, str, tuple[str, ...]]]
 
 
 class Asked(NamedTuple):
     """One question and what was found of it."""
 
-    corpus: str
-    kind: str
-    numbers: dict[str, float]
+    project: str
+    split: str
+    is_small: bool
+    relation: str  # of the question to the project
+    kind: str  # of the question
+    text: str  # "short" or "long": what it is calibrated as
+    is_certain: bool
+    numbers: Mapping[str, float]
 
 
 class Model(NamedTuple):
@@ -62,45 +101,176 @@ class Model(NamedTuple):
         return float(1 / (1 + np.exp(-z)))
 
 
+Models = Mapping[str, Model]  # by the kind of text
+
+
 def main() -> None:
-    """Learn both functions, judge them by leaving out one repository at a time, write."""
-    given = options(__doc__)
-    corpora = development(given.bench, given.corpora)
-    found = [one for corpus in corpora for one in ask(corpus, corpora)]
-    CALIBRATION.write_text(as_module(fit(found, WITH), fit(found, WITHOUT)), "utf-8")
-    PAGE.write_text(as_page(found), "utf-8")
-    print(PAGE.read_text("utf-8"))
+    """Learn, judge on set K and by leaving out one development repository at a time, write."""
+    given = options(__doc__, questions=True, numbers=True)
+    found = _remembered(given.numbers, lambda: [*ask_all(projects(given)), *_ask_issues(given.repositories)])
+    learned = [one for one in found if one.split != KEPT_APART]
+    with_meaning, without = fit_all(learned, WITH), fit_all(learned, WITHOUT)
+    if given.check:
+        print("\n".join(_tables(found, with_meaning, without)))
+        return
+    CALIBRATION.write_text(as_module(with_meaning, without), "utf-8")
+    PAGE.write_text(as_page(found, with_meaning, without), "utf-8")
+    PLOT.write_text(picture(reliabilities(found, with_meaning)), "utf-8")
 
 
-def ask(corpus: Corpus, corpora: Sequence[Corpus]) -> Iterator[Asked]:
-    """Ask a repository its own questions, all those about others in its language, and some about any other."""
-    others = [one for one in corpora if one.name != corpus.name]
-    same = [text for one in others if one.language == corpus.language for text in _texts(one)]
-    any_other = random.Random(f"{SEED} {corpus.name}").sample(
-        [text for one in others for text in _texts(one)], N_OTHERS
-    )
+def _remembered(file: Path | None, make: Callable[[], list[Asked]]) -> list[Asked]:
+    """Return what a file holds, or make it and write it there: asking takes minutes, learning seconds."""
+    if file is not None and file.exists():
+        return [Asked(*json.loads(line)) for line in file.read_text("utf-8").splitlines()]
+    found = make()
+    if file is not None:
+        file.write_text("".join(f"{json.dumps(one)}\n" for one in found), "utf-8")
+    return found
+
+
+# ---- asking
+
+
+def projects(given: argparse.Namespace) -> list[Project]:
+    """Return the development repositories and those that questions were mined from."""
+    annotated = [_annotated(corpus) for corpus in development(given.bench, given.corpora)]
+    mined = []
+    for source in read_sources(ORDER_SOURCES):
+        folder = given.questions / source.name.replace("/", "+")
+        questions = [(one.kind, one.text, one.paths) for one in read_questions(folder)]
+        mined.append(Project(source.name, source.language, source.split, folder / "tree", questions))
+    # No weight was learned from the issues; their repositories are asked as they were when they were reported.
+    issues = [(WRITTEN, issue.text, tuple(issue.files)) for issue in all_issues()]
+    return [*annotated, *mined, Project("issues", "python", KEPT_APART, Path(), issues)]
+
+
+def _annotated(corpus: Corpus) -> Project:
+    questions = [
+        (ANNOTATED, one.text, tuple(target.path for target in one.targets))
+        for one in corpus.questions
+        if one.category != CHINESE
+    ]
+    return Project(corpus.name, corpus.language, "development", corpus.source / corpus.inner, questions)
+
+
+def ask_all(all_projects: Sequence[Project]) -> Iterator[Asked]:
+    """Ask each project, and a small part of it where there is one, its own questions and those of others.
+
+    Set K is asked only what is about set K, and what is learned from never hears of it.
+    """
+    for project in all_projects:
+        if project.root == Path():
+            continue
+        others = [
+            one
+            for one in all_projects
+            if one.name != project.name and (one.split == KEPT_APART) == (project.split == KEPT_APART)
+        ]
+        yield from _ask(project, others, N_FAR, is_small=False)
+        with TemporaryDirectory() as folder:
+            part = _small_part(project, Path(folder) / "part")
+            if part is not None:
+                yield from _ask(part, others, {kind: (n + 1) // 2 for kind, n in N_FAR.items()}, is_small=True)
+
+
+def _small_part(project: Project, to: Path) -> Project | None:
+    """Copy the folder of few files that most questions are about; return it as a project."""
+    best: tuple[str, list[tuple[str, str, tuple[str, ...]]]] = ("", [])
+    folders = {
+        str(above) for _, _, paths in project.questions for path in paths for above in list(Path(path).parents)[:2]
+    }
+    for folder in sorted(folders - {"."}):
+        if sum(file.is_file() for file in (project.root / folder).rglob("*")) in SMALL:
+            own = [
+                (kind, text, tuple(path.removeprefix(f"{folder}/") for path in paths))
+                for kind, text, paths in project.questions
+                if paths and all(path.startswith(f"{folder}/") for path in paths)
+            ]
+            best = max(best, (folder, own), key=lambda one: len(one[1]))
+    if len(best[1]) < _LEAST_OF_SMALL:
+        return None
+    shutil.copytree(project.root / best[0], to, symlinks=True)
+    (to / "fathom.toml").touch()
+    return project._replace(root=to, questions=best[1])
+
+
+def _ask(project: Project, others: Sequence[Project], n_far: Mapping[str, int], *, is_small: bool) -> Iterator[Asked]:
+    chance = random.Random(project.name)
+    own = _sample(chance, project.questions, N_OWN)
+    pools = {
+        SAME: [row for one in others if one.language == project.language for row in one.questions],
+        OTHER: [row for one in others if one.language != project.language for row in one.questions],
+    }
+    far = [(relation, *row[:2]) for relation, rows in pools.items() for row in _sample(chance, rows, n_far)]
+    about = partial(Asked, project.name, project.split, is_small)
     with TemporaryDirectory() as folder:
         os.environ["FATHOM_INDEX_DIR"] = folder
-        with Engine.open(corpus.source / corpus.inner) as engine:
+        with Engine.open(project.root) as engine:
             engine.index()
-            sources = engine.opened.sources
-            for kind, texts in ((OWN, _texts(corpus)), (SAME, same), (OTHER, any_other)):
-                for text in texts:
-                    request = SearchRequest(parse_query(text))
-                    query = understand(request.query, sources.catalog, sources.lexical)
-                    ranked = rank(query, gather(Lookup(request, overruled("hybrid", request.query), query), sources))
-                    if ranked:
-                        yield Asked(corpus.name, kind, evidence(query, ranked))
+            for kind, text, paths in own:
+                yield from _ask_own(engine, about, kind, text, paths)
+            for relation, kind, text in far:
+                yield from _asked(about, relation, kind, *_found(engine, text))
 
 
-def _texts(corpus: Corpus) -> list[str]:
-    return [question.text for question in corpus.questions if question.category != CHINESE]
+def _ask_issues(repositories: Path) -> Iterator[Asked]:
+    """Ask each development issue of its repository, in the state in which it was reported."""
+    for issue, engine in as_reported(all_issues(), repositories):
+        yield from _ask_own(
+            engine, partial(Asked, issue.repository, KEPT_APART, False), WRITTEN, issue.text, tuple(issue.files)
+        )
+
+
+def _ask_own(
+    engine: Engine, about: Callable[..., Asked], kind: str, text: str, paths: Sequence[str]
+) -> Iterator[Asked]:
+    query, pool = _found(engine, text)
+    yield from _asked(about, OWN, kind, query, pool)
+    if kind not in {"symbol", "keyword"}:
+        without = [one for one in pool.candidates if not _lies_in(one.chunk.path, paths)]
+        yield from _asked(about, NEAR, kind, query, pool._replace(candidates=without))
+
+
+def _found(engine: Engine, text: str) -> tuple[RankingQuery, Pool]:
+    sources = engine.opened.sources
+    request = SearchRequest(parse_query(text))
+    query = understand(request.query, sources.catalog, sources.lexical)
+    return query, gather(Lookup(request, overruled("hybrid", request.query), query), sources)
+
+
+def _asked(about: Callable[..., Asked], relation: str, kind: str, query: RankingQuery, pool: Pool) -> Iterator[Asked]:
+    ranked = rank(query, pool)
+    if ranked:
+        yield about(relation, kind, kind_of(query), certain(query, ranked), evidence(query, ranked))
+
+
+def _lies_in(path: str, targets: Sequence[str]) -> bool:
+    return any(path == target or path.startswith(f"{target.rstrip('/')}/") for target in targets)
+
+
+def _sample(
+    chance: random.Random, rows: Sequence[tuple[str, str, tuple[str, ...]]], most: Mapping[str, int]
+) -> list[tuple[str, str, tuple[str, ...]]]:
+    sampled = []
+    for kind, n in most.items():
+        own = [row for row in rows if row[0] == kind]
+        sampled += chance.sample(own, min(n, len(own)))
+    return sampled
+
+
+# ---- learning
+
+
+def fit_all(found: Sequence[Asked], names: Sequence[str]) -> dict[str, Model]:
+    """Return a model for each kind of text, learned from own and far questions that are not certain anyway."""
+    useful = [one for one in found if one.relation != NEAR and not one.is_certain]
+    return {text: fit([one for one in useful if one.text == text], names) for text in ("short", "long")}
 
 
 def fit(found: Sequence[Asked], names: Sequence[str]) -> Model:
     """Return the logistic function that tells own questions from others, both kinds counting as much."""
     rows = np.array([[one.numbers[name] for name in names] for one in found])
-    own = np.array([one.kind == OWN for one in found], dtype=float)
+    own = np.array([one.relation == OWN for one in found], dtype=float)
     mean, spread = rows.mean(0), rows.std(0) + 1e-9
     scaled = (rows - mean) / spread
     counts = np.where(own > 0, 1 / own.sum(), 1 / (1 - own).sum()) * len(own) / 2
@@ -116,29 +286,101 @@ def fit(found: Sequence[Asked], names: Sequence[str]) -> Model:
     return Model(names, weights, float(best[-1] - weights @ mean))
 
 
+def confidences(found: Sequence[Asked], models: Models) -> list[float]:
+    """Return the confidence of each question, as the product gives it."""
+    return [1.0 if one.is_certain else models[one.text](one) for one in found]
+
+
 def cross_validated(found: Sequence[Asked], names: Sequence[str]) -> list[float]:
     """Return the confidence of each question by weights learned without its repository."""
-    models = {name: fit([one for one in found if one.corpus != name], names) for name in {one.corpus for one in found}}
-    return [models[one.corpus](one) for one in found]
+    models = {
+        name: fit_all([one for one in found if one.project != name], names) for name in {one.project for one in found}
+    }
+    return [confidences([one], models[one.project])[0] for one in found]
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     """Return the chance that a positive stands above a negative; ties count half."""
-    above = np.array(positive)[:, None] - np.array(negative)[None]
-    return float((above > 0).mean() + (above == 0).mean() / 2)
+    if not len(positive) or not len(negative):
+        return float("nan")
+    ordered = np.sort(np.array(negative))
+    places = [np.searchsorted(ordered, np.array(positive), side) for side in ("left", "right")]
+    return float(np.mean(places)) / len(ordered)
 
 
-def as_module(with_meaning: Model, without: Model) -> str:
+# ---- judging
+
+
+class Judged(NamedTuple):
+    """Some questions with the confidence of each."""
+
+    name: str
+    found: Sequence[Asked]
+    values: Sequence[float]
+
+    def of(self, *relations: str) -> NDArray[np.float64]:
+        """Return the confidences of the questions that are related so to their project."""
+        return np.array([v for one, v in zip(self.found, self.values, strict=True) if one.relation in relations])
+
+    def only(self, name: str, is_wanted: Callable[[Asked], bool]) -> Judged:
+        """Return a part of the questions."""
+        rows = [(one, v) for one, v in zip(self.found, self.values, strict=True) if is_wanted(one)]
+        return Judged(name, [one for one, _ in rows], [value for _, value in rows])
+
+
+def groups(judged: Judged) -> list[Judged]:
+    """Return the questions by kind of text and size of project."""
+    return [
+        judged.only("short questions", lambda one: one.text == "short" and not one.is_small),
+        judged.only("long texts", lambda one: one.text == "long" and not one.is_small),
+        judged.only(SMALL_PROJECTS, lambda one: one.is_small),
+    ]
+
+
+def judged_apart(found: Sequence[Asked], models: Models) -> Judged:
+    """Return the questions of set K, from which nothing was learned."""
+    apart = [one for one in found if one.split == KEPT_APART]
+    return Judged("set K", apart, confidences(apart, models))
+
+
+def reliabilities(found: Sequence[Asked], models: Models) -> list[Reliability]:
+    """Return for each group of set K which share of the questions is answerable at each confidence.
+
+    Own and far questions count as much, as in what was learned.
+    """
+    result = []
+    for group in groups(judged_apart(found, models)):
+        own, far = group.of(OWN), group.of(*FAR)
+        points = []
+        for low in np.arange(0, 1, 0.1):
+            shares = [((side >= low) & (side < low + 0.1 + (low > 0.85))).mean() for side in (own, far)]
+            if sum(shares) * min(len(own), len(far)) >= 8:  # fewer say nothing
+                points.append((float(low) + 0.05, float(shares[0] / sum(shares))))
+        result.append(Reliability(group.name, points))
+    return result
+
+
+# ---- writing
+
+
+def as_module(with_meaning: Models, without: Models) -> str:
     """Return the module of the package."""
+    rows = [
+        f'    ("{text}", {is_meant}): {_as_dictionary(models[text])},'
+        for text in with_meaning
+        for is_meant, models in ((True, with_meaning), (False, without))
+    ]
     return "\n".join(
         (
             '"""The weights of the confidence. Written by `python -m training.confidence`."""',
             "",
             "from typing import Final",
             "",
-            f'MODEL: Final = "{BundledEmbedder().name}"  # whose cosines WITH_MEANING was learned with',
-            f"WITH_MEANING: Final = {_as_dictionary(with_meaning)}",
-            f"WITHOUT: Final = {_as_dictionary(without)}",
+            f'MODEL: Final = "{BundledEmbedder().name}"  # whose cosines were learned with',
+            "# By kind of text, and whether these cosines are there.",
+            "CALIBRATIONS: Final = {",
+            *rows,
+            "}",
             "",
         )
     )
@@ -146,54 +388,96 @@ def as_module(with_meaning: Model, without: Model) -> str:
 
 def _as_dictionary(model: Model) -> str:
     rows = [f'"{name}": {weight:.2f}' for name, weight in zip(model.names, model.weights, strict=True)]
-    return "{" + ", ".join([*rows, f'"offset": {model.offset:.2f}']) + "}"
+    return "{\n        " + ",\n        ".join([*rows, f'"offset": {model.offset:.2f}']) + ",\n    }"
 
 
-def as_page(found: Sequence[Asked]) -> str:
+def as_page(found: Sequence[Asked], with_meaning: Models, without: Models) -> str:
     """Return the page on how well the confidence tells."""
-    head = (
-        "# Confidence\n\n<!-- Written by `python -m training.confidence`. -->\n\n"
-        "The confidence of a search says how likely it is that the hits answer the question. It is a logistic\n"
-        "function of four numbers: the score of the best hit, the share of the question's words that the best hits\n"
-        "contain, the closest meaning, and the share of the question's words that occur nowhere in the project.\n\n"
-        "To measure it, each of the 21 development repositories is asked three groups of questions: its own,\n"
-        "all questions about other repositories in the same language (only Python has several repositories), and\n"
-        f"{N_OTHERS} questions about any other repository. Only the first group should get a high confidence. The\n"
-        "table shows how well the confidence separates the first group from each of the others: AUROC is the chance\n"
-        "that a question of the first group gets the higher confidence. All figures are cross-validated: the weights\n"
-        "for a repository are learned from the others. One part is not: the weights of the ranking, from which the\n"
-        "score of the best hit comes, were learned from all repositories. 1.0 cannot be reached, because some\n"
-        "questions about other repositories do have an answer.\n\n"
-    )
-    table = ["| | AUROC, any other | AUROC, same language |", "| --- | --: | --: |"]
-    for title, names in (("with meaning", WITH), ("words only", WITHOUT)):
-        values = cross_validated(found, names)
-        table.append(f"| {title} | {_against(found, values, OTHER):.3f} | {_against(found, values, SAME):.3f} |")
-    values = cross_validated(found, WITH)
-    shares = ["| confidence below | own questions | others |", "| --: | --: | --: |"]
-    for limit in (0.02, 0.1, WEAK, 0.35, 0.5, 0.65):
-        below = [
-            np.mean([value < limit for one, value in zip(found, values, strict=True) if (one.kind == OWN) is own])
-            for own in (True, False)
-        ]
-        shares.append(f"| {limit} | {below[0]:.0%} | {below[1]:.0%} |")
-    limits = (
-        f"With a confidence below {WEAK}, a search calls its hits weak. With one below `answer.least_confidence`,\n"
-        "`ask` does not ask a model. The next table shows which share of the questions lies below a limit."
-    )
     return (
-        f"{head}{chr(10).join(table)}\n\n{limits}\n\n{chr(10).join(shares)}\n\n"
-        "    python -m training.confidence --bench BENCH --corpora CORPORA\n"
+        _PAGE_HEAD
+        + "\n".join(_tables(found, with_meaning, without))
+        + _PAGE_END
+        + "\n    python -m training.confidence --bench BENCH --corpora CORPORA --questions QUESTIONS \\\n"
+        + "        --repositories CLONES\n"
     )
 
 
-def _against(found: Sequence[Asked], values: Sequence[float], kind: str) -> float:
-    corpora = {one.corpus for one in found if one.kind == kind}
+def _tables(found: Sequence[Asked], with_meaning: Models, without: Models) -> Iterator[str]:
+    apart = judged_apart(found, with_meaning)
+    annotated = [one for one in found if one.split == "development"]
+    learned = [one for one in found if one.split != KEPT_APART]
+    values = dict(zip(map(id, learned), cross_validated(learned, WITH), strict=True))
+    development_set = Judged("development questions", annotated, [values[id(one)] for one in annotated])
+    yield "| questions | answerable | any other | same language | near | others weak | answerable weak |"
+    yield "| --- | --: | --: | --: | --: | --: | --: |"
+    for group in groups(apart):
+        yield _row(group._replace(name=f"set K: {group.name}"))
+    for kind in sorted({one.kind for one in apart.found}):
+        yield _row(apart.only(f"set K: {kind}", partial(_is_of_kind, kind)))
+    words_only = judged_apart(found, without)
+    for group in groups(words_only):
+        yield _row(group._replace(name=f"set K: {group.name}, words only"))
+    yield _row(development_set.only(development_set.name, partial(_is_of_kind, ANNOTATED)))
+    yield "\n| confidence below | " + " | ".join(f"{group.name}: answerable | others" for group in groups(apart)) + " |"
+    yield "| --: |" + " --: |" * 6
+    for limit in (NOTHING, 0.1, WEAK, 0.35, 0.5, 0.65):
+        cells = [f"{(side < limit).mean():.0%}" for group in groups(apart) for side in (group.of(OWN), group.of(*FAR))]
+        yield f"| {limit} | " + " | ".join(cells) + " |"
 
-    def of(is_wanted: Callable[[Asked], bool]) -> list[float]:
-        return [value for one, value in zip(found, values, strict=True) if one.corpus in corpora and is_wanted(one)]
 
-    return auroc(of(lambda one: one.kind == OWN), of(lambda one: one.kind == kind))
+def _is_of_kind(kind: str, one: Asked) -> bool:
+    return one.kind == kind and not one.is_small
+
+
+def _row(judged: Judged) -> str:
+    own, far = judged.of(OWN), judged.of(*FAR)
+    figures = [auroc(own, judged.of(relation)) for relation in (OTHER, SAME, NEAR)]
+    cells = ["" if np.isnan(value) else f"{value:.3f}" for value in figures]
+    limit = np.quantile(own, _ALLOWED)
+    cells.append(f"{(far < limit).mean():.0%} ({(far < WEAK).mean():.0%})")
+    cells.append(f"{_ALLOWED:.0%} ({(own < WEAK).mean():.0%})")
+    return f"| {judged.name} | {len(own)} | " + " | ".join(cells) + " |"
+
+
+_PAGE_HEAD = """# Confidence
+
+<!-- Written by `python -m training.confidence`. -->
+
+The confidence of a search says how likely it is that the hits answer the question. It is a logistic function of
+these numbers: the score of the best hit, the share of the question's words that the best hits contain, the closest
+meaning, the share of the question's words that occur nowhere in the project, whether one of the best hits defines a
+symbol of the question, how many symbols of the question the project does not define, and the size of the project.
+Short questions and long texts (pasted issues, logs) have weights of their own. It is 1 only where the whole question
+is the name of a symbol and one of the three best hits defines it.
+
+To measure it, projects are asked three groups of questions. Their own are answerable. Those about other projects, in
+the same language or in any other, are not (most of them: some do have an answer). For the third group, "near", the
+files that answer a question are taken away from what was found, so that the question is about something that the
+project almost has. Set K is 21 repositories in all languages; nothing was learned from them, neither for the
+confidence nor for the ranking. The questions of set K are mined: subjects of commits, whole messages of commits
+("issue"), sentences of documentation, names, and loose words of names. "Issue as written" is the 111 development
+issues, asked of their repositories and of set K; no weight was learned from them either. Folders of 5 to 29 files
+stand for small projects. The development questions are annotated by hand; for each repository the weights of the
+confidence are learned from the others, but those of the ranking have seen all of them.
+
+The columns "any other", "same language" and "near" show the AUROC against that group: the chance that an answerable
+question gets the higher confidence. "Others weak" is the share of questions about other projects below the limit that
+calls 5 % of the answerable ones weak; in brackets, the shares below the limit that the product uses.
+
+"""
+_PAGE_END = f"""
+
+With a confidence below {WEAK}, a search calls its hits weak. With one below `answer.least_confidence`, `ask` does
+not ask a model. The second table shows which share of the questions lies below a limit.
+
+![Share of answerable questions at each confidence, for three groups](confidence.svg)
+
+The picture shows which share of the questions is answerable at each confidence, where as many questions are
+answerable as not. On the diagonal the confidence means what it says.
+
+What does not hold: a question about something that a project almost has gets nearly the confidence of one that it can
+answer (column "near"). Subjects of commits are often so general ("fix the build") that they fit anywhere.
+"""
 
 
 if __name__ == "__main__":

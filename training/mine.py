@@ -133,7 +133,7 @@ def document_pairs(document: Document) -> Iterator[Pair]:
     code = [symbol for symbol in symbols if symbol.kind != "section"]
     if len(code) > 2:
         outline = "\n".join(symbol.signature or symbol.name for symbol in code)[:_MOST_BODY]
-        if about := first_sentence(_opening(lines)):
+        if about := first_sentence(opening(lines)):
             yield Pair("file", document.language, about, _text(document.path, "", "", outline))
 
 
@@ -164,8 +164,8 @@ def pairs_of_tests(documents: Sequence[Document]) -> Iterator[Pair]:
             yield answer._replace(query=title)
 
 
-def _opening(lines: Sequence[str]) -> str:
-    """The comment at the top of a file, without a licence."""
+def opening(lines: Sequence[str]) -> str:
+    """Return the comment at the top of a file; nothing where it is a licence."""
     found: list[str] = []
     for line in lines[:40]:
         if line.strip() and line.strip()[0] not in "/*#-\"'{;<!" and not (found and '"""' in "".join(lines[:1])):

@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -28,12 +28,12 @@ from codefathom.parse import parse
 from codefathom.source.documents import read
 from codefathom.source.scan import scan
 from codefathom.stores.lexical.terms import parts
-from codefathom.types import Document, Skipped, Symbol
-from training.mine import first_sentence, lay
+from codefathom.types import Skipped, Symbol
+from training.mine import first_sentence, lay, opening
 from training.sources import Source, forbidden, read_sources
 from training.tested import TEST_PATH
 
-MOST = {"commit": 60, "issue": 30, "doc": 40, "symbol": 25, "keyword": 15}  # of one repository
+MOST = {"commit": 60, "issue": 30, "doc": 40, "topic": 25, "symbol": 25, "keyword": 15}  # of one repository
 _MOST_COMMITS = 4_000
 _MOST_FILES, _MOST_CODE_FILES, _MOST_LINES = 8, 3, 300  # that a commit changes
 _PROSE = {"markdown", "rst", "text", "html", "asciidoc"}
@@ -55,6 +55,9 @@ _TRAILER = re.compile(
     r"(?im)^(?:[\w-]+-by|change-id|pull[- ]request.*|fix(?:es|ed)?:?\s+#\d+.*|close[sd]?:?\s+#\d+.*|see #\d+.*|"
     r"git-svn-id|piperorigin-revid|reviewed-on|bug|issue|refs?|ticket)\b.*$"
 )
+_HEAD = 40  # lines at the top of a file
+_FOR_TOOLS = re.compile(r"(?i)@|go:|[ejt]s[lh]int|vim|-\*-|usr/bin|swiftlint|nolint|ts-|noinspection|rubocop|frozen_")
+_LONGEST = 200  # characters of a question
 _LONG = 20  # characters of a line of documentation that stands inside another line
 _MARKS = " \t*/#-!\"';<>|"
 _KINDS = {"class", "struct", "interface", "trait", "enum", "function", "method", "module", "type", "protocol", "object"}
@@ -104,7 +107,11 @@ def _questions(git: Path, revision: str, tree: Path) -> Iterator[MinedQuestion]:
     chance = random.Random(str(tree.parent.name))
     yield from _name_questions(outlines, chance)
     yield from _commit_questions(git, revision, set(outlines), chance)
-    yield from _doc_questions(code, outlines, tree, chance)
+    blanks: dict[str, dict[int, str]] = defaultdict(dict)
+    lines_of = {document.path: split_lines(document.text) for document in code}
+    yield from _topic_questions(outlines, lines_of, blanks, chance)
+    yield from _doc_questions(outlines, lines_of, blanks, chance)
+    _blank(tree, lines_of, blanks)
 
 
 def _is_code(path: str) -> bool:
@@ -170,49 +177,99 @@ def _commits(git: Path, revision: str) -> Iterator[_Commit]:
 # ---- documentation
 
 
-def _doc_questions(
-    code: Sequence[Document], outlines: dict[str, Sequence[Symbol]], tree: Path, chance: random.Random
+Blanks = dict[str, dict[int, str]]  # by path and number of a line from 0: the text that is taken out of it
+
+
+def _topic_questions(
+    outlines: Mapping[str, Sequence[Symbol]],
+    lines_of: Mapping[str, Sequence[str]],
+    blanks: Blanks,
+    chance: random.Random,
 ) -> Iterator[MinedQuestion]:
-    """Yield first sentences of documentation, and take that documentation out of the tree."""
+    """Yield what files say that they are for: their first sentences, and those of the types they are named after."""
+    choices: list[tuple[str, str, dict[int, str]]] = []
+    for path, symbols in outlines.items():
+        if not symbols:
+            continue
+        lines = lines_of[path]
+        about = {number: text for number, line in enumerate(lines[:_HEAD]) if (text := line.strip().strip(_MARKS))}
+        choices.append((path, first_sentence(opening(lines)), about))
+        stem = flat(Path(path).stem)
+        choices += [
+            (path, first_sentence(symbol.doc), _doc_lines(symbol, lines))
+            for symbol in symbols
+            if symbol.kind in _KINDS and flat(symbol.name) == stem
+        ]
+    chance.shuffle(choices)
+    often = Counter(sentence for _, sentence, _ in choices)
+    answered: set[str] = set()
+    for path, sentence, about in choices:
+        if len(answered) == MOST["topic"]:
+            break
+        if (
+            _FOR_TOOLS.match(sentence)
+            or not _LONG < len(sentence) < _LONGEST
+            or often[sentence] > 1
+            or path in answered
+        ):
+            continue
+        said = {number: text for number, text in about.items() if text in sentence or sentence in text}
+        if said:
+            answered.add(path)
+            blanks[path] |= said
+            yield MinedQuestion("topic", sentence, (path,))
+
+
+def flat(name: str) -> str:
+    """Return the letters and digits of a name, lower-case."""
+    return re.sub(r"[\W_]+", "", name).lower()
+
+
+def _doc_questions(
+    outlines: Mapping[str, Sequence[Symbol]],
+    lines_of: Mapping[str, Sequence[str]],
+    blanks: Blanks,
+    chance: random.Random,
+) -> Iterator[MinedQuestion]:
+    """Yield first sentences of documentation."""
     choices = [
-        (document, symbol, sentence)
-        for document in code
-        for symbol in outlines[document.path]
-        if symbol.kind in _KINDS and (sentence := first_sentence(symbol.doc)) and len(sentence) < 200
+        (path, symbol, sentence)
+        for path, symbols in outlines.items()
+        for symbol in symbols
+        if symbol.kind in _KINDS and (sentence := first_sentence(symbol.doc)) and len(sentence) < _LONGEST
     ]
     chance.shuffle(choices)
-    removed: dict[str, set[int]] = defaultdict(set)
-    lines_of = {document.path: split_lines(document.text) for document in code}
     often = Counter(sentence for _, _, sentence in choices)
     taken: Counter[str] = Counter()
-    n_taken = 0
-    for document, symbol, sentence in choices:
-        if n_taken == MOST["doc"]:
+    for path, symbol, sentence in choices:
+        if taken.total() == MOST["doc"]:
             break
-        if often[sentence] > 1 or taken[document.path] > 2:
+        if often[sentence] > 1 or taken[path] > 2:
             continue
-        lines = _doc_lines(symbol, lines_of[document.path])
-        if not lines:
-            continue
-        removed[document.path] |= lines
-        taken[document.path] += 1
-        n_taken += 1
-        yield MinedQuestion("doc", sentence, (document.path,))
-    for path, numbers in removed.items():
-        kept = (line for number, line in enumerate(lines_of[path]) if number not in numbers)
-        (tree / path).write_text("".join(kept), "utf-8", errors="replace", newline="")
+        lines = _doc_lines(symbol, lines_of[path])
+        if lines and not lines.keys() & blanks[path].keys():
+            blanks[path] |= lines
+            taken[path] += 1
+            yield MinedQuestion("doc", sentence, (path,))
 
 
-def _doc_lines(symbol: Symbol, lines: Sequence[str]) -> set[int]:
-    """Return the places of the lines that are nothing but documentation of a symbol."""
+def _doc_lines(symbol: Symbol, lines: Sequence[str]) -> dict[int, str]:
+    """Return the documentation of a symbol, by number of line, where nothing else stands."""
     about = {line.strip(_MARKS) for line in symbol.doc.splitlines()} - {""}
     first = max(0, symbol.start_line - 1 - 60)
     return {
-        number
+        number: text
         for number in range(first, min(len(lines), symbol.end_line))
         if (text := lines[number].strip().strip(_MARKS))
         and any(text == one or (len(one) > _LONG and one in text) for one in about)
     }
+
+
+def _blank(tree: Path, lines_of: Mapping[str, Sequence[str]], blanks: Blanks) -> None:
+    """Take texts out of the files of a tree. Marks of comments stay: a file must not end inside a text that began."""
+    for path, texts in blanks.items():
+        kept = (line.replace(texts.get(number, ""), "", 1) for number, line in enumerate(lines_of[path]))
+        (tree / path).write_text("".join(kept), "utf-8", errors="replace", newline="")
 
 
 def main() -> int:

@@ -1,9 +1,10 @@
 """Learn the weights of the ranking from annotated questions, and show what each signal is worth.
 
-    python -m training.ranking --bench BENCH --corpora CORPORA
-    python -m training.ranking --bench BENCH --corpora CORPORA --check  # cross-validated figures of the signals only
+    python -m training.ranking --bench BENCH --corpora CORPORA --questions QUESTIONS
+    python -m training.ranking --bench BENCH --corpora CORPORA --questions QUESTIONS --check  # figures only
 
-Writes search/ranking/weights.py and docs/ranking.md.
+Writes search/ranking/weights.py and docs/ranking.md. QUESTIONS is what `training.order_questions` has mined. Weights
+are learned from those first; then from the annotated ones, which draw them away only as far as they have reason to.
 
 The score of a file is a soft maximum over its candidates; the loss is the cross-entropy of the files that answer among
 all files found. It is convex but for that maximum, so that the start does not matter. Needs numpy and scipy.
@@ -20,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 from evals.benchmark import CHINESE, Corpus, Question, development
-from evals.metrics import Found, mean_of_groups, meets, score
+from evals.metrics import Found, Target, mean_of_groups, meets, score
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
@@ -32,11 +33,20 @@ from codefathom.search.ranking.rank import by_place, saturated, score_of
 from codefathom.search.ranking.signals import NAMES, SIGNALS, Candidate, signals
 from codefathom.search.request import SearchRequest
 from codefathom.search.retrieve import Lookup, gather
+from training.order_questions import read_questions
+from training.sources import Source, read_sources
 
 ROOT = Path(__file__).parent.parent
 WEIGHTS = ROOT / "src/codefathom/search/ranking/weights.py"
 PAGE = ROOT / "docs/ranking.md"
+ORDER_SOURCES = ROOT / "training/order_sources.json"
 PENALTY = 20.0  # of the squared weights, signals scaled to unit variance
+PULL = 30.0  # the same for the distance from the weights that the mined questions give
+# No mined answer is a test, a document or a declaration, so that mined questions cannot tell what these cost; learned
+# from the annotated questions beside the others, the penalty of documents grew until no document could come first.
+UNMINED = {"test": -1.83, "prose": -2.24, "declaration": -2.82}
+MINED_KINDS = frozenset({"commit", "symbol", "keyword"})
+KEPT_APART = "K"  # the split of repositories that decide nothing
 SHARPNESS = 4.0  # of the soft maximum over a file's candidates
 SHOWN = 10
 # No annotated question holds a stack trace, or is a long text; `evals.localize` asks those. `lexical` orders the chunks
@@ -61,22 +71,86 @@ class Asked(NamedTuple):
 
 def main() -> None:
     """Learn, judge by leaving out one repository at a time, write."""
-    given = options(__doc__)
+    given = options(__doc__, questions=True)
     asked = [one for corpus in development(given.bench, given.corpora) for one in ask(corpus)]
-    learned = [one for one in asked if one.category != CHINESE]
-    columns = [place for place, name in enumerate(NAMES) if name not in BY_HAND]
-    whole = cross_validated(asked, columns)
-    print("all signals:", figures(asked, whole))
+    mined = {split: mined_questions(given.questions, split) for split in ("learn", KEPT_APART)}
+    lesson = Lesson(asked, mined["learn"], mined[KEPT_APART])
+    print("all signals:", lesson.whole)
     if given.check:
         return
-    learned_by_name = dict(zip((NAMES[column] for column in columns), fit(learned, columns), strict=True))
-    weights = {name: round(float((learned_by_name | BY_HAND)[name]), 3) for name in NAMES}
-    WEIGHTS.write_text(as_module(weights), "utf-8")
-    ablation = {
-        NAMES[left_out]: figures(asked, cross_validated(asked, [c for c in columns if c != left_out]))
-        for left_out in columns
-    }
-    PAGE.write_text(as_page(weights, figures(asked, whole), ablation), "utf-8")
+    WEIGHTS.write_text(as_module(lesson.weights), "utf-8")
+    PAGE.write_text(as_page(lesson), "utf-8")
+
+
+def mined_questions(folder: Path, split: str) -> list[Asked]:
+    """Return what the product gathers for the mined questions about the repositories of a split."""
+    sources = [source for source in read_sources(ORDER_SOURCES) if source.split == split]
+    return [one for source in sources for one in ask(_mined_corpus(source, folder / source.name.replace("/", "+")))]
+
+
+def _mined_corpus(source: Source, folder: Path) -> Corpus:
+    questions = tuple(Question(one.text, one.kind, tuple(map(Target, one.paths))) for one in read_questions(folder))
+    return Corpus(source.name, source.language, folder / "tree", "", questions)
+
+
+class Lesson:
+    """What is learned from annotated and mined questions, and how good it is. Figures are made once."""
+
+    def __init__(self, asked: Sequence[Asked], mined: Sequence[Asked], apart: Sequence[Asked]) -> None:
+        self.asked, self.apart = asked, apart
+        self.columns = [place for place, name in enumerate(NAMES) if name not in BY_HAND | UNMINED]
+        self._english = [one for one in asked if one.category != CHINESE]
+        useful = [one for one in map(without_unmined, mined) if one.category in MINED_KINDS and len(one.answers) > 1]
+        self.mined_weights = self._learn(useful, self.columns)
+        self.whole = figures(asked, self.cross_validated(self.columns))
+        learned = self._learn(self._english, self.columns, self.mined_weights)
+        self.weights = {name: round(float(weight), 3) for name, weight in zip(NAMES, learned, strict=True)}
+
+    def cross_validated(self, columns: Sequence[int]) -> list[Floats]:
+        """Return the scores of each question's candidates by weights learned without its repository."""
+        scores = {}
+        for corpus in dict.fromkeys(one.corpus for one in self.asked):
+            others = [one for one in self._english if one.corpus != corpus]
+            weights = self._learn(others, columns, self.mined_weights)
+            for place, one in enumerate(self.asked):
+                if one.corpus == corpus:
+                    scores[place] = scores_by(one, weights)
+        return [scores[place] for place in range(len(self.asked))]
+
+    def _learn(self, asked: Sequence[Asked], columns: Sequence[int], centre: Floats | None = None) -> Floats:
+        """Return the weights of all signals, those of some columns learned."""
+        others = UNMINED | BY_HAND
+        return _full(fit(asked, columns, centre, fixed=_full_by_name(UNMINED)), columns, others)
+
+    def figures_of(self, asked: Sequence[Asked], weights: Floats) -> dict[str, float]:
+        """Return the figures of questions that are ordered by these weights."""
+        return figures(asked, [scores_by(one, weights) for one in asked])
+
+
+def scores_by(one: Asked, weights: Floats) -> Floats:
+    """Return the scores of the candidates of a question."""
+    return np.array([score_of(total) for total in one.signals @ weights])
+
+
+def _full(weights: Floats, columns: Sequence[int], others: Mapping[str, float]) -> Floats:
+    """Return a weight for each signal: those that were learned, and others by name; else 0."""
+    full = _full_by_name(others)
+    full[list(columns)] = weights
+    return full
+
+
+def _full_by_name(weights: Mapping[str, float]) -> Floats:
+    return np.array([weights.get(name, 0.0) for name in NAMES])
+
+
+def without_unmined(one: Asked) -> Asked:
+    """Return a mined question without its candidates in tests and documents, which are never an answer."""
+    kept = ~(one.signals[:, [NAMES.index("test"), NAMES.index("prose")]] > 0).any(1)
+    files, numbers = np.unique(one.files[kept], return_inverse=True)
+    candidates = [candidate for candidate, is_kept in zip(one.candidates, kept, strict=True) if is_kept]
+    return one._replace(
+        candidates=candidates, signals=one.signals[kept], files=numbers, answers=one.answers[files.astype(int)]
+    )
 
 
 def ask(corpus: Corpus) -> Iterator[Asked]:
@@ -111,38 +185,54 @@ def _place(one: Candidate) -> Found:
 # ---- learning
 
 
-def fit(asked: Sequence[Asked], columns: Sequence[int]) -> Floats:
-    """Return the weights that put the files with answers first."""
+def fit(
+    asked: Sequence[Asked], columns: Sequence[int], centre: Floats | None = None, *, fixed: Floats | None = None
+) -> Floats:
+    """Return the weights of some signals that put the files with answers first.
+
+    They are drawn to `centre`, else to 0; `fixed` has weights of other signals, which stay. Both have one a signal.
+    """
     useful = [one for one in asked if one.answers.any()]
     rows = np.concatenate([one.signals[:, columns] for one in useful])
     spread = rows.std(0) + 1e-9
-    scaled = (rows - rows.mean(0)) / spread
     n_files = np.cumsum([0, *(len(one.answers) for one in useful)])
     files = np.concatenate([one.files + start for one, start in zip(useful, n_files[:-1], strict=True)])
     question_of = np.repeat(np.arange(len(useful)), np.diff(n_files))
     target = np.concatenate([one.answers / one.answers.sum() for one in useful])
-    loss = _loss(scaled, files, question_of, target)
-    found = minimize(loss, np.zeros(len(columns)), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    fixed_scores = np.concatenate([one.signals @ (_full_by_name({}) if fixed is None else fixed) for one in useful])
+    begin = np.zeros(len(columns)) if centre is None else centre[list(columns)] * spread
+    sums = Sums((rows - rows.mean(0)) / spread, fixed_scores, files, question_of, target)
+    loss = _loss(sums, begin, PENALTY if centre is None else PULL)
+    found = minimize(loss, begin, jac=True, method="L-BFGS-B", options={"maxiter": 500})
     return np.asarray(found.x / spread)
 
 
-def _loss(
-    rows: Floats, files: NDArray[np.int64], question_of: NDArray[np.int64], target: Floats
-) -> Callable[[Floats], tuple[float, Floats]]:
+class Sums(NamedTuple):
+    """The candidates of all questions, one below the other."""
+
+    rows: Floats  # candidates × signals, scaled
+    fixed: Floats  # of each candidate
+    files: NDArray[np.int64]  # of each candidate
+    question_of: NDArray[np.int64]  # of each file
+    target: Floats  # of each file
+
+
+def _loss(sums: Sums, centre: Floats, penalty: float) -> Callable[[Floats], tuple[float, Floats]]:
     """Return the function from weights to the loss and its gradient."""
+    rows, question_of, target = sums.rows, sums.question_of, sums.target
     n_files, n_questions = len(question_of), int(question_of.max()) + 1
 
     def value(weights: Floats) -> tuple[float, Floats]:
-        scores = rows @ weights
-        of_file, share = _soft_maximum(scores, files, n_files)
+        of_file, share = _soft_maximum(rows @ weights + sums.fixed, sums.files, n_files)
         top = np.full(n_questions, -np.inf)
         np.maximum.at(top, question_of, of_file)
         raised = np.exp(of_file - top[question_of])
         total = np.bincount(question_of, raised, n_questions)
         log_share = of_file - top[question_of] - np.log(total)[question_of]
         gradient = raised / total[question_of] - target
-        loss = -float(log_share @ target) + PENALTY * float(weights @ weights) / 2
-        return loss, rows.T @ (share * gradient[files]) + PENALTY * weights
+        away = weights - centre
+        loss = -float(log_share @ target) + penalty * float(away @ away) / 2
+        return loss, rows.T @ (share * gradient[sums.files]) + penalty * away
 
     return value
 
@@ -157,17 +247,6 @@ def _soft_maximum(scores: Floats, files: NDArray[np.int64], n_files: int) -> tup
 
 
 # ---- judging
-
-
-def cross_validated(asked: Sequence[Asked], columns: Sequence[int]) -> list[Floats]:
-    """Return the scores of each question's candidates by weights learned without its repository."""
-    scores = {}
-    for corpus in dict.fromkeys(one.corpus for one in asked):
-        weights = fit([one for one in asked if one.corpus != corpus and one.category != CHINESE], columns)
-        for place, one in enumerate(asked):
-            if one.corpus == corpus:
-                scores[place] = np.array([score_of(total) for total in one.signals[:, columns] @ weights])
-    return [scores[place] for place in range(len(asked))]
 
 
 def figures(asked: Sequence[Asked], scores: Sequence[Floats]) -> dict[str, float]:
@@ -216,38 +295,88 @@ def as_module(weights: Mapping[str, float]) -> str:
     )
 
 
-def as_page(weights: Mapping[str, float], whole: dict[str, float], ablation: dict[str, dict[str, float]]) -> str:
+def as_page(lesson: Lesson) -> str:
     """Return the page on what each signal is worth."""
-    head = (
-        "# Ranking\n\n<!-- Written by `python -m training.ranking`. -->\n\n"
-        "A search collects about a hundred candidates by words, meaning and names. Each candidate gets a number for\n"
-        "each signal below. The weighted sum of these numbers goes through a logistic function; the result is the\n"
-        "score. If a file has several chunks among the candidates, each further chunk counts half as much as the one\n"
-        "before. `fathom search --explain` shows what each signal added.\n\n"
-        "The weights are learned from the annotated questions of 21 repositories (`training/ranking.py`). Three are\n"
-        "set by hand. All figures here are cross-validated: the questions of a repository are ranked by weights\n"
-        "learned from the other 20. The column `first` is the share of questions whose first hit is right. In the row\n"
-        "of a signal, the last two columns show the result without this signal. Differences below 0.005 are noise\n"
-        "with 420 questions.\n\n"
-    )
+    whole = lesson.whole
     names = list(whole)
+    ablation = {
+        left_out: figures(lesson.asked, lesson.cross_validated([c for c in lesson.columns if c != left_out]))
+        for left_out in lesson.columns
+    }
     table = ["| signal | meaning | weight | " + " | ".join(names[:2]) + " |", "| --- | --- | --: | --: | --: |"]
     table.append("| all | | | " + " | ".join(f"{whole[name]:.3f}" for name in names[:2]) + " |")
-    for name in NAMES:
-        cells = [f"{ablation[name][figure]:.3f}" if name in ablation else "by hand" for figure in names[:2]]
-        table.append(f"| {name} | {SIGNALS[name]} | {weights[name]:.2f} | " + " | ".join(cells) + " |")
+    for place, name in enumerate(NAMES):
+        cells = [f"{ablation[place][figure]:.3f}" if place in ablation else "by hand" for figure in names[:2]]
+        table.append(f"| {name} | {SIGNALS[name]} | {lesson.weights[name]:.2f} | " + " | ".join(cells) + " |")
     rest = [f"| {name} | {whole[name]:.3f} |" for name in names]
     return (
-        head + "\n".join(table) + "\n\n| cross-validated | |\n| --- | --: |\n" + "\n".join(rest) + "\n\n"
-        "    python -m training.ranking --bench BENCH --corpora CORPORA\n"
+        PAGE_HEAD
+        + "\n".join(_honest(lesson))
+        + PAGE_SIGNALS
+        + "\n".join(table)
+        + "\n\n| cross-validated | |\n| --- | --: |\n"
+        + "\n".join(rest)
+        + "\n\n    python -m training.ranking --bench BENCH --corpora CORPORA --questions QUESTIONS\n"
     )
 
 
-def options(about: str | None) -> argparse.Namespace:
+def _honest(lesson: Lesson) -> Iterator[str]:
+    """Yield the table of figures, those first that no weight can have learned by heart."""
+    shipped = _full_by_name(lesson.weights)
+    apart = lesson.figures_of(lesson.apart, shipped)
+    rows = {
+        "development questions, by weights that saw none of them": lesson.figures_of(
+            lesson.asked, lesson.mined_weights
+        ),
+        "set K, by the shipped weights": apart,
+        "development questions, cross-validated": lesson.whole,
+        "development questions, by the shipped weights": lesson.figures_of(lesson.asked, shipped),
+    }
+    yield "| questions | NDCG@10 | first |"
+    yield "| --- | --: | --: |"
+    for name, own in rows.items():
+        yield f"| {name} | {own['NDCG@10']:.3f} | {own['first']:.3f} |"
+    for kind in sorted({one.category for one in lesson.apart}):
+        yield f"| set K: {kind} | {apart[kind]:.3f} | |"
+
+
+PAGE_HEAD = """# Ranking
+
+<!-- Written by `python -m training.ranking`. -->
+
+A search collects about a hundred candidates by words, meaning and names. Each candidate gets a number for
+each signal below. The weighted sum of these numbers goes through a logistic function; the result is the
+score. If a file has several chunks among the candidates, each further chunk counts half as much as the one
+before. `fathom search --explain` shows what each signal added.
+
+The weights are learned in two steps (`training/ranking.py`): from questions that were mined from the history
+of 87 repositories (`training/order_questions.py`), and then from the annotated questions of 21 development
+repositories, which draw them away only as far as they have reason to. Three are set by hand. The penalties of
+tests, documents and declarations come from the annotated questions alone: no mined question is answered by one.
+Set K are 21 more repositories in all languages; no weight was learned from them. Its questions are subjects of
+commits, whole messages ("issue"), sentences of documentation, names and loose words of names.
+
+"""
+PAGE_SIGNALS = """
+
+In the next table all figures are cross-validated: the questions of a repository are ranked by weights learned
+from the other 20 and the mined ones. The column `first` is the share of questions whose first hit is right. In
+the row of a signal, the last two columns show the result without this signal. Differences below 0.005 are
+noise with 420 questions.
+
+"""
+
+
+def options(about: str | None, *, questions: bool = False, numbers: bool = False) -> argparse.Namespace:
     """Return the arguments that the recipes of the ranking share."""
     parser = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     parser.add_argument("--bench", type=Path, required=True)
     parser.add_argument("--corpora", type=Path, required=True)
+    if questions:
+        parser.add_argument("--questions", type=Path, required=True)
+    if numbers:
+        parser.add_argument("--repositories", type=Path, required=True, help="bare clones, as `owner+name/repo`")
+        parser.add_argument("--numbers", type=Path, help="keep what was asked in this file, and use it when it exists")
     parser.add_argument("--check", action="store_true", help="only print what was reached")
     return parser.parse_args()
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,10 @@ from training.sources import Source, forbidden, read_sources  # noqa: E402
 SOURCES = read_sources(ROOT / "training" / "order_sources.json")
 # The mined text is not passed on: these ask that their own files stay under their licence.
 WEAK_COPYLEFT = {"MPL-2.0", "EPL-1.0"}
-CODE = '''"""Rates."""
+CODE = '''"""What money of one country costs in another.
+
+More of it.
+"""
 
 
 def convert_between_currencies(amount, rate):
@@ -25,7 +29,10 @@ def convert_between_currencies(amount, rate):
 
 
 class ExchangeOffice:
-    """Keep the rates of the day for every currency pair."""
+    """Keep the rates of the day for every currency pair.
+
+    Closed at night.
+    """
 
     def open_for_today(self):
         return self
@@ -60,7 +67,7 @@ def mined(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = Source("owner/rates", "", run("rev-parse", "HEAD").strip(), "MIT", "learn", language="python")
     name, counts = mine(source, folder, folder / "out")
     assert name == "owner/rates"
-    assert counts == {"symbol": 3, "commit": 1, "issue": 1, "doc": 2}
+    assert counts == {"symbol": 3, "commit": 1, "issue": 1, "topic": 1, "doc": 2}
     return folder / "out" / "owner+rates"
 
 
@@ -73,6 +80,7 @@ def test_each_question_is_answered_by_the_file_it_is_about(mined: Path) -> None:
     [
         ("commit", {"Multiply by the rate instead of dividing"}),
         ("symbol", {"convert_between_currencies", "ExchangeOffice", "open_for_today"}),
+        ("topic", {"What money of one country costs in another."}),
         (
             "doc",
             {"Change an amount of one currency into another.", "Keep the rates of the day for every currency pair."},
@@ -93,6 +101,11 @@ def test_the_documentation_that_questions_are_made_of_is_not_in_the_tree(mined: 
     text = (mined / "tree" / "rates.py").read_text()
     assert "Change an amount" not in text
     assert "Keep the rates" not in text
+    assert "What money" not in text
+    assert [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef | ast.ClassDef)] == [
+        "convert_between_currencies",
+        "ExchangeOffice",
+    ], "a text that begins must end"
     assert "return amount * rate" in text
 
 

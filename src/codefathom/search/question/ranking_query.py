@@ -48,6 +48,7 @@ class RankingQuery:
     about_prose: bool = False  # ... or for documentation
     weights: Mapping[str, float] = field(default_factory=dict)  # of terms that count less than 1: translations, asides
     rarity: Mapping[str, float] = field(default_factory=dict)  # of terms, over all that is indexed
+    n_chunks: int = 0  # of all that is indexed
     unknown: float = 0.0  # share of the question, by rarity, that is nowhere in the index
     is_strange: bool = False  # none of its words, nor of their translations, is anywhere in the index
     minor_terms: Mapping[str, float] = field(default_factory=dict)  # of a long text: they only find candidates
@@ -94,6 +95,7 @@ def understand(query: Query, catalog: Chunks, lexical: LexicalStore) -> RankingQ
     ranking_query = replace(
         analysed,
         rarity=rarity,
+        n_chunks=lexical.n_chunks,
         unknown=unknown,
         is_strange=bool(counts) and not any(counts.values()),
         frames=_framed(text, catalog) if ":" in text or "line " in text else {},

@@ -1,17 +1,19 @@
 """The confidence of a search: how likely its hits are to answer the question.
 
-A logistic function of four numbers, learned from questions asked of the repository they are about and of others
-(`training/confidence.py` makes `calibration.py`). 0.5: as many questions of either kind look like this one.
+A logistic function of a few numbers, one for short questions and one for long texts, learned from questions asked of
+the repository they are about and of others (`training/confidence.py` makes `calibration.py`). 0.5: as many questions of
+either kind look like this one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp
+from math import exp, log
+from typing import Literal
 
 from codefathom.search.question.ranking_query import RankingQuery
 from codefathom.search.question.words import Cover, forms_of
-from codefathom.search.ranking.calibration import MODEL, WITH_MEANING, WITHOUT
+from codefathom.search.ranking.calibration import CALIBRATIONS, MODEL
 from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.search.ranking.weights import WEIGHTS
 
@@ -33,6 +35,7 @@ ANYWAY = '--anyway (over HTTP "anyway": true) shows what is nearest'
 UNANSWERABLE = f"nothing here seems to answer this; {ANYWAY}"
 _SURE = 0.8  # of the signal `definition`: the symbol of the question, as written
 _N_BEST = 3
+_LESS_THAN_SURE = 0.999  # what is estimated is never certain
 
 
 def weak_note(confidence: float) -> str:
@@ -41,18 +44,29 @@ def weak_note(confidence: float) -> str:
 
 
 def confidence(query: RankingQuery, ranked: Sequence[RankedCandidate], model: str = "") -> float:
-    """Return 0 to 1; 1 when one of the best hits defines the symbol of the question. `model` made the vectors.
+    """Return 0 to 1; 1 only where the whole question is a symbol, and one of the best hits defines it.
 
-    Hits of one source alone have no score to learn from: it is the share of the question that the best of them cover.
+    `model` made the vectors. Hits of one source alone have no score to learn from: it is the share of the question that
+    the best of them cover.
     """
     if not ranked:
         return 0.0
-    if any(item.signals.get("definition", 0.0) >= _SURE for item in ranked[:_N_BEST]):
+    if certain(query, ranked):
         return 1.0
     if "file_share" not in ranked[0].signals:
         return round(_covered(query, ranked), 3)
-    weights = WITH_MEANING if model == MODEL else WITHOUT
-    return round(1 / (1 + exp(-weighted(evidence(query, ranked), weights))), 3)
+    weights = CALIBRATIONS[kind_of(query), model == MODEL]
+    return min(round(1 / (1 + exp(-weighted(evidence(query, ranked), weights))), 3), _LESS_THAN_SURE)
+
+
+def certain(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> bool:
+    """Return True if the whole question is a symbol, and one of the best hits defines it, as it is written."""
+    return query.is_only_symbol and _defines(ranked) >= _SURE
+
+
+def kind_of(query: RankingQuery) -> Literal["short", "long"]:
+    """Return the kind of text that a confidence is calibrated for."""
+    return "long" if query.minor_terms else "short"
 
 
 def evidence(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> dict[str, float]:
@@ -62,7 +76,15 @@ def evidence(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> dict[str
         "words": _covered(query, ranked),
         "near": max(item.candidate.vector for item in ranked),  # highest cosine
         "unknown": query.unknown,  # share of the question that stands nowhere
+        "defines": _defines(ranked),
+        "foreign": len(query.foreign) / (1 + len(query.symbols)),  # symbols that the project does not define
+        "size": log(1 + query.n_chunks),  # more hits look right by chance where there is more to find
     }
+
+
+def _defines(ranked: Sequence[RankedCandidate]) -> float:
+    """Return how surely one of the best hits defines a symbol of the question, from 0 to 1."""
+    return max(item.signals.get("definition", 0.0) for item in ranked[:_N_BEST])
 
 
 def _strength(item: RankedCandidate) -> float:

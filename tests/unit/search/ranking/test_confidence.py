@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from codefathom.search.question.ranking_query import RankingQuery
-from codefathom.search.ranking.calibration import MODEL, WITH_MEANING, WITHOUT
+from codefathom.search.ranking.calibration import CALIBRATIONS, MODEL
 from codefathom.search.ranking.confidence import WEAK, confidence, evidence
 from codefathom.search.ranking.rank import RankedCandidate
 from codefathom.search.ranking.signals import Candidate
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.types import Chunk
 
-QUERY = RankingQuery(("token", "parser"), rarity={"token": 3.0, "parser": 1.0})
+QUERY = RankingQuery(("token", "parser"), rarity={"token": 3.0, "parser": 1.0}, n_chunks=1_000)
 
 
 def ranked(strength: float, text: str, vector: float = 0.0, definition: float = 0.0) -> RankedCandidate:
@@ -25,16 +25,31 @@ def test_nothing_found_is_no_confidence() -> None:
     assert confidence(QUERY, []) == 0.0
 
 
-def test_the_symbol_asked_for_is_certain() -> None:
-    assert confidence(QUERY, [ranked(0.1, ""), ranked(0.1, "", definition=0.8)]) == 1.0
-    assert confidence(QUERY, [*[ranked(0.1, "")] * 3, ranked(0.1, "", definition=0.8)]) < WEAK
+def test_a_question_that_is_a_symbol_is_certain_where_one_of_the_best_hits_defines_it() -> None:
+    whole = replace(QUERY, symbols=("token_parser",), is_only_symbol=True)
+    assert confidence(whole, [ranked(0.1, ""), ranked(0.1, "", definition=0.8)]) == 1.0
+    assert confidence(whole, [*[ranked(0.1, "")] * 3, ranked(0.1, "", definition=0.8)]) < WEAK
+
+
+def test_a_symbol_inside_a_question_that_nothing_else_answers_is_weak() -> None:
+    query = replace(QUERY, terms=("brew", "coffee", "kubernetes", "std", "size"), symbols=("std::size",), unknown=0.8)
+    query = replace(query, rarity=dict.fromkeys(query.terms, 5.0), n_chunks=3_000)
+    assert confidence(query, [ranked(0.05, "size", vector=0.1, definition=0.8)], MODEL) < WEAK
+
+
+@pytest.mark.parametrize("minor", [{}, {"more": 0.5}])
+def test_what_is_estimated_is_never_certain(minor: dict[str, float]) -> None:
+    query = replace(QUERY, minor_terms=minor)
+    assert 0.9 < confidence(query, [ranked(2.0, "token parser", vector=1.0, definition=1.0)], MODEL) < 1.0
 
 
 def test_what_it_is_made_of() -> None:
-    hits = [ranked(0.7, "Token", vector=0.2), ranked(0.1, "", vector=0.4)]
-    numbers = evidence(replace(QUERY, unknown=0.5), hits)
+    hits = [ranked(0.7, "Token", vector=0.2), ranked(0.1, "", vector=0.4, definition=0.5)]
+    query = replace(QUERY, unknown=0.5, n_chunks=99, symbols=("Token", "a_b"), foreign=("a_b",))
+    numbers = evidence(query, hits)
     assert 0.5 < numbers.pop("score") < 0.7  # less than 0.7, as it defines nothing; that it is a test does not count
-    assert numbers == {"words": 0.75, "near": 0.4, "unknown": 0.5}
+    assert numbers.pop("size") == pytest.approx(4.605, abs=0.001)
+    assert numbers == {"words": 0.75, "near": 0.4, "unknown": 0.5, "defines": 0.5, "foreign": pytest.approx(1 / 3)}
 
 
 @pytest.mark.parametrize("model", [MODEL, "another", ""])
@@ -57,7 +72,8 @@ def test_hits_of_one_source_alone_are_judged_by_what_they_cover() -> None:
 
 
 def test_what_was_learned_points_the_right_way() -> None:
-    for weights in (WITH_MEANING, WITHOUT):
+    for (_, is_meant), weights in CALIBRATIONS.items():
         assert weights["score"] > 0 < weights["words"]
-        assert weights["unknown"] < 0
-    assert WITH_MEANING["near"] > 0
+        assert weights["unknown"] < 0 > weights["foreign"]
+        assert ("near" in weights) == is_meant
+        assert weights.get("near", 1.0) > 0
