@@ -30,6 +30,7 @@ import numpy as np
 from docs.reliability_plot import Reliability, picture
 from evals.benchmark import CHINESE, Corpus, development
 from evals.localize import all_issues, as_reported
+from evals.mined import KEPT_APART, corpora
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
@@ -42,9 +43,7 @@ from codefathom.search.ranking.confidence import NOTHING, WEAK, certain, evidenc
 from codefathom.search.ranking.rank import Pool, rank
 from codefathom.search.request import SearchRequest
 from codefathom.search.retrieve import Lookup, gather
-from training.order_questions import read_questions
-from training.ranking import KEPT_APART, ORDER_SOURCES, ROOT, options
-from training.sources import read_sources
+from training.ranking import ROOT, options
 
 CALIBRATION = ROOT / "src/codefathom/search/ranking/calibration.py"
 PAGE = ROOT / "docs/confidence.md"
@@ -133,24 +132,22 @@ def _remembered(file: Path | None, make: Callable[[], list[Asked]]) -> list[Aske
 
 def projects(given: argparse.Namespace) -> list[Project]:
     """Return the development repositories and those that questions were mined from."""
-    annotated = [_annotated(corpus) for corpus in development(given.bench, given.corpora)]
-    mined = []
-    for source in read_sources(ORDER_SOURCES):
-        folder = given.questions / source.name.replace("/", "+")
-        questions = [(one.kind, one.text, one.paths) for one in read_questions(folder)]
-        mined.append(Project(source.name, source.language, source.split, folder / "tree", questions))
+    annotated = [_project(corpus, "development") for corpus in development(given.bench, given.corpora)]
+    from_history = [
+        _project(corpus, split) for split in ("learn", KEPT_APART) for corpus in corpora(given.questions, split)
+    ]
     # No weight was learned from the issues; their repositories are asked as they were when they were reported.
     issues = [(WRITTEN, issue.text, tuple(issue.files)) for issue in all_issues()]
-    return [*annotated, *mined, Project("issues", "python", KEPT_APART, Path(), issues)]
+    return [*annotated, *from_history, Project("issues", "python", KEPT_APART, Path(), issues)]
 
 
-def _annotated(corpus: Corpus) -> Project:
+def _project(corpus: Corpus, split: str) -> Project:
     questions = [
-        (ANNOTATED, one.text, tuple(target.path for target in one.targets))
+        (one.category if split != "development" else ANNOTATED, one.text, tuple(target.path for target in one.targets))
         for one in corpus.questions
         if one.category != CHINESE
     ]
-    return Project(corpus.name, corpus.language, "development", corpus.source / corpus.inner, questions)
+    return Project(corpus.name, corpus.language, split, corpus.source / corpus.inner, questions)
 
 
 def ask_all(all_projects: Sequence[Project]) -> Iterator[Asked]:

@@ -20,8 +20,9 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
+from evals import mined
 from evals.benchmark import CHINESE, Corpus, Question, development
-from evals.metrics import Found, Target, mean_of_groups, meets, score
+from evals.metrics import Found, mean_of_groups, meets, score
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
@@ -33,20 +34,16 @@ from codefathom.search.ranking.rank import by_place, saturated, score_of
 from codefathom.search.ranking.signals import NAMES, SIGNALS, Candidate, signals
 from codefathom.search.request import SearchRequest
 from codefathom.search.retrieve import Lookup, gather
-from training.order_questions import read_questions
-from training.sources import Source, read_sources
 
 ROOT = Path(__file__).parent.parent
 WEIGHTS = ROOT / "src/codefathom/search/ranking/weights.py"
 PAGE = ROOT / "docs/ranking.md"
-ORDER_SOURCES = ROOT / "training/order_sources.json"
 PENALTY = 20.0  # of the squared weights, signals scaled to unit variance
 PULL = 30.0  # the same for the distance from the weights that the mined questions give
 # No mined answer is a test, a document or a declaration, so that mined questions cannot tell what these cost; learned
 # from the annotated questions beside the others, the penalty of documents grew until no document could come first.
 UNMINED = {"test": -1.83, "prose": -2.24, "declaration": -2.82}
 MINED_KINDS = frozenset({"commit", "symbol", "keyword"})
-KEPT_APART = "K"  # the split of repositories that decide nothing
 SHARPNESS = 4.0  # of the soft maximum over a file's candidates
 SHOWN = 10
 # No annotated question holds a stack trace, or is a long text; `evals.localize` asks those. `lexical` orders the chunks
@@ -73,8 +70,8 @@ def main() -> None:
     """Learn, judge by leaving out one repository at a time, write."""
     given = options(__doc__, questions=True)
     asked = [one for corpus in development(given.bench, given.corpora) for one in ask(corpus)]
-    mined = {split: mined_questions(given.questions, split) for split in ("learn", KEPT_APART)}
-    lesson = Lesson(asked, mined["learn"], mined[KEPT_APART])
+    learned, apart = (mined_questions(given.questions, split) for split in ("learn", mined.KEPT_APART))
+    lesson = Lesson(asked, learned, apart)
     print("all signals:", lesson.whole)
     if given.check:
         return
@@ -84,23 +81,17 @@ def main() -> None:
 
 def mined_questions(folder: Path, split: str) -> list[Asked]:
     """Return what the product gathers for the mined questions about the repositories of a split."""
-    sources = [source for source in read_sources(ORDER_SOURCES) if source.split == split]
-    return [one for source in sources for one in ask(_mined_corpus(source, folder / source.name.replace("/", "+")))]
-
-
-def _mined_corpus(source: Source, folder: Path) -> Corpus:
-    questions = tuple(Question(one.text, one.kind, tuple(map(Target, one.paths))) for one in read_questions(folder))
-    return Corpus(source.name, source.language, folder / "tree", "", questions)
+    return [one for corpus in mined.corpora(folder, split) for one in ask(corpus)]
 
 
 class Lesson:
     """What is learned from annotated and mined questions, and how good it is. Figures are made once."""
 
-    def __init__(self, asked: Sequence[Asked], mined: Sequence[Asked], apart: Sequence[Asked]) -> None:
+    def __init__(self, asked: Sequence[Asked], learned: Sequence[Asked], apart: Sequence[Asked]) -> None:
         self.asked, self.apart = asked, apart
         self.columns = [place for place, name in enumerate(NAMES) if name not in BY_HAND | UNMINED]
         self._english = [one for one in asked if one.category != CHINESE]
-        useful = [one for one in map(without_unmined, mined) if one.category in MINED_KINDS and len(one.answers) > 1]
+        useful = [one for one in map(without_unmined, learned) if one.category in MINED_KINDS and len(one.answers) > 1]
         self.mined_weights = self._learn(useful, self.columns)
         self.whole = figures(asked, self.cross_validated(self.columns))
         learned = self._learn(self._english, self.columns, self.mined_weights)

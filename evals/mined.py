@@ -1,0 +1,110 @@
+"""Questions that were mined from history, on repositories that decided nothing (set K): every tool in the same run.
+
+    python -m evals.mined --questions QUESTIONS --peer-python PEERS/bin/python --page docs/benchmarks-mined.md
+
+QUESTIONS is what `training.order_questions` wrote. The page has a table by kind of question and one by language.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from evals.benchmark import Corpus, Question
+from evals.metrics import Target, mean_of_groups
+from evals.report import machine, ndcg, number, table
+from evals.run import REPOSITORY, Run, Scored, run_tools
+
+MANIFEST = REPOSITORY / "training" / "order_sources.json"
+KEPT_APART = "K"  # the split of repositories that decide nothing
+TOOLS = ("fathom", "semble", "bm25s")
+
+
+def main() -> int:
+    """Measure, print, write the page. Returns 2 when no tool ran."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--questions", type=Path, required=True)
+    parser.add_argument("--peer-python", default=sys.executable, help="interpreter that has semble and bm25s")
+    parser.add_argument("--page", type=Path)
+    options = parser.parse_args()
+    runs = run_tools(TOOLS, corpora(options.questions, KEPT_APART), peer_python=options.peer_python, repeat=1).runs
+    for run in runs:
+        print(f"{run.version}: NDCG@10 {ndcg(run.scored):.3f}")
+    if options.page and runs:
+        options.page.write_text(page(runs), encoding="utf-8")
+    return 0 if runs else 2
+
+
+def corpora(questions: Path, split: str) -> list[Corpus]:
+    """Return the repositories of a split with the questions about each."""
+    sources = [source for source in json.loads(MANIFEST.read_text("utf-8")) if source["split"] == split]
+    return [_corpus(source["name"], source["language"], questions) for source in sources]
+
+
+def _corpus(name: str, language: str, questions: Path) -> Corpus:
+    folder = questions / name.replace("/", "+")
+    rows = map(json.loads, (folder / "questions.jsonl").read_text("utf-8").splitlines())
+    asked = tuple(Question(row["text"], row["kind"], tuple(map(Target, row["paths"]))) for row in rows)
+    return Corpus(name, language, folder / "tree", "", asked)
+
+
+def page(runs: Sequence[Run]) -> str:
+    """Return the page: each tool on each kind of question and in each language."""
+    return "\n\n".join(
+        (
+            _HEAD.format(
+                n_questions=len(runs[0].scored),
+                n_repositories=len(runs[0].outcomes),
+                tools="; ".join(run.version for run in runs),
+                machine=machine(),
+            ).strip(),
+            _table(runs, "kind of question", lambda one: one.category),
+            _table(runs, "language", lambda one: one.language),
+            _END.strip(),
+            "",
+        )
+    )
+
+
+def _table(runs: Sequence[Run], title: str, group_of: Callable[[Scored], str]) -> str:
+    """Return NDCG@10 and first places of each tool by group, and whether the first tool is ahead."""
+    heads = [cell for run in runs for cell in (run.tool, "first")]
+    rows = []
+    for name in ("all", *sorted({group_of(one) for one in runs[0].scored})):
+        parts = [[one for one in run.scored if name in ("all", group_of(one))] for run in runs]
+        cells = [cell for part in parts for cell in (number(ndcg(part), ".3f"), number(_first(part), ".3f"))]
+        rows.append((name, str(len(parts[0])), *cells))
+    return table((title, "questions", *heads), rows)
+
+
+def _first(scored: Sequence[Scored]) -> float:
+    return mean_of_groups(scored, lambda one: one.corpus, lambda one: one.scores.first)
+
+
+_HEAD = """
+# Questions from history, on repositories kept apart
+
+<!-- Written by `python -m evals.mined`. -->
+
+{n_questions} questions about {n_repositories} repositories (set K), which decided nothing: no weight was learned from them, and no
+choice was made by them. NDCG@10 and the share of questions whose first place is right, as means over repositories.
+Kinds: subjects of commits with the code that they changed ("commit"), whole messages of commits ("issue"), first
+sentences of documentation, taken out of the code before ("doc" of a definition, "topic" of a file or of the type that
+it is named after), names ("symbol"), and the words of names without their spelling ("keyword").
+
+Tools: {tools}. Machine: {machine}.
+"""
+_END = """
+A commit may well be right about files that its subject does not name, and a question may have other answers than the
+files that one commit changed; so no tool comes near 1, and only the difference between tools says something.
+
+    python -m training.order_questions --sources training/order_sources.json --excluded training/excluded.txt \\
+        --repositories CLONES --out QUESTIONS
+    python -m evals.mined --questions QUESTIONS --peer-python PEERS/bin/python --page docs/benchmarks-mined.md
+"""
+
+if __name__ == "__main__":
+    sys.exit(main())
