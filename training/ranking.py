@@ -36,6 +36,7 @@ from codefathom.search.retrieve import Lookup, gather
 ROOT = Path(__file__).parent.parent
 WEIGHTS = ROOT / "src/codefathom/search/ranking/weights.py"
 PAGE = ROOT / "docs/ranking.md"
+BY_HAND_PART = "<!-- From here on written by hand. -->"  # of the page, which stays
 PENALTY = 20.0  # of the squared weights, signals scaled to unit variance
 SHARPNESS = 4.0  # of the soft maximum over a file's candidates
 SHOWN = 10
@@ -76,7 +77,8 @@ def main() -> None:
         NAMES[left_out]: figures(asked, cross_validated(asked, [c for c in columns if c != left_out]))
         for left_out in columns
     }
-    PAGE.write_text(as_page(weights, figures(asked, whole), ablation), "utf-8")
+    _, mark, by_hand = PAGE.read_text("utf-8").partition(BY_HAND_PART)
+    PAGE.write_text(f"{as_page(weights, figures(asked, whole), ablation)}\n{mark}{by_hand}".rstrip() + "\n", "utf-8")
 
 
 def ask(corpus: Corpus) -> Iterator[Asked]:

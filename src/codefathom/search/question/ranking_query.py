@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
+from codefathom.search.question.definitions import heads_of
 from codefathom.search.question.frames import FrameChunk, frames, same_place
 from codefathom.search.question.issue import Issue, read_issue, weights_of
 from codefathom.search.question.query import Query
 from codefathom.search.question.translate import COMMON, to_chinese, to_english
 from codefathom.stores.base import LexicalStore
-from codefathom.stores.catalog.readers import Chunks
+from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.stores.catalog.records import DefinitionPlace
 from codefathom.stores.lexical.terms import terms
 
 STOP_WORDS = frozenset(
@@ -55,6 +59,10 @@ class RankingQuery:
     runs: frozenset[str] = frozenset()  # words of it, and two and three in a row written as one, lower-case
     frames: Mapping[int, FrameChunk] = field(default_factory=dict)  # chunks that a stack trace names, by key
     foreign: tuple[str, ...] = ()  # symbols of the question without a definition in the project
+    heads: Mapping[str, tuple[DefinitionPlace, ...]] = field(default_factory=dict)  # of its symbols, by path
+    n_defining: Mapping[str, int] = field(
+        default_factory=dict
+    )  # files that define a symbol, by its last part, lower-case
     is_only_symbol: bool = False  # the question is only the name of a symbol
     is_translated: bool = False  # the question is in Chinese, and its words are searched in English, too
 
@@ -85,28 +93,34 @@ def last_of(symbol: str) -> str:
     return _LAST.split(symbol)[-1]
 
 
-def understand(query: Query, catalog: Chunks, lexical: LexicalStore) -> RankingQuery:
+def understand(query: Query, catalog: SearchCatalog, lexical: LexicalStore) -> RankingQuery:
     """Return the question as the ranking sees it, with the rarity of each of its words in the index."""
     text = query.text
     analysed = analyse(query, in_chinese=any(lexical.document_frequencies(COMMON).values()))
     counts = lexical.document_frequencies(analysed.terms)
     rarity, unknown = _rarity(counts, lexical.n_chunks)
+    heads = {last: heads_of(last, catalog) for last in dict.fromkeys(map(last_of, analysed.symbols))}
     ranking_query = replace(
         analysed,
         rarity=rarity,
         unknown=unknown,
         is_strange=bool(counts) and not any(counts.values()),
         frames=_framed(text, catalog) if ":" in text or "line " in text else {},
-        foreign=tuple(
-            symbol
-            for symbol in analysed.symbols
-            if not catalog.chunks_defining(last_of(symbol), partial=False, limit=1)
-        ),
+        foreign=tuple(symbol for symbol in analysed.symbols if not heads[last_of(symbol)]),
+        heads=_by_path(heads.values()),
+        n_defining={last.lower(): len({one.path for one in own}) for last, own in heads.items()},
     )
     return focused(ranking_query)
 
 
-def _framed(text: str, catalog: Chunks) -> dict[int, FrameChunk]:
+def _by_path(heads: Iterable[Sequence[DefinitionPlace]]) -> dict[str, tuple[DefinitionPlace, ...]]:
+    paths: dict[str, list[DefinitionPlace]] = defaultdict(list)
+    for one in chain.from_iterable(heads):
+        paths[one.path].append(one)
+    return {path: tuple(own) for path, own in paths.items()}
+
+
+def _framed(text: str, catalog: SearchCatalog) -> dict[int, FrameChunk]:
     """Return the chunks that hold the places of a stack trace; a place that many files could be is left out."""
     framed: dict[int, FrameChunk] = {}
     value = 1.0
