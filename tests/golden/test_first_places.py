@@ -44,3 +44,15 @@ def test_the_name_of_a_type_finds_its_head(depot: Engine, name: str, path: str, 
         hit = first(depot, name, level)
         assert (hit.chunk.path, head in hit.chunk.text) == (path, True), level
     assert (hit.chunk.kind, hit.chunk.symbol.rpartition(".")[2]) == ("class", name)
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("saving", "py/depot/book.py"),
+        ("parsing", "py/depot/parser.py"),
+        ("logging", "py/depot/log.py"),
+    ],
+)
+def test_another_form_of_a_word_finds_the_same(depot: Engine, question: str, path: str) -> None:
+    assert first(depot, question).chunk.path == path

@@ -211,10 +211,12 @@ def _is_test(chunk: Chunk) -> bool:
 def _about_path(path: str, query: RankingQuery, strengths: WordStrengths) -> tuple[float, ...]:
     place = place_of(path)
     stem, forms, cover = place.flat_stem, strengths.forms, strengths.cover
+    is_named = len(stem) >= _SHORTEST_STEM and stem in query.runs
     return (
         strengths.share_of(place.stem),
         strengths.share_of(place.folder),
-        cover.strength(forms.among(place.stem)) if len(stem) >= _SHORTEST_STEM and stem in query.runs else 0.0,
+        # What is written about a thing often has its name, and so has the code that it describes.
+        cover.strength(forms.among(place.stem)) if is_named and (query.about_prose or not place.is_prose) else 0.0,
     )
 
 

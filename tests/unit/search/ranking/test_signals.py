@@ -135,6 +135,12 @@ def test_a_file_name_in_the_question_is_whole_words_of_it(path: str, inside: flo
     assert row["stem_inside"] == inside
 
 
+def test_a_document_named_in_the_question_is_not_the_code() -> None:
+    code, text = candidate(1, "tools/shipping.rs"), candidate(2, "docs/shipping.md")
+    assert [row["stem_inside"] for row in of("shipping label", code, text)] == [1.0, 0.0]
+    assert [row["stem_inside"] for row in of("shipping documentation", code, text)] == [1.0, 1.0]
+
+
 def test_words_of_the_text_count_in_any_form_and_for_the_whole_file() -> None:
     one, two = of("parsing tokens", candidate(1, "a.py", text="def parse(x)"), candidate(2, "a.py", text="Token = int"))
     assert (one["words"], two["words"]) == (0.5, 0.5)
