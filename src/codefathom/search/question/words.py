@@ -39,6 +39,7 @@ def root_of(word: str) -> str:
     return _DOUBLED.sub(r"\1", root) if len(root) > _SHORTEST_FORM else root
 
 
+@lru_cache(maxsize=4_096)
 def usual_forms(word: str) -> tuple[str, ...]:
     """Return other forms of a word, which a text may hold in its place."""
     root = root_of(word)

@@ -234,21 +234,24 @@ def _definitions(query: RankingQuery, candidates: Sequence[Candidate]) -> dict[i
     as_written = frozenset(lasts.values())
     for one in candidates if lasts else ():
         chunk = one.chunk
-        values = [_REEXPORTED] if any(_reexports(last, chunk) for last in foreign) else []
+        best = _REEXPORTED if any(_reexports(last, chunk) for last in foreign) else 0.0
         defined = _names(chunk.names).lowered
         if not defined.isdisjoint(by_name) and chunk.kind != "section":  # a heading defines nothing
             shared = by_name.keys() & defined
             symbols = {*(symbol for name in shared for symbol in by_name[name]), *(lasts.keys() & chunk.names)}
-            values += (
-                beside * _definition(symbol, lasts[symbol], chunk) * _says(lasts[symbol], query) for symbol in symbols
+            best = max(
+                best,
+                *(
+                    beside * _says(lasts[symbol], query) * _definition(symbol, lasts[symbol], chunk)
+                    for symbol in symbols
+                ),
             )
         # A long comment above a definition fills chunks of its own, which hold its name, but not its line.
-        values += (
-            _value(head.name, chunk, is_as_written=head.name in as_written) * _says(head.name, query)
-            for head in query.heads.get(chunk.path, ())
-            if chunk.start_line <= head.line <= chunk.end_line
-        )
-        strengths[one.key] = max(values, default=0.0)
+        for head in query.heads.get(chunk.path, ()):
+            if chunk.start_line <= head.line <= chunk.end_line:
+                value = _value(head.name, chunk, is_as_written=head.name in as_written)
+                best = max(best, _says(head.name, query) * value)
+        strengths[one.key] = best
     return strengths
 
 
