@@ -38,6 +38,7 @@ from codefathom.search.retrieve import Lookup, gather
 ROOT = Path(__file__).parent.parent
 WEIGHTS = ROOT / "src/codefathom/search/ranking/weights.py"
 PAGE = ROOT / "docs/ranking.md"
+BY_HAND_PART = "<!-- From here on written by hand. -->"  # of the page, which stays
 PENALTY = 20.0  # of the squared weights, signals scaled to unit variance
 PULL = 30.0  # the same for the distance from the weights that the mined questions give
 # No mined answer is a test, a document or a declaration, so that mined questions cannot tell what these cost; learned
@@ -76,7 +77,8 @@ def main() -> None:
     if given.check:
         return
     WEIGHTS.write_text(as_module(lesson.weights), "utf-8")
-    PAGE.write_text(as_page(lesson), "utf-8")
+    _, mark, by_hand = PAGE.read_text("utf-8").partition(BY_HAND_PART)
+    PAGE.write_text(f"{as_page(lesson)}\n{mark}{by_hand}".rstrip() + "\n", "utf-8")
 
 
 def mined_questions(folder: Path, split: str) -> list[Asked]:

@@ -228,10 +228,16 @@ def _symbols_inside(chunk: Chunk, catalog: SearchCatalog, where: Where | None) -
 
 def _best_symbols(query: RankingQuery, chunk: Chunk, inside: Sequence[Symbol]) -> list[Symbol]:
     """Return the symbols of a chunk that the question is about, or the one that it lies in."""
-    starting = [symbol for symbol in inside if symbol.start_line >= chunk.start_line]
+    starting = [
+        symbol
+        for symbol in inside
+        if symbol.start_line >= chunk.start_line or chunk.start_line <= symbol.name_line <= chunk.end_line
+    ]
     named = [symbol for symbol in starting if _is_named(query, symbol)]
     if named:
-        return named
+        heads = {head.line for head in query.heads.get(chunk.path, ())}
+        # Stable: without a head among them they keep their order.
+        return sorted(named, key=lambda symbol: symbol.name_line not in heads or not _is_symbol_of(query, symbol.name))
     whole = [symbol for symbol in inside if symbol.qualified_name == chunk.symbol]
     # Stable: the first of equals stays the first.
     starting.sort(key=lambda symbol: -_n_shared(query, f"{symbol.signature} {symbol.doc}"))
@@ -247,7 +253,11 @@ def _touches(symbol: Symbol, chunk: Chunk) -> bool:
 
 
 def _is_named(query: RankingQuery, symbol: Symbol) -> bool:
-    return symbol.name.lower() in query.symbol_names or _n_shared(query, symbol.name) > 0
+    return _is_symbol_of(query, symbol.name) or _n_shared(query, symbol.name) > 0
+
+
+def _is_symbol_of(query: RankingQuery, name: str) -> bool:
+    return name.lower() in query.symbol_names
 
 
 def _symbol_chunk(symbol: Symbol, chunk: Chunk, catalog: SearchCatalog) -> Chunk:

@@ -175,8 +175,8 @@ def _further(
 
 
 def _by_words(lookup: Lookup, sources: Sources) -> Sequence[tuple[int, float]]:
-    """Return (key, BM25 over weighted fields), best first."""
-    words, k = {**lookup.query.minor_terms, **lookup.query.weighted}, lookup.n_listed
+    """Return (key, score by words over weighted fields), best first."""
+    words, k = {**lookup.query.forms, **lookup.query.minor_terms, **lookup.query.weighted}, lookup.n_listed
     return cut(sources.lexical.search(words, k + 1, FIELD_WEIGHTS, lookup.keys), k) if words else ()
 
 

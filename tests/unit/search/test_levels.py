@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codefathom.search.levels import Cut, cut_to_level
 from codefathom.search.ranking.rank import Candidate, RankedCandidate, RankingQuery
+from codefathom.stores.catalog.records import DefinitionPlace
 from codefathom.types import Chunk, Symbol
 
 QUERY = RankingQuery(("save",), symbols=("save",))
@@ -97,6 +100,18 @@ def test_the_symbol_asked_for_is_returned() -> None:
     assert [hit.chunk.symbol for hit in result] == ["save"]
     assert spans(result) == [("a.py", 5, 9)]
     assert result[0].chunk.text.startswith("a.py 5\n")
+
+
+def test_the_head_of_a_name_comes_before_its_namesakes() -> None:
+    chunk = piece("save.cs", 3, 9, "Save", "Save", "Save.Save")
+    symbols = [
+        Symbol("module", "Save", "Save", 3, 9, 3),
+        Symbol("class", "Save", "Save.Save", 1, 9, 4),  # its comment begins in the chunk before
+        Symbol("method", "Save", "Save.Save.Save", 5, 6, 5),
+    ]
+    query = replace(QUERY, heads={"save.cs": (DefinitionPlace("save.cs", "class", "Save", 4),)})
+    result = cut_to_level(query, ranked(chunk), Shelf([chunk], {"save.cs": symbols}), Cut("symbol", 5))
+    assert [hit.chunk.kind for hit in result] == ["class", "module", "method"]
 
 
 def test_a_symbol_that_spans_chunks_is_returned_once() -> None:

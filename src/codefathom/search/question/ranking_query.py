@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
+from codefathom.search.question.definitions import heads_of
 from codefathom.search.question.frames import FrameChunk, frames, same_place
 from codefathom.search.question.issue import Issue, read_issue, weights_of
 from codefathom.search.question.query import Query
 from codefathom.search.question.translate import COMMON, to_chinese, to_english
+from codefathom.search.question.words import usual_forms
 from codefathom.stores.base import LexicalStore
-from codefathom.stores.catalog.readers import Chunks
+from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.stores.catalog.records import DefinitionPlace
 from codefathom.stores.lexical.terms import terms
 
 STOP_WORDS = frozenset(
@@ -31,9 +36,13 @@ _ABOUT_PROSE = frozenset(
     "readme documentation docs changelog license contributing guide tutorial install installation".split()  # noqa: SIM905
 )
 LONG = 24  # words: a longer text is an issue or a log, in which few words name the topic
+_FORM = 0.6  # the weight of another form of a word, relative to the word
+_MAX_FORMS = 3  # of one word
 _MAX_MEANT = 3  # files of one name that a line of a trace may mean
 _OUTER = 0.8  # the value of each caller in a trace, relative to the function that it calls
 _WORD = re.compile(r"[a-z0-9]+|[^\W\x00-\x7f]+")
+_ACRONYMS = re.compile(r"\b([A-Z]{2,})s\b")  # in the plural
+_SHORT_MIXED = re.compile(r"\b(?:[a-z][A-Z]{2,4}|[A-Z][a-z]{1,2}[A-Z]|[A-Z][a-z][A-Z][a-z][A-Z])\b")  # iOS, TeX, LaTeX
 _LAST = re.compile(r"::|\.|#|->|\\|/")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:::|\.|#|->|\\)[^\W\d]\w*)*")
 
@@ -52,10 +61,17 @@ class RankingQuery:
     unknown: float = 0.0  # share of the question, by rarity, that is nowhere in the index
     is_strange: bool = False  # none of its words, nor of their translations, is anywhere in the index
     minor_terms: Mapping[str, float] = field(default_factory=dict)  # of a long text: they only find candidates
+    forms: Mapping[str, float] = field(
+        default_factory=dict
+    )  # of its terms ("parser" of "parsing"): they find candidates
     meaning: str = ""  # the text that is embedded
     runs: frozenset[str] = frozenset()  # words of it, and two and three in a row written as one, lower-case
     frames: Mapping[int, FrameChunk] = field(default_factory=dict)  # chunks that a stack trace names, by key
     foreign: tuple[str, ...] = ()  # symbols of the question without a definition in the project
+    heads: Mapping[str, tuple[DefinitionPlace, ...]] = field(default_factory=dict)  # of its symbols, by path
+    n_defining: Mapping[str, int] = field(
+        default_factory=dict
+    )  # files that define a symbol, by its last part, lower-case
     is_only_symbol: bool = False  # the question is only the name of a symbol
     is_translated: bool = False  # the question is in Chinese, and its words are searched in English, too
 
@@ -86,29 +102,48 @@ def last_of(symbol: str) -> str:
     return _LAST.split(symbol)[-1]
 
 
-def understand(query: Query, catalog: Chunks, lexical: LexicalStore) -> RankingQuery:
+def understand(query: Query, catalog: SearchCatalog, lexical: LexicalStore) -> RankingQuery:
     """Return the question as the ranking sees it, with the rarity of each of its words in the index."""
     text = query.text
     analysed = analyse(query, in_chinese=any(lexical.document_frequencies(COMMON).values()))
     counts = lexical.document_frequencies(analysed.terms)
     rarity, unknown = _rarity(counts, lexical.n_chunks)
+    heads = {last: heads_of(last, catalog) for last in dict.fromkeys(map(last_of, analysed.symbols))}
     ranking_query = replace(
         analysed,
+        forms=_forms(analysed, lexical) if len(analysed.terms) <= LONG else {},
         rarity=rarity,
         n_chunks=lexical.n_chunks,
         unknown=unknown,
         is_strange=bool(counts) and not any(counts.values()),
         frames=_framed(text, catalog) if ":" in text or "line " in text else {},
-        foreign=tuple(
-            symbol
-            for symbol in analysed.symbols
-            if not catalog.chunks_defining(last_of(symbol), partial=False, limit=1)
-        ),
+        foreign=tuple(symbol for symbol in analysed.symbols if not heads[last_of(symbol)]),
+        heads=_by_path(heads.values()),
+        n_defining={last.lower(): len({one.path for one in own}) for last, own in heads.items()},
     )
-    return focused(ranking_query)
+    return focused(ranking_query, nowhere={word for word, n_chunks in counts.items() if not n_chunks})
 
 
-def _framed(text: str, catalog: Chunks) -> dict[int, FrameChunk]:
+def _forms(query: RankingQuery, lexical: LexicalStore) -> dict[str, float]:
+    """Return the forms of the words of a question that stand most often in the index, each with its weight."""
+    term_of = {form: term for term in query.terms for form in usual_forms(term)}
+    counts = lexical.document_frequencies(term_of.keys() - set(query.terms))
+    by_term: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for form, n_chunks in counts.items():
+        if n_chunks:
+            by_term[term_of[form]].append((-n_chunks, form))
+    weighted = query.weighted
+    return {form: _FORM * weighted[term] for term, own in by_term.items() for _, form in sorted(own)[:_MAX_FORMS]}
+
+
+def _by_path(heads: Iterable[Sequence[DefinitionPlace]]) -> dict[str, tuple[DefinitionPlace, ...]]:
+    paths: dict[str, list[DefinitionPlace]] = defaultdict(list)
+    for one in chain.from_iterable(heads):
+        paths[one.path].append(one)
+    return {path: tuple(own) for path, own in paths.items()}
+
+
+def _framed(text: str, catalog: SearchCatalog) -> dict[int, FrameChunk]:
     """Return the chunks that hold the places of a stack trace; a place that many files could be is left out."""
     framed: dict[int, FrameChunk] = {}
     value = 1.0
@@ -137,7 +172,7 @@ def _rarity(counts: Mapping[str, int], total: int) -> tuple[dict[str, float], fl
 def analyse(query: Query, *, in_chinese: bool = False) -> RankingQuery:
     """Return the query of the ranking for a question. `in_chinese`: the project is commented in Chinese."""
     text = query.text
-    words = [term for term in terms(text) if term not in STOP_WORDS] or terms(text)
+    words = [term for term in question_terms(text) if term not in STOP_WORDS] or terms(text)
     english = {} if text.isascii() else to_english(text)
     translations = english | (to_chinese(words) if in_chinese else {})
     counts = _counts(read_issue(text)) if len(words) > LONG else {}
@@ -156,23 +191,38 @@ def analyse(query: Query, *, in_chinese: bool = False) -> RankingQuery:
     )
 
 
+def question_terms(text: str) -> list[str]:
+    """Return the terms of a question, in order: single letters and digits are none where there are others.
+
+    "URLs" is the plural of url, and of a short name such as TeX or iOS only the whole is a term.
+    """
+    plain = _SHORT_MIXED.sub(lambda match: match[0].lower(), _ACRONYMS.sub(r"\1", text))
+    words = terms(plain)
+    return list(filter(_is_term, words)) or words
+
+
+def _is_term(word: str) -> bool:
+    return len(word) > 1 or not word.isascii()
+
+
 def _counts(issue: Issue) -> dict[str, float]:
     """Return the weight of each word of a long text, at most 1."""
-    weights = {word: weight for word, weight in weights_of(issue).items() if word not in STOP_WORDS}
+    weights = {word: weight for word, weight in weights_of(issue).items() if word not in STOP_WORDS and _is_term(word)}
     top = max(weights.values(), default=1.0)
     return {word: weight / top for word, weight in weights.items()}
 
 
-def focused(query: RankingQuery) -> RankingQuery:
+def focused(query: RankingQuery, nowhere: Set[str] = frozenset()) -> RankingQuery:
     """Return a question with the words that say most; the rest of a long text only helps to find candidates.
 
-    Words worth nothing, such as Chinese ones where nothing is Chinese, are left out.
+    Words worth nothing, such as Chinese ones where nothing is Chinese, are left out. Words of a long text that stand
+    `nowhere` in the index, the rarest of all, take the place of no other.
     """
     weighted, worth = query.weighted, query.worth
     useful = tuple(term for term in query.terms if worth[term]) or query.terms
     if len(useful) <= LONG:
         return query if useful == query.terms else replace(query, terms=useful)
-    ordered = sorted(useful, key=lambda term: (-worth[term], term))
+    ordered = sorted(useful, key=lambda term: (term in nowhere, -worth[term], term))
     minor_terms = {term: weighted[term] for term in ordered[LONG:]}
     return replace(query, terms=tuple(ordered[:LONG]), minor_terms=minor_terms)
 

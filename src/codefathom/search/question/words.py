@@ -11,11 +11,14 @@ from operator import or_
 _SHORTEST_FORM = 3
 _SHORTEST_STEM = 4
 _STRONG = 0.5  # of the weight of a question's best term: from here on a term has the strength 1
+_ROOT_ENDING = re.compile(r"(?:ings?|ers?|ors?|ed|es|s|e)$")
+_DOUBLED = re.compile(r"([bdgmnprt])\1$")  # logg(ing), mapp(er), runn(ing)
 _ENDING = re.compile(r"(?:ations?|ings?|ers?|ors?|ions?|ed|es|s|e|y|ies|ments?|able|ible|ive)$")
 
 
 def same_word(one: str, other: str) -> bool:
-    """Return True if two lower-case words are forms of one: equal, or alike at the beginning ("route", "routing")."""
+    """Return True if two lower-case words are forms of one: equal, alike at the beginning ("route", "routing"), or with
+    one root ("save", "saving")."""
     if one == other:
         return True
     shorter, longer = sorted((one, other), key=len)
@@ -24,7 +27,29 @@ def same_word(one: str, other: str) -> bool:
     if longer.startswith(shorter):
         return True
     common = len(shorter) - 1 if shorter[-1] in "esy" else len(shorter)
-    return common >= 4 and longer.startswith(shorter[:common])
+    return (common >= 4 and longer.startswith(shorter[:common])) or root_of(one) == root_of(other)
+
+
+@lru_cache(maxsize=16_384)
+def root_of(word: str) -> str:
+    """Return a word without the ending of a verb or plural ("logging" → "log", "saves" → "sav")."""
+    root = _ROOT_ENDING.sub("", word)
+    if len(root) < _SHORTEST_FORM:
+        return word
+    return _DOUBLED.sub(r"\1", root) if len(root) > _SHORTEST_FORM else root
+
+
+@lru_cache(maxsize=4_096)
+def usual_forms(word: str) -> tuple[str, ...]:
+    """Return other forms of a word, which a text may hold in its place."""
+    root = root_of(word)
+    if not word.isascii() or not word.isalpha() or len(root) < _SHORTEST_FORM:
+        return ()
+    last = root[-1]
+    bases = (root, root + last) if _DOUBLED.search(root + last) and len(root) <= 4 else (root,)
+    forms = [f"{root}{ending}" for ending in ("", "s", "e", "es")]
+    forms += [f"{base}{ending}" for base in bases for ending in ("ed", "er", "ers", "ing")]
+    return tuple(form for form in dict.fromkeys(forms) if form != word)
 
 
 def stem_of(word: str) -> str:
@@ -35,6 +60,15 @@ def stem_of(word: str) -> str:
     return stem if len(stem) >= _SHORTEST_STEM else word[:_SHORTEST_STEM]
 
 
+def stems_of(word: str) -> tuple[str, ...]:
+    """Return the beginnings that the forms of a word have; a short root has several ("saving": "save", "savi")."""
+    root = root_of(word)
+    if len(root) != _SHORTEST_FORM or word == root or not word.isalpha():
+        return (stem_of(word),)
+    is_bare = word == f"{root}s" or word[len(root) : len(root) + 1] == root[-1]  # "logs", "logging"
+    return (root,) if is_bare else (f"{root}e", f"{root}i")
+
+
 class Forms(dict[str, int]):
     """Word → the terms of a question that it is a form of, one bit each. Candidates share most of their words."""
 
@@ -43,7 +77,8 @@ class Forms(dict[str, int]):
         self._terms: dict[str, list[tuple[int, str]]] = defaultdict(list)
         self._stems: dict[str, int] = defaultdict(int)
         for bit, term in enumerate(terms):
-            self._stems[stem_of(term)] |= 1 << bit
+            for stem in stems_of(term):
+                self._stems[stem] |= 1 << bit
             self._terms[term[:_SHORTEST_FORM]].append((1 << bit, term))
 
     def __missing__(self, word: str) -> int:

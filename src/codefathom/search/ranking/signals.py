@@ -48,6 +48,8 @@ NAMES = tuple(SIGNALS)
 _SHORTEST_STEM = 3
 _SEVERAL = 3  # places of a file that speak for it where a text is about several things
 _REEXPORTED = 0.8
+_BESIDE = 0.3  # the value of a namesake of what a symbol means first: a constructor, a namespace, an import
+_FEW = 4  # files that may define a name before it says less
 _TESTS = frozenset({"test", "tests"})
 
 
@@ -209,29 +211,46 @@ def _is_test(chunk: Chunk) -> bool:
 def _about_path(path: str, query: RankingQuery, strengths: WordStrengths) -> tuple[float, ...]:
     place = place_of(path)
     stem, forms, cover = place.flat_stem, strengths.forms, strengths.cover
+    is_named = len(stem) >= _SHORTEST_STEM and stem in query.runs
     return (
         strengths.share_of(place.stem),
         strengths.share_of(place.folder),
-        cover.strength(forms.among(place.stem)) if len(stem) >= _SHORTEST_STEM and stem in query.runs else 0.0,
+        # What is written about a thing often has its name, and so has the code that it describes.
+        cover.strength(forms.among(place.stem)) if is_named and (query.about_prose or not place.is_prose) else 0.0,
     )
 
 
 def _definitions(query: RankingQuery, candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Return by key: 1 when the chunk defines a query symbol as written, less for another case; more when the file is
-    named so. A name that the project only re-exports counts less."""
+    """Return by key: 1 when the chunk holds the head of a query symbol as written, less for another case; more when the
+    file is named so. Constructors, members and comments that bear the name count less, and so does a name that the
+    project only re-exports."""
     strengths = dict.fromkeys((one.key for one in candidates), 0.0)
     lasts = {symbol: last_of(symbol) for symbol in query.symbols}
     by_name: dict[str, list[str]] = {}  # a long question names thousands of symbols, and a chunk defines few
     for symbol, last in lasts.items():
         by_name.setdefault(last.lower(), []).append(symbol)
     foreign = [lasts[symbol] for symbol in query.foreign]
+    beside = _BESIDE if query.heads else 1.0
+    as_written = frozenset(lasts.values())
     for one in candidates if lasts else ():
-        best = _REEXPORTED if any(_reexports(last, one.chunk) for last in foreign) else 0.0
-        defined = _names(one.chunk.names).lowered
-        if not defined.isdisjoint(by_name):
+        chunk = one.chunk
+        best = _REEXPORTED if any(_reexports(last, chunk) for last in foreign) else 0.0
+        defined = _names(chunk.names).lowered
+        if not defined.isdisjoint(by_name) and chunk.kind != "section":  # a heading defines nothing
             shared = by_name.keys() & defined
-            symbols = {*(symbol for name in shared for symbol in by_name[name]), *(lasts.keys() & one.chunk.names)}
-            best = max(best, *(_definition(symbol, lasts[symbol], one.chunk) for symbol in symbols))
+            symbols = {*(symbol for name in shared for symbol in by_name[name]), *(lasts.keys() & chunk.names)}
+            best = max(
+                best,
+                *(
+                    beside * _says(lasts[symbol], query) * _definition(symbol, lasts[symbol], chunk)
+                    for symbol in symbols
+                ),
+            )
+        # A long comment above a definition fills chunks of its own, which hold its name, but not its line.
+        for head in query.heads.get(chunk.path, ()):
+            if chunk.start_line <= head.line <= chunk.end_line:
+                value = _value(head.name, chunk, is_as_written=head.name in as_written)
+                best = max(best, _says(head.name, query) * value)
         strengths[one.key] = best
     return strengths
 
@@ -239,12 +258,18 @@ def _definitions(query: RankingQuery, candidates: Sequence[Candidate]) -> dict[i
 def _definition(symbol: str, last: str, chunk: Chunk) -> float:
     shorts = [name.rpartition(".")[2] for name in chunk.names]
     if last in shorts or symbol in chunk.names:
-        best = 0.8
-    elif last.lower() in map(str.lower, shorts):
-        best = 0.5
-    else:
-        return 0.0
-    return best + 0.2 * same_word(place_of(chunk.path).flat_stem, last.lower())
+        return _value(last, chunk, is_as_written=True)
+    return _value(last, chunk, is_as_written=False) if last.lower() in map(str.lower, shorts) else 0.0
+
+
+def _value(name: str, chunk: Chunk, *, is_as_written: bool) -> float:
+    return (0.8 if is_as_written else 0.5) + 0.2 * same_word(place_of(chunk.path).flat_stem, name.lower())
+
+
+def _says(name: str, query: RankingQuery) -> float:
+    """Return 1 for a name that few files define, less for one of many; a question of nothing else means it anyhow."""
+    n_files = query.n_defining.get(name.lower(), 0)
+    return 1.0 if query.is_only_symbol or n_files <= _FEW else _FEW / n_files
 
 
 def _reexports(name: str, chunk: Chunk) -> bool:

@@ -17,6 +17,7 @@ from codefathom.stores.catalog.records import (
     Batch,
     CatalogChanges,
     Counts,
+    DefinitionPlace,
     DocumentRecord,
     Entry,
     RejectedFile,
@@ -422,6 +423,15 @@ class Catalog:
             (name.rpartition(".")[2], f"%.{_like(name)}" if "." in name else "%"),
         )
         return self.soundness.symbols(rows)
+
+    def definitions(self, name: str, *, limit: int) -> list[DefinitionPlace]:
+        """Return the places where a name is defined, in any case, by path and line."""
+        rows = self._read(
+            f"SELECT d.path, s.kind, s.name, s.name_line {FROM_SYMBOLS} WHERE s.name = ? "
+            "ORDER BY d.path, s.start_line LIMIT ?",
+            (name, limit),
+        )
+        return [DefinitionPlace(*row) for row in rows]
 
     def symbols_of(self, path: str) -> list[Symbol]:
         """Return the symbols of a document, outer before inner."""

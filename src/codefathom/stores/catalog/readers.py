@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Batch,
         CatalogChanges,
         Counts,
+        DefinitionPlace,
         DocumentRecord,
         Entry,
         RejectedFile,
@@ -97,6 +98,10 @@ class Symbols(Protocol):
 
     def symbols_named(self, name: str) -> list[FoundSymbol]:
         """Return the symbols of exactly this name, in any case; a dotted name is the end of the qualified one."""
+        ...
+
+    def definitions(self, name: str, *, limit: int) -> list[DefinitionPlace]:
+        """Return the places where a name is defined, in any case, by path and line."""
         ...
 
     def symbols_of(self, path: str) -> list[Symbol]:

@@ -74,6 +74,15 @@ class Written(NamedTuple):
     removed: list[int]
 
 
+class DefinitionPlace(NamedTuple):
+    """A place where a name is defined."""
+
+    path: str
+    kind: str  # one of SYMBOL_KINDS
+    name: str  # as written there
+    line: int  # on which the name stands
+
+
 class StoredDocument(NamedTuple):
     """One document as the catalogue has it, without its text."""
 

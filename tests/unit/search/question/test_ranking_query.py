@@ -24,6 +24,30 @@ def test_stop_words_are_left_out_unless_nothing_else_is_there() -> None:
     assert of("how is it").terms == ("how", "is", "it")
 
 
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("URLs, IDs and APIs", "url id api"),
+        ("TeX on iOS, LaTeX", "tex ios latex"),
+        ("the user's x in v2 of HTTP/2", "user v2 http"),
+        ("parseURLs", "parseurls parse ur ls"),
+        ("error 404", "error 404"),
+        ("x", "x"),
+        ("2", "2"),
+    ],
+)
+def test_letters_and_digits_are_no_terms_and_acronyms_have_a_plural(question: str, words: str) -> None:
+    assert " ".join(of(question).terms) == words
+
+
+def test_of_a_long_text_words_that_stand_nowhere_take_no_place() -> None:
+    query = of(ISSUE)
+    query = replace(query, rarity=dict.fromkeys(query.terms, 1.0) | {"slash": 9.0})
+    assert "slash" in focused(query).terms
+    few = focused(query, nowhere={"slash"})
+    assert ("slash" in few.terms, "slash" in few.minor_terms, len(few.terms)) == (False, True, LONG)
+
+
 def test_a_word_stands_once() -> None:
     assert of("token of a token").terms == ("token",)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codefathom.search.question.words import Cover, Forms, WordStrengths, same_word, stem_of
+from codefathom.search.question.words import Cover, Forms, WordStrengths, root_of, same_word, stem_of, usual_forms
 
 WORDS = st.text(alphabet="abcdeingsty", min_size=1, max_size=12)
 
@@ -12,7 +12,9 @@ WORDS = st.text(alphabet="abcdeingsty", min_size=1, max_size=12)
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [("route", "routing", True), ("retry", "retries", True), ("a", "ab", False), ("index", "indexer", True),
-     ("token", "tower", False)],
+     ("token", "tower", False), ("parse", "parser", True), ("log", "logging", True), ("logger", "logging", True),
+     ("save", "saving", True), ("saver", "saving", True), ("serialize", "serialization", True), ("mapped", "map", True),
+     ("string", "ring", False), ("sing", "singer", True), ("car", "cut", False)],
 )  # fmt: skip
 def test_forms_of_a_word(one: str, other: str, same: bool) -> None:
     assert same_word(one, other) is same
@@ -26,6 +28,50 @@ def test_forms_of_a_word(one: str, other: str, same: bool) -> None:
 )  # fmt: skip
 def test_the_stem_is_what_forms_share(word: str, stem: str) -> None:
     assert stem_of(word) == stem
+
+
+@pytest.mark.parametrize(
+    ("term", "text", "inside"),
+    [
+        ("logging", "a log of it", True),
+        ("logs", "the log", True),
+        ("saving", "save it", True),
+        ("save", "while saving", True),
+        ("saves", "saved", True),
+        ("timing", "a time", True),
+        ("saving", "a savage", False),
+    ],
+)
+def test_a_text_holds_a_term_in_any_form(term: str, text: str, inside: bool) -> None:
+    assert bool(Forms((term,)).inside(text)) is inside
+
+
+@given(WORDS)
+def test_forms_have_the_root_of_their_word(word: str) -> None:
+    forms = usual_forms(word)
+    assert word not in forms
+    assert len(set(forms)) == len(forms) <= 12
+    assert all(form.startswith(root_of(word)) for form in forms)
+
+
+@pytest.mark.parametrize(
+    ("word", "form"),
+    [
+        ("parsing", "parser"),
+        ("parse", "parsing"),
+        ("saved", "save"),
+        ("logger", "logging"),
+        ("log", "logged"),
+        ("url", "urls"),
+    ],
+)
+def test_the_forms_of_a_word(word: str, form: str) -> None:
+    assert form in usual_forms(word)
+
+
+@pytest.mark.parametrize("word", ["io", "utf8", "日志", "on_exit"])
+def test_what_is_no_long_word_has_no_forms(word: str) -> None:
+    assert usual_forms(word) == ()
 
 
 @given(WORDS)

@@ -5,6 +5,7 @@ import pytest
 from codefathom.search.question.query import parse_query
 from codefathom.search.question.ranking_query import RankingQuery, analyse
 from codefathom.search.ranking.signals import NAMES, SIGNALS, Candidate, signals
+from codefathom.stores.catalog.records import DefinitionPlace
 from codefathom.types import Chunk
 
 
@@ -51,6 +52,33 @@ def test_the_last_part_of_a_name_is_what_is_defined(symbol: str) -> None:
 def test_a_file_named_like_the_definition_counts_more() -> None:
     [row] = of(RankingQuery((), symbols=("Router",)), candidate(1, "router.py", "Router"))
     assert row["definition"] == 1.0
+
+
+def test_what_a_name_means_first_counts_more_than_its_namesakes() -> None:
+    head, constructor, comment = (
+        Candidate(key, Chunk(f"id{key}", "list.java", "java", "class", "", names, start, start + 9, ""))
+        for key, start, names in ((1, 11, ("Queue", "Queue.size")), (2, 21, ("Queue.Queue",)), (3, 1, ("Queue",)))
+    )
+    query = RankingQuery(
+        (), symbols=("Queue",), heads={"list.java": (DefinitionPlace("list.java", "class", "Queue", 12),)}
+    )
+    assert [row["definition"] for row in of(query, head, constructor, comment)] == pytest.approx([0.8, 0.24, 0.24])
+    # The name of a class below a long comment: the chunk with its line has no definition that begins in it.
+    bare = Candidate(1, Chunk("id1", "list.java", "java", "class", "", (), 11, 20, ""))
+    assert [row["definition"] for row in of(query, bare, comment)] == pytest.approx([0.8, 0.24])
+
+
+@pytest.mark.parametrize(("n_files", "is_only", "value"), [(4, False, 0.8), (16, False, 0.2), (16, True, 0.8)])
+def test_a_name_that_many_files_define_says_little(n_files: int, is_only: bool, value: float) -> None:
+    query = RankingQuery((), symbols=("fit",), n_defining={"fit": n_files}, is_only_symbol=is_only)
+    [row] = of(query, candidate(1, "model.py", "Model.fit"))
+    assert row["definition"] == pytest.approx(value)
+
+
+def test_a_heading_defines_nothing() -> None:
+    heading = Chunk("id", "README.md", "markdown", "section", "Queue", ("Queue",), 1, 5, "# Queue")
+    [row] = of(RankingQuery((), symbols=("Queue",)), Candidate(1, heading))
+    assert row["definition"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -105,6 +133,12 @@ def test_names_and_path_are_compared_both_ways() -> None:
 def test_a_file_name_in_the_question_is_whole_words_of_it(path: str, inside: float) -> None:
     [row] = of("catalog of the flat hash map", candidate(1, path))
     assert row["stem_inside"] == inside
+
+
+def test_a_document_named_in_the_question_is_not_the_code() -> None:
+    code, text = candidate(1, "tools/shipping.rs"), candidate(2, "docs/shipping.md")
+    assert [row["stem_inside"] for row in of("shipping label", code, text)] == [1.0, 0.0]
+    assert [row["stem_inside"] for row in of("shipping documentation", code, text)] == [1.0, 1.0]
 
 
 def test_words_of_the_text_count_in_any_form_and_for_the_whole_file() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from codefathom.errors import UsageError
 from codefathom.stores.base import Row
 from codefathom.stores.catalog.catalog import Catalog
-from codefathom.stores.catalog.records import Batch, DocumentRecord, RejectedFile, TouchedFile
+from codefathom.stores.catalog.records import Batch, DefinitionPlace, DocumentRecord, RejectedFile, TouchedFile
 from codefathom.types import (
     Chunk,
     Document,
@@ -270,6 +270,14 @@ def test_symbols_by_name(outline: Catalog) -> None:
     assert [item.name for item in outline.symbols_of("a.py")] == ["Parser", "parse", "parse_all"]
     assert outline.similar_names("pars", limit=2) == ["parse", "Parser"]
     assert outline.counts().symbols == 6
+
+
+def test_places_by_what_they_define(outline: Catalog) -> None:
+    places = outline.definitions("parse", limit=9)
+    assert [(one.path, one.name) for one in places] == [("a.py", "parse"), ("lib/b.py", "parse"), ("lib/b.py", "PARSE")]
+    assert outline.definitions("Parser", limit=9) == [DefinitionPlace("a.py", "class", "Parser", 1)]
+    assert outline.definitions("parse", limit=1) == places[:1]
+    assert outline.definitions("par%", limit=9) == []
 
 
 def test_chunks_by_what_they_define(outline: Catalog) -> None:
