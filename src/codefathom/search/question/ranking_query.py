@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from codefathom.search.question.frames import FrameChunk, frames, same_place
 from codefathom.search.question.issue import Issue, read_issue, weights_of
+from codefathom.search.question.named_files import bare_files, is_file_name, named_files, written_files
 from codefathom.search.question.query import Query
 from codefathom.search.question.translate import COMMON, to_chinese, to_english
 from codefathom.stores.base import LexicalStore
-from codefathom.stores.catalog.readers import Chunks
+from codefathom.stores.catalog.readers import Chunks, SearchCatalog
 from codefathom.stores.lexical.terms import terms
+from codefathom.text.file_stems import flat_stem
 
 STOP_WORDS = frozenset(
     """a about after all an and any are as at be been before being between but by can could did do does doing done for
@@ -31,6 +33,7 @@ _ABOUT_PROSE = frozenset(
     "readme documentation docs changelog license contributing guide tutorial install installation".split()  # noqa: SIM905
 )
 LONG = 24  # words: a longer text is an issue or a log, in which few words name the topic
+_SHORT_TEXT = 200  # characters: a longer text may have a title, prose and code
 _MAX_MEANT = 3  # files of one name that a line of a trace may mean
 _OUTER = 0.8  # the value of each caller in a trace, relative to the function that it calls
 _WORD = re.compile(r"[a-z0-9]+|[^\W\x00-\x7f]+")
@@ -54,6 +57,7 @@ class RankingQuery:
     meaning: str = ""  # the text that is embedded
     runs: frozenset[str] = frozenset()  # words of it, and two and three in a row written as one, lower-case
     frames: Mapping[int, FrameChunk] = field(default_factory=dict)  # chunks that a stack trace names, by key
+    files: Mapping[str, float] = field(default_factory=dict)  # paths of files that the question names, 0 to 1
     foreign: tuple[str, ...] = ()  # symbols of the question without a definition in the project
     is_only_symbol: bool = False  # the question is only the name of a symbol
     is_translated: bool = False  # the question is in Chinese, and its words are searched in English, too
@@ -85,10 +89,11 @@ def last_of(symbol: str) -> str:
     return _LAST.split(symbol)[-1]
 
 
-def understand(query: Query, catalog: Chunks, lexical: LexicalStore) -> RankingQuery:
+def understand(query: Query, catalog: SearchCatalog, lexical: LexicalStore) -> RankingQuery:
     """Return the question as the ranking sees it, with the rarity of each of its words in the index."""
     text = query.text
-    analysed = analyse(query, in_chinese=any(lexical.document_frequencies(COMMON).values()))
+    in_chinese = any(lexical.document_frequencies(COMMON).values())
+    analysed = _naming_files(query, analyse(query, in_chinese=in_chinese), catalog)
     counts = lexical.document_frequencies(analysed.terms)
     rarity, unknown = _rarity(counts, lexical.n_chunks)
     ranking_query = replace(
@@ -104,6 +109,32 @@ def understand(query: Query, catalog: Chunks, lexical: LexicalStore) -> RankingQ
         ),
     )
     return focused(ranking_query)
+
+
+def _naming_files(query: Query, analysed: RankingQuery, catalog: SearchCatalog) -> RankingQuery:
+    """Return a question with the files of the index that it names. What names a file, names no symbol."""
+    paths = catalog.paths_by_stem()
+    is_long = len(query.text) > _SHORT_TEXT
+    named = named_files(written_files(read_issue(query.text) if is_long else Issue(query.text, "", "")), paths)
+    bare = dict.fromkeys(bare_files(analysed.runs, paths), 0.0)
+    names = {path.rpartition("/")[2] for path in named}
+    symbols = [one for one in analysed.symbols if one in query.symbols or not (is_file_name(one) or one in names)]
+    is_module = query.intent == "symbol" and _is_module(query.text, named, catalog)
+    return replace(
+        analysed,
+        files={**bare, **named},
+        symbols=() if is_module else tuple(symbols),
+        is_only_symbol=analysed.is_only_symbol and not is_module,
+    )
+
+
+def _is_module(name: str, named: Mapping[str, float], catalog: SearchCatalog) -> bool:
+    """Return True if a qualified name is a file of the index, and nothing that is defined here."""
+    parts = _LAST.split(name)
+    last = flat_stem(parts[-1])
+    stems = {flat_stem(part) for path in named for part in path.split("/")[-2:]}
+    symbols = catalog.symbols_named(".".join(parts)) if len(parts) > 1 and last in stems else ()
+    return len(parts) > 1 and last in stems and all(item.symbol.kind == "section" for item in symbols)
 
 
 def _framed(text: str, catalog: Chunks) -> dict[int, FrameChunk]:

@@ -13,9 +13,11 @@ WEIGHTS: Final = {
     "names": 0.397,
     "name_share": 0.68,
     "test": -1.832,
+    "test_for_issue": -2.5,
     "stem_share": 1.842,
     "folder_share": 1.196,
     "stem_inside": 1.393,
+    "named_file": 3.0,
     "file_words": 0.945,
     "file_lexical": 1.284,
     "file_several": 5.0,
@@ -24,5 +26,6 @@ WEIGHTS: Final = {
     "file_size": 1.723,
     "depth": -1.44,
     "prose": -2.243,
+    "prose_for_issue": -2.0,
     "declaration": -2.816,
 }
