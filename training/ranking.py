@@ -39,8 +39,9 @@ PAGE = ROOT / "docs/ranking.md"
 PENALTY = 20.0  # of the squared weights, signals scaled to unit variance
 SHARPNESS = 4.0  # of the soft maximum over a file's candidates
 SHOWN = 10
-# No annotated question holds a stack trace, names a file, or is a long text; `evals.localize` asks those. `lexical` orders the chunks
-# of a file; files are ordered by the best of theirs (`file_lexical`), beside which it is learned as 0 and costs 0.002.
+# No annotated question holds a stack trace, names a file, or is a long text; `evals.localize` asks those. `lexical`
+# orders the chunks of a file; files are ordered by the best of theirs (`file_lexical`), beside which it is learned as 0
+# and costs 0.002.
 BY_HAND = {
     "frame": 8.0,
     "named_file": 3.0,

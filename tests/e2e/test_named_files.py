@@ -13,7 +13,7 @@ FILES = {
     "celery/__init__.py": "",
     "celery/utils/__init__.py": "from .time import rate\n",
     "celery/utils/time.py": "def rate(value):\n    return value\n",
-    "docs/celery.utils.time.rst": "=================\ncelery.utils.time\n=================\n\nAll of celery.utils.time.\n",
+    "docs/celery.utils.time.rst": "celery.utils.time\n=================\n\nAll of celery.utils.time.\n",
     "shop/quartz.py": "A = 1\n",
     "shop/utils.py": "def one():\n    return 1\n",
     "web/utils.py": "def two():\n    return 2\n",
@@ -21,8 +21,7 @@ FILES = {
 # Each holds every word of the questions below, and `py` in a name that it defines.
 OTHERS = {
     f"lib/part{n}.py": (
-        f"def py_{n}(title):\n    # The total of a cart is rounded where the tax is added to the order, which is used.\n"
-        "    return title\n"
+        f"def py_{n}(title):\n    # The total of a cart is rounded where the tax is added to the order that is used.\n"
     )
     for n in range(150)
 }

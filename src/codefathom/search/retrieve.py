@@ -195,10 +195,10 @@ def _by_meaning(lookup: Lookup, sources: Sources) -> Sequence[tuple[int, float]]
     return [(key, cosine) for key, cosine in near if cosine > least] if least else near
 
 
-def _of_named_files(lookup: Lookup, found: Collection[str], sources: Sources) -> dict[int, float]:
+def _of_named_files(lookup: Lookup, present: Collection[str], sources: Sources) -> dict[int, float]:
     """Return chunks of the files that the question names and no source found, with their scores by words: of each file
     those with most words, or the first."""
-    absent = [path for path in lookup.query.files if path not in found]
+    absent = [path for path in lookup.query.files if path not in present]
     path_of = sources.catalog.keys_of(absent) if absent else {}
     allowed = [key for key in path_of if lookup.keys is None or key in lookup.keys]
     if not allowed:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from codefathom.search.question.file_mentions import bare_files, is_file_name, named_files, written_files
 from codefathom.search.question.frames import FrameChunk, frames, same_place
 from codefathom.search.question.issue import Issue, read_issue, weights_of
-from codefathom.search.question.named_files import bare_files, is_file_name, named_files, written_files
 from codefathom.search.question.query import Query
 from codefathom.search.question.translate import COMMON, to_chinese, to_english
 from codefathom.stores.base import LexicalStore

@@ -49,7 +49,7 @@ class WrittenFile(NamedTuple):
 
 
 def written_files(issue: Issue) -> list[WrittenFile]:
-    """Return what may name a file, each once, in the order of title, prose and code."""
+    """Return the words that may name a file, each once, in the order of title, prose and code."""
     result: dict[tuple[str, ...], WrittenFile] = {}
     for text, value in ((issue.title, _IN_TITLE), (issue.prose, _IN_PROSE), (issue.code, _IN_CODE)):
         for parts, is_module in _written(text):

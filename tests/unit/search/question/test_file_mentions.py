@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codefathom.search.question.issue import Issue, read_issue
-from codefathom.search.question.named_files import (
+from codefathom.search.question.file_mentions import (
     MAX_BARE,
     MAX_NAMED,
     MAX_WRITTEN,
@@ -14,6 +13,7 @@ from codefathom.search.question.named_files import (
     named_files,
     written_files,
 )
+from codefathom.search.question.issue import Issue, read_issue
 from codefathom.text.file_stems import by_stem
 
 PATHS = (
