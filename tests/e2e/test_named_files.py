@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from codefathom import Engine
+from codefathom.search.question.query import parse_query
+from codefathom.search.question.ranking_query import understand
 
 FILES = {
     "celery/__init__.py": "",
@@ -15,6 +17,8 @@ FILES = {
     "celery/utils/time.py": "def rate(value):\n    return value\n",
     "docs/celery.utils.time.rst": "celery.utils.time\n=================\n\nAll of celery.utils.time.\n",
     "shop/quartz.py": "A = 1\n",
+    "shop/vault.py": "B = 1\n",
+    "shop/cashier.py": "from shop.vault import B\n\n\ndef pay_all():\n    return B\n",
     "shop/utils.py": "def one():\n    return 1\n",
     "web/utils.py": "def two():\n    return 2\n",
 }
@@ -69,6 +73,22 @@ def test_an_issue_finds_the_file_that_it_names(engine: Engine, in_title: str, in
     assert "shop/quartz.py" in found
     if ".py" in in_title:
         assert found[0] == "shop/quartz.py"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        'Traceback (most recent call last):\n  File "/srv/shop/cashier.py", line 5, in pay\n    return B\nValueError',
+        "It begins in `shop/cashier.py`.",
+        "It begins in pay_all.",
+        "",
+    ],
+)
+def test_what_is_imported_where_an_issue_points_is_a_candidate(engine: Engine, names: str) -> None:
+    engine.index()
+    sources = engine.opened.sources
+    query = understand(parse_query(ISSUE.format("", f"\n{names}\n")), sources.catalog, sources.lexical)
+    assert ("shop/vault.py" in query.files) is bool(names)
 
 
 def test_a_short_question_finds_the_file_that_it_names(engine: Engine) -> None:

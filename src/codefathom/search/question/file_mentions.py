@@ -14,6 +14,7 @@ from codefathom.search.question.issue import Issue
 from codefathom.search.question.query import FILE_ENDINGS
 from codefathom.text.file_stems import PathsByStem, flat_stem, stands_for_folder
 from codefathom.text.path_spelling import canonical
+from codefathom.types import Reference
 
 MAX_WRITTEN = 300  # names that are looked up; a list of thousands of files names none of them
 MAX_NAMED = 40  # files that a text can name
@@ -78,6 +79,20 @@ def named_files(written: Sequence[WrittenFile], paths: PathsByStem) -> dict[str,
             break
     best = sorted(result.items(), key=lambda item: (-item[1], item[0]))
     return dict(best[:MAX_NAMED])
+
+
+def imported_files(imports: Sequence[Reference], paths: PathsByStem) -> list[str]:
+    """Return the files that the imports of a document name clearly."""
+    names = " ".join(name for item in imports[:MAX_WRITTEN] for name in _imported(item))
+    meant = named_files(written_files(Issue(names, "", "")), paths)
+    return [path for path, value in meant.items() if value >= _OF_MODULE]
+
+
+def _imported(item: Reference) -> Iterator[str]:
+    """Yield the name of an import, and that of each name which it gives to its file: it may be a module, too."""
+    name = item.name.strip("\"'`<> ")
+    yield name
+    yield from (f"{name}.{given.split()[0]}" for given in item.qualifier.split(",") if given.strip())
 
 
 def bare_files(runs: frozenset[str], paths: PathsByStem) -> list[str]:

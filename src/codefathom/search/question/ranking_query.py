@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from codefathom.search.question.file_mentions import bare_files, is_file_name, named_files, written_files
+from codefathom.search.question.file_mentions import (
+    bare_files,
+    imported_files,
+    is_file_name,
+    named_files,
+    written_files,
+)
 from codefathom.search.question.frames import FrameChunk, frames, same_place
 from codefathom.search.question.issue import Issue, read_issue, weights_of
 from codefathom.search.question.query import Query
@@ -35,6 +42,9 @@ _ABOUT_PROSE = frozenset(
 LONG = 24  # words: a longer text is an issue or a log, in which few words name the topic
 _SHORT_TEXT = 200  # characters: a longer text may have a title, prose and code
 _MAX_MEANT = 3  # files of one name that a line of a trace may mean
+_MAX_START = 6  # files whose imports are followed
+_MAX_LOOKED_UP = 12  # symbols of a text
+_MAX_IMPORTED = 12  # files that are one import away
 _OUTER = 0.8  # the value of each caller in a trace, relative to the function that it calls
 _WORD = re.compile(r"[a-z0-9]+|[^\W\x00-\x7f]+")
 _LAST = re.compile(r"::|\.|#|->|\\|/")
@@ -96,12 +106,15 @@ def understand(query: Query, catalog: SearchCatalog, lexical: LexicalStore) -> R
     analysed = _naming_files(query, analyse(query, in_chinese=in_chinese), catalog)
     counts = lexical.document_frequencies(analysed.terms)
     rarity, unknown = _rarity(counts, lexical.n_chunks)
+    framed = _framed(text, catalog) if ":" in text or "line " in text else {}
+    near = _one_import_away(analysed, framed, catalog) if query.is_pasted or framed else {}
     ranking_query = replace(
         analysed,
+        files={**near, **analysed.files},
         rarity=rarity,
         unknown=unknown,
         is_strange=bool(counts) and not any(counts.values()),
-        frames=_framed(text, catalog) if ":" in text or "line " in text else {},
+        frames=framed,
         foreign=tuple(
             symbol
             for symbol in analysed.symbols
@@ -126,6 +139,22 @@ def _naming_files(query: Query, analysed: RankingQuery, catalog: SearchCatalog) 
         symbols=() if is_module else tuple(symbols),
         is_only_symbol=analysed.is_only_symbol and not is_module,
     )
+
+
+def _one_import_away(query: RankingQuery, framed: Mapping[int, FrameChunk], catalog: SearchCatalog) -> dict[str, float]:
+    """Return files that are imported where the last places of a trace lie, in files that are named, and where a named
+    symbol of few definitions is defined. They are only candidates: most of them are as they should be."""
+    keys = list(framed)[:_MAX_START]
+    for symbol in query.symbols[:_MAX_LOOKED_UP]:
+        defining = catalog.chunks_defining(last_of(symbol), partial=False, limit=_MAX_MEANT)
+        keys += defining if len(defining) < _MAX_MEANT else ()
+    start = [chunk.path for chunk in catalog.chunks(keys[: 2 * _MAX_START]).values()]
+    start += [path for path, value in query.files.items() if value > 0]
+    paths = catalog.paths_by_stem()
+    n_imports: Counter[str] = Counter()
+    for path in list(dict.fromkeys(start))[:_MAX_START]:
+        n_imports.update(imported_files(catalog.imports_of(path), paths))
+    return dict.fromkeys((path for path, _ in n_imports.most_common(_MAX_IMPORTED)), 0.0)
 
 
 def _is_module(name: str, named: Mapping[str, float], catalog: SearchCatalog) -> bool:

@@ -466,6 +466,10 @@ class Catalog:
         """Return the references in a document, in line order."""
         return [reference for _, reference in self._references("d.path = ?", (path,))]
 
+    def imports_of(self, path: str) -> list[Reference]:
+        """Return the imports in a document, in line order."""
+        return [reference for _, reference in self._references("d.path = ? AND r.kind = 'import'", (path,))]
+
     def imports(self) -> Iterator[tuple[str, Reference]]:
         """Yield every import with the path of its document."""
         yield from self._references("r.kind = 'import'")

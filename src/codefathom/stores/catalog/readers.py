@@ -128,6 +128,10 @@ class References(Protocol):
         """Return the references in a document, in line order."""
         ...
 
+    def imports_of(self, path: str) -> list[Reference]:
+        """Return the imports in a document, in line order."""
+        ...
+
     def imports(self) -> Iterator[tuple[str, Reference]]:
         """Yield every import with the path of its document."""
         ...

@@ -9,12 +9,14 @@ from codefathom.search.question.file_mentions import (
     MAX_NAMED,
     MAX_WRITTEN,
     bare_files,
+    imported_files,
     is_file_name,
     named_files,
     written_files,
 )
 from codefathom.search.question.issue import Issue, read_issue
 from codefathom.text.file_stems import by_stem
+from codefathom.types import Reference
 
 PATHS = (
     "Makefile",
@@ -105,6 +107,23 @@ def test_a_bare_word_names_a_file_where_few_are_called_so() -> None:
     ]
     many = by_stem(f"{n}/utils.py" for n in range(4))
     assert bare_files(runs, many) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "files"),
+    [
+        ("celery.utils.time", "rate", ["celery/utils/time.py"]),
+        ("celery.utils", "time as clock, other", ["celery/utils/time.py", "celery/utils/__init__.py"]),
+        ('"lib/url.h"', "", ["lib/url.h"]),
+        ("'../net/client'", "", ["src/net/client.ts"]),
+        ("com.shop.Export", "", ["src/main/java/com/shop/Export.java"]),
+        ("os.path", "join", []),
+        ("time", "", []),  # one word alone may be of another project
+        ("", " , ", []),
+    ],
+)
+def test_an_import_names_files(name: str, given: str, files: list[str]) -> None:
+    assert sorted(imported_files([Reference("import", name, 1, qualifier=given)], BY_STEM)) == sorted(files)
 
 
 def test_thousands_of_names_stay_few() -> None:
