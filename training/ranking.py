@@ -47,9 +47,17 @@ UNMINED = {"test": -1.83, "prose": -2.24, "declaration": -2.82}
 MINED_KINDS = frozenset({"commit", "symbol", "keyword"})
 SHARPNESS = 4.0  # of the soft maximum over a file's candidates
 SHOWN = 10
-# No annotated question holds a stack trace, or is a long text; `evals.localize` asks those. `lexical` orders the chunks
-# of a file; files are ordered by the best of theirs (`file_lexical`), beside which it is learned as 0 and costs 0.002.
-BY_HAND = {"frame": 8.0, "file_several": 5.0, "lexical": 0.1}
+# No annotated question holds a stack trace, names a file, or is a long text; `evals.localize` asks those. `lexical`
+# orders the chunks of a file; files are ordered by the best of theirs (`file_lexical`), beside which it is learned as 0
+# and costs 0.002.
+BY_HAND = {
+    "frame": 8.0,
+    "named_file": 3.0,
+    "test_for_issue": -2.5,
+    "prose_for_issue": -2.0,
+    "file_several": 5.0,
+    "lexical": 0.1,
+}
 
 Floats = NDArray[np.float64]
 
@@ -337,14 +345,14 @@ PAGE_HEAD = """# Ranking
 
 <!-- Written by `python -m training.ranking`. -->
 
-A search collects about a hundred candidates by words, meaning and names. Each candidate gets a number for
-each signal below. The weighted sum of these numbers goes through a logistic function; the result is the
-score. If a file has several chunks among the candidates, each further chunk counts half as much as the one
-before. `fathom search --explain` shows what each signal added.
+A search collects about a hundred candidates by words, meaning and names, and the files that the question names.
+Each candidate gets a number for each signal below. The weighted sum of these numbers goes through a logistic
+function; the result is the score. If a file has several chunks among the candidates, each further chunk counts half
+as much as the one before. `fathom search --explain` shows what each signal added.
 
 The weights are learned in two steps (`training/ranking.py`): from questions that were mined from the history
 of 87 repositories (`training/order_questions.py`), and then from the annotated questions of 21 development
-repositories, which draw them away only as far as they have reason to. Three are set by hand. The penalties of
+repositories, which draw them away only as far as they have reason to. Six are set by hand. The penalties of
 tests, documents and declarations come from the annotated questions alone: no mined question is answered by one.
 Set K are 21 more repositories in all languages; no weight was learned from them. Its questions are subjects of
 commits, whole messages ("issue"), sentences of documentation, names and loose words of names.

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 # Field weights of the lexical view.
 FIELD_WEIGHTS = {"path": 0.5, "name": 1.0, "signature": 0.5, "body": 1.0}
 MAX_DEFINITIONS = 40
+_PER_NAMED_FILE = 3  # chunks of a file that the question names, where nothing else found it
 _CHUNKS_OF_A_HIT: Mapping[Level, int] = {
     "chunk": 2,
     "symbol": 2,
@@ -118,6 +119,9 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
     with span("candidates"):
         best = [key for key, _ in cut(list(scores.items()), lookup.n_ranked)]
         placed = sources.catalog.placed({*best, *defined, *framed})
+        if named := _of_named_files(lookup, {chunk.path for chunk, _ in placed.values()}, sources):
+            lexical |= {key: score for key, score in named.items() if key not in lexical}
+            placed |= sources.catalog.placed(named)
     lines = {key: frame.line for key, frame in query.frames.items()}
     candidates = [
         Candidate(key, chunk, lexical.get(key, 0.0), vector.get(key, 0.0), lines.get(key, 0), n_lines)
@@ -189,6 +193,21 @@ def _by_meaning(lookup: Lookup, sources: Sources) -> Sequence[tuple[int, float]]
     near = cut(sources.vectors.nearest(row, k + 1, lookup.keys, lookup.where), k) if any(row) else ()
     least = lookup.request.fusion.min_similarity
     return [(key, cosine) for key, cosine in near if cosine > least] if least else near
+
+
+def _of_named_files(lookup: Lookup, present: Collection[str], sources: Sources) -> dict[int, float]:
+    """Return chunks of the files that the question names and no source found, with their scores by words: of each file
+    those with most words, or the first."""
+    absent = [path for path in lookup.query.files if path not in present]
+    path_of = sources.catalog.keys_of(absent) if absent else {}
+    allowed = [key for key in path_of if lookup.keys is None or key in lookup.keys]
+    if not allowed:
+        return {}
+    words = {**lookup.query.minor_terms, **lookup.query.weighted}
+    best = sources.lexical.search(words, _PER_NAMED_FILE * len(absent), FIELD_WEIGHTS, set(allowed))
+    first = {path_of[key]: key for key in reversed(allowed)}
+    with_words = {path_of[key] for key, _ in best}
+    return {**{key: 0.0 for path, key in first.items() if path not in with_words}, **dict(best)}
 
 
 def _definitions(

@@ -14,6 +14,8 @@ from codefathom.search.ranking.places import place_of
 from codefathom.search.ranking.rank import Pool
 from codefathom.search.ranking.signals import Candidate
 from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.text.file_stems import flat_stem
+from codefathom.text.path_spelling import paths_named
 from codefathom.types import TYPE_KINDS, Related
 
 _KINDS: dict[Relation, tuple[str, ...]] = {
@@ -28,9 +30,9 @@ _UNLIKELY = 0.25  # factor of the score: the name may be that of another symbol
 
 
 def is_known(name: str, catalog: SearchCatalog) -> bool:
-    """Return True if a symbol is defined here under this very name, or a file has this path or ends with it."""
+    """Return True if a symbol is defined here under this very name, or one file has this path or ends with it."""
     if is_path(name):
-        return any(document.path == name or document.path.endswith(f"/{name}") for document in catalog.documents())
+        return len(paths_named(name, _with_stem(name.replace("\\", "/").rpartition("/")[2], catalog))) == 1
     return any(kind != "section" for kind in _kinds_of(name, catalog))
 
 
@@ -52,7 +54,11 @@ def is_module(name: str, catalog: SearchCatalog) -> bool:
 
 
 def _files_of(name: str, catalog: SearchCatalog) -> list[str]:
-    return modules(name, (document.path for document in catalog.documents()))
+    return modules(name, _with_stem(dotted_name(name).rpartition(".")[2], catalog))
+
+
+def _with_stem(name: str, catalog: SearchCatalog) -> Sequence[str]:
+    return catalog.paths_by_stem().get(flat_stem(name), ())
 
 
 def connected(connection: ConnectionQuery, catalog: SearchCatalog, allowed: Collection[int] | None) -> Pool:

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 MAX_FRAMES = 30
-# Python: File "a/b.py", line 3. Others: a/b.js:3:5, (B.java:3), a/b.cs:line 3, a/b.php on line 3, a/b.php(3).
+# Python: File "a/b.py", line 3. Others: a/b.js:3:5, (B.java:3), a/b.cs:line 3, a/b.php on line 3, a/b.php(3); in a link
+# .../blob/main/a/b.py#L3-L9.
 # Each run of characters of a path is read once: the path is all of it, with a drive of Windows before it, or none.
 # Compiled by `re` when first needed: few questions hold a trace, and a search should not wait for it.
 _FRAME = (
     r'File "(?P<python>[^"\n]+)", line (?P<python_line>\d{1,9})(?!\d)'
-    r'|(?P<path>(?:(?!File ")[\w./\\@+~<>-])++)(?:(?=(?::line |:| on line |\()(?P<line>\d{1,9})(?!\d)))?'
+    r'|(?P<path>(?:(?!File ")[\w./\\@+~<>-])++)(?:(?=(?::line |:| on line |\(|#L)(?P<line>\d{1,9})(?!\d)))?'
 )
 _ENDING = r"\.[A-Za-z]\w{0,9}\Z"
-_DRIVE = r"[A-Za-z]:"
+_DRIVE = r"(?<![A-Za-z])[A-Za-z]:\Z"  # and not the end of `https:`
 _PYTHON = "Traceback (most recent call last)"
 # A unified diff: the file as it is now, then the first line of each part of it that changed.
 _DIFF = r"^\+\+\+ (?:b/)?(?P<path>[^\t\n]+)|^@@ -\d{1,9}(?:,\d{1,9})? \+(?P<line>\d{1,9})(?:,\d{1,9})? @@"
@@ -53,9 +54,8 @@ def _places(text: str) -> Iterator[Frame]:
             yield Frame(match["python"].replace("\\", "/"), int(match["python_line"]))
         elif match["line"] and re.search(_ENDING, match["path"]):
             start = match.end("line")
-            before = text[max(match.start() - 2, 0) : match.start()]
-            drive = before if re.fullmatch(_DRIVE, before) else ""
-            yield Frame((drive + match["path"]).replace("\\", "/"), int(match["line"]))
+            drive = re.search(_DRIVE, text[max(match.start() - 3, 0) : match.start()])
+            yield Frame(((drive[0] if drive else "") + match["path"]).replace("\\", "/"), int(match["line"]))
 
 
 def _places_of_diff(text: str) -> Iterator[Frame]:

@@ -20,6 +20,26 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.DOTALL | re.MULTILINE)
 # The lines of a form: boxes to tick, and headings, which stand in every issue that was written with it.
 _FORM = re.compile(r"^[ \t]*(?:[-*+] \[[ xX]?\].*|#{1,6}[ \t].*|(\*\*|__)[^\n]+\1:?[ \t]*)$", re.MULTILINE)
+# Lines that are code, a command, a log or part of a trace, though no fence is around them. Every part is anchored, and
+# reads a line once. The message of an error stays prose: it says what went wrong.
+_LOG_LINE = re.compile(
+    r"\s*(?:(?:>>>|\.\.\.|\$|In \[\d+\]:)\s\S"  # what somebody typed
+    r"|Traceback \(most recent call last\)|File \"[^\"\n]+\", line \d|at \S+ ?\(|at \S+:\d|Caused by: "
+    r"|goroutine \d|#\d+ +\S"
+    r"|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)[\]: |]"
+    r"|#(?:include|define|if|ifdef|ifndef|endif|pragma)\b|//|/\*|\*/|</?\w+[^>\n]*>\s*$)"
+)
+_CODE_LINE = re.compile(
+    r"\s*(?:import [\w.*{\"']\S*(?: as \w+| from \S+|;)?\s*$|from [\w.]+ import |@\w+(?:\(.*\))?\s*$"
+    r"|(?:async )?def \w+|(?:pub )?fn \w+|func (?:\(|\w+\()|function \w*\("
+    r"|[\w.\[\]\"'$>:-]+ *(?:[-+*/|&:]?=|:=|<-) *[^\s=>]"  # an assignment
+    r"|[\w.:$>-]+\(.*\)[;:]?\s*$)"  # a call
+    r"|.*(?:[;{}]|\)\s*=>|\):)\s*$"
+)
+_MOST_PLAIN = 4  # words; a line with more, which are most of it, is part of a sentence
+_INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
+_LISTED = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+_MAX_LINE = 400  # characters of a line that are looked at
 
 
 class Issue(NamedTuple):
@@ -34,8 +54,37 @@ def read_issue(text: str) -> Issue:
     """Take a text in Markdown apart; its first line is its title, unless code begins there."""
     text = _COMMENT.sub("\n", text.replace("\r\n", "\n")).strip()
     title, _, body = ("", "", text) if text.startswith(_FENCES) else text.partition("\n")
-    code = "\n".join(match.group() for match in _FENCED.finditer(body))
-    return Issue(title, _FORM.sub("", _FENCED.sub("\n", body)), code)
+    fenced = [match.group() for match in _FENCED.finditer(body)]
+    prose, bare = _parted(_FORM.sub("", _FENCED.sub("\n", body)))
+    return Issue(title, prose, "\n".join((*fenced, *bare)))
+
+
+def _parted(text: str) -> tuple[str, list[str]]:
+    """Return the prose of a text, and its lines of code, which have no fence around them."""
+    prose: list[str] = []
+    code: list[str] = []
+    is_block, in_list = False, False  # whether the line before is empty or code, and whether a list item is open
+    for line in text.split("\n"):
+        start = line[:_MAX_LINE]
+        if not start.strip():
+            is_block = True
+            prose.append(line)
+            continue
+        in_list = bool(_LISTED.match(start)) or (in_list and start[0] in " \t")
+        is_block = not _LISTED.match(start) and _is_code(start, can_be_block=is_block and not in_list)
+        (code if is_block else prose).append(line)
+    return "\n".join(prose), code
+
+
+def _is_code(line: str, *, can_be_block: bool) -> bool:
+    """Return True if a line looks like code. `can_be_block`: if it is indented, it is code in Markdown."""
+    if _LOG_LINE.match(line):
+        return True
+    if not (_CODE_LINE.match(line) or (can_be_block and _INDENTED.match(line))):
+        return False
+    words = line.split()
+    n_plain = sum(word.strip("\"'`.,:;()").isalpha() for word in words)
+    return n_plain <= _MOST_PLAIN or 2 * n_plain < len(words)
 
 
 def weights_of(issue: Issue) -> dict[str, float]:

@@ -66,11 +66,22 @@ def plan(
     if (members := members_query(query)) and is_type(members.owner):
         why = f"it asks for members of {members.owner}: other places are left out"
         return PlannedSearch("hybrid", SearchPlan("semantic", why, members.owner), members=members)
+    return PlannedSearch("hybrid", _by_words_and_meaning(query, is_known, is_module))
+
+
+def _by_words_and_meaning(
+    query: Query, is_known: Callable[[str], bool], is_module: Callable[[str], bool]
+) -> SearchPlan:
+    """Return the plan for a question that words, names and meaning answer together."""
     if query.intent == "symbol" and query.text and is_known(query.text):
-        return PlannedSearch("hybrid", SearchPlan("symbol", f"{query.text} is defined here; definitions come first"))
+        return SearchPlan("symbol", f"{query.text} is defined here; definitions come first")
+    if query.intent == "symbol" and query.text and is_module(query.text):
+        return SearchPlan("semantic", "it names a module; its file comes first")
+    if query.intent == "question" and query.is_pasted:
+        return SearchPlan("semantic", "it is a pasted text, such as an issue; files that it names count more")
     if query.intent == "question":
-        return PlannedSearch("hybrid", SearchPlan("answer", "it is a question; `fathom ask` answers it in words"))
-    return PlannedSearch("hybrid", SearchPlan("semantic", _BY_INTENT[query.intent]))
+        return SearchPlan("answer", "it is a question; `fathom ask` answers it in words")
+    return SearchPlan("semantic", _BY_INTENT[query.intent])
 
 
 def _exact(query: Query, is_known: Callable[[str], bool], is_module: Callable[[str], bool]) -> PlannedSearch | None:

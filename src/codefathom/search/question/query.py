@@ -73,6 +73,12 @@ class Query:
         """True if the query holds no words and no marks."""
         return not (self.text or self.paths or self.symbols or self.members_of or self.where)
 
+    @property
+    def is_pasted(self) -> bool:
+        """True for a text with a title and a body, such as an issue or a log: nobody types so much to ask."""
+        n_ends = self.text.strip().count("\n")
+        return n_ends >= _PASTED or (n_ends > 0 and len(self.text) > _LONG_QUESTION)
+
 
 class UnwrappedQuery(NamedTuple):
     """The question inside a JSON query, or the text itself."""
@@ -141,6 +147,7 @@ def unwrap(text: str) -> UnwrappedQuery:
 # ---- marks
 
 _PASTED = 5  # line ends; a person who asks writes fewer
+_LONG_QUESTION = 200  # characters; with several lines, more was pasted
 # White space, a phrase in quotes, or a word, in which a value may be quoted: path:"my folder/"
 _TOKEN = re.compile(r'\s+|"[^"\n]*"|(?:[^\s"]+(?:"[^"\n]*")?)+|"')
 _SYMBOL = re.compile(r"@@([^\W\d][\w$]*(?:(?:::|->|[.#\\])[\w$]+)*[?!]?)(.*)", re.DOTALL)

@@ -7,21 +7,29 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from codefathom.search.question.definitions import heads_of
+from codefathom.search.question.file_mentions import (
+    bare_files,
+    imported_files,
+    is_file_name,
+    named_files,
+    written_files,
+)
 from codefathom.search.question.frames import FrameChunk, frames, same_place
 from codefathom.search.question.issue import Issue, read_issue, weights_of
 from codefathom.search.question.query import Query
 from codefathom.search.question.translate import COMMON, to_chinese, to_english
 from codefathom.search.question.words import usual_forms
 from codefathom.stores.base import LexicalStore
-from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.stores.catalog.readers import Chunks, SearchCatalog
 from codefathom.stores.catalog.records import DefinitionPlace
 from codefathom.stores.lexical.terms import terms
+from codefathom.text.file_stems import flat_stem
 
 STOP_WORDS = frozenset(
     """a about after all an and any are as at be been before being between but by can could did do does doing done for
@@ -38,7 +46,11 @@ _ABOUT_PROSE = frozenset(
 LONG = 24  # words: a longer text is an issue or a log, in which few words name the topic
 _FORM = 0.6  # the weight of another form of a word, relative to the word
 _MAX_FORMS = 3  # of one word
+_SHORT_TEXT = 200  # characters: a longer text may have a title, prose and code
 _MAX_MEANT = 3  # files of one name that a line of a trace may mean
+_MAX_START = 6  # files whose imports are followed
+_MAX_LOOKED_UP = 12  # symbols of a text
+_MAX_IMPORTED = 12  # files that are one import away
 _OUTER = 0.8  # the value of each caller in a trace, relative to the function that it calls
 _WORD = re.compile(r"[a-z0-9]+|[^\W\x00-\x7f]+")
 _ACRONYMS = re.compile(r"\b([A-Z]{2,})s\b")  # in the plural
@@ -67,6 +79,7 @@ class RankingQuery:
     meaning: str = ""  # the text that is embedded
     runs: frozenset[str] = frozenset()  # words of it, and two and three in a row written as one, lower-case
     frames: Mapping[int, FrameChunk] = field(default_factory=dict)  # chunks that a stack trace names, by key
+    files: Mapping[str, float] = field(default_factory=dict)  # paths of files that the question names, 0 to 1
     foreign: tuple[str, ...] = ()  # symbols of the question without a definition in the project
     heads: Mapping[str, tuple[DefinitionPlace, ...]] = field(default_factory=dict)  # of its symbols, by path
     n_defining: Mapping[str, int] = field(
@@ -105,18 +118,22 @@ def last_of(symbol: str) -> str:
 def understand(query: Query, catalog: SearchCatalog, lexical: LexicalStore) -> RankingQuery:
     """Return the question as the ranking sees it, with the rarity of each of its words in the index."""
     text = query.text
-    analysed = analyse(query, in_chinese=any(lexical.document_frequencies(COMMON).values()))
+    in_chinese = any(lexical.document_frequencies(COMMON).values())
+    analysed = _naming_files(query, analyse(query, in_chinese=in_chinese), catalog)
     counts = lexical.document_frequencies(analysed.terms)
     rarity, unknown = _rarity(counts, lexical.n_chunks)
     heads = {last: heads_of(last, catalog) for last in dict.fromkeys(map(last_of, analysed.symbols))}
+    framed = _framed(text, catalog) if ":" in text or "line " in text else {}
+    near = _one_import_away(analysed, framed, catalog) if query.is_pasted or framed else {}
     ranking_query = replace(
         analysed,
         forms=_forms(analysed, lexical) if len(analysed.terms) <= LONG else {},
+        files={**near, **analysed.files},
         rarity=rarity,
         n_chunks=lexical.n_chunks,
         unknown=unknown,
         is_strange=bool(counts) and not any(counts.values()),
-        frames=_framed(text, catalog) if ":" in text or "line " in text else {},
+        frames=framed,
         foreign=tuple(symbol for symbol in analysed.symbols if not heads[last_of(symbol)]),
         heads=_by_path(heads.values()),
         n_defining={last.lower(): len({one.path for one in own}) for last, own in heads.items()},
@@ -143,7 +160,49 @@ def _by_path(heads: Iterable[Sequence[DefinitionPlace]]) -> dict[str, tuple[Defi
     return {path: tuple(own) for path, own in paths.items()}
 
 
-def _framed(text: str, catalog: SearchCatalog) -> dict[int, FrameChunk]:
+def _naming_files(query: Query, analysed: RankingQuery, catalog: SearchCatalog) -> RankingQuery:
+    """Return a question with the files of the index that it names. What names a file, names no symbol."""
+    paths = catalog.paths_by_stem()
+    is_long = len(query.text) > _SHORT_TEXT
+    named = named_files(written_files(read_issue(query.text) if is_long else Issue(query.text, "", "")), paths)
+    bare = dict.fromkeys(bare_files(analysed.runs, paths), 0.0)
+    names = {path.rpartition("/")[2] for path in named}
+    symbols = [one for one in analysed.symbols if one in query.symbols or not (is_file_name(one) or one in names)]
+    is_module = query.intent == "symbol" and _is_module(query.text, named, catalog)
+    return replace(
+        analysed,
+        files={**bare, **named},
+        symbols=() if is_module else tuple(symbols),
+        is_only_symbol=analysed.is_only_symbol and not is_module,
+    )
+
+
+def _one_import_away(query: RankingQuery, framed: Mapping[int, FrameChunk], catalog: SearchCatalog) -> dict[str, float]:
+    """Return files that are imported where the last places of a trace lie, in files that are named, and where a named
+    symbol of few definitions is defined. They are only candidates: most of them are as they should be."""
+    keys = list(framed)[:_MAX_START]
+    for symbol in query.symbols[:_MAX_LOOKED_UP]:
+        defining = catalog.chunks_defining(last_of(symbol), partial=False, limit=_MAX_MEANT)
+        keys += defining if len(defining) < _MAX_MEANT else ()
+    start = [chunk.path for chunk in catalog.chunks(keys[: 2 * _MAX_START]).values()]
+    start += [path for path, value in query.files.items() if value > 0]
+    paths = catalog.paths_by_stem()
+    n_imports: Counter[str] = Counter()
+    for path in list(dict.fromkeys(start))[:_MAX_START]:
+        n_imports.update(imported_files(catalog.imports_of(path), paths))
+    return dict.fromkeys((path for path, _ in n_imports.most_common(_MAX_IMPORTED)), 0.0)
+
+
+def _is_module(name: str, named: Mapping[str, float], catalog: SearchCatalog) -> bool:
+    """Return True if a qualified name is a file of the index, and nothing that is defined here."""
+    parts = _LAST.split(name)
+    last = flat_stem(parts[-1])
+    stems = {flat_stem(part) for path in named for part in path.split("/")[-2:]}
+    symbols = catalog.symbols_named(".".join(parts)) if len(parts) > 1 and last in stems else ()
+    return len(parts) > 1 and last in stems and all(item.symbol.kind == "section" for item in symbols)
+
+
+def _framed(text: str, catalog: Chunks) -> dict[int, FrameChunk]:
     """Return the chunks that hold the places of a stack trace; a place that many files could be is left out."""
     framed: dict[int, FrameChunk] = {}
     value = 1.0

@@ -21,10 +21,13 @@ _EVIDENCE = frozenset(WEIGHTS) - {
     "file_size",
     "depth",
     "test",
+    "test_for_issue",
     "prose",
+    "prose_for_issue",
     "declaration",
     "frame",
     "file_several",
+    "named_file",
     "symbol_only",
 }
 _POSSIBLE = sum(WEIGHTS[name] for name in _EVIDENCE)

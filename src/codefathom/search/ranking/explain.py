@@ -88,7 +88,7 @@ def reason(query: RankingQuery, chunk: Chunk, names: MatchedNames, signals: Mapp
         "in the stack trace" if signals.get("frame") else "",
         defines if signals.get("definition") else "",
         f"named {', '.join(names.shared[:2])}" if names.shared else "",
-        _path(query, chunk),
+        _path(query, chunk, is_named=signals.get("named_file", 0.0) > 0),
         _words(query, chunk) if signals.get("lexical", 0.0) > _MENTIONED else "",
         "close in meaning" if signals.get("vector", 0.0) > _NEAR else "",
     ]
@@ -183,9 +183,11 @@ def _words_of(name: str) -> tuple[str, ...]:
     return tuple(terms(name))
 
 
-def _path(query: RankingQuery, chunk: Chunk) -> str:
+def _path(query: RankingQuery, chunk: Chunk, *, is_named: bool) -> str:
     file_name = chunk.path.rpartition("/")[2]
-    return f"file {file_name}" if forms_of(query.terms).among(_words_of(file_name.partition(".")[0])) else ""
+    if is_named or forms_of(query.terms).among(_words_of(file_name.partition(".")[0])):
+        return f"file {file_name}"
+    return ""
 
 
 def _words(query: RankingQuery, chunk: Chunk) -> str:

@@ -10,7 +10,7 @@ from codefathom.source.languages import CODE, language_of
 from codefathom.stores.lexical.terms import parts
 
 _TEST = re.compile(
-    r"^t/|(?:^|/)(?:tests?|__tests__|specs?|testing|testdata|fixtures?|examples?|samples?|benchmarks?|docs?_src)/"
+    r"^t/|(?:^|/)(?:tests?|__tests__|specs?|testing|testdata|fixtures?|examples?|samples?|demos?|benchmarks?|docs?_src)/"
     r"|(?:^|/)test_[^/]*$|[_.-](?:test|tests|spec)\.[^/]*$|(?:^|/)[^/]*(?:Test|Tests|Spec|Suite)\.[a-z]+$"
     r"|(?:^|/)(?:compat|_compat|legacy)/",
 )
@@ -26,7 +26,12 @@ _DECLARATION = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
 _HEADER = re.compile(r"\.(?:h|hh|hpp|hxx)$")
 # A file of this name stands for its folder.
 _BARRELS = frozenset(("mod", "__init__", "index", "init"))
-_PROSE = re.compile(r"\.(?:md|mdx|rst|txt|adoc|markdown|pdf|docx)$", re.IGNORECASE)
+_PROSE = re.compile(
+    r"\.(?:md|mdx|rst|txt|adoc|markdown|pdf|docx)$"
+    r"|(?:^|/)(?:changes|change_?log|history|news|authors|contributors|release[_-]?notes)$"
+    r"|(?:^|/)(?:changelog\.d|changelogs|\.changes(?:et)?|newsfragments)/",
+    re.IGNORECASE,
+)
 
 
 class PathFacts(NamedTuple):

@@ -30,10 +30,12 @@ SIGNALS = {
     "names": "share of the question's words that are in names it defines",
     "name_share": "share of a name it defines that is in the question",
     "test": "tests and examples count less",
+    "test_for_issue": "tests and examples count still less, when the question is a long text",
     # The others are about its file.
     "stem_share": "share of its file name that is in the question",
     "folder_share": "share of its folder's name that is in the question",
     "stem_inside": "the question names its file",
+    "named_file": "the question writes its file as a path, file name, module or link",
     "file_words": "share of the question's words that are in its file, in any form",
     "file_lexical": "the best score by words in its file",
     "file_several": "the three best scores by words in its file, when the question is a long text",
@@ -42,6 +44,7 @@ SIGNALS = {
     "file_size": "number of lines of its file",
     "depth": "number of folders above its file",
     "prose": "documentation counts less than code",
+    "prose_for_issue": "documentation counts still less, when the question is a long text",
     "declaration": "it declares what another file defines",
 }
 NAMES = tuple(SIGNALS)
@@ -91,6 +94,7 @@ def signals(
     }
     places = _places_by_meaning(candidates)
     defined = _definitions(query, candidates)
+    is_long = bool(query.minor_terms)
     return [
         (
             one.lexical / top.lexical,
@@ -101,7 +105,8 @@ def signals(
             query.frames[one.key].value if one.key in query.frames else 0.0,
             cover[bits],
             *_about_names(one.chunk.names, strengths),
-            float(not query.about_tests and _is_test(one.chunk)),
+            float(is_test := not query.about_tests and _is_test(one.chunk)),
+            float(is_long and is_test),
             *of_file[one.chunk.path],
         )
         for one, bits in zip(candidates, term_bits, strict=True)
@@ -119,6 +124,9 @@ def _of_file(one: Candidate, files: _Files, top: _Top, query: RankingQuery) -> t
     """Return the signals of the file of a candidate."""
     path = one.chunk.path
     place = place_of(path)
+    is_prose, is_long = place.is_prose and not query.about_prose, bool(query.minor_terms)
+    # A text of a report names headers that must change; a short question asks how something works.
+    is_declared_in_c = place.is_header and place.flat_stem in files.defined_in_c and not is_long
     return (
         files.cover[files.words[path]],
         files.lexical[path] / top.lexical,
@@ -127,8 +135,9 @@ def _of_file(one: Candidate, files: _Files, top: _Top, query: RankingQuery) -> t
         files.share(path),
         log1p(one.n_lines) / 8,
         place.depth / 5,
-        float(place.is_prose and not query.about_prose),
-        float(place.is_declaration or (place.is_header and place.flat_stem in files.defined_in_c)),
+        float(is_prose),
+        float(is_prose and is_long),
+        float(place.is_declaration or is_declared_in_c),
     )
 
 
@@ -217,6 +226,7 @@ def _about_path(path: str, query: RankingQuery, strengths: WordStrengths) -> tup
         strengths.share_of(place.folder),
         # What is written about a thing often has its name, and so has the code that it describes.
         cover.strength(forms.among(place.stem)) if is_named and (query.about_prose or not place.is_prose) else 0.0,
+        query.files.get(path, 0.0),
     )
 
 

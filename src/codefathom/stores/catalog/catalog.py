@@ -40,6 +40,7 @@ from codefathom.stores.database import Database, is_marked, set_aside
 from codefathom.stores.folder import File, file_at
 from codefathom.stores.lock import writer_lock
 from codefathom.text.expressions import USUAL_LIMIT_S, deadline
+from codefathom.text.file_stems import PathsByStem, by_stem
 from codefathom.types import Chunk, Failure, FoundSymbol, Level, Reference, Skipped, Symbol, Where
 
 CATALOGUE = "catalog.db"  # in the folder of the index
@@ -61,6 +62,7 @@ class Catalog:
         self._chunks_generation = -1  # in which they were read
         self._documents: dict[str, StoredDocument] = {}  # by path
         self._documents_generation = -1
+        self._paths_by_stem: tuple[int, PathsByStem] = (-1, {})  # the generation in which they were read
 
     @classmethod
     def open(cls, place: File | str, *, read_only: bool = False) -> Catalog:
@@ -254,6 +256,15 @@ class Catalog:
         """Return the chunks of a document in line order; they join up to its text."""
         return [(row[0], _chunk(row[1:])) for row in self.soundness.pieces(path)]
 
+    def keys_of(self, paths: Collection[str]) -> dict[int, str]:
+        """Return the keys of the chunks of these few documents, each with the path of its document, in line order."""
+        rows = self._read(
+            f"SELECT c.key, d.path {FROM_CHUNKS} WHERE d.path IN ({_marks(paths)}) "
+            "ORDER BY d.path, c.start_line, c.start_column",
+            tuple(paths),
+        )
+        return dict(rows)
+
     def chunks_defining(self, name: str, *, partial: bool, limit: int) -> list[int]:
         """Return the keys of chunks that define a name, in any case; with `partial`, also names that contain it."""
         condition, value = ("s.name LIKE ? ESCAPE '\\'", f"%{_like(name)}%") if partial else ("s.name = ?", name)
@@ -391,6 +402,14 @@ class Catalog:
         rows = self._read(f"SELECT {_DOCUMENT} FROM documents d WHERE d.path = ?", (path,))
         return _document(rows[0]) if rows else None
 
+    def paths_by_stem(self) -> PathsByStem:
+        """Return the paths of all documents by their flat stems; they are read once a generation."""
+        generation = self.generation
+        if self._paths_by_stem[0] != generation:
+            rows = self._read("SELECT path FROM documents ORDER BY path")
+            self._paths_by_stem = (generation, by_stem(row[0] for row in rows))
+        return self._paths_by_stem[1]
+
     def text(self, path: str) -> str:
         """Return the text of a document; empty when there is none."""
         return "".join(row[soundness.TEXT] for row in self.soundness.pieces(path))
@@ -456,6 +475,10 @@ class Catalog:
     def references_of(self, path: str) -> list[Reference]:
         """Return the references in a document, in line order."""
         return [reference for _, reference in self._references("d.path = ?", (path,))]
+
+    def imports_of(self, path: str) -> list[Reference]:
+        """Return the imports in a document, in line order."""
+        return [reference for _, reference in self._references("d.path = ? AND r.kind = 'import'", (path,))]
 
     def imports(self) -> Iterator[tuple[str, Reference]]:
         """Yield every import with the path of its document."""
@@ -554,7 +577,7 @@ def _document(row: Sequence[Any]) -> StoredDocument:
     return StoredDocument._make([*values, tuple(problems.split("\n")) if problems else (), is_short])
 
 
-def _marks(values: Sequence[object]) -> str:
+def _marks(values: Collection[object]) -> str:
     return ",".join("?" * len(values))
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from codefathom.stores.catalog.soundness import Soundness
     from codefathom.stores.catalog.writing import DocumentWriting
+    from codefathom.text.file_stems import PathsByStem
     from codefathom.types import Chunk, Failure, FoundSymbol, Level, Reference, Symbol, Where
 
 
@@ -43,6 +44,10 @@ class Documents(Protocol):
 
     def documents_at(self, paths: Collection[str]) -> list[StoredDocument]:
         """Return the documents of these few paths that are there, in no order; each is read once a generation."""
+        ...
+
+    def paths_by_stem(self) -> PathsByStem:
+        """Return the paths of all documents by their flat stems; they are read once a generation."""
         ...
 
     def document(self, path: str) -> StoredDocument | None:
@@ -71,6 +76,10 @@ class Chunks(Protocol):
 
     def chunks_of(self, path: str) -> list[tuple[int, Chunk]]:
         """Return the chunks of a document in line order; they join up to its text."""
+        ...
+
+    def keys_of(self, paths: Collection[str]) -> dict[int, str]:
+        """Return the keys of the chunks of these few documents, each with the path of its document, in line order."""
         ...
 
     def chunks_defining(self, name: str, *, partial: bool, limit: int) -> list[int]:
@@ -122,6 +131,10 @@ class References(Protocol):
 
     def references_of(self, path: str) -> list[Reference]:
         """Return the references in a document, in line order."""
+        ...
+
+    def imports_of(self, path: str) -> list[Reference]:
+        """Return the imports in a document, in line order."""
         ...
 
     def imports(self) -> Iterator[tuple[str, Reference]]:

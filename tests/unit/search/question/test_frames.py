@@ -50,6 +50,8 @@ def test_a_diff_names_its_changed_lines_as_they_are_now() -> None:
         (r"   at Shop.Cart.Add() in C:\src\Shop\Cart.cs:line 88", [Frame("C:/src/Shop/Cart.cs", 88)]),
         ("PHP Fatal error: x in /var/www/Router.php on line 5", [Frame("/var/www/Router.php", 5)]),
         ("#0 /var/www/Router.php(31): run()", [Frame("/var/www/Router.php", 31)]),
+        ("see https://example.org/o/r/blob/4f2a/shop/pricing.py#L10-L20 for the line",
+         [Frame("//example.org/o/r/blob/4f2a/shop/pricing.py", 10)]),
         ("lib/url.c:120: undefined reference to `x'", [Frame("lib/url.c", 120)]),
     ],
 )  # fmt: skip

@@ -131,6 +131,27 @@ def test_the_choice_is_explained(text: str, route: str, why: str) -> None:
     assert route_of(text) == route
 
 
+BODY = "When a cart holds two orders, the total of the cart is off by a cent."
+ISSUE = f"Totals are wrong\n\n{BODY}\n\nWhy is that so?\n\nThanks!"
+
+
+@pytest.mark.parametrize("text", [ISSUE, f"How are totals rounded?\n{BODY} {BODY} {BODY}"])
+def test_a_pasted_issue_is_not_told_to_ask(text: str) -> None:
+    chosen = plan(parse_query(text), nothing).plan
+    assert chosen.why == "it is a pasted text, such as an issue; files that it names count more"
+    assert chosen.route == "semantic"
+
+
+@pytest.mark.parametrize("text", ["how are totals rounded?\n", "how are totals\nof carts rounded?", "why " * 100])
+def test_what_somebody_types_is_a_question(text: str) -> None:
+    assert plan(parse_query(text), nothing).plan.route == "answer"
+
+
+def test_the_name_of_a_module_is_told_from_an_unknown_name() -> None:
+    chosen = plan(parse_query("shop.pricing"), nothing, lambda name: name == "shop.pricing").plan
+    assert chosen.why == "it names a module; its file comes first"
+
+
 def test_a_name_that_is_not_defined_says_so() -> None:
     assert plan(parse_query("parse_query"), nothing).plan.why == "no symbol of this name is defined here"
 

@@ -1,0 +1,37 @@
+"""Paths by the stems of their files: the name without folder, ending, case, hyphens and underscores. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from codefathom.text.path_spelling import canonical
+
+PathsByStem: TypeAlias = Mapping[str, Sequence[str]]
+
+_BARRELS = frozenset(("__init__", "index", "mod", "init"))
+
+
+def flat_stem(name: str) -> str:
+    """Return the stem of a file's name as letters and digits, lower-case: `Hot_reload.test.ts` gives `hotreload`.
+
+    A name that begins with a dot is its own stem.
+    """
+    name = canonical(name)
+    return name.partition(".")[0].lower().replace("_", "").replace("-", "") or name.lower()
+
+
+def stands_for_folder(path: str) -> bool:
+    """Return True for a file that stands for its folder, such as `__init__.py` and `mod.rs`."""
+    return path.rpartition("/")[2].partition(".")[0] in _BARRELS
+
+
+def by_stem(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Return paths by the flat stem of the file; one that stands for its folder also by the name of the folder."""
+    result: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        result.setdefault(flat_stem(name), []).append(path)
+        if folder and stands_for_folder(name):
+            result.setdefault(flat_stem(folder.rpartition("/")[2]), []).append(path)
+    return result
