@@ -108,6 +108,7 @@ OURS = {
     "codefathom.search.question.query",
     "codefathom.search.question.ranking_query",
     "codefathom.search.question.scope",
+    "codefathom.search.question.simplified",
     "codefathom.search.question.translate",
     "codefathom.search.question.words",
     "codefathom.search.ranking",

@@ -232,16 +232,17 @@ def analyse(query: Query, *, in_chinese: bool = False) -> RankingQuery:
     """Return the query of the ranking for a question. `in_chinese`: the project is commented in Chinese."""
     text = query.text
     words = [term for term in question_terms(text) if term not in STOP_WORDS] or terms(text)
-    english = {} if text.isascii() else to_english(text)
+    english = {} if text.isascii() else _without_stop_words(to_english(text))
     translations = english | (to_chinese(words) if in_chinese else {})
     counts = _counts(read_issue(text)) if len(words) > LONG else {}
     all_terms = tuple(dict.fromkeys([*(counts or words), *translations]))
-    meaning = " ".join((text, *english))
+    best = [word for word, weight in english.items() if weight == 1.0]  # what else a word can mean only finds
+    meaning = " ".join((text, *best))
     return RankingQuery(
         terms=all_terms,
         symbols=tuple(dict.fromkeys(_symbols(query))),
-        about_tests=not _ABOUT_TESTS.isdisjoint(all_terms) and not counts,
-        about_prose=not _ABOUT_PROSE.isdisjoint(all_terms) and not counts,
+        about_tests=not _ABOUT_TESTS.isdisjoint((*words, *best)) and not counts,
+        about_prose=not _ABOUT_PROSE.isdisjoint((*words, *best)) and not counts,
         weights=translations | counts | {word: 1.0 for word in words if not counts},
         meaning=meaning,
         runs=_runs(meaning),
@@ -264,9 +265,13 @@ def _is_term(word: str) -> bool:
     return len(word) > 1 or not word.isascii()
 
 
+def _without_stop_words(weights: Mapping[str, float]) -> dict[str, float]:
+    return {word: weight for word, weight in weights.items() if word not in STOP_WORDS}
+
+
 def _counts(issue: Issue) -> dict[str, float]:
     """Return the weight of each word of a long text, at most 1."""
-    weights = {word: weight for word, weight in weights_of(issue).items() if word not in STOP_WORDS and _is_term(word)}
+    weights = {word: weight for word, weight in _without_stop_words(weights_of(issue)).items() if _is_term(word)}
     top = max(weights.values(), default=1.0)
     return {word: weight / top for word, weight in weights.items()}
 

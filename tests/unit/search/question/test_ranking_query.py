@@ -70,12 +70,31 @@ def test_symbols_are_what_no_english_word_looks_like(question: str, symbols: tup
 def test_chinese_words_bring_their_english_ones() -> None:
     query = of("中间件如何注册")
     assert {"middleware", "register"} <= set(query.terms)
-    assert query.weights["middleware"] == 1.0
-    assert 0 < query.weights["register"] < 1
-    assert "middleware" in query.meaning
+    assert query.weights["middleware"] == query.weights["register"] == 1.0
+    assert 0 < query.weights["registration"] < 1
+    assert "middleware register" in query.meaning
+    assert "registration" not in query.meaning  # the best say what is meant, the others only find
     assert "中间" in query.terms  # the code may be commented in Chinese
     assert query.is_translated
     assert not of("middleware").is_translated
+
+
+def test_a_stop_word_is_none_in_a_translation_either() -> None:
+    assert set(of("端到端").weights) & {"end", "to"} == {"end"}
+
+
+@pytest.mark.parametrize(
+    ("question", "tests", "prose"),
+    [
+        ("单元测试怎么写", True, False),
+        ("安装说明", False, True),
+        ("在文档里引用其他文件", False, False),  # 文档 is a document first, documentation only among others
+        ("缓存", False, False),
+    ],
+)
+def test_only_the_best_translations_say_what_a_question_is_about(question: str, tests: bool, prose: bool) -> None:
+    query = of(question)
+    assert (query.about_tests, query.about_prose) == (tests, prose)
 
 
 def test_english_words_bring_chinese_ones_where_the_code_is_commented_so() -> None:
