@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 
 from tree_sitter import Node
 
@@ -16,6 +17,9 @@ _CHAIN = re.compile(rb"((?:[\w$@]+[!?]?\s*" + _MARK + rb"\s*)*[\w$@]+[!?]?)\s*" 
 _AFTER_EXPRESSION = re.compile(rb"[)\]}\"'`>]\s*" + _MARK + rb"\s*$")
 _MARKS = re.compile(r"\s*(?:\?\.|!!?\.|&\.|\.|::|->|\\|:)\s*")
 
+_LAST_OF_MARKS = frozenset({b".", b":", b">", b"\\"})
+_CHAIN_BYTES = string.ascii_letters.encode() + string.digits.encode() + string.whitespace.encode() + b"_$@!?&.:->\\"
+
 # `import D, {a as b}, * as ns from`, `export {a as b} from`, `const {a: b} = require(`
 _CLAUSE = re.compile(
     r"^\s*(?:import|export|const|let|var)\b(?:\s+(?:type|typeof)\b(?!\s*(?:,|from\b)))?(.*)$", re.DOTALL
@@ -27,7 +31,10 @@ def qualifier(node: Node, data: bytes) -> str:
     """Return the names before a name, with dots between them; "?" after another expression, "" before nothing."""
     start = node.start_byte
     before = data[max(0, start - _MOST_BYTES) : start]
-    match = _CHAIN.search(before)
+    # An expression that ends at the end of a text is tried at every byte, so most bytes are taken away before.
+    if before.rstrip()[-1:] not in _LAST_OF_MARKS:
+        return ""
+    match = _CHAIN.search(before, len(before.rstrip(_CHAIN_BYTES)))
     if match is None:
         return "?" if _AFTER_EXPRESSION.search(before) else ""
     if match.start() and before[match.start() - 1 : match.start()] in (b".", b")", b"]"):
