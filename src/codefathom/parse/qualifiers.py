@@ -11,7 +11,8 @@ _MOST_BYTES = 120  # that are looked at before a name
 _MOST_IMPORT_BYTES = 2_000
 _UP = 6  # nodes from the path of an import to its statement
 
-_MARK = rb"(?:\?\.|!!?\.|&\.|(?<!\.)\.|::|->|\\|(?<=\w):(?=\w))"
+# `->` before a space is the arrow of a function or of its type.
+_MARK = rb"(?:\?\.|!!?\.|&\.|(?<!\.)\.|::|->(?!\s)|\\|(?<=\w):(?=\w))"
 # A chain of names that ends in a mark, or any other expression before one.
 _CHAIN = re.compile(rb"((?:[\w$@]+[!?]?\s*" + _MARK + rb"\s*)*[\w$@]+[!?]?)\s*" + _MARK + rb"\s*$")
 _AFTER_EXPRESSION = re.compile(rb"[)\]}\"'`>]\s*" + _MARK + rb"\s*$")
