@@ -194,7 +194,9 @@ with the queries in `src/codefathom/parse/queries`.
   method, in Objective-C a variable that is `const` as a constant.
 - **imports**: what a file imports is known; "files" means that `fathom related` also finds the imported files of the
   project.
-- **references**: the uses that `fathom related @@name` finds, by name.
+- **references**: the uses that `fathom related @@name` finds. A parameter or another local value hides
+  what has the same name outside in Python, JavaScript, TypeScript, Vue, Svelte, Go, Rust, Java, Kotlin, Swift, C#,
+  Ruby, C, C++ and Lua.
 - **cuts**: a file is divided between its definitions, not in the middle of one.
 
 A file with errors is read as far as possible. A language is chosen by the name of the file, by its first line, and for

@@ -103,7 +103,7 @@ LIBRARIES = {
     "tantivy": {"stores/lexical/lexical_view.py"},
     "tree_sitter": {
         *("parse/grammars.py", "parse/leading_comments.py", "parse/outline.py", "parse/qualifiers.py"),
-        "parse/treesitter.py",
+        *("parse/local_names.py", "parse/treesitter.py"),
     },
 }
 

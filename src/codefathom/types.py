@@ -122,8 +122,8 @@ class Reference:
     line: int  # the first line in `container` on which it stands
     container: str = ""  # qualified name of the enclosing symbol; "" at module level
     count: int = 1  # how often it stands in `container`
-    # call, type: what stands before the name ("self", "os.path"; "?": an expression). import: the names that it gives
-    # to its file ("a, b as c", "*"), where they are not the last part of its own name
+    # call, type: what stands before the name ("self", "os.path"; "?": an expression; "?.row": a local value). import:
+    # the names that it gives to its file ("a, b as c", "*"), where they are not the last part of its own name
     qualifier: str = ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 
 from tree_sitter import Node
 
@@ -10,11 +11,15 @@ _MOST_BYTES = 120  # that are looked at before a name
 _MOST_IMPORT_BYTES = 2_000
 _UP = 6  # nodes from the path of an import to its statement
 
-_MARK = rb"(?:\?\.|!!?\.|&\.|(?<!\.)\.|::|->|\\|(?<=\w):(?=\w))"
+# `->` before a space is the arrow of a function or of its type.
+_MARK = rb"(?:\?\.|!!?\.|&\.|(?<!\.)\.|::|->(?!\s)|\\|(?<=\w):(?=\w))"
 # A chain of names that ends in a mark, or any other expression before one.
 _CHAIN = re.compile(rb"((?:[\w$@]+[!?]?\s*" + _MARK + rb"\s*)*[\w$@]+[!?]?)\s*" + _MARK + rb"\s*$")
 _AFTER_EXPRESSION = re.compile(rb"[)\]}\"'`>]\s*" + _MARK + rb"\s*$")
 _MARKS = re.compile(r"\s*(?:\?\.|!!?\.|&\.|\.|::|->|\\|:)\s*")
+
+_LAST_OF_MARKS = frozenset({b".", b":", b">", b"\\"})
+_CHAIN_BYTES = string.ascii_letters.encode() + string.digits.encode() + string.whitespace.encode() + b"_$@!?&.:->\\"
 
 # `import D, {a as b}, * as ns from`, `export {a as b} from`, `const {a: b} = require(`
 _CLAUSE = re.compile(
@@ -27,7 +32,10 @@ def qualifier(node: Node, data: bytes) -> str:
     """Return the names before a name, with dots between them; "?" after another expression, "" before nothing."""
     start = node.start_byte
     before = data[max(0, start - _MOST_BYTES) : start]
-    match = _CHAIN.search(before)
+    # An expression that ends at the end of a text is tried at every byte, so most bytes are taken away before.
+    if before.rstrip()[-1:] not in _LAST_OF_MARKS:
+        return ""
+    match = _CHAIN.search(before, len(before.rstrip(_CHAIN_BYTES)))
     if match is None:
         return "?" if _AFTER_EXPRESSION.search(before) else ""
     if match.start() and before[match.start() - 1 : match.start()] in (b".", b")", b"]"):

@@ -5,7 +5,8 @@ Captures: `@definition.<kind>` on a definition with `@name` inside (without one 
 `@reference.call`, `@reference.type` and `@reference.import` on names; `@import.module` and `@import.name` where names
 of a module are imported;
 `@embedded.<language>` on code in another language, such as a script in a page; `@margin.attribute` on what stands above
-a definition and belongs to it, and `@margin.doc` on the text in it that says what is defined.
+a definition and belongs to it, and `@margin.doc` on the text in it that says what is defined; `@local` and its kinds on
+what is bound inside of a function (`local_names.py`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from codefathom.parse.fixed_form import ENDINGS as FIXED_FORM
 from codefathom.parse.fixed_form import free_form
 from codefathom.parse.grammars import Grammar, languages, load, load_problem
 from codefathom.parse.leading_comments import CommentsByRow, above, comments_by_row, opens_line
+from codefathom.parse.local_names import LocalNames
 from codefathom.parse.macros import LANGUAGES as WITH_MACROS
 from codefathom.parse.macros import without_macros
 from codefathom.parse.outline import Definition, DefinitionSource, symbols_of
@@ -60,7 +62,6 @@ _CONSTRUCTOR = re.compile(rb"^(?:map)?->(?=[A-Z])|(?<=\w)\.$")
 _INDENTED = frozenset({"scala"})
 
 _Kind = Literal["import", "call", "type"]
-_KINDS: tuple[_Kind, ...] = ("import", "call", "type")
 _Captures = Mapping[str, list[Node]]
 
 
@@ -98,14 +99,13 @@ def _parsed(document: Document, data: bytes, trees: Sequence[_Tree]) -> ParsedDo
     comments_above = comments_by_row(comments, attributes, docs, data)
     source = DefinitionSource(data, _title(document.path), comments_above, document.language in _INDENTED)
     definitions = [definition for tree in trees for definition in _definitions(tree)]
-    names = {definition.name.start_byte for definition in definitions if definition.name is not None}
     symbols = symbols_of(definitions, source)
     if document.language in WITH_CLAUSES:
         symbols = merge_clauses(symbols, document.language)
     return ParsedDocument(
         document,
         tuple(symbols),
-        tuple(_references(trees, data, symbols, names)),
+        tuple(_references(_uses_of(trees, data, definitions), symbols)),
         tuple(_breaks(trees, data, comments_above)),
         NAME,
         tuple(problem for tree in trees for problem in _problems(tree.tree)),
@@ -194,21 +194,20 @@ def _definitions(tree: _Tree) -> Iterator[Definition]:
             yield Definition(kind, nodes[0], name, scopes, doc[0] if doc else None, body[0] if body else None, pattern)
 
 
-def _references(trees: Sequence[_Tree], data: bytes, symbols: Sequence[Symbol], names: set[int]) -> list[Reference]:
+class _Use(NamedTuple):
+    line: int
+    name: str
+    qualifier: str
+    place: int  # in bytes
+
+
+def _references(uses_of: Mapping[_Kind, Iterable[_Use]], symbols: Sequence[Symbol]) -> list[Reference]:
     """Return each used name once for each symbol that uses it and each thing it is taken from, with its first line and
     how often it stands there.
-
-    `names` are the places at which definitions are named: no uses.
     """
     tallies: dict[tuple[_Kind, str, str, str], list[int]] = {}
-    for kind in _KINDS:
-        nodes = _captured(trees, f"reference.{kind}")
-        if kind == "import":
-            uses = [*_imports(nodes, data), *_imported_names(trees, data)]
-        else:
-            uses = list(_uses(nodes, data, names))
-        uses.sort()
-        for use, container in _contained(uses, symbols if kind != "import" else ()):
+    for kind, uses in uses_of.items():
+        for use, container in _contained(sorted(uses), symbols if kind != "import" else ()):
             key = (kind, use.name, container, use.qualifier)
             tally = tallies.get(key)
             if tally is None:
@@ -223,13 +222,18 @@ def _references(trees: Sequence[_Tree], data: bytes, symbols: Sequence[Symbol], 
     return references[:_MAX_REFERENCES]
 
 
-class _Use(NamedTuple):
-    line: int
-    name: str
-    qualifier: str
+def _uses_of(trees: Sequence[_Tree], data: bytes, definitions: Sequence[Definition]) -> Mapping[_Kind, Iterable[_Use]]:
+    """Return the imports, and the uses of names that are not those of local values."""
+    names = {definition.name.start_byte for definition in definitions if definition.name is not None}
+    calls, types = (list(_uses(_captured(trees, f"reference.{kind}"), data, names)) for kind in ("call", "type"))
+    used = {_first_name(use) for use in (*calls, *types)}
+    local = LocalNames(lambda capture: _captured(trees, capture), definitions, data, used)
+    imports = [*_imports(_captured(trees, "reference.import"), data), *_imported_names(trees, data)]
+    return {"import": imports, "call": _visible(calls, "call", local), "type": _visible(types, "type", local)}
 
 
 def _uses(nodes: Iterable[Node], data: bytes, names: set[int]) -> Iterator[_Use]:
+    """Yield the uses; `names` are the places at which definitions are named: no uses."""
     seen = set(names)
     for node in nodes:
         start, end = node.start_byte, node.end_byte
@@ -237,7 +241,23 @@ def _uses(nodes: Iterable[Node], data: bytes, names: set[int]) -> Iterator[_Use]
             seen.add(start)
             name = _CONSTRUCTOR.sub(b"", data[start:end]).strip(b'"`')
             if b"\n" not in name:
-                yield _Use(node.start_point[0] + 1, name.decode("utf-8", "replace"), qualifier(node, data))
+                yield _Use(node.start_point[0] + 1, name.decode("utf-8", "replace"), qualifier(node, data), start)
+
+
+def _first_name(use: _Use) -> str:
+    return use.qualifier.partition(".")[0] or use.name
+
+
+def _visible(uses: Iterable[_Use], kind: _Kind, local: LocalNames) -> Iterator[_Use]:
+    """Yield the uses without those of local values; what stands behind such a value belongs to an expression."""
+    for use in uses:
+        if not use.qualifier:
+            if not local.hides(use.name, use.place, kind):
+                yield use
+        elif local.binds(_first_name(use), use.place):
+            yield use._replace(qualifier=f"?.{use.qualifier}")
+        else:
+            yield use
 
 
 def _imports(nodes: Iterable[Node], data: bytes) -> Iterator[_Use]:
@@ -245,7 +265,7 @@ def _imports(nodes: Iterable[Node], data: bytes) -> Iterator[_Use]:
     for start, node in places.items():
         name = _folded(data[start : min(node.end_byte, start + _MAX_IMPORT_BYTES)])
         if name:
-            yield _Use(node.start_point[0] + 1, name, bound_names(node, data))
+            yield _Use(node.start_point[0] + 1, name, bound_names(node, data), node.start_byte)
 
 
 def _imported_names(trees: Sequence[_Tree], data: bytes) -> Iterator[_Use]:
@@ -260,14 +280,14 @@ def _imported_names(trees: Sequence[_Tree], data: bytes) -> Iterator[_Use]:
             n_names += 1
             if text:  # nothing stands behind the last comma
                 name = module + text if module.endswith((".", "\\")) else f"{module}.{text}"
-                yield _Use(node.start_point[0] + 1, name, bound_names(node, data))
+                yield _Use(node.start_point[0] + 1, name, bound_names(node, data), node.start_byte)
             continue
         if not n_names:
-            yield _Use(line, module, "*")
+            yield _Use(line, module, "*", 0)
         module = f"{text}\\" if node.type == "namespace_name" else text
         line, n_names = node.start_point[0] + 1, 0
     if not n_names:
-        yield _Use(line, module, "*")
+        yield _Use(line, module, "*", 0)
 
 
 def _folded(name: bytes) -> str:

@@ -93,3 +93,36 @@
 (new_expression constructor: (member_expression property: (property_identifier) @reference.call))
 (decorator (identifier) @reference.call)
 (decorator (call_expression function: (identifier) @reference.call))
+
+; Local names. A module that a function loads is one from outside.
+[
+  (function_declaration) (function_expression) (generator_function_declaration) (generator_function)
+  (arrow_function) (method_definition) (statement_block) (for_statement) (for_in_statement) (catch_clause)
+] @local.scope
+(class_body) @local.barrier
+(arrow_function parameter: (identifier) @local.value)
+(variable_declarator name: (identifier) @local.value)
+(shorthand_property_identifier_pattern) @local.value
+(pair_pattern value: (identifier) @local.value)
+(array_pattern (identifier) @local.value)
+(rest_pattern (identifier) @local.value)
+(for_in_statement left: (identifier) @local.value)
+(catch_clause parameter: (identifier) @local.value)
+(variable_declarator
+  name: [
+    (identifier) @local.outer
+    (object_pattern (shorthand_property_identifier_pattern) @local.outer)
+    (object_pattern (pair_pattern value: (identifier) @local.outer))
+  ]
+  value: [
+    (call_expression function: (identifier) @_require)
+    (member_expression object: (call_expression function: (identifier) @_require))
+  ]
+  (#eq? @_require "require"))
+(variable_declarator
+  name: [
+    (identifier) @local.outer
+    (object_pattern (shorthand_property_identifier_pattern) @local.outer)
+    (object_pattern (pair_pattern value: (identifier) @local.outer))
+  ]
+  value: (await_expression (call_expression function: (import))))

@@ -24,3 +24,8 @@
 (type_identifier) @reference.type
 (extends_clause value: (identifier) @reference.type)
 (extends_clause value: (member_expression property: (property_identifier) @reference.type))
+
+[(interface_declaration) (type_alias_declaration) (class_declaration) (abstract_class_declaration)] @local.scope
+(type_parameter name: (type_identifier) @local.type)
+(required_parameter pattern: (identifier) @local.value)
+(optional_parameter pattern: (identifier) @local.value)

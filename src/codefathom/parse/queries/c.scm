@@ -63,3 +63,16 @@
 (call_expression function: (field_expression field: (field_identifier) @reference.call))
 
 (type_identifier) @reference.type
+
+; Local names.
+[(function_definition) (compound_statement) (for_statement)] @local.scope
+(parameter_declaration declarator: (identifier) @local.value)
+(parameter_declaration declarator: (pointer_declarator declarator: (identifier) @local.value))
+(parameter_declaration
+  declarator: (function_declarator
+    declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @local.value))))
+(declaration) @local.declaration
+(declaration declarator: (identifier) @local.value)
+(declaration declarator: (pointer_declarator declarator: (identifier) @local.value))
+(init_declarator declarator: (identifier) @local.value)
+(init_declarator declarator: (pointer_declarator declarator: (identifier) @local.value))

@@ -148,3 +148,25 @@
 (new_expression type: (type_identifier) @reference.call)
 
 (type_identifier) @reference.type
+
+; Local names.
+[
+  (function_definition) (compound_statement) (lambda_expression) (for_statement) (for_range_loop) (catch_clause)
+] @local.scope
+(field_declaration_list) @local.barrier
+(parameter_declaration declarator: (identifier) @local.value)
+(parameter_declaration declarator: (pointer_declarator declarator: (identifier) @local.value))
+(parameter_declaration
+  declarator: (function_declarator
+    declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @local.value))))
+(declaration) @local.declaration
+(declaration declarator: (identifier) @local.value)
+(declaration declarator: (pointer_declarator declarator: (identifier) @local.value))
+(init_declarator declarator: (identifier) @local.value)
+(init_declarator declarator: (pointer_declarator declarator: (identifier) @local.value))
+(optional_parameter_declaration declarator: (identifier) @local.value)
+(parameter_declaration declarator: (reference_declarator (identifier) @local.value))
+(init_declarator declarator: (reference_declarator (identifier) @local.value))
+(for_range_loop declarator: (identifier) @local.value)
+(for_range_loop declarator: (reference_declarator (identifier) @local.value))
+(structured_binding_declarator (identifier) @local.value)

@@ -59,3 +59,19 @@
 (declaration_pattern type: (identifier) @reference.type)
 (catch_declaration type: (identifier) @reference.type)
 (attribute name: (identifier) @reference.type)
+
+; Local names.
+[
+  (method_declaration) (constructor_declaration) (local_function_statement) (lambda_expression) (block)
+  (foreach_statement) (for_statement) (using_statement) (catch_clause) (class_declaration) (interface_declaration)
+] @local.scope
+(parameter name: (identifier) @local.value)
+(implicit_parameter) @local.value
+(local_declaration_statement (variable_declaration (variable_declarator name: (identifier) @local.value)))
+(using_statement (variable_declaration (variable_declarator name: (identifier) @local.value)))
+(for_statement (variable_declaration (variable_declarator name: (identifier) @local.value)))
+(foreach_statement left: (identifier) @local.value)
+(catch_declaration name: (identifier) @local.value)
+(declaration_pattern name: (identifier) @local.value)
+(declaration_expression name: (identifier) @local.value)
+(type_parameter name: (identifier) @local.type)

@@ -33,3 +33,19 @@
 (type_conversion_expression type: (generic_type type: (type_identifier) @reference.call))
 
 (type_identifier) @reference.type
+
+; Local names.
+[
+  (function_declaration) (method_declaration) (func_literal) (type_declaration) (block) (if_statement) (for_statement)
+  (expression_switch_statement) (type_switch_statement) (communication_case)
+] @local.scope
+[(function_type) (interface_type)] @local.barrier
+(parameter_declaration name: (identifier) @local)
+(variadic_parameter_declaration name: (identifier) @local)
+(type_parameter_declaration name: (identifier) @local.type)
+(range_clause left: (expression_list (identifier) @local)) @local.declaration
+(short_var_declaration left: (expression_list (identifier) @local)) @local.declaration
+(receive_statement left: (expression_list (identifier) @local)) @local.declaration
+(type_switch_statement alias: (expression_list (identifier) @local))
+(var_spec name: (identifier) @local) @local.declaration
+(const_spec name: (identifier) @local) @local.declaration

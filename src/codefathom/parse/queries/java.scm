@@ -33,3 +33,18 @@
 (annotation name: (identifier) @reference.type)
 (method_invocation object: (identifier) @reference.type (#match? @reference.type "^[A-Z]"))
 (field_access object: (identifier) @reference.type (#match? @reference.type "^[A-Z]"))
+
+; Local names: methods and types have names of their own, so that a variable hides nothing but what stands before a dot.
+[
+  (method_declaration) (constructor_declaration) (lambda_expression) (block) (for_statement) (enhanced_for_statement)
+  (try_with_resources_statement) (catch_clause) (class_declaration) (interface_declaration) (record_declaration)
+] @local.scope
+(formal_parameter name: (identifier) @local.object)
+(spread_parameter (variable_declarator name: (identifier) @local.object))
+(local_variable_declaration declarator: (variable_declarator name: (identifier) @local.object))
+(enhanced_for_statement name: (identifier) @local.object)
+(lambda_expression parameters: (identifier) @local.object)
+(inferred_parameters (identifier) @local.object)
+(resource name: (identifier) @local.object)
+(catch_formal_parameter name: (identifier) @local.object)
+(type_parameter (type_identifier) @local.type)

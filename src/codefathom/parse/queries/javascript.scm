@@ -8,3 +8,6 @@
 
 (class_heritage (identifier) @reference.type)
 (class_heritage (member_expression property: (property_identifier) @reference.type))
+
+(formal_parameters (identifier) @local.value)
+(formal_parameters (assignment_pattern left: (identifier) @local.value))

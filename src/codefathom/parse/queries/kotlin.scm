@@ -66,3 +66,18 @@
 
 (user_type (identifier) @reference.type .)
 (user_type (identifier) @reference.type . (type_arguments) .)
+
+; Local names.
+[
+  (function_declaration) (lambda_literal) (anonymous_function) (block) (for_statement) (catch_block) (class_declaration)
+] @local.scope
+(class_body) @local.barrier
+(function_value_parameters (parameter . (identifier) @local.value))
+(function_body (block (property_declaration (variable_declaration . (identifier) @local.value)) @local.declaration))
+(block (property_declaration (variable_declaration . (identifier) @local.value)) @local.declaration)
+(lambda_literal (property_declaration (variable_declaration . (identifier) @local.value)) @local.declaration)
+(multi_variable_declaration (variable_declaration . (identifier) @local.value))
+(for_statement (variable_declaration . (identifier) @local.value))
+(lambda_parameters (variable_declaration . (identifier) @local.value))
+(catch_block . (identifier) @local.value)
+(type_parameter (identifier) @local.type)

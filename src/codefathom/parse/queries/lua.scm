@@ -45,3 +45,11 @@
 (function_call name: (identifier) @reference.call)
 (function_call name: (dot_index_expression field: (identifier) @reference.call))
 (function_call name: (method_index_expression method: (identifier) @reference.call))
+
+; Local names.
+[(function_declaration) (function_definition) (for_statement) (block)] @local.scope
+(parameters name: (identifier) @local)
+(block local_declaration: (variable_declaration (assignment_statement (variable_list name: (identifier) @local)))
+  @local.declaration)
+(for_generic_clause (variable_list name: (identifier) @local))
+(for_numeric_clause name: (identifier) @local)

@@ -61,3 +61,29 @@
 (type (binary_operator (attribute attribute: (identifier) @reference.type)))
 (except_clause value: (identifier) @reference.type)
 (except_clause value: (as_pattern (identifier) @reference.type))
+
+; Local names. An assignment anywhere in a function makes a name local in all of it; a class keeps its names to itself.
+[(function_definition) (lambda)] @local.scope
+[(list_comprehension) (set_comprehension) (dictionary_comprehension) (generator_expression)] @local.scope
+(class_definition) @local.barrier
+(parameters (identifier) @local)
+(lambda_parameters (identifier) @local)
+(default_parameter name: (identifier) @local)
+(typed_parameter . (identifier) @local)
+(typed_default_parameter name: (identifier) @local)
+(list_splat_pattern (identifier) @local)
+(dictionary_splat_pattern (identifier) @local)
+(assignment left: (identifier) @local)
+(pattern_list (identifier) @local)
+(tuple_pattern (identifier) @local)
+(list_pattern (identifier) @local)
+(for_statement left: (identifier) @local)
+(for_in_clause left: (identifier) @local)
+(as_pattern_target (identifier) @local)
+(as_pattern_target (tuple (identifier) @local))
+(named_expression name: (identifier) @local)
+(case_pattern (dotted_name . (identifier) @local .))
+(global_statement (identifier) @local.outer)
+(import_statement name: (dotted_name . (identifier) @local.outer))
+(import_from_statement name: (dotted_name . (identifier) @local.outer))
+(aliased_import alias: (identifier) @local.outer)

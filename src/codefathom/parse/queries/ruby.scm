@@ -87,3 +87,18 @@
 (argument_list (scope_resolution name: (constant) @reference.type))
 (exceptions (constant) @reference.type)
 (exceptions (scope_resolution name: (constant) @reference.type))
+
+; Local names: a variable hides no method that is called with arguments.
+[(method) (singleton_method) (lambda) (block) (do_block)] @local.scope
+[(class) (module)] @local.barrier
+(method_parameters (identifier) @local.object)
+(lambda_parameters (identifier) @local.object)
+(block_parameters (identifier) @local.object)
+(optional_parameter name: (identifier) @local.object)
+(keyword_parameter name: (identifier) @local.object)
+(splat_parameter name: (identifier) @local.object)
+(block_parameter name: (identifier) @local.object)
+(destructured_parameter (identifier) @local.object)
+(assignment left: (identifier) @local.object)
+(left_assignment_list (identifier) @local.object)
+(exception_variable (identifier) @local.object)

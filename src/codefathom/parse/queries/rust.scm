@@ -44,3 +44,23 @@
 (scoped_identifier path: (identifier) @reference.type (#match? @reference.type "^[A-Z]"))
 (attribute_item (attribute (identifier) @_derive arguments: (token_tree (identifier) @reference.type))
   (#eq? @_derive "derive"))
+
+; Local names; a name with a capital in a pattern is that of a variant.
+[
+  (function_item) (closure_expression) (block) (for_expression) (if_expression) (while_expression) (match_arm)
+  (impl_item) (struct_item) (enum_item) (trait_item) (type_item)
+] @local.scope
+(parameter pattern: (identifier) @local.value)
+(closure_parameters (identifier) @local.value)
+(let_declaration pattern: (identifier) @local.value) @local.declaration
+(let_declaration) @local.declaration
+(let_condition) @local.declaration
+(for_expression pattern: (identifier) @local.value)
+(reference_pattern (identifier) @local.value)
+(tuple_pattern (identifier) @local.value)
+(mut_pattern (identifier) @local.value)
+(tuple_struct_pattern (identifier) @local.value (#match? @local.value "^[a-z_]"))
+(shorthand_field_identifier) @local.value
+(field_pattern pattern: (identifier) @local.value)
+(match_pattern (identifier) @local.value (#match? @local.value "^[a-z_]"))
+(type_parameters (type_parameter name: (type_identifier) @local.type))

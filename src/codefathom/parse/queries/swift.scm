@@ -34,3 +34,16 @@
 
 (user_type (type_identifier) @reference.type .)
 (user_type (type_identifier) @reference.type . (type_arguments))
+
+; Local names.
+[
+  (function_declaration) (init_declaration) (lambda_literal) (if_statement) (for_statement) (catch_block)
+] @local.scope
+(class_body) @local.barrier
+(parameter name: (simple_identifier) @local.value)
+(lambda_parameter name: (simple_identifier) @local.value)
+(property_declaration) @local.declaration
+(pattern bound_identifier: (simple_identifier) @local.value)
+(guard_statement bound_identifier: (simple_identifier) @local.value)
+(if_statement bound_identifier: (simple_identifier) @local.value)
+(type_parameter (type_identifier) @local.type)

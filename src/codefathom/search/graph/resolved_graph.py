@@ -131,7 +131,7 @@ class ResolvedGraph(ReferenceGraph):
 
     def _qualified(self, scope: _Scope) -> UseTargets:
         parts = scope.use.reference.qualifier.split(".")
-        if parts == ["?"]:
+        if parts[0] == "?":
             return scope.members()
         if len(parts) == 1 and parts[0] in _SELF:
             own = scope.own_members()

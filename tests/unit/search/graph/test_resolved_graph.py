@@ -70,6 +70,22 @@ PHP = {
         "function go() { Money::make(); DateTime::make(); new Money(); }\n"
     ),
 }
+# Beside uses of what is imported or defined here, local values of the same name.
+HIDING = {
+    "shop/query.py": "class Query: pass\n\ndef where(): pass\n\ndef make() -> Query: pass\n",
+    "shop/imports.py": "from shop.query import Query, where\nfrom shop import query\n",
+    "shop/param.py": "from shop.query import where\ndef run(where): where()\n",
+    "shop/later.py": "from shop import query\ndef run():\n    query = go()\n    query.where()\n",
+    "shop/real.py": "from shop import query\ndef run():\n    query.where()\n",
+    "src/map.rs": "pub fn insert() {}\n",
+    "src/lib.rs": "mod map;\nfn local(map: Tree) { map.insert(); }\n",
+    "src/other.rs": "fn real() { map::insert(); }\n",
+    "web/util.ts": "export function parse() {}\n",
+    "web/local.ts": "import { parse } from './util'\nconst each = rows.map(parse => parse())\n",
+    "web/real.ts": "import { parse } from './util'\nconst each = rows.map(row => parse(row))\n",
+    "cmd/a.go": "package cmd\nfunc debug() {}\nfunc local(debug func()) { debug() }\n",
+    "cmd/b.go": "package cmd\nfunc real() { debug() }\n",
+}
 
 
 def edges(folder: Path, files: dict[str, str], target: str) -> RelatedResult:
@@ -124,6 +140,11 @@ EXACT, ALONE = ("exact", 1), ("by-name", 1)
         (RUST, "@@parse", {"lib.rs": EXACT}),
         (PHP, "@@Coin.make", {"Use.php": EXACT}),
         (PHP, "@@Coin.check", {"Coin.php": EXACT}),
+        (HIDING, "@@where", {"real.py": EXACT}),
+        (HIDING, "@@Query", {"query.py": EXACT}),  # the type of a result
+        (HIDING, "@@insert", {"other.rs": EXACT}),
+        (HIDING, "@@parse", {"real.ts": EXACT}),
+        (HIDING, "@@debug", {"b.go": EXACT}),
     ],
 )
 def test_who_uses_what(
