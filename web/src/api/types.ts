@@ -1927,6 +1927,13 @@ export interface components {
             /** Projects */
             projects: components["schemas"]["ProjectRelatedOut"][];
             /**
+             * N Left Out
+             * @description number of items that max_tokens has no room for
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
              * Failed
              * @description errors, by project
              * @default {}
@@ -1948,6 +1955,13 @@ export interface components {
             query: string;
             /** Symbols */
             symbols: components["schemas"]["ProjectSymbolOut"][];
+            /**
+             * N Left Out
+             * @description number of items that max_tokens has no room for
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
             /**
              * Failed
              * @description errors, by project
@@ -3065,6 +3079,13 @@ export interface components {
              * @example 0
              */
             n_unresolved: number;
+            /**
+             * N Left Out
+             * @description number of items that max_tokens has no room for
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
         };
         /**
          * ProjectStatsOut
@@ -5685,7 +5706,7 @@ export interface operations {
         parameters: {
             query: {
                 project_id: string;
-                /** @description maximum length of the map as text */
+                /** @description maximum number of tokens of the answer */
                 max_tokens?: number;
                 query?: string;
                 file?: string[];
@@ -5733,6 +5754,8 @@ export interface operations {
                 project_id?: string[];
                 path?: string;
                 limit?: number;
+                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                max_tokens?: number | null;
                 query?: string;
                 kind?: string;
             };
@@ -5779,6 +5802,8 @@ export interface operations {
                 project_id?: string[];
                 depth?: number;
                 limit?: number;
+                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                max_tokens?: number | null;
             };
             header?: never;
             path?: never;
@@ -5820,7 +5845,7 @@ export interface operations {
             query?: {
                 /** @description projects; without one, all of them */
                 project_id?: string[];
-                /** @description maximum length of the map as text */
+                /** @description maximum number of tokens of the answer */
                 max_tokens?: number;
                 query?: string;
                 file?: string[];

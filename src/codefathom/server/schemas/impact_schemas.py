@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from codefathom.server.schemas.search_schemas import EdgeOut, In, Out, Sound
+from codefathom.server.schemas.search_schemas import EdgeOut, In, LeftOut, Out, Sound
 
 
 class ImpactIn(In):
@@ -68,4 +68,4 @@ class ImpactOut(Out):
     left_out_of: dict[str, int] = Field(
         default={}, examples=[{}], description="number of items that max_tokens has no room for, by list"
     )
-    n_left_out: int = Field(default=0, examples=[0], description="number of items that max_tokens has no room for")
+    n_left_out: LeftOut = 0
