@@ -8,6 +8,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.search.federation import ProjectHit, order_of
+from codefathom.search.graph.impact_part import first_items, left_out
+from codefathom.search.graph.project_map import ProjectMap
 from codefathom.search.ranking.excerpt import window
 from codefathom.text.printable import cut_line, escape_json
 from codefathom.types import (
@@ -31,7 +33,6 @@ from codefathom.types import (
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, Source, StageTrace
     from codefathom.search.graph.impact import Impact
-from codefathom.search.graph.project_map import ProjectMap
 
 
 def to_json(value: object) -> str:
@@ -198,6 +199,13 @@ def related_shape(result: RelatedResult, n_edges: int | None = None) -> dict[str
     return {**asdict(replace(result, edges=edges)), "n_left_out": len(result.edges) - len(edges)}
 
 
+def impact_shape(impact: Impact, n: int | None = None) -> dict[str, Any]:
+    """Return the JSON of `fathom impact --json`, of all items or the first ones, the rest counted by list."""
+    part = impact if n is None else first_items(impact, n)
+    rest = left_out(impact, part)
+    return {**asdict(part), "left_out_of": dict(rest), "n_left_out": sum(rest.values())}
+
+
 def files_shape(files: Iterable[IndexedFile]) -> dict[str, Any]:
     """Return the JSON of `fathom files --json`."""
     return {"files": [file._asdict() for file in files]}
@@ -209,9 +217,9 @@ def map_shape(outline: ProjectMap) -> dict[str, Any]:
 
 
 def plain_shape(
-    value: Impact | Context | IndexReport | PathReport | Status | StoreReport | StoreState | Backup | Snapshot,
+    value: Context | IndexReport | PathReport | Status | StoreReport | StoreState | Backup | Snapshot,
 ) -> dict[str, Any]:
-    """Return a result whose fields are the keys: impact, context, index, status, store, backup, snapshot."""
+    """Return a result whose fields are the keys: context, index, status, store, backup, snapshot."""
     return asdict(value)
 
 

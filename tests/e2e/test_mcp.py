@@ -24,6 +24,15 @@ from codefathom.mcp.tool_list import tools
 META = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
 
 
+CHANGE = """\
+--- a/shop/pricing.py
++++ b/shop/pricing.py
+@@ -8,1 +8,1 @@
+-    return sum(cents for _, cents in items)
++    return sum(cents for _, cents in items) + 1
+"""
+
+
 def call(key: int, tool: str, **arguments: object) -> dict:
     params = {"name": tool, "arguments": arguments}
     return {"jsonrpc": "2.0", "id": key, "method": "tools/call", "params": params}
@@ -101,6 +110,8 @@ CASES = {
     "read a part": ("read", {"path": "shop/pricing.py:6-8"}),
     "related": ("related", {"target": "shop/pricing.py"}),
     "unrelated": ("related", {"target": "README.md"}),
+    "a diff": ("related", {"diff": CHANGE}),
+    "a diff in few words": ("related", {"diff": CHANGE, "max_tokens": 200}),
     "map": ("map", {}),
     "small map": ("map", {"max_tokens": 200}),
     "several": ("search", {"query": "price", "projects": ["."]}),
@@ -258,6 +269,72 @@ def test_a_wrong_value_is_explained(indexed: Path, arguments: dict, said: str) -
     result = answers(indexed, call(1, "search", **arguments))[1]["result"]
     assert result["isError"]
     assert said in result["content"][0]["text"]
+
+
+def test_a_diff_is_answered_as_fathom_impact_answers_it(indexed: Path) -> None:
+    with Engine.open(str(indexed)) as engine:
+        impact = engine.impact(diff=CHANGE)
+    found = answers(indexed, call(1, "related", diff=CHANGE), call(2, "related", diff=CHANGE, projects=[str(indexed)]))
+    content = found[1]["result"]["structuredContent"]
+    text = found[1]["result"]["content"][0]["text"]
+    assert (
+        [item["symbol"] for item in content["changes"]] == [item.symbol for item in impact.changes] == ["total_cents"]
+    )
+    assert [(edge["path"], edge["line"]) for edge in content["reached"]] == [(e.path, e.line) for e in impact.reached]
+    assert [test["path"] for test in content["tests"]] == [test.path for test in impact.tests]
+    assert (content["completeness"], content["left_out"]) == (impact.completeness, 0)
+    assert '"symbol": "total_cents"' in text
+    assert "shop/orders.py" in text
+    named = found[2]["result"]["structuredContent"]
+    assert {item["path"] for item in named["changes"]} == {"shop/shop/pricing.py"}
+    assert {item["path"].split("/")[0] for item in named["reached"]} == {"shop"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "needs a target or a diff, and not both"),
+        ({"target": "shop/pricing.py", "diff": CHANGE}, "needs a target or a diff, and not both"),
+        ({"diff": 5}, "diff is missing or is not a text"),
+        ({"diff": [CHANGE]}, "diff is missing or is not a text"),
+        ({"diff": "+ more"}, "this is no unified diff"),
+        ({"diff": CHANGE.replace("@@ -8,1", "@@ -8,9")}, "broken at line"),
+        ({"diff": CHANGE.replace("b/shop/pricing.py", "b/../../etc/passwd")}, "no path inside a project"),
+        ({"diff": CHANGE.replace("b/shop/pricing.py", "b/" + "x" * 5_000)}, "no path inside a project"),
+        ({"diff": CHANGE.replace("a/shop", "/etc")}, "no path inside a project"),
+        ({"diff": CHANGE + "\0"}, "diff is missing or is not a text"),
+        ({"diff": CHANGE + "\ud800"}, "diff is missing or is not a text"),
+        ({"diff": CHANGE + " " * 400_000}, "400000 are the most"),
+        ({"diff": CHANGE, "max_tokens": 1}, "max_tokens cannot be '1'"),
+        ({"diff": CHANGE, "revisions": "HEAD"}, "related has no argument 'revisions'"),
+    ],
+)
+def test_a_diff_that_cannot_be_read_is_explained(indexed: Path, arguments: dict, said: str) -> None:
+    result = answers(indexed, call(1, "related", **arguments))[1]["result"]
+    assert result["isError"]
+    assert said in result["content"][0]["text"]
+
+
+@pytest.mark.parametrize("most", [200, 260, 500, 3_000])
+def test_a_large_diff_keeps_its_budget(indexed: Path, most: int) -> None:
+    """New files with long and odd names, files that are binary, and code that is nobody's."""
+    names = ["价格" * 200, "a\u202eb", 'q"uote', "x" * 3_000, *(f"n{n}" for n in range(60))]
+    parts = [
+        f"--- /dev/null\n+++ b/{name}.py\n@@ -0,0 +1,2 @@\n+def {'价' * 400}{n}():\n+    return total_cents([])\n"
+        for n, name in enumerate(names)
+    ]
+    parts += [f"diff --git a/{n}.bin b/{n}.bin\nBinary files a/{n}.bin and b/{n}.bin differ\n" for n in range(60)]
+    diff = CHANGE + "".join(parts)
+    result = answers(indexed, call(1, "related", diff=diff, max_tokens=most))[1]["result"]
+    assert not result["isError"], result
+    content, text = result["structuredContent"], result["content"][0]["text"]
+    assert estimate(text) <= most
+    assert estimate(json.dumps(content, ensure_ascii=False)) <= most
+    shown = sum(len(content[name]) for name in ("changes", "reached", "tests", "unseen"))
+    assert content["left_out"] > 0
+    assert f"{content['left_out']} more (" in text
+    assert "raise max_tokens" in text
+    assert shown + content["left_out"] >= len(names) + 60
 
 
 def test_fifty_calls_at_once_keep_their_budgets(indexed: Path) -> None:

@@ -32,6 +32,8 @@ COMMANDS = (
     ("related", "-p", ".", "a/module0.py"),
     ("map",),
     ("map", "price"),
+    ("impact", "../change.diff"),
+    ("impact", "--tests-only", "../change.diff"),
     ("context", "price of an order"),
     ("context", "--format", "json", "price of an order"),
     ("ask", "where is the price of an order"),
@@ -62,8 +64,22 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 "",
             ]
         (root / "a" / f"module{file}.py").write_text("\n".join(lines), encoding="utf-8")
+        tests = "\n".join(f"def test_{n}():\n    assert price_0_{n % 3}(1)\n" for n in range(3))
+        (root / "a" / f"test_module{file}.py").write_text(f"from a.module0 import price_0_0, price_0_1\n\n{tests}")
+    (root.parent / "change.diff").write_text(diff_of((root / "a" / "module0.py").read_text(encoding="utf-8")))
     (root / "a" / "价格 and \u202e.md").write_text("# price\n\nprice of an order\n", encoding="utf-8")
     return root
+
+
+def diff_of(text: str) -> str:
+    """A change of every function, and files of which nothing can be seen."""
+    lines = text.split("\n")
+    hunk = [
+        half for line in lines for half in ([f"-{line}", f"+{line}  # changed"] if "return" in line else [f" {line}"])
+    ]
+    binary = [f"diff --git a/{n}.bin b/{n}.bin\nBinary files a/{n}.bin and b/{n}.bin differ" for n in range(20)]
+    head = ["--- a/a/module0.py", "+++ b/a/module0.py", f"@@ -1,{len(lines)} +1,{len(lines)} @@"]
+    return "\n".join([*head, *hunk, *binary, ""])
 
 
 @pytest.fixture
@@ -99,7 +115,8 @@ def test_the_first_come_first_and_the_rest_is_told(run: object, words: tuple[str
     whole = run(command, *rest).out
     part = run(command, "--max-tokens", str(estimate(whole) // 2), *rest)
     assert 0 < len(part.out) < len(whole)
-    assert whole.startswith(part.out.rstrip("\n")) or command == "related"
+    assert whole.startswith(part.out.rstrip("\n")) or command in ("related", "impact")
+    assert set(part.out.splitlines()) <= set(whole.splitlines())
     assert re.search(r"\d+ of \d+ \w+ are left out; a higher --max-tokens shows more", part.err)
     enough = run(command, "--max-tokens", str(estimate(whole)), *rest)
     assert enough.out == whole
@@ -130,6 +147,26 @@ def test_json_says_how_many_are_left_out(run: object, words: tuple[str, ...], ke
     if command != "map":
         assert part[key] == whole[key][: len(part[key])]
         assert part["n_left_out"] == len(whole[key]) - len(part[key])
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(share=st.floats(0.0, 1.0))
+def test_what_a_change_reaches_is_counted_by_list(run: object, share: float) -> None:
+    text = run("impact", "--json", "../change.diff").out
+    whole = json.loads(text)
+    lists = ("changes", "reached", "tests", "unseen")
+    assert all(len(whole[name]) > 2 for name in lists)
+    assert (whole["left_out_of"], whole["n_left_out"]) == ({}, 0)
+    ran = run("impact", "--json", "--max-tokens", str(int(600 + share * estimate(text))), "../change.diff")
+    part = json.loads(ran.out)
+    rest = {name: len(whole[name]) - len(part[name]) for name in lists}
+    assert all(part[name] == whole[name][: len(part[name])] for name in lists)
+    assert part["left_out_of"] == {name: n for name, n in rest.items() if n}
+    assert part["n_left_out"] == sum(rest.values())
+    shown = [len(part[name]) for name in lists if rest[name]]
+    assert not shown or max(shown) - min(shown) <= 1  # lists take turns
+    words = {"changes": "symbols", "reached": "places", "tests": "tests", "unseen": "notes"}
+    assert all(f"{n} {words[name]}" in ran.err for name, n in part["left_out_of"].items())
 
 
 def test_one_hit_that_is_too_long_is_shown_by_its_place(run: object) -> None:

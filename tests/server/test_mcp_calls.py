@@ -33,6 +33,13 @@ from codefathom.system.extras import EXTRAS, Extra
 from .agents import ERAS, HEADERS, Era, agent, call, happens, headers_of, initialize, post, text_of
 from .test_slow_expressions import ENDLESS, VICTIM
 
+DIFF = """\
+--- a/shop/pricing.py
++++ b/shop/pricing.py
+@@ -8,1 +8,1 @@
+-    return sum(cents for _, cents in items)
++    return sum(cents for _, cents in items) + 1
+"""
 SCHEMAS = {tool["name"]: tool["outputSchema"] for tool in TOOLS}
 CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"query": "where is the price made"}, "hits"),
@@ -41,6 +48,7 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("read", {"path": "README.md"}, "text"),
     ("read", {"path": "README.md:2-3"}, "text"),
     ("related", {"target": "shop/orders.py"}, "edges"),
+    ("related", {"diff": DIFF}, "reached"),
     ("map", {}, "outline"),
     ("map", {"query": "where is the price made", "max_tokens": 500}, "outline"),
 ]
@@ -111,6 +119,7 @@ def test_mistakes_are_answers_that_name_the_remedy(config: ServerConfig, shop: P
         ("read", {"path": "../secret"}, "../secret"),
         ("read", {"path": "/etc/passwd"}, "/etc/passwd"),
         ("related", {"target": "none.py"}, "none.py"),
+        ("related", {"diff": "+ 1"}, "no unified diff"),
         ("map", {"paths": ["nowhere"]}, "nowhere"),
     ]
 

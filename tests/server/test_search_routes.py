@@ -12,6 +12,7 @@ from tests.server.conftest import SHOP
 from tests.server.test_projects import add, index
 
 from codefathom import Engine
+from codefathom.answer.tokens import estimate
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.shapes import search_shape
 
@@ -234,10 +235,13 @@ def test_one_map_of_several(ready: httpx.Client, tmp_path: Path) -> None:
         add(ready, tmp_path / name)
     (tmp_path / "other" / "price.py").write_text("def price():\n    return 1\n", encoding="utf-8")
     index(tmp_path / "other")
-    shown = ready.get("/federated/map", params={"query": "price of an order", "max_tokens": 80}).json()
+    told = ready.get("/federated/map", params={"query": "price of an order", "max_tokens": 400})
+    assert estimate(told.text) <= 400
+    shown = told.json()
     assert {file["path"].partition("/")[0] for file in shown["files"]} == {"shop", "other"}
     assert shown["files"] == sorted(shown["files"], key=lambda file: file["path"])
-    assert 0 < shown["n_tokens"] <= 80
+    assert 0 < shown["n_tokens"] < 400
+    assert shown["n_left_out"] == shown["n_files"] - len(shown["files"]) > 0
     assert {name: problem["code"] for name, problem in shown["failed"].items()} == {"empty": "not_indexed"}
     wish = {"project_id": ["shop", "other"], "file": "shop/shop/pricing.py", "folder": "shop"}
     shown = ready.get("/federated/map", params=wish).json()
@@ -341,11 +345,13 @@ def test_a_limit_keeps_the_first_connections(ready: httpx.Client, engine: Engine
 
 
 def test_a_map_is_that_of_the_engine(ready: httpx.Client, engine: Engine) -> None:
-    wish = {"query": "price of an order", "file": ["shop/pricing.py"], "max_tokens": 60}
-    shown = ready.get("/map", params={"project_id": "shop", **wish}).json()
-    told = engine.map("price of an order", files=["shop/pricing.py"], max_tokens=60)
+    wish = {"query": "price of an order", "file": ["shop/pricing.py"], "max_tokens": 300}
+    answer = ready.get("/map", params={"project_id": "shop", **wish})
+    assert estimate(answer.text) <= 300
+    shown = answer.json()
+    told = engine.map("price of an order", files=["shop/pricing.py"], max_tokens=shown["n_tokens"])
     assert [(file["path"], file["rank"]) for file in shown["files"]] == [(file.path, file.rank) for file in told.files]
-    assert 0 < shown["n_tokens"] <= 60
+    assert shown["n_tokens"] == told.n_tokens > 0
     assert shown["n_files"] == told.n_files > len(shown["files"])
 
 

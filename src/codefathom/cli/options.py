@@ -130,6 +130,7 @@ class ImpactOptions(NamedTuple):
     limit: int = 200
     tests_only: bool = False
     fail_on: str = "never"
+    max_tokens: int = 0
 
 
 class MapOptions(NamedTuple):
@@ -552,6 +553,7 @@ COMMANDS = (
                 "WHAT",
                 choices=FAIL_ON,
             ),
+            _MAX_TOKENS,
             _REVISION,
         ),
         ImpactOptions,

@@ -26,14 +26,18 @@ class ItemList(NamedTuple):
     lean: Callable[[Style], str] | None = None  # the first item in less room
 
 
-def write_items(items: ItemList, most: int, face: Face) -> None:
-    """Write as many first items as have room in `most` tokens, 0: all; colours do not count. Raises UsageError."""
+def write_items(items: ItemList, most: int, face: Face) -> int:
+    """Write as many first items as have room in `most` tokens, 0: all; colours do not count. Return their number.
+
+    Raises UsageError.
+    """
     n, text = _that_fit(items, most) if most else (items.n_items, items.text)
     face.write(text(n, face.style))
     if left := items.n_items - n:
         face.note(f"{left} of {items.n_items} {items.items} are left out; a higher --max-tokens shows more")
     if text is not items.text:
         face.note("only the place of the first one is shown; a higher --max-tokens shows its lines")
+    return n
 
 
 def _that_fit(items: ItemList, most: int) -> tuple[int, Callable[[int, Style], str]]:

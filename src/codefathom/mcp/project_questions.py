@@ -15,15 +15,18 @@ from codefathom.errors import UsageError
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_arguments import Place, place_of, where_of
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
+from codefathom.search.graph.impact_part import in_project
 from codefathom.search.graph.project_map import ProjectMap, map_text
 from codefathom.system.stopping import check_stopped
 from codefathom.types import Level, Mode, Progress, RelatedResult, SearchResult
 
 if TYPE_CHECKING:
     from codefathom.answer.answer_types import Answer, AnswerStep, OnStep
+    from codefathom.search.graph.impact import Impact
     from codefathom.several.federated import Federation
 
 _T = TypeVar("_T")
+_MOST_REACHED = 1_000  # more than an answer ever has room for
 
 
 class SearchWords(NamedTuple):
@@ -105,6 +108,17 @@ def related(chosen: ChosenProjects, target: str) -> RelatedResult:
     of_each = _federation(chosen.engines, chosen).related(target).results
     results = [related_in(result, name) for name, result in of_each.items()]
     return replace(results[0], edges=tuple(edge for result in results for edge in result.edges))
+
+
+def impact_of(chosen: ChosenProjects, diff: str) -> Impact:
+    """Return the reach of a diff in its project. Raises UsageError where several projects may be meant."""
+    names = (*chosen.engines, *chosen.failed)
+    if len(names) > 1:
+        raise UsageError("a diff is about one project", hint=f"name one of these in projects: {', '.join(names)}")
+    impact = _engine(chosen).impact(diff=diff, limit=_MOST_REACHED)
+    if not chosen.is_named:
+        return impact
+    return in_project(impact, names[0])
 
 
 def mapped(

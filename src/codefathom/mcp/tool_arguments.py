@@ -112,11 +112,13 @@ def share(arguments: Mapping[str, Any], name: str) -> float:
     return float(value)
 
 
-def text_of(arguments: Mapping[str, Any], name: str) -> str:
-    """Return a text that is not empty. Raises UsageError."""
+def text_of(arguments: Mapping[str, Any], name: str, most_chars: int | None = None) -> str:
+    """Return a text that is not empty, nor longer than a tool can take. Raises UsageError."""
     value = arguments.get(name)
     if not isinstance(value, str) or not value.strip() or not is_text(value):
         raise UsageError(f"{name} is missing or is not a text", hint=f"give {name} as a text")
+    if most_chars is not None and len(value) > most_chars:
+        raise UsageError(f"{name} has {len(value)} characters, and {most_chars} are the most", hint="give it in parts")
     return value
 
 

@@ -6,11 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from codefathom.errors import FathomError, SourceError
+from codefathom.errors import FathomError, SourceError, UsageError
 from codefathom.mcp.call_control import NO_CONTROL, CallControl
 from codefathom.mcp.project_questions import (
     SearchWords,
     answered,
+    impact_of,
     lines_of,
     mapped,
     related,
@@ -20,14 +21,13 @@ from codefathom.mcp.tool_arguments import choice, named, number, share, text_of,
 from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
     ERROR_CHARS,
-    ResultPart,
-    ToolAnswer,
     cut,
     fits,
+    impact_result,
     indexing_result,
     lines_result,
-    packed,
     refusal_result,
+    related_result,
     search_result,
     tool_result,
 )
@@ -36,6 +36,8 @@ from codefathom.types import Level, Mode, Progress
 
 _LEAST_TOKENS, _USUAL_TOKENS, _MOST_TOKENS = 200, 2_000, 20_000
 _MOST_HITS, _PAGE = 100, 20
+_MOST_DIFF_CHARS = 400_000  # a line on stdin may have a million bytes, and JSON escapes
+_RELATED_HINT = "give a path or @@name as target, or the text of a unified diff as diff"
 _MOST_ROOM = 20  # times an answer or a map is made shorter to keep to the budget
 _MODES: Mapping[str, Mode] = {
     "auto": "auto",
@@ -123,18 +125,12 @@ class ToolCalls:
     def _related(self, call: _Call) -> ToolResult:
         if call.chosen.indexing:
             return indexing_result(_step(call.chosen))
-        result = related(call.chosen, text_of(call.arguments, "target"))
-        parts = []
-        for edge in result.edges:
-            shape: dict[str, Any] = {"kind": edge.kind, "path": edge.path, "line": edge.line}
-            shape |= {"name": edge.name, "symbol": edge.symbol}
-            if edge.certainty != "exact":
-                shape |= {"certainty": edge.certainty, "n_definitions": edge.n_definitions}
-            parts.append(ResultPart(json.dumps(shape, ensure_ascii=False), shape))
-        answer = ToolAnswer(
-            "edges", ResultPart(result.completeness, {"completeness": result.completeness}), tuple(parts)
-        )
-        return packed(answer, call.most, 0)
+        arguments = call.arguments
+        if bool(arguments.get("diff")) == bool(arguments.get("target")):
+            raise UsageError("related needs a target or a diff, and not both", hint=_RELATED_HINT)
+        if arguments.get("diff"):
+            return impact_result(impact_of(call.chosen, text_of(arguments, "diff", _MOST_DIFF_CHARS)), call.most)
+        return related_result(related(call.chosen, text_of(arguments, "target")), call.most)
 
     def _map(self, call: _Call) -> ToolResult:
         if call.chosen.indexing:

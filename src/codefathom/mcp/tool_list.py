@@ -15,6 +15,7 @@ _READ_ONLY = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": Fal
 _OF_MODEL = {"readOnlyHint": True, "idempotentHint": False, "openWorldHint": True}
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
+_LIST = {"type": "array"}
 _NUMBER = {"type": "integer"}
 _FLAG = {"type": "boolean"}
 _MOST_TOKENS = {"type": "integer", "minimum": 200, "maximum": 20_000, "default": 2_000}
@@ -65,10 +66,20 @@ TOOLS: Sequence[ToolSpec] = (
     ),
     _tool(
         "related",
-        "List what imports, calls or uses a file (its path) or a symbol (@@name), and what it imports and calls.",
-        "target",
-        {"target": _TEXT, "projects": _PROJECTS, "max_tokens": _MOST_TOKENS},
-        {"edges": {"type": "array"}, "completeness": _TEXT, "left_out": _NUMBER},
+        "List what imports, calls or uses a file (its path) or a symbol (@@name), and what it imports and calls; or "
+        "what a diff reaches, and the tests that touch it.",
+        "",
+        {
+            "target": _TEXT,
+            "diff": {**_TEXT, "description": "instead of target: a unified diff"},
+            "projects": _PROJECTS,
+            "max_tokens": _MOST_TOKENS,
+        },
+        {
+            **dict.fromkeys(("edges", "changes", "reached", "tests", "unseen"), _LIST),
+            "completeness": _TEXT,
+            "left_out": _NUMBER,
+        },
     ),
     _tool(
         "map",

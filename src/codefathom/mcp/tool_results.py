@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.answer.tokens import estimate
 from codefathom.errors import FathomError
+from codefathom.search.graph.impact_part import first_items, left_out, n_items
 from codefathom.search.ranking.excerpt import shown_kind, telling_lines
 from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
-from codefathom.types import Hit, Progress, SearchResult
+from codefathom.types import Hit, Progress, Related, RelatedResult, SearchResult
+
+if TYPE_CHECKING:
+    from codefathom.search.graph.impact import Impact
 
 _WEAK = "Most likely nothing here answers this."
 _INDEXING = "The index is being made, {done} of {total} files so far. Ask again soon, or use grep until then."
@@ -24,6 +29,9 @@ _WEAK_HITS = 3
 _USUAL_HITS, _LEAST_HITS = 10, 3  # that are shown at once
 _MOST_PARTS = 1_000_000
 _LINE_END = "\n"
+# Of the sentence on how an impact is known, in which names of the diff may stand: the most that has room.
+_SENTENCE_CHARS = (600, 300, 100, 0)
+_IMPACT_TITLES = {"changes": "changed", "reached": "reached", "tests": "tests", "unseen": "not seen"}
 _RANKED = ("hybrid", "vector", "lexical")
 _SHOWN_ANYWAY = ("defines ", "named ", "file ", "mentions ", "close in ", "inside the scope", "weak evidence")
 
@@ -156,8 +164,61 @@ def _telling(reason: str) -> str:
     return "; ".join(part for part in reason.split("; ") if part and not part.startswith(_SHOWN_ANYWAY))
 
 
+def related_result(result: RelatedResult, most: int) -> Mapping[str, Any]:
+    """Return the connections of a file or symbol."""
+    head = ResultPart(result.completeness, {"completeness": result.completeness})
+    shapes = map(_edge_shape, result.edges)
+    parts = tuple(ResultPart(json.dumps(shape, ensure_ascii=False), shape) for shape in shapes)
+    return packed(ToolAnswer("edges", head, parts), most, 0)
+
+
+def _edge_shape(edge: Related) -> Mapping[str, Any]:
+    shape: dict[str, Any] = {"kind": edge.kind, "path": edge.path, "line": edge.line}
+    shape |= {"name": edge.name, "symbol": edge.symbol}
+    if edge.depth > 1:
+        shape["depth"] = edge.depth
+    if edge.certainty != "exact":
+        shape |= {"certainty": edge.certainty, "n_definitions": edge.n_definitions}
+    return shape
+
+
+def impact_result(impact: Impact, most: int) -> Mapping[str, Any]:
+    """Return the reach of a change: as many symbols, places, tests and notes as have room; they take turns."""
+    results = (_impact_within(replace(impact, completeness=cut(impact.completeness, n)), most) for n in _SENTENCE_CHARS)
+    return next(result for result in results if fits(result, most) or not result["structuredContent"]["completeness"])
+
+
+def _impact_within(impact: Impact, most: int) -> Mapping[str, Any]:
+    n = n_that_fit(n_items(impact), lambda n: fits(_first_of_impact(impact, n), most))
+    return _first_of_impact(impact, n)
+
+
+def _first_of_impact(impact: Impact, n: int) -> Mapping[str, Any]:
+    part = first_items(impact, n)
+    lists: Mapping[str, Sequence[Any]] = {
+        "changes": [asdict(item) for item in part.changes],
+        "reached": list(map(_edge_shape, part.reached)),
+        "tests": [{"path": test.path, "reason": test.reason} for test in part.tests],
+        "unseen": list(part.unseen),
+    }
+    left = n_items(impact) - n + impact.n_reached - len(impact.reached)
+    rest = ", ".join(f"{number} {_IMPACT_TITLES[name]}" for name, number in left_out(impact, part).items())
+    texts = [impact.completeness] if impact.completeness else []
+    texts += [_titled(_IMPACT_TITLES[name], items) for name, items in lists.items() if items]
+    texts += [f"{left} more ({rest}): raise max_tokens"] if left else []
+    shape = {**lists, "completeness": impact.completeness, "left_out": left}
+    return tool_result("\n\n".join(texts), shape)
+
+
+def _titled(title: str, items: Sequence[Any]) -> str:
+    lines = (json.dumps(item, ensure_ascii=False) for item in items)
+    return f"{title}:\n{_LINE_END.join(lines)}"
+
+
 def cut(line: str, most: int) -> str:
     """Return a text of at most so many characters, which says where it was cut."""
+    if not most:
+        return ""
     return line if len(line) <= most else f"{line[:most]}… (line cut)"
 
 

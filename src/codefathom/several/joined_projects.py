@@ -18,7 +18,7 @@ from codefathom.engine import Engine
 from codefathom.errors import FathomError, UsageError
 from codefathom.project.answer_setup import HITS_PER_FILE, ContextSize, kept_short
 from codefathom.search.federation import ProjectHit, merge
-from codefathom.search.graph.project_map import ProjectMap, fitted, joined
+from codefathom.search.graph.project_map import MapParts, ProjectMap, fitted, joined
 from codefathom.several.joined import as_one, ask_several, context, each_asked
 from codefathom.several.joined_agent import investigate_several
 from codefathom.several.kept_project import KeptProject, SearchWish
@@ -181,9 +181,15 @@ class JoinedProjects:
         The projects take turns; those whose hits answer the question better have more of them. A path of `files` is as
         in `search`; folders are those of each project that has them.
         """
+        content, failed = self.map_parts(query, files=files, folders=folders)
+        return FederatedMap(fitted(query, content, max_tokens, counter(self.settings.context.tokenizer_path)), failed)
+
+    def map_parts(
+        self, query: str = "", *, files: Sequence[str] = (), folders: Sequence[str] = ()
+    ) -> tuple[MapParts, Mapping[str, FathomError]]:
+        """Return the parts of one map of all projects, and the errors of those that have failed; see `map`."""
         owners = self._owners(files)
         in_work = {name: relative_to(self._projects[name].engine.root, own) for name, own in owners.items()}
-        count = counter(self.settings.context.tokenizer_path)
         pairs = {name: (project, in_work.get(name, ())) for name, project in self._projects.items()}
         contents, failed = self._answered(
             *each_asked(lambda pair, question: pair[0].map_parts(question, pair[1], folders), pairs, query)
@@ -193,7 +199,7 @@ class JoinedProjects:
                 raise error
         # A folder, or what the question names, may be in one project only: that is no failure of the others.
         failed = {name: error for name, error in failed.items() if not isinstance(error, UsageError)}
-        return FederatedMap(fitted(query, joined(contents), max_tokens, count), failed)
+        return joined(contents), failed
 
     def context(
         self,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 
 def n_that_fit(n_items: int, fits: Callable[[int], bool]) -> int:
@@ -17,3 +18,10 @@ def n_that_fit(n_items: int, fits: Callable[[int], bool]) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(middle) else (low, middle - 1)
     return low
+
+
+def first_of_each(n_items: int, sizes: Sequence[int]) -> tuple[int, ...]:
+    """Return the number of items of each list when lists of these sizes take turns for so many places."""
+    turns = sorted((place, number) for number, size in enumerate(sizes) for place in range(size))
+    n_of = Counter(number for _, number in turns[:n_items])
+    return tuple(n_of[number] for number in range(len(sizes)))

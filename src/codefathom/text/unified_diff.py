@@ -11,6 +11,7 @@ from codefathom.errors import UsageError
 MOST_CHARS = 20_000_000
 MOST_FILES = 5_000
 
+_MOST_PATH_CHARS = 4_096  # what systems allow
 _NO_FILE = "/dev/null"
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _HEADER = re.compile(r'diff --git ("(?:[^"\\]|\\.)*"|\S.*?) ("(?:[^"\\]|\\.)*"|\S.*)$')
@@ -202,7 +203,7 @@ def _path(name: str) -> str:
     """Return a path without the mark of its side. Raises UsageError for one that leaves the project."""
     written = _unquoted(name)
     path = "" if written == _NO_FILE else _SIDE.sub("", written, count=1)
-    if path.startswith("/") or ".." in path.split("/") or "\0" in path:
+    if path.startswith("/") or ".." in path.split("/") or "\0" in path or len(path) > _MOST_PATH_CHARS:
         raise UsageError(f"the diff names {path[:200]!r}, which is no path inside a project", hint=_REMEDY)
     return path.removeprefix("./")
 

@@ -279,6 +279,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project_id}/impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show what a change reaches, and which tests touch it */
+        post: operations["impact_of_change_projects__project_id__impact_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/files": {
         parameters: {
             query?: never;
@@ -1151,6 +1168,38 @@ export interface components {
             n_misses: number;
         };
         /**
+         * ChangedSymbolOut
+         * @description A symbol that differs between two versions; "" is what stands outside of all symbols of a file.
+         */
+        ChangedSymbolOut: {
+            /**
+             * Path
+             * @example shop/pricing.py
+             */
+            path: string;
+            /**
+             * Symbol
+             * @example price_of
+             */
+            symbol: string;
+            /**
+             * Kind
+             * @example function
+             */
+            kind: string;
+            /**
+             * Change
+             * @description `added`, `removed` or `changed`
+             * @example changed
+             */
+            change: string;
+            /**
+             * Line
+             * @example 12
+             */
+            line: number;
+        };
+        /**
          * CheckOut
          * @description A part of the service, and its state.
          */
@@ -1878,6 +1927,13 @@ export interface components {
             /** Projects */
             projects: components["schemas"]["ProjectRelatedOut"][];
             /**
+             * N Left Out
+             * @description number of items that max_tokens has no room for
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
+            /**
              * Failed
              * @description errors, by project
              * @default {}
@@ -1899,6 +1955,13 @@ export interface components {
             query: string;
             /** Symbols */
             symbols: components["schemas"]["ProjectSymbolOut"][];
+            /**
+             * N Left Out
+             * @description number of items that max_tokens has no room for
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
             /**
              * Failed
              * @description errors, by project
@@ -2225,6 +2288,106 @@ export interface components {
              * @example page 3
              */
             place: string;
+        };
+        /**
+         * ImpactIn
+         * @description A change: the text of a diff, or revisions of the repository; without either, the files against HEAD.
+         */
+        ImpactIn: {
+            /**
+             * Diff
+             * @description a unified diff, applied to the files or not
+             * @default
+             * @example --- a/shop/pricing.py
+             *     +++ b/shop/pricing.py
+             *     @@ -12 +12 @@
+             *     -    return 0
+             *     +    return 1
+             */
+            diff: string;
+            /**
+             * Revisions
+             * @description `A..B`, `A...B`, or `A` alone, which is compared with the files; branches, tags and commits. It needs a token for all projects
+             * @default
+             * @example
+             */
+            revisions: string;
+            /**
+             * Depth
+             * @description maximum number of steps from the change
+             * @default 3
+             * @example 3
+             */
+            depth: number;
+            /**
+             * Limit
+             * @description maximum number of places and of tests
+             * @default 200
+             * @example 200
+             */
+            limit: number;
+            /**
+             * Max Tokens
+             * @description maximum number of tokens of the answer; symbols, places, tests and notes take turns
+             * @example 2000
+             */
+            max_tokens?: number | null;
+        };
+        /**
+         * ImpactOut
+         * @description The reach of a change, as far as it can be seen; the keys of `fathom impact --json`.
+         */
+        ImpactOut: {
+            /**
+             * Project Id
+             * @example shop
+             */
+            project_id: string;
+            /** Changes */
+            changes: components["schemas"]["ChangedSymbolOut"][];
+            /**
+             * Reached
+             * @description nearest first
+             */
+            reached: components["schemas"]["EdgeOut"][];
+            /**
+             * N Reached
+             * @description all places, also those that the limit cuts off
+             * @example 1
+             */
+            n_reached: number;
+            /**
+             * Tests
+             * @description likeliest first
+             */
+            tests: components["schemas"]["TouchingTestOut"][];
+            /**
+             * Completeness
+             * @example 1 of 1 edges are exact, by scope or import.
+             */
+            completeness: string;
+            /**
+             * Unseen
+             * @description parts of the change of which nothing is known
+             * @example []
+             */
+            unseen: string[];
+            /**
+             * Left Out Of
+             * @description number of items that max_tokens has no room for, by list
+             * @default {}
+             * @example {}
+             */
+            left_out_of: {
+                [key: string]: number;
+            };
+            /**
+             * N Left Out
+             * @description number of items that max_tokens has no room for
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
         };
         /**
          * IndexIn
@@ -2916,6 +3079,13 @@ export interface components {
              * @example 0
              */
             n_unresolved: number;
+            /**
+             * N Left Out
+             * @description number of items that max_tokens has no room for
+             * @default 0
+             * @example 0
+             */
+            n_left_out: number;
         };
         /**
          * ProjectStatsOut
@@ -4224,6 +4394,34 @@ export interface components {
             title: string;
         };
         /**
+         * TouchingTestOut
+         * @description A test file that most likely runs something of a change.
+         */
+        TouchingTestOut: {
+            /**
+             * Path
+             * @example tests/test_pricing.py
+             */
+            path: string;
+            /**
+             * Score
+             * @description 0 to 1
+             * @example 0.9
+             */
+            score: number;
+            /**
+             * Reason
+             * @example line 34 calls price_of
+             */
+            reason: string;
+            /**
+             * Depth
+             * @description steps from the change; 0: by names and words only
+             * @example 1
+             */
+            depth: number;
+        };
+        /**
          * TreeEntryOut
          * @description A file or folder in a folder.
          */
@@ -5241,6 +5439,50 @@ export interface operations {
             };
         };
     };
+    impact_of_change_projects__project_id__impact_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImpactIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImpactOut"];
+                };
+            };
+            /** @description What is wrong */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+            /** @description What is wrong */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ProblemOut"];
+                };
+            };
+        };
+    };
     files_files_get: {
         parameters: {
             query: {
@@ -5464,7 +5706,7 @@ export interface operations {
         parameters: {
             query: {
                 project_id: string;
-                /** @description maximum length of the map as text */
+                /** @description maximum number of tokens of the answer */
                 max_tokens?: number;
                 query?: string;
                 file?: string[];
@@ -5512,6 +5754,8 @@ export interface operations {
                 project_id?: string[];
                 path?: string;
                 limit?: number;
+                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                max_tokens?: number | null;
                 query?: string;
                 kind?: string;
             };
@@ -5558,6 +5802,8 @@ export interface operations {
                 project_id?: string[];
                 depth?: number;
                 limit?: number;
+                /** @description maximum number of tokens of the answer; the last items are left out where there is no room */
+                max_tokens?: number | null;
             };
             header?: never;
             path?: never;
@@ -5599,7 +5845,7 @@ export interface operations {
             query?: {
                 /** @description projects; without one, all of them */
                 project_id?: string[];
-                /** @description maximum length of the map as text */
+                /** @description maximum number of tokens of the answer */
                 max_tokens?: number;
                 query?: string;
                 file?: string[];

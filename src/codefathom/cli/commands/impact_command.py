@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
+from codefathom.cli.display.output import Style
 from codefathom.cli.display.render import related_text
 from codefathom.cli.extra_documents import documents
 from codefathom.cli.face import Face
 from codefathom.cli.options import ImpactOptions
+from codefathom.cli.token_budget import ItemList, write_items
 from codefathom.search.graph.impact import ChangedSymbol, Impact
-from codefathom.shapes import plain_shape, to_json
+from codefathom.search.graph.impact_part import first_items, left_out, n_items
+from codefathom.shapes import impact_shape, to_json
 from codefathom.text.printable import show_line, show_name
 from codefathom.types import RelatedResult
 
 _STDIN = "-"
 _MARKS = {"added": "+", "removed": "-", "changed": "~"}
+_LISTS = {"changes": "symbols", "reached": "places", "tests": "tests", "unseen": "notes"}
 
 
 def run(options: ImpactOptions, face: Face) -> int:
@@ -27,12 +32,7 @@ def run(options: ImpactOptions, face: Face) -> int:
         else:
             impact = engine.impact(diff=diff, depth=options.depth, limit=options.limit)
     face.note_indexing()
-    if face.common.json:
-        face.write(to_json(plain_shape(impact)))
-    elif options.tests_only:
-        face.write("".join(f"{show_name(test.path)}\n" for test in impact.tests))
-    else:
-        face.write("".join(f"{line}\n" for line in _lines(impact, face)))
+    _write(impact, options, face)
     face.notes([*impact.unseen, impact.completeness.rstrip(".")])
     if not impact.changes:
         face.note("no symbol differs")
@@ -47,18 +47,41 @@ def _diff(change: str, face: Face) -> str | None:
     return next(text for _, text in documents([change], (), face))
 
 
-def _lines(impact: Impact, face: Face) -> Iterator[str]:
-    if impact.changes:
+def _write(impact: Impact, options: ImpactOptions, face: Face) -> None:
+    """Write what has room; the text form tells on stderr, in full, what is not seen."""
+    listed = impact if face.common.json else replace(impact, unseen=())
+    if options.tests_only and not face.common.json:
+        listed = replace(listed, changes=(), reached=())
+
+    def text(n: int, style: Style) -> str:
+        if face.common.json:
+            return to_json(impact_shape(impact, n))
+        part = first_items(listed, n)
+        if options.tests_only:
+            return "".join(f"{show_name(test.path)}\n" for test in part.tests)
+        n_beyond = listed.n_reached - len(listed.reached)
+        return "".join(f"{line}\n" for line in _lines(part, n_beyond, style))
+
+    n = write_items(ItemList(n_items(listed), text, "results"), options.max_tokens, face)
+    rest = left_out(listed, first_items(listed, n))
+    parts = [f"{number} {_LISTS[name]}" for name, number in rest.items()]
+    if parts:
+        face.note(f"the results that are left out: {', '.join(parts)}")
+
+
+def _lines(part: Impact, n_beyond: int, style: Style) -> Iterator[str]:
+    """Yield the lines of an impact; `n_beyond` places are cut off by the limit."""
+    if part.changes:
         yield "changed:"
-        yield from (_change_line(item, face) for item in impact.changes)
-    yield from related_text(RelatedResult("", impact.reached, ""), face.style).splitlines()
-    if impact.n_reached > len(impact.reached):
-        yield f"  {impact.n_reached - len(impact.reached)} more places; a higher -n shows them"
-    if impact.tests:
+        yield from (_change_line(item, style) for item in part.changes)
+    yield from related_text(RelatedResult("", part.reached, ""), style).splitlines()
+    if n_beyond:
+        yield f"  {n_beyond} more places; a higher -n shows them"
+    if part.tests:
         yield "tests:"
-        yield from (f"  {face.style.strong(show_name(test.path))}  {show_line(test.reason)}" for test in impact.tests)
+        yield from (f"  {style.strong(show_name(test.path))}  {show_line(test.reason)}" for test in part.tests)
 
 
-def _change_line(item: ChangedSymbol, face: Face) -> str:
+def _change_line(item: ChangedSymbol, style: Style) -> str:
     name = f"{item.kind} {show_name(item.symbol)}" if item.symbol else "outside of all symbols"
-    return f"  {_MARKS[item.change]} {face.style.strong(f'{show_name(item.path)}:{item.line}')}  {name}"
+    return f"  {_MARKS[item.change]} {style.strong(f'{show_name(item.path)}:{item.line}')}  {name}"

@@ -18,6 +18,7 @@ from codefathom.search.graph.reference_graph import MAX_DEFINING_FILES, Referenc
 from codefathom.search.graph.resolve import family
 from codefathom.search.ranking.places import place_of
 from codefathom.stores.catalog.readers import SearchCatalog
+from codefathom.text.packing import n_that_fit
 from codefathom.text.printable import show_line, show_name
 from codefathom.types import VALUE_KINDS, Hit, Symbol
 
@@ -116,12 +117,14 @@ def fitted(query: str, content: MapParts, max_tokens: int, count: Callable[[str]
     """Return the map with as many parts as a number of tokens takes. Raises UsageError for no such number."""
     if not 1 <= max_tokens <= _MOST_TOKENS:
         raise UsageError(f"max_tokens cannot be {max_tokens}", hint=f"give a number from 1 to {_MOST_TOKENS}")
-    low, high = 0, len(content.parts)
-    while low < high:
-        middle = (low + high + 1) // 2
-        fits = count(map_text(_files(content.parts[:middle]))) <= max_tokens
-        low, high = (middle, high) if fits else (low, middle - 1)
-    files = _files(content.parts[:low])
+    most = min(len(content.parts), max_tokens)  # each has at least one token
+    n = n_that_fit(most, lambda n: count(map_text(_files(content.parts[:n]))) <= max_tokens)
+    return first_parts(query, content, n, count)
+
+
+def first_parts(query: str, content: MapParts, n: int, count: Callable[[str], int]) -> ProjectMap:
+    """Return the map of the first `n` parts."""
+    files = _files(content.parts[:n])
     return ProjectMap(query, files, content.n_files, count(map_text(files)), _COMPLETENESS)
 
 

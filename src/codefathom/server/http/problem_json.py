@@ -123,8 +123,10 @@ class SlowError(RequestError):
     code = "too_slow"
 
     def __init__(self, limit_s: float) -> None:
-        hint = "search in one folder only, use a simpler expression, or try again later; see server.search_timeout_s"
-        super().__init__(f"the search was not finished after {limit_s:g} s", hint=hint)
+        ways = "search in one folder only, use a simpler expression or a smaller diff, or try again later"
+        super().__init__(
+            f"the search was not finished after {limit_s:g} s", hint=f"{ways}; see server.search_timeout_s"
+        )
 
 
 class SlowUpdateError(RequestError):

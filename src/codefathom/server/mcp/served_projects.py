@@ -12,10 +12,11 @@ from codefathom.errors import FathomError, UsageError
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_projects import ChosenProjects, FirstIndex
 from codefathom.project.opening import OpenedProject
+from codefathom.search.graph.impact import Impact
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotIndexedError
 from codefathom.server.projects.project_table import ServedProject
-from codefathom.server.routes.search_requests import SearchKey, indexed, search
+from codefathom.server.routes.search_requests import ChangeWish, SearchKey, impact, indexed, search
 from codefathom.server.searches.search_end import SearchEnd
 from codefathom.server.state import ServerState
 from codefathom.types import Level, Mode, Progress, SearchResult, Where
@@ -52,7 +53,9 @@ class ServedProjects:
             for project in _named(names or self._owners(), visible):
                 try:
                     engine = stack.enter_context(indexed(self._state, project.id, self._caller))
-                    engines[project.id] = _SearchedElsewhere(engine, partial(self._search, project.id))
+                    engines[project.id] = _SearchedElsewhere(
+                        engine, partial(self._search, project.id), partial(self._impact, project.id)
+                    )
                 except NotIndexedError as error:
                     if (first := self._first_index(project, stack)) is None:
                         failed[project.id] = error
@@ -83,6 +86,9 @@ class ServedProjects:
     def _search(self, project_id: str, key: SearchKey) -> SearchResult:
         return search(self._state, self._caller, project_id, key, self._lease.until, end=self._lease.end)
 
+    def _impact(self, project_id: str, wish: ChangeWish) -> Impact:
+        return impact(self._state, self._caller, project_id, wish, self._lease.until, end=self._lease.end)
+
 
 def _named(names: Sequence[str], visible: Sequence[ServedProject]) -> list[ServedProject]:
     """Return the projects of these ids or names; without one, the only project that there is.
@@ -104,12 +110,21 @@ def _named(names: Sequence[str], visible: Sequence[ServedProject]) -> list[Serve
 
 
 class _SearchedElsewhere(Engine):
-    """An opened project that is searched by the processes of the server; all else is read here."""
+    """An opened project that is searched by the processes of the server, also for the reach of a change.
 
-    def __init__(self, engine: Engine, search_elsewhere: Callable[[SearchKey], SearchResult]) -> None:
+    All else is read here.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        search_elsewhere: Callable[[SearchKey], SearchResult],
+        impact_elsewhere: Callable[[ChangeWish], Impact],
+    ) -> None:
         super().__init__(engine.place)
         self._engine = engine
         self._search_elsewhere = search_elsewhere
+        self._impact_elsewhere = impact_elsewhere
 
     @property
     def opened(self) -> OpenedProject:
@@ -136,3 +151,7 @@ class _SearchedElsewhere(Engine):
         del on_file
         key = SearchKey(query, limit, level, mode, min_score, where=where, files=tuple(files))
         return self._search_elsewhere(key)
+
+    def impact(self, revisions: str = "HEAD", *, diff: str = "", depth: int = 3, limit: int = 200) -> Impact:
+        """See `Engine`."""
+        return self._impact_elsewhere(ChangeWish(diff, revisions, depth, limit))

@@ -306,6 +306,11 @@ class Projects:
         if project.url:
             self.sweep()
 
+    def check_repository(self, project: ServedProject) -> None:
+        """Raise ForbiddenError for a repository outside the allowed roots, and SourceError where there is none."""
+        if not project.url:  # else the server itself has brought it here
+            self._check_store(project.root)
+
     def remove_index(self, project: ServedProject) -> int:
         """Remove the index of a project and return its size in bytes; 0 when there is none."""
         self.opened.drop(project.id)
@@ -345,9 +350,13 @@ class Projects:
 
         Raises SourceError where folder or revision are gone, ForbiddenError for a repository outside the allowed roots.
         """
-        if revision and not self._is_allowed(store_of(root)):
-            raise _outside(f"the repository of {root!r}")
+        if revision:
+            self._check_store(root)
         return ServedEngine.open(root, settings=settings, revision=revision, is_root=True)
+
+    def _check_store(self, root: str) -> None:
+        if not self._is_allowed(store_of(root)):
+            raise _outside(f"the repository of {root!r}")
 
     def _free_id(self, name: str) -> str:
         taken = {project.id for project in self.listed()}

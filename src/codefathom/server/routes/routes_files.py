@@ -7,7 +7,9 @@ from typing import Annotated, NamedTuple, TypeAlias
 
 from fastapi import APIRouter, Depends, Query
 
+from codefathom.answer.tokens import counter
 from codefathom.project.browsing import TreeEntry
+from codefathom.search.graph.project_map import first_parts
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.routes.search_requests import indexed
 from codefathom.server.schemas.search_schemas import (
@@ -39,7 +41,7 @@ Many: TypeAlias = Annotated[int, Query(ge=1, le=10_000, examples=[100])]
 Offset: TypeAlias = Annotated[int, Query(ge=0, le=1_000_000_000, examples=[0])]
 Question: TypeAlias = Annotated[str, Query(max_length=20_000, examples=["where are orders priced"])]
 Tokens: TypeAlias = Annotated[
-    int, Query(ge=1, le=1_000_000, examples=[2_000], description="maximum length of the map as text")
+    int, Query(ge=1, le=1_000_000, examples=[2_000], description="maximum number of tokens of the answer")
 ]
 MostTokens: TypeAlias = Annotated[
     int | None,
@@ -182,8 +184,13 @@ def _add_symbols(routes: APIRouter, state: ServerState) -> None:
     @routes.get("/map", summary="Outline the most central files, within a number of tokens")
     def map_project(project_id: ProjectId, wish: MapQueryIn, caller: CallerHere, max_tokens: Tokens = 4_000) -> MapOut:
         with indexed(state, project_id, caller) as engine:
-            outline = engine.map(wish.query, files=wish.files, folders=wish.folders, max_tokens=max_tokens)
-        return MapOut(project_id=project_id, **map_shape(outline))
+            content = engine.map_parts(wish.query, files=wish.files, folders=wish.folders)
+            count = counter(engine.settings.context.tokenizer_path)
+
+        def first(n: int) -> MapOut:
+            return MapOut(project_id=project_id, **map_shape(first_parts(wish.query, content, n, count)))
+
+        return within_tokens(min(len(content.parts), max_tokens), first, max_tokens)
 
 
 def _file_out(file: IndexedFile) -> FileOut:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated, TypeAlias
+
+from fastapi import APIRouter, Path, Request, Response
 
 from codefathom.engine import Engine
 from codefathom.errors import UsageError
 from codefathom.search.federation import ProjectHit
+from codefathom.search.graph.impact_part import n_items
 from codefathom.search.ranking.explain import MEANING
 from codefathom.search.ranking.weights import WEIGHTS
 from codefathom.server.http.answer_size import within_tokens
 from codefathom.server.http.problem_json import problem_of
 from codefathom.server.projects.served_paths import served_places
 from codefathom.server.routes.search_requests import (
+    ChangeWish,
     ContextBudget,
     FederatedResult,
     ProjectResult,
@@ -21,12 +25,14 @@ from codefathom.server.routes.search_requests import (
     chosen_projects,
     context,
     federation,
+    impact,
     in_turn,
     path_federation,
     search_paths,
     search_several,
 )
 from codefathom.server.schemas.ask_schemas import AskIn
+from codefathom.server.schemas.impact_schemas import ImpactIn, ImpactOut
 from codefathom.server.schemas.search_schemas import (
     ContextFileOut,
     ContextIn,
@@ -44,8 +50,9 @@ from codefathom.server.schemas.search_schemas import (
 )
 from codefathom.server.state import CallerHere, ServerState
 from codefathom.several.joined_projects import JoinedProjects
-from codefathom.shapes import hit_shape
+from codefathom.shapes import hit_shape, impact_shape
 
+ProjectId: TypeAlias = Annotated[str, Path(max_length=200, examples=["shop"])]
 _MAX_FILE_LINES = 24  # of a hit that is a whole file, around its best line
 
 
@@ -95,7 +102,30 @@ def router(state: ServerState) -> APIRouter:
 
         return await in_turn(state, caller, request, collect)
 
+    _add_impact(routes, state)
     return routes
+
+
+def _add_impact(routes: APIRouter, state: ServerState) -> None:
+    @routes.post(
+        "/projects/{project_id}/impact",
+        summary="Show what a change reaches, and which tests touch it",
+        response_model=ImpactOut,
+    )
+    async def impact_of_change(project_id: ProjectId, body: ImpactIn, caller: CallerHere, request: Request) -> Response:
+        if body.diff and body.revisions:
+            raise UsageError("diff cannot be used with revisions", hint="give one of them")
+        wish = ChangeWish(body.diff, body.revisions or "HEAD", body.depth, body.limit)
+
+        def look(until: float) -> bytes:
+            result = impact(state, caller, project_id, wish, until)
+
+            def first(n: int) -> str:
+                return ImpactOut(project_id=project_id, **impact_shape(result, n)).model_dump_json()
+
+            return within_tokens(n_items(result), first, body.max_tokens).encode()
+
+        return Response(await in_turn(state, caller, request, look), media_type="application/json")
 
 
 def _context_out(body: ContextIn, projects: JoinedProjects | Engine, project_id: str) -> ContextOut:

@@ -18,8 +18,16 @@ from codefathom.errors import DamagedError, FathomError, UsageError
 from codefathom.search.federation import ProjectHit, merge, questions_for
 from codefathom.search.filter.filter_options import one_of, split_all
 from codefathom.search.filter.filter_parser import parse_filter
+from codefathom.search.graph.impact import Impact
 from codefathom.server.http.auth import Caller
-from codefathom.server.http.problem_json import LeftError, NotFoundError, NotIndexedError, SlowError, SlowUpdateError
+from codefathom.server.http.problem_json import (
+    ForbiddenError,
+    LeftError,
+    NotFoundError,
+    NotIndexedError,
+    SlowError,
+    SlowUpdateError,
+)
 from codefathom.server.jobs.job_table import IndexJob
 from codefathom.server.projects.served_engine import ServedEngine
 from codefathom.server.projects.served_paths import ServedPlaces, served_places
@@ -32,7 +40,7 @@ from codefathom.several.kept_project import KeptProject
 from codefathom.several.named_files import files_by_project
 from codefathom.several.path_search import OF_NONE, free_name
 from codefathom.several.side_by_side import outcomes
-from codefathom.source.revisions.revision import Revision
+from codefathom.source.revisions.revision import Revision, checked_range
 from codefathom.stores.conditions import combine
 from codefathom.telemetry import span
 from codefathom.types import Context, Level, Mode, PathReport, SearchResult, Skipped, Where
@@ -198,6 +206,52 @@ def search(
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeWish:
+    """The reach of a change that is asked for: of a diff, or of revisions where it is ""."""
+
+    diff: str = ""
+    revisions: str = "HEAD"
+    depth: int = 3
+    limit: int = 200
+
+
+def impact(
+    state: ServerState,
+    caller: Caller,
+    project_id: str,
+    wish: ChangeWish,
+    until: float,
+    *,
+    end: SearchEnd | None = None,
+) -> Impact:
+    """Return the reach of a change in a project, found by a process that the system ends when it takes too long.
+
+    Raises as `search`, UsageError for what is no diff and no name of revisions, SourceError without such a revision,
+    and ForbiddenError where the caller, or the server itself, may not read the history of the repository.
+    """
+    with indexed(state, project_id, caller) as engine:
+        if not wish.diff:
+            _check_history(state, caller, project_id)
+        engine.refresh()
+        options = {"diff": wish.diff, "depth": wish.depth, "limit": wish.limit}
+        task = replace(
+            _task(state, engine, until), query=checked_range(wish.revisions), options=options, is_impact=True
+        )
+        with span("impact", project=project_id):
+            return state.search_pool.impact(task, end)
+
+
+def _check_history(state: ServerState, caller: Caller, project_id: str) -> None:
+    """Raise ForbiddenError unless the caller may read all revisions of a project; so it is with adding one, too."""
+    if not caller.may_manage:
+        raise ForbiddenError(
+            f"the token {caller.name!r} is limited to some projects, and may not compare revisions",
+            hint="send the text of a diff, or use a token for all projects",
+        )
+    state.projects.check_repository(state.projects.get(project_id, caller))
+
+
+@dataclass(frozen=True, slots=True)
 class NamedContent:
     """Files and folders of a project, and texts that are on no disk, by name; see `Engine.update`."""
 
@@ -231,12 +285,14 @@ def _search_task(
     state: ServerState, engine: Engine, request: SearchKey, where: Where | None, until: float
 ) -> SearchTask:
     """Return the task for the process of a search. Raises SlowError when the time is over already."""
+    return replace(_task(state, engine, until), query=request.query, options=_options(request, where))
+
+
+def _task(state: ServerState, engine: Engine, until: float) -> SearchTask:
     return SearchTask(
         root=engine.root,
         version=engine.version if isinstance(engine, ServedEngine) else 0,
         settings=engine.settings,
-        query=request.query,
-        options=_options(request, where),
         limit_s=_left_s(state, until),
         most_opened=state.config.opened_projects,
         revision=engine.place.revision if isinstance(engine.place.revision, Revision) else None,

@@ -26,6 +26,8 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+LeftOut: TypeAlias = Annotated[int, Field(examples=[0], description="number of items that max_tokens has no room for")]
+
 # One value or several.
 Values: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(max_length=100)]
 
@@ -248,7 +250,7 @@ class SearchOut(Out):
     stale: bool = Field(examples=[False], description="files have changed since the index was made")
     generation: int | None = Field(examples=[12], description="generation of the index; null for several projects")
     suggestion: Sound = Field(examples=[""])
-    n_left_out: int = Field(default=0, examples=[0], description="number of items that max_tokens has no room for")
+    n_left_out: LeftOut = 0
     projects: list[SearchedOut]
     roots: dict[str, Sound] = Field(
         default={}, examples=[{}], description="folders of the projects that `paths` have chosen"
@@ -364,7 +366,7 @@ class SymbolsOut(Out):
     query: str = Field(examples=["price"])
     symbols: list[SymbolOut]
     n_symbols: int = Field(examples=[97], description="all that fit, also those that the limit cuts off")
-    n_left_out: int = Field(default=0, examples=[0], description="number of items that max_tokens has no room for")
+    n_left_out: LeftOut = 0
 
 
 class EdgeOut(Out):
@@ -393,7 +395,7 @@ class RelatedOut(Out):
     edges: list[EdgeOut]
     completeness: str = Field(examples=["imports and calls by name"])
     n_unresolved: int = Field(examples=[0])
-    n_left_out: int = Field(default=0, examples=[0], description="number of items that max_tokens has no room for")
+    n_left_out: LeftOut = 0
 
 
 class MapSymbolOut(Out):
@@ -422,7 +424,7 @@ class OutlineOut(Out):
     n_files: int = Field(examples=[40], description="all files, also those that did not fit")
     n_tokens: int = Field(examples=[1_900], description="number of tokens of the map as text")
     completeness: str = Field(examples=["Files are ranked by imports and by uses of names."])
-    n_left_out: int = Field(default=0, examples=[0], description="number of items that max_tokens has no room for")
+    n_left_out: LeftOut = 0
 
 
 class MapOut(OutlineOut):
@@ -448,6 +450,7 @@ class FederatedSymbolsOut(Out):
 
     query: str = Field(examples=["price"])
     symbols: list[ProjectSymbolOut]
+    n_left_out: LeftOut = 0
     failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")
 
 
@@ -458,6 +461,7 @@ class ProjectRelatedOut(Out):
     edges: list[EdgeOut]
     completeness: str = Field(examples=["imports and calls by name"])
     n_unresolved: int = Field(examples=[0])
+    n_left_out: LeftOut = 0
 
 
 class FederatedRelatedOut(Out):
@@ -465,4 +469,5 @@ class FederatedRelatedOut(Out):
 
     target: Sound = Field(examples=["@@price_of"])
     projects: list[ProjectRelatedOut]
+    n_left_out: LeftOut = 0  # of all projects, which take turns
     failed: dict[str, ProblemOut] = Field(default={}, examples=[{}], description="errors, by project")

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codefathom.config.settings import Settings
 from codefathom.engine import Engine
@@ -26,26 +26,34 @@ from codefathom.source.revisions.revision import Revision
 from codefathom.telemetry import Past, recording
 from codefathom.types import SearchResult
 
+if TYPE_CHECKING:
+    from codefathom.search.graph.impact import Impact
+
 
 @dataclass(frozen=True, slots=True)
 class SearchTask:
-    """One search. Another `version` of a project means that its index or its settings are others now."""
+    """One search. Another `version` of a project means that its index or its settings are others now.
+
+    Where `is_impact`, the reach of a change is asked for; what is asked are then revisions, unless a diff is among the
+    options.
+    """
 
     root: str
     version: int
     settings: Settings
-    query: str
-    options: dict[str, Any] = field(default_factory=dict)  # of `Engine.search`
+    query: str = ""
+    options: dict[str, Any] = field(default_factory=dict)  # of `Engine.search` or `Engine.impact`
     limit_s: float = 0.0  # after which the process is to end
     most_opened: int = 8
     is_traced: bool = False  # the stages are told too
     revision: Revision | None = None  # whose files these are; None: those of the folder
+    is_impact: bool = False
 
 
 class SearchOutcome(NamedTuple):
     """The result or the error of a search, and the spans of its stages."""
 
-    outcome: SearchResult | PlacedResult | FathomError
+    outcome: SearchResult | PlacedResult | Impact | FathomError
     spans: tuple[Past, ...] = ()
 
 
@@ -81,11 +89,12 @@ def answer(task: SearchTask | LooseTask, opened: RecentEngines) -> SearchOutcome
     return SearchOutcome(outcome, tuple(spans))
 
 
-def _outcome(task: SearchTask | LooseTask, opened: RecentEngines) -> SearchResult | PlacedResult | FathomError:
+def _outcome(task: SearchTask | LooseTask, opened: RecentEngines) -> SearchResult | PlacedResult | Impact | FathomError:
     try:
         if isinstance(task, LooseTask):
             return search_loose(task)
-        return opened.engine(task).search(task.query, **task.options)
+        engine = opened.engine(task)
+        return (engine.impact if task.is_impact else engine.search)(task.query, **task.options)
     except FathomError as error:
         return error
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from threading import Lock
 
 from codefathom.errors import FathomError, IndexingError
+from codefathom.search.graph.impact import Impact
 from codefathom.server.http.problem_json import LeftError, SlowError
 from codefathom.server.searches.loose_search import LooseTask, PlacedResult
 from codefathom.server.searches.search_child import SearchOutcome, SearchTask
@@ -43,6 +44,12 @@ class SearchPool:
         assert isinstance(result, PlacedResult)
         return result
 
+    def impact(self, task: SearchTask, end: SearchEnd | None = None) -> Impact:
+        """Return the reach of a change, of which a stranger may have made the text. Raises as `search`."""
+        result = self._result(task, end or SearchEnd())
+        assert isinstance(result, Impact)
+        return result
+
     def close(self) -> None:
         """End all processes; a search that is under way fails."""
         with self._lock:
@@ -54,7 +61,7 @@ class SearchPool:
 
     # ---- inside
 
-    def _result(self, task: SearchTask | LooseTask, end: SearchEnd) -> SearchResult | PlacedResult:
+    def _result(self, task: SearchTask | LooseTask, end: SearchEnd) -> SearchResult | PlacedResult | Impact:
         if end.has_come():
             raise _left()
         process = self._take()

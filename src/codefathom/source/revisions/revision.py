@@ -55,6 +55,17 @@ def checked_name(name: str) -> str:
     return name
 
 
+def checked_range(written: str) -> str:
+    """Return revisions that somebody else has named, as `A..B`, `A...B` or `A`; see `revisions_of_range`.
+
+    Raises UsageError where an end is not the name of a branch, tag or commit.
+    """
+    old, _, new = written.partition("..")
+    for name in (old, new.removeprefix(".")):
+        checked_name(name)
+    return written
+
+
 def is_commit(name: str) -> bool:
     """Return True for the whole hash of a commit."""
     return _COMMIT.fullmatch(name) is not None

@@ -1,0 +1,71 @@
+"""The JSON of requests and answers of the impact of a change."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from codefathom.server.schemas.search_schemas import EdgeOut, In, LeftOut, Out, Sound
+
+
+class ImpactIn(In):
+    """A change: the text of a diff, or revisions of the repository; without either, the files against HEAD."""
+
+    diff: str = Field(
+        default="",
+        max_length=2_000_000,
+        examples=["--- a/shop/pricing.py\n+++ b/shop/pricing.py\n@@ -12 +12 @@\n-    return 0\n+    return 1\n"],
+        description="a unified diff, applied to the files or not",
+    )
+    revisions: str = Field(
+        default="",
+        max_length=500,
+        examples=[""],
+        description="`A..B`, `A...B`, or `A` alone, which is compared with the files; branches, tags and commits. It "
+        "needs a token for all projects",
+    )
+    depth: int = Field(default=3, ge=1, le=5, examples=[3], description="maximum number of steps from the change")
+    limit: int = Field(
+        default=200, ge=1, le=10_000, examples=[200], description="maximum number of places and of tests"
+    )
+    max_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        examples=[2_000],
+        description="maximum number of tokens of the answer; symbols, places, tests and notes take turns",
+    )
+
+
+class ChangedSymbolOut(Out):
+    """A symbol that differs between two versions; \"\" is what stands outside of all symbols of a file."""
+
+    path: Sound = Field(examples=["shop/pricing.py"])
+    symbol: Sound = Field(examples=["price_of"])
+    kind: str = Field(examples=["function"])
+    change: str = Field(examples=["changed"], description="`added`, `removed` or `changed`")
+    line: int = Field(examples=[12])
+
+
+class TouchingTestOut(Out):
+    """A test file that most likely runs something of a change."""
+
+    path: Sound = Field(examples=["tests/test_pricing.py"])
+    score: float = Field(examples=[0.9], description="0 to 1")
+    reason: Sound = Field(examples=["line 34 calls price_of"])
+    depth: int = Field(examples=[1], description="steps from the change; 0: by names and words only")
+
+
+class ImpactOut(Out):
+    """The reach of a change, as far as it can be seen; the keys of `fathom impact --json`."""
+
+    project_id: str = Field(examples=["shop"])
+    changes: list[ChangedSymbolOut]
+    reached: list[EdgeOut] = Field(description="nearest first")
+    n_reached: int = Field(examples=[1], description="all places, also those that the limit cuts off")
+    tests: list[TouchingTestOut] = Field(description="likeliest first")
+    completeness: Sound = Field(examples=["1 of 1 edges are exact, by scope or import."])
+    unseen: list[Sound] = Field(examples=[[]], description="parts of the change of which nothing is known")
+    left_out_of: dict[str, int] = Field(
+        default={}, examples=[{}], description="number of items that max_tokens has no room for, by list"
+    )
+    n_left_out: LeftOut = 0
