@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -147,3 +149,76 @@ def test_a_text_that_is_on_no_disk_is_no_change_of_the_files(shop: Path) -> None
     with Engine.open(str(shop)) as engine:
         engine.update(texts={"notes/later.py": "def later():\n    return parse(1)\n"})
         assert engine.impact().changes == ()
+
+
+@pytest.fixture
+def read_blobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a file to which a git in front of the real one writes the objects that it is asked for."""
+    log, real = tmp_path / "read", shutil.which("git")
+    log.write_text("")
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/git"
+    program.write_text(
+        f'#!/bin/sh\ncase "$*" in *cat-file*) tee -a "{log}" | "{real}" "$@";; *) exec "{real}" "$@";; esac\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    return log
+
+
+def age(folder: Path, seconds: int) -> None:
+    """Let all files be written some time ago, and tell git so."""
+    for path in folder.rglob("*.*"):
+        if ".git" not in path.parts and path.is_file():
+            os.utime(path, (1_600_000_000 - seconds, 1_600_000_000 - seconds))
+    git(folder, "add", "-A")
+    git(folder, "update-index", "--refresh")
+
+
+def test_only_changed_files_are_read_from_git(shop: Path, read_blobs: Path) -> None:
+    (shop / "logo.png").write_bytes(b"\x89PNG\0\0")  # which no index keeps
+    commit(shop)
+    age(shop, 0)
+    blob = git(shop, "rev-parse", "HEAD:shop/money.py").strip()
+    with Engine.open(str(shop)) as engine:
+        assert engine.impact().changes == ()
+    assert read_blobs.read_text() == ""
+    (shop / "shop/money.py").write_text(CHANGED)
+    with Engine.open(str(shop)) as engine:
+        check(engine)
+    assert read_blobs.read_text().split() == [blob]
+
+
+@pytest.mark.parametrize("is_staged", [True, False])
+def test_a_change_that_keeps_size_and_stamp_for_git_is_still_seen(shop: Path, is_staged: bool) -> None:
+    """git notes the new stamp of a staged file, but another blob; of one that is not, it has another stamp."""
+    age(shop, 0)
+    with Engine.open(str(shop)) as engine:
+        assert engine.impact().changes == ()
+    money = shop / "shop/money.py"
+    money.write_text(FILES["shop/money.py"].replace("return text", "return next"))
+    os.utime(money, (1_600_000_100, 1_600_000_100))
+    if is_staged:
+        git(shop, "add", "-A")
+    with Engine.open(str(shop)) as engine:
+        assert [(item.path, item.symbol) for item in engine.impact().changes] == [("shop/money.py", "parse")]
+
+
+def test_a_revision_as_index_is_compared_by_its_blobs(shop: Path, read_blobs: Path) -> None:
+    git(shop, "branch", "old")
+    (shop / "shop/money.py").write_text(CHANGED)
+    commit(shop)
+    with Engine.open(str(shop), revision="HEAD") as engine:
+        engine.index()
+        read_blobs.write_text("")
+        check(engine, revisions="old")
+    assert read_blobs.read_text().split() == [git(shop, "rev-parse", "old:shop/money.py").strip()]
+
+
+def test_a_project_in_a_folder_of_the_repository_is_compared_alike(shop: Path, read_blobs: Path) -> None:
+    age(shop, 0)
+    (shop / "shop/money.py").write_text(CHANGED)
+    with Engine.open(str(shop / "shop"), is_root=True) as engine:
+        changes = engine.impact().changes
+    assert [(item.path, item.symbol) for item in changes] == [("money.py", "parse")]
+    assert len(read_blobs.read_text().split()) == 1

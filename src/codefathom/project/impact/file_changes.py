@@ -16,9 +16,12 @@ from codefathom.project.opening import OpenedProject
 from codefathom.source.changes import FileStat
 from codefathom.source.documents import kind_of, read
 from codefathom.source.masks import MASK
+from codefathom.source.origin import Origin, Stamp, tree_of
 from codefathom.source.revisions.git_tree import GitTree
 from codefathom.source.revisions.revision import revisions_of_range
+from codefathom.source.revisions.staged_files import StagedFile, staged_files
 from codefathom.source.size_limits import MAX_WHOLE_FILE_BYTES
+from codefathom.stores.catalog.records import StoredDocument
 from codefathom.text.kept_names import is_kept_text
 from codefathom.text.unified_diff import FileDiff, other_side, read_diff
 from codefathom.types import Document, Skipped
@@ -138,6 +141,24 @@ class _Side:
         self._tree = tree
         self.files: Mapping[str, FileStat] = {file.path: file for file in tree.scan(self._recipe.rules).files}
 
+    def unchanged(self, stored: Mapping[str, StoredDocument]) -> set[str]:
+        """Return the files of the revision that are as the index has them, or has left them out, without reading any.
+
+        Size and time stamp tell, as for every search: those of the index, and those that git has noted.
+        """
+        place = tree_of(self._recipe.tree, self._recipe.rules)
+        staged = staged_files(self._recipe.root) if isinstance(self._recipe.tree, str) else {}
+        return {path for path, blob in self.files.items() if self._is_same(blob, stored.get(path), place, staged)}
+
+    def _is_same(
+        self, blob: FileStat, stored: StoredDocument | None, place: Origin, staged: Mapping[str, StagedFile]
+    ) -> bool:
+        stamp = Stamp(stored.size, stored.mtime_ns) if stored is not None else place.stamp(blob.path)
+        if stamp == (blob.size, blob.mtime_ns):  # the index is that of a revision, whose stamps are those of blobs
+            return True
+        file = staged.get(self._tree.prefix + blob.path)
+        return file is not None and stamp is not None and file.is_blob(blob, stamp)
+
     def document(self, path: str) -> Document | None:
         """Return a file as it is indexed; None where there is none, or where none would be indexed."""
         file = self.files.get(path)
@@ -157,7 +178,8 @@ def _between(before: _Side, after: _Side) -> FileChanges:
 def _against_index(opened: OpenedProject, before: _Side) -> FileChanges:
     stored = {item.path: item for item in opened.catalog.documents() if not is_kept_text(item.path)}
     changes: list[FileVersions] = []
-    for path in sorted({*before.files, *stored}):
+    unchanged = before.unchanged(stored)
+    for path in sorted({*before.files, *stored} - unchanged):
         old, now = before.document(path), stored.get(path)
         if (old and old.fingerprint) != (now and now.fingerprint):
             changes.append(FileVersions(old, _indexed(opened, path)))
