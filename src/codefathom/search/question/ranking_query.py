@@ -86,13 +86,11 @@ class RankingQuery:
         default_factory=dict
     )  # files that define a symbol, by its last part, lower-case
     is_only_symbol: bool = False  # the question is only the name of a symbol
-    is_translated: bool = False  # the question is in Chinese, and its words are searched in English, too
 
     @property
     def depth(self) -> int:
-        """Factor for the number of candidates: the words of a long text lead everywhere, and so do translations, of
-        which there are several for each word."""
-        return 3 if self.minor_terms else 2 if self.is_translated else 1
+        """Factor for the number of candidates: the words of a long text lead everywhere."""
+        return 3 if self.minor_terms else 1
 
     @property
     def symbol_names(self) -> frozenset[str]:
@@ -247,7 +245,6 @@ def analyse(query: Query, *, in_chinese: bool = False) -> RankingQuery:
         meaning=meaning,
         runs=_runs(meaning),
         is_only_symbol=query.intent == "symbol",
-        is_translated=bool(english),
     )
 
 

@@ -75,8 +75,7 @@ def test_chinese_words_bring_their_english_ones() -> None:
     assert "middleware register" in query.meaning
     assert "registration" not in query.meaning  # the best say what is meant, the others only find
     assert "中间" in query.terms  # the code may be commented in Chinese
-    assert query.is_translated
-    assert not of("middleware").is_translated
+    assert query.depth == of("middleware").depth == 1
 
 
 def test_a_stop_word_is_none_in_a_translation_either() -> None:
