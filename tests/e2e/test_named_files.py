@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from codefathom import Engine
+from codefathom.search.question.planner import overruled
 from codefathom.search.question.query import parse_query
 from codefathom.search.question.ranking_query import understand
+from codefathom.search.ranking.fuse import Fusion
+from codefathom.search.request import SearchRequest
+from codefathom.search.retrieve import Lookup, gather
 
 FILES = {
     "celery/__init__.py": "",
@@ -89,6 +93,17 @@ def test_what_is_imported_where_an_issue_points_is_a_candidate(engine: Engine, n
     sources = engine.opened.sources
     query = understand(parse_query(ISSUE.format("", f"\n{names}\n")), sources.catalog, sources.lexical)
     assert ("shop/vault.py" in query.files) is bool(names)
+
+
+def test_the_sum_of_two_rankings_orders_alone_where_it_is_set(engine: Engine) -> None:
+    engine.index()
+    sources = engine.opened.sources
+    parsed = parse_query(ISSUE.format("", "It begins in pay_all."))
+    query = understand(parsed, sources.catalog, sources.lexical)
+    for ranking, is_there in (("learned", True), ("fused", False)):
+        request = SearchRequest(parsed, fusion=Fusion(method="weighted", ranking=ranking))
+        pool = gather(Lookup(request, overruled("hybrid", parsed), query), sources)
+        assert ("shop/vault.py" in {one.chunk.path for one in pool.candidates}) is is_there
 
 
 def test_a_short_question_finds_the_file_that_it_names(engine: Engine) -> None:

@@ -119,12 +119,12 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
     with span("candidates"):
         best = [key for key, _ in cut(list(scores.items()), lookup.n_ranked)]
         placed = sources.catalog.placed({*best, *defined, *framed})
-        if named := _of_named_files(lookup, {chunk.path for chunk, _ in placed.values()}, sources):
-            lexical |= {key: score for key, score in named.items() if key not in lexical}
-            placed |= sources.catalog.placed(named)
+        named = _of_named_files(lookup, {chunk.path for chunk, _ in placed.values()}, sources)
+        placed |= sources.catalog.placed(named)
+    by_words = {**named, **lexical}
     lines = {key: frame.line for key, frame in query.frames.items()}
     candidates = [
-        Candidate(key, chunk, lexical.get(key, 0.0), vector.get(key, 0.0), lines.get(key, 0), n_lines)
+        Candidate(key, chunk, by_words.get(key, 0.0), vector.get(key, 0.0), lines.get(key, 0), n_lines)
         for key, (chunk, n_lines) in placed.items()
     ]
     if lookup.request.fusion.ranking == "fused":
@@ -203,8 +203,8 @@ def _of_named_files(lookup: Lookup, present: Collection[str], sources: Sources) 
     allowed = [key for key in path_of if lookup.keys is None or key in lookup.keys]
     if not allowed:
         return {}
-    words = {**lookup.query.minor_terms, **lookup.query.weighted}
-    best = sources.lexical.search(words, _PER_NAMED_FILE * len(absent), FIELD_WEIGHTS, set(allowed))
+    # Without the minor terms, which are hundreds: a search for them takes longer than all else that naming a file costs.
+    best = sources.lexical.search(lookup.query.weighted, _PER_NAMED_FILE * len(absent), FIELD_WEIGHTS, set(allowed))
     first = {path_of[key]: key for key in reversed(allowed)}
     with_words = {path_of[key] for key, _ in best}
     return {**{key: 0.0 for path, key in first.items() if path not in with_words}, **dict(best)}

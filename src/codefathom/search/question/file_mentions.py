@@ -92,7 +92,7 @@ def _imported(item: Reference) -> Iterator[str]:
     """Yield the name of an import, and that of each name which it gives to its file: it may be a module, too."""
     name = item.name.strip("\"'`<> ")
     yield name
-    yield from (f"{name}.{given.split()[0]}" for given in item.qualifier.split(",") if given.strip())
+    yield from (f"{name}.{part.split()[0]}" for part in item.qualifier.split(",") if part.strip())
 
 
 def bare_files(runs: frozenset[str], paths: PathsByStem) -> list[str]:

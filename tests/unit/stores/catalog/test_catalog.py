@@ -173,6 +173,29 @@ def test_keys_are_never_used_twice(catalog: Catalog) -> None:
     assert {row.path for row in catalog.documents()} == set()
 
 
+def test_paths_by_their_stems_are_those_of_the_newest_generation(catalog: Catalog) -> None:
+    catalog.write(Batch((record("a/time.py", ["a\n"]), record("b/Time.go", ["b\n"]))))
+    assert dict(catalog.paths_by_stem()) == {"time": ["a/time.py", "b/Time.go"]}
+    assert catalog.paths_by_stem() is catalog.paths_by_stem()
+    catalog.write(Batch((), removed=("a/time.py",)))
+    assert dict(catalog.paths_by_stem()) == {"time": ["b/Time.go"]}
+
+
+def test_keys_of_a_few_documents_are_in_the_order_of_their_lines(catalog: Catalog) -> None:
+    catalog.write(Batch((record("b.py", ["b\n", "c\n"]), record("a.py", ["a\n"]), record("other.py", ["o\n"]))))
+    keys = catalog.keys_of(["b.py", "a.py", "none.py"])
+    assert list(keys.values()) == ["a.py", "b.py", "b.py"]
+    assert list(keys) == [*texts(catalog, "a.py"), *texts(catalog, "b.py")]
+    assert catalog.keys_of([]) == {}
+
+
+def test_imports_of_a_document_are_told_from_its_calls(catalog: Catalog) -> None:
+    references = (Reference("import", "os.path", 1, qualifier="join"), Reference("call", "join", 2))
+    catalog.write(Batch((record("a.py", ["a\n"], references=references), record("b.py", ["b\n"]))))
+    assert catalog.imports_of("a.py") == [references[0]]
+    assert catalog.imports_of("b.py") == []
+
+
 def test_what_changes_nothing_is_no_generation(catalog: Catalog) -> None:
     catalog.write(Batch(records=(record("a.py", ["a\n"]),)))
     batch = Batch(removed=("unknown.py",), touched=(TouchedFile("a.py", 99, 5),), failures=(), meta={"k": "v"})
