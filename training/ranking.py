@@ -40,9 +40,10 @@ BY_HAND_PART = "<!-- From here on written by hand. -->"  # of the page, which st
 PENALTY = 20.0  # of the squared weights, signals scaled to unit variance
 SHARPNESS = 4.0  # of the soft maximum over a file's candidates
 SHOWN = 10
-# No annotated question holds a stack trace, or is a long text; `evals.localize` asks those. `lexical` orders the chunks
+# No annotated question holds a stack trace, or is a long text; `evals.localize` asks those. Few repositories have older
+# copies (`legacy`); it weighs as much as `test`, of which it was a part. `lexical` orders the chunks
 # of a file; files are ordered by the best of theirs (`file_lexical`), beside which it is learned as 0 and costs 0.002.
-BY_HAND = {"frame": 8.0, "file_several": 5.0, "lexical": 0.1}
+BY_HAND = {"frame": 8.0, "file_several": 5.0, "lexical": 0.1, "legacy": -1.8}
 
 Floats = NDArray[np.float64]
 
@@ -226,7 +227,7 @@ def as_page(weights: Mapping[str, float], whole: dict[str, float], ablation: dic
         "each signal below. The weighted sum of these numbers goes through a logistic function; the result is the\n"
         "score. If a file has several chunks among the candidates, each further chunk counts half as much as the one\n"
         "before. `fathom search --explain` shows what each signal added.\n\n"
-        "The weights are learned from the annotated questions of 21 repositories (`training/ranking.py`). Three are\n"
+        "The weights are learned from the annotated questions of 21 repositories (`training/ranking.py`). Four are\n"
         "set by hand. All figures here are cross-validated: the questions of a repository are ranked by weights\n"
         "learned from the other 20. The column `first` is the share of questions whose first hit is right. In the row\n"
         "of a signal, the last two columns show the result without this signal. Differences below 0.005 are noise\n"

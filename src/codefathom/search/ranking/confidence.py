@@ -21,6 +21,7 @@ _EVIDENCE = frozenset(WEIGHTS) - {
     "test",
     "prose",
     "declaration",
+    "legacy",
     "frame",
     "file_several",
     "symbol_only",

@@ -25,4 +25,5 @@ WEIGHTS: Final = {
     "depth": -1.44,
     "prose": -2.243,
     "declaration": -2.816,
+    "legacy": -1.8,
 }
