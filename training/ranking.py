@@ -43,7 +43,8 @@ PENALTY = 20.0  # of the squared weights, signals scaled to unit variance
 PULL = 30.0  # the same for the distance from the weights that the mined questions give
 # No mined answer is a test, a document or a declaration, so that mined questions cannot tell what these cost; learned
 # from the annotated questions beside the others, the penalty of documents grew until no document could come first.
-UNMINED = {"test": -1.83, "prose": -2.24, "declaration": -2.82}
+# Few repositories have older copies (`legacy`), of which `test` told before.
+UNMINED = {"test": -1.83, "prose": -2.24, "declaration": -2.82, "legacy": -1.8}
 MINED_KINDS = frozenset({"commit", "symbol", "keyword"})
 SHARPNESS = 4.0  # of the soft maximum over a file's candidates
 SHOWN = 10
@@ -353,7 +354,7 @@ as much as the one before. `fathom search --explain` shows what each signal adde
 The weights are learned in two steps (`training/ranking.py`): from questions that were mined from the history
 of 87 repositories (`training/order_questions.py`), and then from the annotated questions of 21 development
 repositories, which draw them away only as far as they have reason to. Six are set by hand. The penalties of
-tests, documents and declarations come from the annotated questions alone: no mined question is answered by one.
+tests, documents, declarations and older copies come from the annotated questions alone: no mined question is answered by one.
 Set K are 21 more repositories in all languages; no weight was learned from them. Its questions are subjects of
 commits, whole messages ("issue"), sentences of documentation, names and loose words of names.
 

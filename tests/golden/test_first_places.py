@@ -56,3 +56,24 @@ def test_the_name_of_a_type_finds_its_head(depot: Engine, name: str, path: str, 
 )
 def test_another_form_of_a_word_finds_the_same(depot: Engine, question: str, path: str) -> None:
     assert first(depot, question).chunk.path == path
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("count crates on shelves", "py/depot/counting.py"),
+        ("count_crates", "py/depot/counting.py"),
+        ("legacy count crates", "py/depot/legacy/counting.py"),
+        ("package weigh", "api/v2/weigh.go"),
+        ("Weigh", "api/v2/weigh.go"),
+        ("weigh a crate in v1", "api/v1/weigh.go"),
+    ],
+)
+def test_the_living_copy_comes_before_an_older_one_unless_that_is_asked_for(
+    depot: Engine, question: str, path: str
+) -> None:
+    assert first(depot, question).chunk.path == path
+
+
+def test_a_document_of_the_name_does_not_come_before_the_code(depot: Engine) -> None:
+    assert first(depot, "timber planks").chunk.path == "py/depot/timber.py"

@@ -53,7 +53,7 @@ def _first_chunks(
 
 
 def _is_aside(path: str) -> bool:
-    return place_of(path).is_test or path.startswith(("doc/", "docs/"))
+    return place_of(path).is_aside or path.startswith(("doc/", "docs/"))
 
 
 def _readmes(documents: Sequence[StoredDocument]) -> list[str]:

@@ -101,7 +101,7 @@ class _Connection(NamedTuple):
 
 def _score(item: _Connection, most: int) -> float:
     share = (1 - _NO_TEST) * item.n_edges / most
-    score = share if place_of(item.candidate.chunk.path).is_test else share + _NO_TEST
+    score = share if place_of(item.candidate.chunk.path).is_aside else share + _NO_TEST
     return score if item.is_likely else _UNLIKELY * score
 
 

@@ -207,7 +207,7 @@ def _start(paths: Iterable[str], preference: Mapping[str, float]) -> dict[str, f
 
 def _is_aside(path: str) -> bool:
     place = place_of(path)
-    return place.is_test or place.is_prose
+    return place.is_aside or place.is_prose
 
 
 def _links(graph: ReferenceGraph, symbols: Mapping[str, Sequence[Symbol]]) -> list[Link]:

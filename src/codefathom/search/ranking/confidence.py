@@ -25,6 +25,7 @@ _EVIDENCE = frozenset(WEIGHTS) - {
     "prose",
     "prose_for_issue",
     "declaration",
+    "legacy",
     "frame",
     "file_several",
     "named_file",

@@ -12,8 +12,10 @@ from codefathom.stores.lexical.terms import parts
 _TEST = re.compile(
     r"^t/|(?:^|/)(?:tests?|__tests__|specs?|testing|testdata|fixtures?|examples?|samples?|demos?|benchmarks?|docs?_src)/"
     r"|(?:^|/)test_[^/]*$|[_.-](?:test|tests|spec)\.[^/]*$|(?:^|/)[^/]*(?:Test|Tests|Spec|Suite)\.[a-z]+$"
-    r"|(?:^|/)(?:compat|_compat|legacy)/",
 )
+# Code for older versions, and one file made of all the others.
+_LEGACY = re.compile(r"(?:^|/)(_?compat|legacy|deprecated|obsolete|old|attic|single_include|amalgamated)/")
+_VERSION = re.compile(r"(?:^|/)v(\d{1,3})(?=/)")
 # Files with tests in them, by the customs of many languages; no examples, data or code that tests share.
 _TEST_FILE = re.compile(
     r"(?:^|/)test_[^/]*\.[a-z]+$|[_.-](?:test|spec|tests(?!\.py))\.[^./]+$|(?:^|/)tests?\.py$"
@@ -41,10 +43,18 @@ class PathFacts(NamedTuple):
     folder: tuple[str, ...]  # words of the name of its folder
     flat_stem: str  # letters and digits of the stem, lower-case
     depth: int
-    is_test: bool  # tests, examples, and code for older versions
+    is_test: bool  # tests and examples
     is_prose: bool
     is_declaration: bool
     is_header: bool
+    legacy: tuple[str, ...]  # words of the name of a folder of code that a living copy replaces
+    version: int  # of the innermost folder such as "v2"; 0 outside of one
+    unversioned: str  # the path without that folder
+
+    @property
+    def is_aside(self) -> bool:
+        """True for tests, examples and code for older versions."""
+        return self.is_test or bool(self.legacy)
 
 
 @lru_cache(maxsize=16_384)
@@ -55,6 +65,8 @@ def place_of(path: str) -> PathFacts:
     inside = folder.rpartition("/")[2]
     if stem in _BARRELS and inside:
         stem = inside
+    legacy = _LEGACY.search(path)
+    *_, version = None, *_VERSION.finditer(path)
     return PathFacts(
         tuple(parts(stem)),
         tuple(parts(inside)),
@@ -64,6 +76,9 @@ def place_of(path: str) -> PathFacts:
         bool(_PROSE.search(path)),
         bool(_DECLARATION.search(path)),
         bool(_HEADER.search(path)),
+        tuple(parts(legacy[1])) if legacy else (),
+        int(version[1]) if version else 0,
+        (path[: version.start()] + path[version.end() :]).lstrip("/") if version else path,
     )
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from codefathom.search.question.ranking_query import RankingQuery, last_of
 from codefathom.search.question.words import Cover, WordStrengths, forms_of, same_word
-from codefathom.search.ranking.places import place_of
+from codefathom.search.ranking.places import PathFacts, place_of
 from codefathom.stores.lexical.terms import parts
 from codefathom.types import Chunk
 
@@ -46,6 +46,7 @@ SIGNALS = {
     "prose": "documentation counts less than code",
     "prose_for_issue": "documentation counts still less, when the question is a long text",
     "declaration": "it declares what another file defines",
+    "legacy": "an older copy, such as code in legacy/ or in v1/ beside v2/, counts less",
 }
 NAMES = tuple(SIGNALS)
 _SHORTEST_STEM = 3
@@ -138,7 +139,15 @@ def _of_file(one: Candidate, files: _Files, top: _Top, query: RankingQuery) -> t
         float(is_prose),
         float(is_prose and is_long),
         float(place.is_declaration or is_declared_in_c),
+        float(_is_legacy(place, files, query)),
     )
+
+
+def _is_legacy(place: PathFacts, files: _Files, query: RankingQuery) -> bool:
+    """Return True if a living copy replaces a file, and the question does not ask for the older one."""
+    if place.version and f"v{place.version}" not in query.terms and place.version < files.newest[place.unversioned]:
+        return True
+    return bool(place.legacy) and not forms_of(query.terms).among(place.legacy)
 
 
 class _Files:
@@ -163,6 +172,11 @@ class _Files:
                 self.vector[path] = one.vector
             self._sums[path] += fused.get(one.key, 0.0)
         self._largest = max(self._sums.values(), default=0.0) or 1.0
+        # Without a folder of a version a file is the living one beside v1/, and as likely the older one beside v2/.
+        self.newest: dict[str, float] = {}
+        for place in map(place_of, self._sums):
+            version = place.version or 1.5
+            self.newest[place.unversioned] = max(version, self.newest.get(place.unversioned, 0))
         # In C a function is defined in the source file; its header says little of how it works.
         self.defined_in_c = {place_of(path).flat_stem for path in self._sums if path.endswith(".c")}
 

@@ -28,4 +28,5 @@ WEIGHTS: Final = {
     "prose": -2.243,
     "prose_for_issue": -2.0,
     "declaration": -2.816,
+    "legacy": -1.8,
 }

@@ -16,11 +16,31 @@ from codefathom.search.ranking.places import place_of
         "demo/a.js",
         "src/demos/a.cpp",
         "x/UserTest.java",
-        "legacy/a.js",
     ],
 )
 def test_tests_and_examples_are_known_by_their_path(path: str) -> None:
     assert place_of(path).is_test
+
+
+@pytest.mark.parametrize(
+    ("path", "legacy", "version", "unversioned"),
+    [
+        ("legacy/a.js", ("legacy",), 0, "legacy/a.js"),
+        ("src/_compat/a.py", ("compat",), 0, "src/_compat/a.py"),
+        ("single_include/all.hpp", ("include", "single"), 0, "single_include/all.hpp"),
+        ("api/v1/old/a.go", ("old",), 1, "api/old/a.go"),
+        ("v2/a.go", (), 2, "a.go"),
+        ("v1/b/v3/a.go", (), 3, "v1/b/a.go"),
+        ("src/older/oldest.py", (), 0, "src/older/oldest.py"),
+        ("src/v8.cc", (), 0, "src/v8.cc"),
+    ],
+)
+def test_older_copies_are_known_by_their_folder(
+    path: str, legacy: tuple[str, ...], version: int, unversioned: str
+) -> None:
+    place = place_of(path)
+    assert (place.legacy, place.version, place.unversioned) == (legacy, version, unversioned)
+    assert (place.is_test, place.is_aside) == (False, bool(legacy))
 
 
 @pytest.mark.parametrize("path", ["latest/contest.py", "src/attest.go", "testament.rs"])

@@ -195,6 +195,23 @@ def test_an_issue_may_be_about_the_header() -> None:
     assert [row["declaration"] for row in rows] == [0.0, 0.0, 1.0]
 
 
+@pytest.mark.parametrize(
+    ("question", "paths", "legacy"),
+    [
+        ("scan", ["src/legacy/scan.py"], [1.0]),
+        ("legacy scan", ["src/legacy/scan.py"], [0.0]),
+        ("scan", ["v1/scan.go", "v2/scan.go"], [1.0, 0.0]),
+        ("v1 scan", ["v1/scan.go", "v2/scan.go"], [0.0, 0.0]),
+        ("scan", ["api/v1/scan.py", "api/scan.py"], [1.0, 0.0]),
+        ("scan", ["v2/scan.go", "scan.go"], [0.0, 0.0]),  # a Go module keeps its first version at the root
+        ("scan", ["v1/scan.go", "v2/other.go"], [0.0, 0.0]),
+    ],
+)
+def test_an_older_copy_counts_less_unless_it_is_asked_for(question: str, paths: list[str], legacy: list[float]) -> None:
+    rows = of(question, *(candidate(key, path) for key, path in enumerate(paths)))
+    assert [row["legacy"] for row in rows] == legacy
+
+
 def test_a_header_declares_what_a_source_file_beside_it_defines() -> None:
     header, source, other = candidate(1, "lib/url.h"), candidate(2, "lib/url.c"), candidate(3, "lib/list.h")
     assert [row["declaration"] for row in of("url", header, source, other)] == [1.0, 0.0, 0.0]
