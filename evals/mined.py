@@ -90,10 +90,10 @@ _HEAD = """
 <!-- Written by `python -m evals.mined`. -->
 
 {n_questions} questions about {n_repositories} repositories (set K), which decided nothing: no weight was learned from
-them, and no choice was made by them. NDCG@10 and the share of questions whose first place is right, as
-means over repositories. Kinds: subjects of commits with the code that they changed ("commit"), whole messages of commits ("issue"), first
-sentences of documentation, taken out of the code before ("doc" of a definition, "topic" of a file or of the type that
-it is named after), names ("symbol"), and the words of names without their spelling ("keyword").
+them, and no choice was made by them. NDCG@10 and the share of questions whose first place is right, as means over
+repositories. Kinds: subjects of commits with the code that they changed ("commit"), whole messages of commits
+("issue"), first sentences of documentation, taken out of the code before ("doc" of a definition, "topic" of a file or
+of the type that it is named after), names ("symbol"), and the words of names without their spelling ("keyword").
 
 Tools: {tools}. Machine: {machine}.
 """

@@ -353,10 +353,12 @@ as much as the one before. `fathom search --explain` shows what each signal adde
 
 The weights are learned in two steps (`training/ranking.py`): from questions that were mined from the history
 of 87 repositories (`training/order_questions.py`), and then from the annotated questions of 21 development
-repositories, which draw them away only as far as they have reason to. Six are set by hand. The penalties of
-tests, documents, declarations and older copies come from the annotated questions alone: no mined question is answered by one.
+repositories, which draw them away only as far as they have reason to. Some are set by hand, and so are the penalties
+of tests, documents, declarations and older copies: no mined question is answered by one, and what is learned of
+documents puts code with one word of the question before the note that has all of them.
 Set K are 21 more repositories in all languages; no weight was learned from them. Its questions are subjects of
-commits, whole messages ("issue"), sentences of documentation, names and loose words of names.
+commits, whole messages ("issue"), first sentences about a definition ("doc") or a whole file ("topic"), names and
+loose words of names ("keyword").
 
 """
 PAGE_SIGNALS = """
