@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 # Field weights of the lexical view.
 FIELD_WEIGHTS = {"path": 0.5, "name": 1.0, "signature": 0.5, "body": 1.0}
 MAX_DEFINITIONS = 40
+_SCRAP_CHARS, _SCRAP_LETTERS = 100, 4  # a chunk with less text, and less than so many letters and digits in it
 _CHUNKS_OF_A_HIT: Mapping[Level, int] = {
     "chunk": 2,
     "symbol": 2,
@@ -120,12 +121,18 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
         placed = sources.catalog.placed({*best, *defined, *framed})
     lines = {key: frame.line for key, frame in query.frames.items()}
     candidates = [
-        Candidate(key, chunk, lexical.get(key, 0.0), vector.get(key, 0.0), lines.get(key, 0), n_lines)
+        Candidate(key, chunk, lexical.get(key, 0.0), _nearness(chunk, vector.get(key, 0.0)), lines.get(key, 0), n_lines)
         for key, (chunk, n_lines) in placed.items()
     ]
     if lookup.request.fusion.ranking == "fused":
         return _by_sum(lookup, candidates, lexical, vector)._replace(problem=problem)
     return Pool(candidates, scores, problem=problem, further=_further(lookup, words, near, placed, sources.catalog))
+
+
+def _nearness(chunk: Chunk, cosine: float) -> float:
+    """Return the closeness of a chunk in meaning: none for brackets, which are near to questions by chance."""
+    is_scrap = len(chunk.text) < _SCRAP_CHARS and sum(map(str.isalnum, chunk.text)) < _SCRAP_LETTERS
+    return 0.0 if is_scrap else cosine
 
 
 def _by_sum(
