@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from codefathom.errors import ProviderError, SlowExpressionError, StoreError
@@ -111,7 +112,7 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
         problem = f"ranked by words and names only: {error}"
     problem = problem or _store_problem(sources)
     check_stopped()
-    words = _by_words(lookup, sources)
+    words = _by_words(lookup, sources, query.forms)
     lexical, vector = dict(cut(words, lookup.n_candidates)), dict(cut(near, lookup.n_candidates))
     defined = _definitions(query.symbols, sources.catalog, keys)
     framed = {key for key in query.frames if keys is None or key in keys}
@@ -181,9 +182,11 @@ def _further(
     return [Candidate(key, chunks[key], *evidence[key]) for key in keys if key in chunks]
 
 
-def _by_words(lookup: Lookup, sources: Sources) -> Sequence[tuple[int, float]]:
+def _by_words(
+    lookup: Lookup, sources: Sources, forms: Mapping[str, float] = MappingProxyType({})
+) -> Sequence[tuple[int, float]]:
     """Return (key, score by words over weighted fields), best first."""
-    words, k = {**lookup.query.forms, **lookup.query.minor_terms, **lookup.query.weighted}, lookup.n_listed
+    words, k = {**forms, **lookup.query.minor_terms, **lookup.query.weighted}, lookup.n_listed
     return cut(sources.lexical.search(words, k + 1, FIELD_WEIGHTS, lookup.keys), k) if words else ()
 
 
