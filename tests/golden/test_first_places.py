@@ -77,3 +77,11 @@ def test_the_living_copy_comes_before_an_older_one_unless_that_is_asked_for(
 
 def test_a_document_of_the_name_does_not_come_before_the_code(depot: Engine) -> None:
     assert first(depot, "timber planks").chunk.path == "py/depot/timber.py"
+
+
+@pytest.mark.parametrize("question", ["closing brackets", "end of block", "javascript callback"])
+def test_a_chunk_of_brackets_does_not_win_on_meaning(depot: Engine, question: str) -> None:
+    """The smallest chunks are near to many questions by chance."""
+    by_meaning = [hit.chunk.path for hit in depot.search(question, mode="vector", limit=3).hits]
+    assert "web/gate.js" in by_meaning
+    assert first(depot, question).chunk.path != "web/gate.js"

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from codefathom.errors import ProviderError, SlowExpressionError, StoreError
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 FIELD_WEIGHTS = {"path": 0.5, "name": 1.0, "signature": 0.5, "body": 1.0}
 MAX_DEFINITIONS = 40
 _PER_NAMED_FILE = 3  # chunks of a file that the question names, where nothing else found it
+_SCRAP_CHARS, _SCRAP_LETTERS = 100, 4  # a chunk with less text, and less than so many letters and digits in it
 _CHUNKS_OF_A_HIT: Mapping[Level, int] = {
     "chunk": 2,
     "symbol": 2,
@@ -111,7 +113,7 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
         problem = f"ranked by words and names only: {error}"
     problem = problem or _store_problem(sources)
     check_stopped()
-    words = _by_words(lookup, sources)
+    words = _by_words(lookup, sources, query.forms)
     lexical, vector = dict(cut(words, lookup.n_candidates)), dict(cut(near, lookup.n_candidates))
     defined = _definitions(query.symbols, sources.catalog, keys)
     framed = {key for key in query.frames if keys is None or key in keys}
@@ -124,12 +126,20 @@ def _by_all(lookup: Lookup, sources: Sources) -> Pool:
     by_words = {**named, **lexical}
     lines = {key: frame.line for key, frame in query.frames.items()}
     candidates = [
-        Candidate(key, chunk, by_words.get(key, 0.0), vector.get(key, 0.0), lines.get(key, 0), n_lines)
+        Candidate(
+            key, chunk, by_words.get(key, 0.0), _nearness(chunk, vector.get(key, 0.0)), lines.get(key, 0), n_lines
+        )
         for key, (chunk, n_lines) in placed.items()
     ]
     if lookup.request.fusion.ranking == "fused":
         return _by_sum(lookup, candidates, lexical, vector)._replace(problem=problem)
     return Pool(candidates, scores, problem=problem, further=_further(lookup, words, near, placed, sources.catalog))
+
+
+def _nearness(chunk: Chunk, cosine: float) -> float:
+    """Return the closeness of a chunk in meaning: none for brackets, which are near to questions by chance."""
+    is_scrap = len(chunk.text) < _SCRAP_CHARS and sum(map(str.isalnum, chunk.text)) < _SCRAP_LETTERS
+    return 0.0 if is_scrap else cosine
 
 
 def _by_sum(
@@ -178,9 +188,11 @@ def _further(
     return [Candidate(key, chunks[key], *evidence[key]) for key in keys if key in chunks]
 
 
-def _by_words(lookup: Lookup, sources: Sources) -> Sequence[tuple[int, float]]:
+def _by_words(
+    lookup: Lookup, sources: Sources, forms: Mapping[str, float] = MappingProxyType({})
+) -> Sequence[tuple[int, float]]:
     """Return (key, score by words over weighted fields), best first."""
-    words, k = {**lookup.query.forms, **lookup.query.minor_terms, **lookup.query.weighted}, lookup.n_listed
+    words, k = {**forms, **lookup.query.minor_terms, **lookup.query.weighted}, lookup.n_listed
     return cut(sources.lexical.search(words, k + 1, FIELD_WEIGHTS, lookup.keys), k) if words else ()
 
 

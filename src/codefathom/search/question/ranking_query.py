@@ -73,9 +73,7 @@ class RankingQuery:
     unknown: float = 0.0  # share of the question, by rarity, that is nowhere in the index
     is_strange: bool = False  # none of its words, nor of their translations, is anywhere in the index
     minor_terms: Mapping[str, float] = field(default_factory=dict)  # of a long text: they only find candidates
-    forms: Mapping[str, float] = field(
-        default_factory=dict
-    )  # of its terms ("parser" of "parsing"): they find candidates
+    forms: Mapping[str, float] = field(default_factory=dict)  # other forms of its terms: they find candidates
     meaning: str = ""  # the text that is embedded
     runs: frozenset[str] = frozenset()  # words of it, and two and three in a row written as one, lower-case
     frames: Mapping[int, FrameChunk] = field(default_factory=dict)  # chunks that a stack trace names, by key
@@ -84,7 +82,7 @@ class RankingQuery:
     heads: Mapping[str, tuple[DefinitionPlace, ...]] = field(default_factory=dict)  # of its symbols, by path
     n_defining: Mapping[str, int] = field(
         default_factory=dict
-    )  # files that define a symbol, by its last part, lower-case
+    )  # files that define a symbol, by its lower-case last part
     is_only_symbol: bool = False  # the question is only the name of a symbol
 
     @property

@@ -41,12 +41,24 @@ from codefathom.stores.folder import File, file_at
 from codefathom.stores.lock import writer_lock
 from codefathom.text.expressions import USUAL_LIMIT_S, deadline
 from codefathom.text.file_stems import PathsByStem, by_stem
-from codefathom.types import Chunk, Failure, FoundSymbol, Level, Reference, Skipped, Symbol, Where
+from codefathom.types import (
+    CALLABLE_KINDS,
+    VALUE_KINDS,
+    Chunk,
+    Failure,
+    FoundSymbol,
+    Level,
+    Reference,
+    Skipped,
+    Symbol,
+    Where,
+)
 
 CATALOGUE = "catalog.db"  # in the folder of the index
 _DOCUMENT = "d.id, d.path, d.language, d.fingerprint, d.size, d.mtime_ns, d.n_lines, d.problems, d.chunker"
 _MAX_PARAMETERS = 30_000  # SQLite takes at most 32 766 in one statement
 _MAX_IN_MEMORY = 4_000  # chunks in memory, about 8 MB
+_MEMBERS_AND_VALUES = ", ".join(f"'{kind}'" for kind in sorted(CALLABLE_KINDS | VALUE_KINDS))
 _PAGE = 2_000  # rows held at a time while views are built
 
 
@@ -444,11 +456,12 @@ class Catalog:
         return self.soundness.symbols(rows)
 
     def definitions(self, name: str, *, limit: int) -> list[DefinitionPlace]:
-        """Return the places where a name is defined, in any case, by path and line."""
+        """Return places where a name is defined, in any case: as written first, types and modules before members and
+        values, then by path and line."""
         rows = self._read(
             f"SELECT d.path, s.kind, s.name, s.name_line {FROM_SYMBOLS} WHERE s.name = ? "
-            "ORDER BY d.path, s.start_line LIMIT ?",
-            (name, limit),
+            f"ORDER BY s.name COLLATE BINARY <> ?, s.kind IN ({_MEMBERS_AND_VALUES}), d.path, s.start_line LIMIT ?",
+            (name, name, limit),
         )
         return [DefinitionPlace(*row) for row in rows]
 

@@ -110,7 +110,8 @@ class Symbols(Protocol):
         ...
 
     def definitions(self, name: str, *, limit: int) -> list[DefinitionPlace]:
-        """Return the places where a name is defined, in any case, by path and line."""
+        """Return places where a name is defined, in any case: as written first, types and modules before members and
+        values, then by path and line."""
         ...
 
     def symbols_of(self, path: str) -> list[Symbol]:

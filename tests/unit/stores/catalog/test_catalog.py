@@ -300,6 +300,7 @@ def test_places_by_what_they_define(outline: Catalog) -> None:
     assert [(one.path, one.name) for one in places] == [("a.py", "parse"), ("lib/b.py", "parse"), ("lib/b.py", "PARSE")]
     assert outline.definitions("Parser", limit=9) == [DefinitionPlace("a.py", "class", "Parser", 1)]
     assert outline.definitions("parse", limit=1) == places[:1]
+    assert [one.name for one in outline.definitions("PARSE", limit=9)] == ["PARSE", "parse", "parse"]
     assert outline.definitions("par%", limit=9) == []
 
 
