@@ -32,7 +32,7 @@ from codefathom.mcp.tool_results import (
     within,
 )
 from codefathom.system.stopping import stopping
-from codefathom.types import Level, Mode, Progress
+from codefathom.types import LEVEL_WORDS, Mode, Progress
 
 _MOST_HITS, _PAGE = 100, 20
 _MOST_DIFF_CHARS = 400_000  # a line on stdin may have a million bytes, and JSON escapes
@@ -44,7 +44,6 @@ _MODES: Mapping[str, Mode] = {
     "symbol": "symbol",
     "regex": "regex",
 }
-_LEVELS: Mapping[str, Level] = {"file": "file", "function": "symbol", "symbol": "symbol", "chunk": "chunk"}
 # A search answers from the files themselves while the first index is made; the others need it, and wait for it where
 # the caller hears how far it is.
 _SEARCH_PATIENCE_S, _USUAL_PATIENCE_S, _TOLD_PATIENCE_S = 1.0, 2.0, 40.0
@@ -90,7 +89,7 @@ class ToolCalls:
         words = SearchWords(
             text_of(arguments, "query"),
             min(start + _PAGE + 1, limit),
-            choice(arguments, "level", "", {"": None, **_LEVELS}),
+            choice(arguments, "level", "", {"": None, **LEVEL_WORDS}),
             choice(arguments, "mode", "auto", _MODES),
             texts(arguments, "paths"),
             texts(arguments, "languages"),
