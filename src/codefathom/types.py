@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 Level: TypeAlias = Literal["file", "symbol", "chunk"]
+# Words for a level that models and agents use.
+LEVEL_WORDS: Mapping[str, Level] = {"file": "file", "function": "symbol", "symbol": "symbol", "chunk": "chunk"}
 # How a search ranks; "auto" leaves the choice to the planner.
 Mode: TypeAlias = Literal["auto", "hybrid", "vector", "lexical", "symbol", "regex", "graph"]
 # How the definition of a use is known: by scope and imports, or by its name alone.

@@ -1,4 +1,4 @@
-"""The tools that a model may call in a project: the one list, for the agent's loop and for MCP.
+"""The tools that a model may call in a project, for the agent's loop; those for agents of others are in `mcp`.
 
 The text of a model is input: arguments are checked against the JSON schema, only indexed files can be read, and the
 result of a mistake names what is allowed. No result is longer than its budget: it is cut at a line, with a note how to
@@ -19,10 +19,10 @@ from codefathom.errors import FathomError
 from codefathom.providers.base import ToolSpec
 from codefathom.source.globs import translate
 from codefathom.text.kept_names import KEPT_TEXTS
-from codefathom.types import FoundSymbol, Hit, Level, RelatedResult, SearchResult
+from codefathom.text.printable import is_text
+from codefathom.types import LEVEL_WORDS, FoundSymbol, Hit, Level, RelatedResult, SearchResult
 
 MAX_CHARS = 8_000
-_LEVELS: Mapping[str, Level] = {"file": "file", "function": "symbol", "symbol": "symbol", "chunk": "chunk"}
 # Lines shown before the one to look at, when a hit is too long to be shown from its start.
 _LINES_BEFORE = 3
 
@@ -105,7 +105,7 @@ _SEARCH = ToolSpec(
     _object(
         "question",
         question=_TEXT,
-        index_type={"type": "string", "enum": list(_LEVELS), "default": "chunk"},
+        index_type={"type": "string", "enum": list(LEVEL_WORDS), "default": "chunk"},
         top_k={"type": "integer", "minimum": 1, "maximum": 20, "default": 5},
     ),
 )
@@ -186,7 +186,7 @@ def _value(value: object, rule: Mapping[str, Any]) -> str | int | None:
     if rule["type"] == "integer":
         number = _integer(value)
         return number if number is not None and rule["minimum"] <= number <= rule["maximum"] else None
-    if not isinstance(value, str) or _is_broken(value):
+    if not isinstance(value, str) or not is_text(value):
         return None
     text = value.strip()
     if "enum" in rule:
@@ -200,11 +200,6 @@ def _integer(value: object) -> int | None:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _is_broken(text: str) -> bool:
-    """Return True for a text with NUL or half a surrogate pair: JSON can write both, no index can hold them."""
-    return any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
 
 
 def _short(value: object) -> str:
@@ -227,7 +222,7 @@ def _allowed(rule: Mapping[str, Any], is_required: bool) -> str:
 
 
 def _search_code(project: ToolProject, values: Mapping[str, Any], max_chars: int) -> Observation:
-    result = project.search(values["question"], _LEVELS[values["index_type"]], values["top_k"])
+    result = project.search(values["question"], LEVEL_WORDS[values["index_type"]], values["top_k"])
     if not result.hits:
         return Observation(f"Nothing found. {result.suggestion or 'Try other words, or list_files.'}")
     notes = [f"{len(result.hits)} places, best first; confidence {result.confidence:.2f}."]

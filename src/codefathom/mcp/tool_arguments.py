@@ -32,6 +32,7 @@ _ALIASES: Mapping[str, Mapping[str, str]] = {
 }
 _UNLISTED = ("level", "languages", "limit", "min_score")
 _MOST_VALUES = 100  # of one list
+_LEAST_TOKENS, _USUAL_TOKENS, _MOST_TOKENS = 200, 2_000, 20_000
 
 
 def named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -47,6 +48,11 @@ def named(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
             raise UsageError(f"{tool} has no argument {name[:80]!r}", hint=f"it takes {', '.join(allowed)}")
         named[own] = value
     return named
+
+
+def most_tokens(arguments: Mapping[str, Any]) -> int:
+    """Return the number of tokens that an answer may have. Raises UsageError."""
+    return number(arguments, "max_tokens", _USUAL_TOKENS, _LEAST_TOKENS, _MOST_TOKENS)
 
 
 def where_of(paths: Sequence[str], languages: Sequence[str]) -> Where | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,10 +16,10 @@ from codefathom.mcp.project_questions import (
     related,
     searched,
 )
-from codefathom.mcp.tool_arguments import choice, named, number, share, text_of, texts
+from codefathom.mcp.tool_arguments import choice, most_tokens, named, number, share, text_of, texts
 from codefathom.mcp.tool_projects import ChosenProjects, ToolProjects
 from codefathom.mcp.tool_results import (
-    ERROR_CHARS,
+    answer_result,
     cut,
     fits,
     impact_result,
@@ -30,15 +29,14 @@ from codefathom.mcp.tool_results import (
     related_result,
     search_result,
     tool_result,
+    within,
 )
 from codefathom.system.stopping import stopping
-from codefathom.types import Level, Mode, Progress
+from codefathom.types import LEVEL_WORDS, Mode, Progress
 
-_LEAST_TOKENS, _USUAL_TOKENS, _MOST_TOKENS = 200, 2_000, 20_000
 _MOST_HITS, _PAGE = 100, 20
 _MOST_DIFF_CHARS = 400_000  # a line on stdin may have a million bytes, and JSON escapes
 _RELATED_HINT = "give a path or @@name as target, or the text of a unified diff as diff"
-_MOST_ROOM = 20  # times an answer or a map is made shorter to keep to the budget
 _MODES: Mapping[str, Mode] = {
     "auto": "auto",
     "hybrid": "hybrid",
@@ -46,7 +44,6 @@ _MODES: Mapping[str, Mode] = {
     "symbol": "symbol",
     "regex": "regex",
 }
-_LEVELS: Mapping[str, Level] = {"file": "file", "function": "symbol", "symbol": "symbol", "chunk": "chunk"}
 # A search answers from the files themselves while the first index is made; the others need it, and wait for it where
 # the caller hears how far it is.
 _SEARCH_PATIENCE_S, _USUAL_PATIENCE_S, _TOLD_PATIENCE_S = 1.0, 2.0, 40.0
@@ -77,7 +74,7 @@ class ToolCalls:
         run = _RUN[name]
         try:
             arguments = named(name, arguments)
-            most = number(arguments, "max_tokens", _USUAL_TOKENS, _LEAST_TOKENS, _MOST_TOKENS)
+            most = most_tokens(arguments)
             names = texts(arguments, "projects")
             control = control.with_patience(_patience(name, control))
             with stopping(control.is_cancelled), self._projects.chosen(names, control) as chosen:
@@ -92,7 +89,7 @@ class ToolCalls:
         words = SearchWords(
             text_of(arguments, "query"),
             min(start + _PAGE + 1, limit),
-            choice(arguments, "level", "", {"": None, **_LEVELS}),
+            choice(arguments, "level", "", {"": None, **LEVEL_WORDS}),
             choice(arguments, "mode", "auto", _MODES),
             texts(arguments, "paths"),
             texts(arguments, "languages"),
@@ -146,31 +143,15 @@ class ToolCalls:
             return tool_result(f"{outline.text}{note}".strip(), shape)
 
         # What is around the outline, and its line ends in JSON, take room, too.
-        return _within(call.most, result_of, call.most)
+        return within(call.most, result_of, call.most)
 
     def _ask(self, call: _Call) -> ToolResult:
         if call.chosen.indexing:
             return indexing_result(_step(call.chosen))
         answer = answered(call.chosen, text_of(call.arguments, "question"), call.control)
-        if answer.failure:
-            return tool_result(f"{cut(answer.failure, ERROR_CHARS)}. Use search instead.", {}, is_error=True)
-        places = [
-            {"path": one.path, "start_line": one.start_line, "end_line": one.end_line} for one in answer.citations
-        ]
-
-        def result_of(n_chars: int) -> ToolResult:
-            kept = places[: n_chars // _CHARS_OF_PLACE + 1]
-            text = cut(answer.text, n_chars)
-            listed = "\n".join(
-                f"{json.dumps(one['path'], ensure_ascii=False)} {one['start_line']}-{one['end_line']}" for one in kept
-            )
-            shape = {"answer": text, "places": kept, "left_out": len(places) - len(kept)}
-            return tool_result(f"{text}\n\n{listed}".strip(), shape)
-
-        return _within(call.most, result_of, max(len(answer.text), 1))
+        return answer_result(answer, call.most)
 
 
-_CHARS_OF_PLACE = 100  # of an answer for each place that is listed below it
 _RUN: Mapping[str, Callable[[ToolCalls, _Call], ToolResult]] = {
     "search": ToolCalls._search,
     "read": ToolCalls._read,
@@ -189,13 +170,3 @@ def _patience(name: str, control: CallControl) -> float:
 def _step(chosen: ChosenProjects) -> Progress:
     steps = [item.step for item in chosen.indexing.values()]
     return Progress("index", sum(step.n_done for step in steps), sum(step.n_total for step in steps))
-
-
-def _within(most: int, result_of: Callable[[int], ToolResult], size: int) -> ToolResult:
-    """Return the first result that fits, of sizes that become smaller."""
-    for _ in range(_MOST_ROOM):
-        result = result_of(size)
-        if fits(result, most):
-            break
-        size = max(size * 4 // 5, 1)
-    return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +16,7 @@ from codefathom.text.printable import show_line, show_name
 from codefathom.types import Hit, Progress, Related, RelatedResult, SearchResult
 
 if TYPE_CHECKING:
+    from codefathom.answer.answer_types import Answer
     from codefathom.search.graph.impact import Impact
 
 _WEAK = "Most likely nothing here answers this."
@@ -28,6 +29,8 @@ _SHOWN_CHARS = 120  # of a line
 _WEAK_HITS = 3
 _USUAL_HITS, _LEAST_HITS = 10, 3  # that are shown at once
 _MOST_PARTS = 1_000_000
+_MOST_TRIALS = 20  # an answer or a map is made shorter so often to keep to the budget
+_CHARS_OF_PLACE = 100  # of an answer for each place that is listed below it
 _LINE_END = "\n"
 # Of the sentence on how an impact is known, in which names of the diff may stand: the most that has room.
 _SENTENCE_CHARS = (600, 300, 100, 0)
@@ -213,6 +216,34 @@ def _first_of_impact(impact: Impact, n: int) -> Mapping[str, Any]:
 def _titled(title: str, items: Sequence[Any]) -> str:
     lines = (json.dumps(item, ensure_ascii=False) for item in items)
     return f"{title}:\n{_LINE_END.join(lines)}"
+
+
+def answer_result(answer: Answer, most: int) -> Mapping[str, Any]:
+    """Return the answer of a model with its places; a model that has failed is a mistake."""
+    if answer.failure:
+        return tool_result(f"{cut(answer.failure, ERROR_CHARS)}. Use search instead.", {}, is_error=True)
+    places = [{"path": one.path, "start_line": one.start_line, "end_line": one.end_line} for one in answer.citations]
+
+    def result_of(n_chars: int) -> Mapping[str, Any]:
+        kept = places[: n_chars // _CHARS_OF_PLACE + 1]
+        text = cut(answer.text, n_chars)
+        listed = "\n".join(
+            f"{json.dumps(one['path'], ensure_ascii=False)} {one['start_line']}-{one['end_line']}" for one in kept
+        )
+        shape = {"answer": text, "places": kept, "left_out": len(places) - len(kept)}
+        return tool_result(f"{text}\n\n{listed}".strip(), shape)
+
+    return within(most, result_of, max(len(answer.text), 1))
+
+
+def within(most: int, result_of: Callable[[int], Mapping[str, Any]], size: int) -> Mapping[str, Any]:
+    """Return the first result that fits, of sizes that become smaller."""
+    for _ in range(_MOST_TRIALS):
+        result = result_of(size)
+        if fits(result, most):
+            break
+        size = max(size * 4 // 5, 1)
+    return result
 
 
 def cut(line: str, most: int) -> str:

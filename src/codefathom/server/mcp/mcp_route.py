@@ -79,9 +79,10 @@ class McpEndpoint:
             self._tasks.cancel_scope.cancel()
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, in limited time."""
+        """Answer one request, in limited time unless a model writes the answer."""
         config = self._state.config
-        with anyio.move_on_after(config.read_timeout_s + config.search_timeout_s + _MORE_S):
+        with anyio.move_on_after(config.read_timeout_s + config.search_timeout_s + _MORE_S) as time_limit:
+            scope["state"]["time_limit"] = time_limit  # an answer lifts it
             await self._sessions.answer(scope, receive, send)
 
     async def response(self) -> Response:

@@ -6,6 +6,7 @@ Imported at the first request only: the SDK costs 25 MB and a third of a second.
 from __future__ import annotations
 
 import logging
+import math
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +32,6 @@ from starlette.types import Message, Receive, Scope, Send
 from codefathom import __version__
 from codefathom.mcp.protocol import INSTRUCTIONS, INVALID_REQUEST, TTL_MS, failure, read_message
 from codefathom.mcp.tool_calls import ToolResult
-from codefathom.mcp.tool_list import TOOLS
 from codefathom.server.http.auth import Caller
 from codefathom.server.mcp.tool_turns import ToolRequest, ToolTurns
 
@@ -77,18 +77,18 @@ class McpSessions:
 
 def tool_server(turns: ToolTurns) -> Server[Any]:
     """Return the SDK's server with our tools."""
-    tools = [Tool.model_validate(tool) for tool in TOOLS]
-    names = {tool.name for tool in tools}
 
-    async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=tools)
+    async def list_tools(context: ServerRequestContext[Any], _: PaginatedRequestParams | None) -> ListToolsResult:
+        specs = await turns.listed(_scope(context)["state"]["caller"])
+        return ListToolsResult(tools=[Tool.model_validate(spec) for spec in specs])
 
     async def call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
-        if params.name not in names:
-            raise MCPError(INVALID_PARAMS, "tools/call needs the name of a tool of tools/list")
-        assert context.request is not None  # of HTTP, in both eras
-        scope: Scope = context.request.scope
+        scope = _scope(context)
         caller: Caller = scope["state"]["caller"]
+        if not await turns.is_offered(params.name, caller):
+            raise MCPError(INVALID_PARAMS, "tools/call needs the name of a tool of tools/list")
+        if params.name == "ask":
+            scope["state"]["time_limit"].deadline = math.inf
         client = caller.name or (scope.get("client") or ("",))[0]
         request = ToolRequest(caller, client, params.name, params.arguments or {})
         departure: _Departure = scope["state"]["departure"]
@@ -103,10 +103,18 @@ def tool_server(turns: ToolTurns) -> Server[Any]:
         "codefathom",
         version=__version__,
         instructions=INSTRUCTIONS,
-        cache_hints={"tools/list": CacheHint(TTL_MS, "public"), "server/discover": CacheHint(TTL_MS, "public")},
+        # Whether there is a model depends on the projects of a token.
+        cache_hints={"tools/list": CacheHint(TTL_MS, "private"), "server/discover": CacheHint(TTL_MS, "public")},
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _scope(context: ServerRequestContext[Any]) -> Scope:
+    """Return the request of HTTP that a message came with, in either era."""
+    assert context.request is not None
+    scope: Scope = context.request.scope
+    return scope
 
 
 def _problem(body: bytes) -> Mapping[str, Any] | None:

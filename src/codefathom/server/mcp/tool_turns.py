@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from anyio import to_thread
 
 from codefathom.errors import FathomError
 from codefathom.mcp.call_control import CallControl
 from codefathom.mcp.tool_calls import ToolCalls, ToolResult
+from codefathom.mcp.tool_list import tool_named, tools
 from codefathom.mcp.tool_results import refusal_result
 from codefathom.server.http.auth import Caller
 from codefathom.server.mcp.served_projects import SearchLease, ServedProjects
+from codefathom.server.mcp.tool_answers import Report, answered, has_model
 from codefathom.server.searches.search_end import SearchEnd
 from codefathom.server.state import ServerState
 from codefathom.types import Progress
 
+if TYPE_CHECKING:
+    from codefathom.mcp.tool_list import ToolSpec
+
 _LET_FINISH_S = 1.0  # a search that needs no longer costs less than the process that would have to be replaced
 # Arguments that hold paths, also under the names that other tools of this kind use.
 _PATHS = {"path", "file_path", "filePath", "target", "paths", "files", "directory_filter", "directoryFilter"}
-
-Report = Callable[[float, float | None], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +47,22 @@ class ToolTurns:
     def __init__(self, state: ServerState) -> None:
         self._state = state
 
+    async def listed(self, caller: Caller) -> Sequence[ToolSpec]:
+        """Return the tools that a caller is offered."""
+        return tools(has_model=await self._has_model(caller))
+
+    async def is_offered(self, name: str, caller: Caller) -> bool:
+        """Return True if a caller is offered a tool of this name."""
+        return tool_named(name) is not None and (name != "ask" or await self._has_model(caller))
+
     async def call(self, request: ToolRequest, report: Report) -> ToolResult:
         """Return the result of a tool; a mistake and a limit are results too, and name the remedy.
 
-        When this is cancelled, what has not begun is left undone, and a search that goes on for long is ended.
+        When this is cancelled, what has not begun is left undone, and a search that goes on for long is ended. An
+        answer takes no turn of a search, and has no limit of time but those of its model: so it is with /ask, too.
         """
+        if request.name == "ask":
+            return await answered(self._state, request.caller, request.arguments, report)
         limit_s = self._state.config.search_timeout_s
         end, news = SearchEnd(), _News(report)
         until = monotonic() + limit_s
@@ -68,6 +84,9 @@ class ToolTurns:
             telling.cancel()
             end.come()
             asyncio.get_running_loop().call_later(_LET_FINISH_S, end.enforce)
+
+    async def _has_model(self, caller: Caller) -> bool:
+        return await to_thread.run_sync(has_model, self._state, caller)
 
 
 def _paths(arguments: Mapping[str, Any]) -> list[str]:
@@ -107,4 +126,4 @@ class _News:
             step = self._latest
             if step is not None and step.n_done > n_done:
                 n_done = step.n_done
-                await self._report(step.n_done, step.n_total or None)
+                await self._report(step.n_done, step.n_total or None, None)

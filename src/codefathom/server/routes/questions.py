@@ -46,6 +46,7 @@ class ClientQuestion:
     top_k: int | None = None  # candidates that are ranked, None: as the settings say
     anyway: bool = False  # answer also where most likely nothing here does
     max_tokens: int | None = None  # of what a model writes, None: as the settings say
+    names_paths: bool = False  # with their project, also where only one is asked
     rounds: int | None = None  # of an agent, None: as many as the settings allow
 
 
@@ -87,7 +88,7 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
         events = _noted(events, left_out) if left_out and places is None else events
         return _contexts(text, events) if only_contexts else events
 
-    is_joined = places is not None or len(projects) > 1
+    is_joined = places is not None or len(projects) > 1 or question.names_paths
     asker = Asker(text, caller.name, conversation.id if conversation else "", projects, question.agent, is_joined)
 
     def change(settings: Settings) -> Settings:
@@ -95,7 +96,7 @@ def begin(state: ServerState, caller: Caller, question: ClientQuestion) -> Answe
 
     def source() -> AbstractContextManager[Engine | JoinedProjects]:
         if places is None:
-            return _chosen(state, caller, projects, change)
+            return _chosen(state, caller, projects, change, is_joined=is_joined)
         return path_federation(state, caller, places, monotonic() + state.config.search_timeout_s, change)
 
     try:
@@ -204,12 +205,17 @@ def _engines(state: ServerState, caller: Caller, projects: Sequence[str]) -> Ite
 
 @contextmanager
 def _chosen(
-    state: ServerState, caller: Caller, projects: Sequence[str], change: Callable[[Settings], Settings]
+    state: ServerState,
+    caller: Caller,
+    projects: Sequence[str],
+    change: Callable[[Settings], Settings],
+    *,
+    is_joined: bool,
 ) -> Iterator[Engine | JoinedProjects]:
     """Give one project, or several as one, with changed settings."""
     with _engines(state, caller, projects) as opened:
         engines = {name: engine.with_settings(change(engine.settings)) for name, engine in opened.items()}
-        yield JoinedProjects(engines, here=None) if len(engines) > 1 else engines[projects[0]]
+        yield JoinedProjects(engines, here=None) if is_joined else engines[projects[0]]
 
 
 @contextmanager
