@@ -56,6 +56,20 @@ def development(bench: Path, corpora: Path, names: Sequence[str] = ()) -> list[C
     return [_corpus(bench, corpora, spec, chinese) for spec in specs if not names or spec["name"] in names]
 
 
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository of the development benchmark, at the commit whose tree is a corpus."""
+
+    name: str
+    language: str
+    revision: str
+
+
+def repositories(bench: Path) -> list[Repository]:
+    """Return the repositories of a benchmark folder, in its order; no question is read."""
+    return [Repository(spec["name"], spec["language"], spec["revision"]) for spec in _read(bench / "repos.json")]
+
+
 def standard_library() -> Corpus:
     """Return the library of the Python that runs this, with questions whose answer is one known file."""
     questions = tuple(

@@ -21,10 +21,15 @@ _SHARED_FOLDERS = frozenset({"go", "java", "csharp", "swift", "dart"})
 _OWN_MEMBERS = frozenset({"java", "csharp", "c", "swift", "ruby", "dart"})
 # A function that stands in no class is not called on a value.
 _FUNCTIONS_ALONE = frozenset({"python", "javascript", "go", "java", "c", "csharp", "php", "rust", "swift", "dart"})
+# A function inside of another one is no member of anything, and a plain name is never that of a method.
+_FUNCTIONS_ARE_NO_MEMBERS = frozenset({"python", "rust"})
 # A name with a capital that stands before another one is that of a type or module.
 _TYPES_HAVE_CAPITALS = frozenset({"python", "javascript", "java", "csharp", "php", "rust", "ruby", "elixir", "swift"})
 _SELF = frozenset({"self", "this", "cls", "Self", "static", "$this", "__MODULE__"})
 _STANDARD = frozenset({"std", "core", "alloc", "console", "Math", "JSON"})
+_RUST_TYPES = frozenset(
+    {"bool", "char", "str", "f32", "f64"} | {f"{sign}{size}" for sign in "iu" for size in (8, 16, 32, 64, 128, "size")}
+)
 _SOURCE_ROOT = re.compile(r"^(?:.*/)?src/\w+/(?:java|kotlin|scala|groovy)(?:/|$)")
 _MOST_HOPS = 5  # through files that only pass a name on
 
@@ -154,7 +159,9 @@ class ResolvedGraph(ReferenceGraph):
         if owned and scope.language not in _PLAIN_NAMES_ARE_BOUND:
             return UseTargets(tuple(owned), "exact" if len({item.path for item in owned}) == 1 else "by-name")
         is_type = owner[:1].isupper() and scope.language in _TYPES_HAVE_CAPITALS
-        if owner in _STANDARD or (is_type and not self._is_type(owner)):
+        if owner in _STANDARD or (scope.language == "rust" and owner in _RUST_TYPES):
+            return UseTargets()
+        if is_type and not self._is_type(owner):
             return UseTargets()
         return scope.members()
 
@@ -245,7 +252,8 @@ class _Scope(NamedTuple):
 
     def is_outer(self, item: FoundSymbol) -> bool:
         """Return True if a definition can be imported by its name."""
-        return item.symbol.kind != "method" or self.language not in _PLAIN_NAMES_ARE_BOUND
+        bound = self.language in _PLAIN_NAMES_ARE_BOUND or self.language in _FUNCTIONS_ARE_NO_MEMBERS
+        return item.symbol.kind != "method" or not bound
 
     def in_file(self, stem: str, documents: Iterable[str]) -> _Symbols:
         """Return the definitions in a file of this name that is one of some documents, or beside or below one."""
@@ -271,7 +279,10 @@ class _Scope(NamedTuple):
     def members(self) -> UseTargets:
         """Return all that can be called on a value that is not known."""
         alone = self.language in _FUNCTIONS_ALONE
-        return UseTargets(tuple(item for item in self.symbols if not alone or _owner(item)), "by-name")
+        members = (item for item in self.symbols if not alone or _owner(item))
+        if self.language in _FUNCTIONS_ARE_NO_MEMBERS:
+            members = (item for item in members if item.symbol.kind != "function")
+        return UseTargets(tuple(members), "by-name")
 
 
 def _is_module(name: str, documents: Iterable[str]) -> bool:

@@ -86,6 +86,13 @@ HIDING = {
     "cmd/a.go": "package cmd\nfunc debug() {}\nfunc local(debug func()) { debug() }\n",
     "cmd/b.go": "package cmd\nfunc real() { debug() }\n",
 }
+# What cannot be meant: a function inside of a test as a member, a method by its plain name, a method of a number.
+STRANGE = {
+    "tests/test_web.py": "def test_web():\n    def app(scope): pass\n    run(app)\n",
+    "shop/web.py": "class Layer:\n    def call(self): self.app(1)\n\nclass Inner:\n    def app(self): pass\n",
+    "src/client.rs": "pub struct Client;\nimpl Client { pub fn get(&self) {} }\npub trait Make { fn arbitrary(); }\n",
+    "src/lib.rs": "use crate::client::*;\nfn go(a: Client) { get(1); u8::arbitrary(); a.get(); }\n",
+}
 
 
 def edges(folder: Path, files: dict[str, str], target: str) -> RelatedResult:
@@ -145,6 +152,10 @@ EXACT, ALONE = ("exact", 1), ("by-name", 1)
         (HIDING, "@@insert", {"other.rs": EXACT}),
         (HIDING, "@@parse", {"real.ts": EXACT}),
         (HIDING, "@@debug", {"b.go": EXACT}),
+        (STRANGE, "@@test_web.app", {}),
+        (STRANGE, "@@Inner.app", {"web.py": ALONE}),
+        (STRANGE, "@@Client.get", {"lib.rs": ALONE}),
+        (STRANGE, "@@Make.arbitrary", {}),
     ],
 )
 def test_who_uses_what(
