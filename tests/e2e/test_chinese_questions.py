@@ -54,3 +54,8 @@ def test_a_question_without_a_word_that_means_something_claims_no_match(engine: 
 )
 def test_an_english_question_finds_code_that_is_commented_in_chinese(engine: Engine, question: str, path: str) -> None:
     assert engine.search(question).hits[0].chunk.path == path
+
+
+@pytest.mark.parametrize(("question", "path"), [("怎么回滚事务", "orders.py"), ("邮件的附件在哪里发送", "mails.py")])
+def test_a_chinese_question_finds_chinese_comments(engine: Engine, question: str, path: str) -> None:
+    assert engine.search(question).hits[0].chunk.path == path

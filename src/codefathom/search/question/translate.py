@@ -53,7 +53,7 @@ def to_english(text: str) -> dict[str, float]:
     """
     best: dict[str, float] = {}
     others: dict[str, float] = {}
-    for word in _words(text):
+    for word in words_of(text):
         first, *rest = _translations(word)
         best |= first
         for english in rest:
@@ -95,8 +95,8 @@ def _pieces(run: str, ends: Sequence[int]) -> Iterator[str]:
         start = ends[start]
 
 
-def _words(text: str) -> Iterator[str]:
-    """Yield the words of a text that can be translated."""
+def words_of(text: str) -> Iterator[str]:
+    """Yield the words of a text that can be translated, as far as the text is read (`MOST`)."""
     left = MOST
     for run in _CHINESE.findall(simplified(text)):
         yield from (word for word in cut(run[:left]) if vocabulary().glossary.get(word) != NOTHING)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 
 import pytest
@@ -19,6 +18,7 @@ from codefathom.search.question.translate import (
     to_chinese,
     to_english,
     vocabulary,
+    words_of,
 )
 from codefathom.stores.lexical.terms import terms
 
@@ -155,9 +155,7 @@ def test_a_text_keeps_its_length_and_simplified_characters_stay(text: str) -> No
 @pytest.mark.parametrize("piece", ["缓存", "线", "龘", "的", "缓x", "確定有限自動機"])
 def test_a_very_long_text_is_cut_only_at_its_beginning(piece: str) -> None:
     assert to_english(piece * 50_000) == to_english(piece * MOST)
-    start = time.process_time()
-    to_english(piece * 50_000)
-    assert time.process_time() - start < 5.0  # some 0.02 s; a cost by the square of the length would take minutes
+    assert len(list(words_of(piece * 50_000))) <= MOST
 
 
 def test_what_comes_after_the_limit_is_not_translated() -> None:
