@@ -203,7 +203,7 @@ def _of_named_files(lookup: Lookup, present: Collection[str], sources: Sources) 
     allowed = [key for key in path_of if lookup.keys is None or key in lookup.keys]
     if not allowed:
         return {}
-    # Without the minor terms, which are hundreds: a search for them takes longer than all else that naming a file costs.
+    # Without the minor terms, which are hundreds: to search for them takes longer than all else that naming costs.
     best = sources.lexical.search(lookup.query.weighted, _PER_NAMED_FILE * len(absent), FIELD_WEIGHTS, set(allowed))
     first = {path_of[key]: key for key in reversed(allowed)}
     with_words = {path_of[key] for key, _ in best}
