@@ -39,7 +39,7 @@ from codefathom.providers.local.bundled import BundledEmbedder
 from codefathom.search.question.planner import overruled
 from codefathom.search.question.query import parse_query
 from codefathom.search.question.ranking_query import RankingQuery, understand
-from codefathom.search.ranking.confidence import NOTHING, WEAK, certain, evidence, kind_of
+from codefathom.search.ranking.confidence import NOTHING, WEAK, evidence, is_certain, kind_of
 from codefathom.search.ranking.rank import Pool, rank
 from codefathom.search.request import SearchRequest
 from codefathom.search.retrieve import Lookup, gather
@@ -238,7 +238,7 @@ def _found(engine: Engine, text: str) -> tuple[RankingQuery, Pool]:
 def _asked(about: Callable[..., Asked], relation: str, kind: str, query: RankingQuery, pool: Pool) -> Iterator[Asked]:
     ranked = rank(query, pool)
     if ranked:
-        yield about(relation, kind, kind_of(query), certain(query, ranked), evidence(query, ranked))
+        yield about(relation, kind, kind_of(query), is_certain(query, ranked), evidence(query, ranked))
 
 
 def _lies_in(path: str, targets: Sequence[str]) -> bool:

@@ -55,7 +55,7 @@ def confidence(query: RankingQuery, ranked: Sequence[RankedCandidate], model: st
     """
     if not ranked:
         return 0.0
-    if certain(query, ranked):
+    if is_certain(query, ranked):
         return 1.0
     if "file_share" not in ranked[0].signals:
         return round(_covered(query, ranked), 3)
@@ -63,7 +63,7 @@ def confidence(query: RankingQuery, ranked: Sequence[RankedCandidate], model: st
     return min(round(1 / (1 + exp(-weighted(evidence(query, ranked), weights))), 3), _LESS_THAN_SURE)
 
 
-def certain(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> bool:
+def is_certain(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> bool:
     """Return True if the whole question is a symbol, and one of the best hits defines it, as it is written."""
     return query.is_only_symbol and _defines(ranked) >= _SURE
 
@@ -87,7 +87,7 @@ def evidence(query: RankingQuery, ranked: Sequence[RankedCandidate]) -> dict[str
 
 
 def _defines(ranked: Sequence[RankedCandidate]) -> float:
-    """Return how surely one of the best hits defines a symbol of the question, from 0 to 1."""
+    """Return the highest `definition` of the best hits: one of them defines a symbol of the question, 0 to 1."""
     return max(item.signals.get("definition", 0.0) for item in ranked[:_N_BEST])
 
 
