@@ -46,7 +46,8 @@ def corpora(questions: Path, split: str) -> list[Corpus]:
 
 def _corpus(name: str, language: str, questions: Path) -> Corpus:
     folder = questions / name.replace("/", "+")
-    rows = map(json.loads, (folder / "questions.jsonl").read_text("utf-8").splitlines())
+    with (folder / "questions.jsonl").open(encoding="utf-8") as lines:  # a text may hold other marks of a line's end
+        rows = list(map(json.loads, lines))
     asked = tuple(Question(row["text"], row["kind"], tuple(map(Target, row["paths"]))) for row in rows)
     return Corpus(name, language, folder / "tree", "", asked)
 

@@ -21,6 +21,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -151,23 +152,27 @@ def _project(corpus: Corpus, split: str) -> Project:
 
 
 def ask_all(all_projects: Sequence[Project]) -> Iterator[Asked]:
-    """Ask each project, and a small part of it where there is one, its own questions and those of others.
+    """Ask each project, and a small part of it where there is one, its own questions and those of others."""
+    with ProcessPoolExecutor(2) as pool:
+        for found in pool.map(partial(_ask_project, all_projects=all_projects), all_projects):
+            yield from found
 
-    Set K is asked only what is about set K, and what is learned from never hears of it.
-    """
-    for project in all_projects:
-        if project.root == Path():
-            continue
-        others = [
-            one
-            for one in all_projects
-            if one.name != project.name and (one.split == KEPT_APART) == (project.split == KEPT_APART)
-        ]
-        yield from _ask(project, others, N_FAR, is_small=False)
-        with TemporaryDirectory() as folder:
-            part = _small_part(project, Path(folder) / "part")
-            if part is not None:
-                yield from _ask(part, others, {kind: (n + 1) // 2 for kind, n in N_FAR.items()}, is_small=True)
+
+def _ask_project(project: Project, all_projects: Sequence[Project]) -> list[Asked]:
+    """Return the answers of one project. Set K is asked only what is about set K, and the others never hear of it."""
+    if project.root == Path():
+        return []
+    others = [
+        one
+        for one in all_projects
+        if one.name != project.name and (one.split == KEPT_APART) == (project.split == KEPT_APART)
+    ]
+    found = list(_ask(project, others, N_FAR, is_small=False))
+    with TemporaryDirectory() as folder:
+        part = _small_part(project, Path(folder) / "part")
+        if part is not None:
+            found += _ask(part, others, {kind: (n + 1) // 2 for kind, n in N_FAR.items()}, is_small=True)
+    return found
 
 
 def _small_part(project: Project, to: Path) -> Project | None:

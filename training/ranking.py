@@ -45,7 +45,7 @@ PULL = 30.0  # the same for the distance from the weights that the mined questio
 # from the annotated questions beside the others, the penalty of documents grew until no document could come first.
 # Few repositories have older copies (`legacy`), of which `test` told before.
 UNMINED = {"test": -1.83, "prose": -2.24, "declaration": -2.82, "legacy": -1.8}
-MINED_KINDS = frozenset({"commit", "symbol", "keyword"})
+MINED_KINDS = frozenset({"commit", "issue", "keyword", "symbol", "topic"})
 SHARPNESS = 4.0  # of the soft maximum over a file's candidates
 SHOWN = 10
 # No annotated question holds a stack trace, names a file, or is a long text; `evals.localize` asks those. `lexical`

@@ -22,12 +22,12 @@ def test_the_repositories_of_a_split_come_with_their_questions(tmp_path: Path, m
     (tmp_path / "manifest.json").write_text(json.dumps(sources))
     monkeypatch.setattr(mined, "MANIFEST", tmp_path / "manifest.json")
     (tmp_path / "owner+K" / "tree").mkdir(parents=True)
-    row = {"kind": "commit", "text": "Close it", "paths": ["a.go", "b.go"]}
-    (tmp_path / "owner+K" / "questions.jsonl").write_text(json.dumps(row))
+    row = {"kind": "commit", "text": "Close it\u2028now", "paths": ["a.go", "b.go"]}
+    (tmp_path / "owner+K" / "questions.jsonl").write_text(json.dumps(row, ensure_ascii=False), "utf-8")
     (corpus,) = mined.corpora(tmp_path, mined.KEPT_APART)
     assert (corpus.name, corpus.language, corpus.source) == ("owner/K", "go", tmp_path / "owner+K" / "tree")
     (question,) = corpus.questions
-    assert (question.text, question.category) == ("Close it", "commit")
+    assert (question.text, question.category) == ("Close it\u2028now", "commit")
     assert [target.path for target in question.targets] == ["a.go", "b.go"]
 
 
