@@ -12,7 +12,7 @@ from codefathom.errors import FathomError
 from codefathom.server.http.auth import Caller
 from codefathom.server.http.problem_json import NotIndexedError
 from codefathom.server.http.sse import Channel, events_after
-from codefathom.server.mcp.served_projects import named_projects
+from codefathom.server.mcp.served_projects import resolve_projects
 from codefathom.server.routes.search_requests import indexed
 from codefathom.server.state import ServerState
 from codefathom.types import Progress
@@ -39,7 +39,7 @@ def _channels(state: ServerState, caller: Caller, names: Sequence[str]) -> list[
     """Return the events of the jobs that make an index where there is none."""
     channels: list[Channel | None] = []
     try:
-        for project in named_projects(names, state.projects.listed(caller)):
+        for project in resolve_projects(names, state.projects.listed(caller)):
             try:
                 with indexed(state, project.id, caller):
                     pass
